@@ -1,4 +1,5 @@
 import { EARLIEST_TIME } from '../protocol/calendar.ts';
+import { defined } from '../protocol/defined.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
@@ -145,7 +146,7 @@ export class Agent implements LinkEvents {
       actuator: ports.actuator,
       log,
       busy: () => this.#pipeline.trips.current !== undefined || this.#pipeline.thefts.current !== undefined,
-      ...(ports.traffic === undefined ? {} : { traffic: ports.traffic }),
+      ...defined({ traffic: ports.traffic }),
       changed: (state, before) => {
         log.info('power.changed', { state, before });
         if (state === 'asleep' || before === 'asleep') this.#rest();
@@ -319,7 +320,7 @@ export class Agent implements LinkEvents {
       boot,
       profile: this.#profile.name,
       startedAt: this.#startedAt,
-      ...(behind === undefined ? {} : { behind }),
+      ...defined({ behind }),
       power: this.#power.cost,
       numbers: this.#outbox.sent,
       ...this.#ports.overseer?.hello(),

@@ -1,4 +1,5 @@
 import type { Deflate } from '../protocol/columns/deflate.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
@@ -96,7 +97,7 @@ export function pipeline({
     trips,
     emit: tell,
     log,
-    ...(watched === undefined ? {} : { signals: watched }),
+    ...defined({ signals: watched }),
   });
   const recorders: readonly Recorder[] = [
     // First: alerts and collisions say during which trip they were.
@@ -110,9 +111,9 @@ export function pipeline({
     new AlertRecorder({ status, records, trips, rules: profile.alerts }),
     new MaintenanceRecorder(status, records),
     new TelemetryRecorder(status, records, profile.telemetry, {
-      ...(deflate === undefined ? {} : { deflate }),
+      ...defined({ deflate }),
       ...outbox,
-      ...(patience === undefined ? {} : { patience }),
+      ...defined({ patience }),
     }),
     ...(signals === undefined ? [] : [signals]),
     ...(captures === undefined ? [] : [captures]),

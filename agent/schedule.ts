@@ -4,6 +4,7 @@
  */
 
 import { DAY, weekdayOf } from '../protocol/calendar.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { zoneOf } from './monitors/calendar.ts';
 
@@ -116,7 +117,7 @@ export class Schedule {
         key,
         when,
         next,
-        ...(last === undefined ? {} : { last }),
+        ...defined({ last }),
       })),
     };
   }

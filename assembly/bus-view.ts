@@ -5,11 +5,13 @@
  * Frames bypass Status, and so the privacy that is applied there: here all of them are hidden unless the car says now that
  * the driver hides nothing. A car that was declared stolen is no exception.
  */
+
 import { bitsOf, DbcFrameReader, type DbcMessage, MessageFinder, type Signal } from '../adapters/can/dbc/index.ts';
 import { changedSince, type FrameEntry, FrameTable, isExtended } from '../adapters/can/frame-table.ts';
 import type { BusStreams, FollowedEvents } from '../adapters/http/own-routes.ts';
 import { type Clock, EXTENDED, type FrameBatch } from '../agent/ports.ts';
 import type { Status } from '../agent/status.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { hex } from '../protocol/hex.ts';
 import type {
@@ -202,9 +204,7 @@ export class BusFollowers implements BusStreams {
     const [sender] = senders;
     return {
       ...{ ...shown, message: name },
-      ...(sender === undefined ? {} : { sender }),
-      ...(cycleTime === undefined ? {} : { every: cycleTime }),
-      ...(comment === undefined ? {} : { comment }),
+      ...defined({ sender, every: cycleTime, comment }),
       signals: signals.map(describeSignal),
     };
   }
@@ -250,7 +250,7 @@ function describeSignal(signal: Signal): BusSignal {
     ...(choices === undefined ? {} : { choices: [...choices].map(([raw, text]) => ({ raw, name: text })) }),
     ...(multiplexor ? { multiplexor } : {}),
     ...(selection === undefined ? {} : { selectedBy: selection.multiplexor.name }),
-    ...(comment === undefined ? {} : { comment }),
+    ...defined({ comment }),
   };
 }
 

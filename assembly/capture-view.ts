@@ -1,8 +1,10 @@
 /** Captures as HTTP interfaces read them, from the parts that a car has kept or sent: as candump logs or MDF4. */
+
 import { formatCandump } from '../adapters/can/log/writer.ts';
 import type { CaptureReport, CaptureView } from '../adapters/http/captures.ts';
 import type { RecordStore } from '../agent/ports.ts';
 import { unpackFrames } from '../protocol/captures/capture.ts';
+import { defined } from '../protocol/defined.ts';
 import type { Capture } from '../protocol/schema/capture.ts';
 
 /** Of the records of a car. */
@@ -25,7 +27,7 @@ export function viewOfParts(parts: () => Iterable<Capture> | AsyncIterable<Captu
       for await (const { id, cause, of, monitorId, at, from, to, frames, columns, last } of parts()) {
         const known = reports.get(id);
         reports.set(id, {
-          ...{ id, cause, of, ...(monitorId === undefined ? {} : { monitorId }) },
+          ...{ id, cause, of, ...defined({ monitorId }) },
           ...{ at: textOf(at), from: textOf(from), to: textOf(to) },
           frames: (known?.frames ?? 0) + frames,
           bytes: (known?.bytes ?? 0) + columns.length,

@@ -14,6 +14,7 @@ import type { AgentOptions, AgentPorts } from '../agent/options.ts';
 import type { Actuator, Clock, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
 import type { AgentCommand } from '../agent/remotes/agent-command.ts';
 import { UnitRest } from '../agent/rest.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { withPackage } from '../protocol/missing-package.ts';
 import { remoteTypes } from '../protocol/remote/table.ts';
@@ -225,11 +226,11 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
       vin,
       version,
       boot,
-      ...(options.zone === undefined ? {} : { zone: options.zone }),
+      ...defined({ zone: options.zone }),
       settings,
       quality: () => clock.quality(),
       window: () => link.window ?? 1,
-      ...(options.numbered === undefined ? {} : { numbered: options.numbered }),
+      ...defined({ numbered: options.numbered }),
     },
   );
   const inputs: Teardown[] = [];
@@ -302,7 +303,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
 function linkOf({ vin, link, mqtt, backoff, log }: CarOptions, rest: UnitRest): CloudLink {
   if (link !== undefined) return link;
   if (mqtt === undefined) return noLink;
-  return new MqttLink({ ...mqtt, ...(backoff === undefined ? {} : { backoff }), vin, rest, log });
+  return new MqttLink({ ...mqtt, ...defined({ backoff }), vin, rest, log });
 }
 
 /** Waits between attempts to start a source, ms. */

@@ -1,7 +1,9 @@
 /** Collections by command. What carries them out is loaded at the first command, or when an earlier run left one. */
+
 import type { FrameBatch, FrameSource, Memory } from '../agent/ports.ts';
 import type { MakeRecorder, Recorder, RecorderParts } from '../agent/recorders/recorder.ts';
 import type { AgentCommand } from '../agent/remotes/agent-command.ts';
+import { defined } from '../protocol/defined.ts';
 import type { Hello } from '../protocol/schema/hello.ts';
 import type { CollectSurroundings, LoadedCollector } from './collector.ts';
 
@@ -57,7 +59,7 @@ export class Collect implements Recorder {
   /** What a hello says of collections. */
   hello(): Partial<Hello> {
     const collect = this.#collector?.hello();
-    return collect === undefined ? {} : { collect };
+    return defined({ collect });
   }
 
   tick(now: number): void {

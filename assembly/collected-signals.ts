@@ -1,4 +1,5 @@
 /** What a command to collect names, found in the network descriptions of the profile, which are read for it alone. */
+
 import {
   type BoundDatabase,
   type Database,
@@ -17,6 +18,7 @@ import { profileDefaults } from '../config/defaults.ts';
 import { Findings } from '../config/findings.ts';
 import { checkRule } from '../config/recording.ts';
 import type { WrittenSignal } from '../config/signals.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import type { Condition, CustomSignal } from '../protocol/profile.ts';
@@ -70,7 +72,7 @@ export function prepareCollection(order: CollectOrder, profile: Profile): Prepar
       return [bus, identifiersOf(own, needed, bus)] as const;
     }),
   );
-  const wanted = all.map(({ bus, message, signal }) => ({ ...(bus === undefined ? {} : { bus }), message, signal }));
+  const wanted = all.map(({ bus, message, signal }) => ({ ...defined({ bus }), message, signal }));
   return { signals: all, identifiers, decoder: decoderOf(wanted, needed) };
 }
 
@@ -139,11 +141,11 @@ function writtenOf(
   if (fault !== undefined) throw new VigieError('input.malformed', `${asked.signal}: ${explained(fault)}`);
   return {
     ...{ name, bus, message, signal, line: 0 },
-    ...(asked.resolution === undefined ? {} : { resolution: asked.resolution }),
+    ...defined({ resolution: asked.resolution }),
     ...{ scale: profileDefaults.scale, shift: profileDefaults.offset, invalid: [] },
     ...(asked.position === true ? { position: true } : {}),
     rule,
-    ...(condition === undefined ? {} : { while: condition }),
+    ...defined({ while: condition }),
   };
 }
 
@@ -153,7 +155,7 @@ function conditionOf({ while: given }: CollectOrder, { sources, constants }: Pro
   const { equals, ...rest } = given;
   const isFlag = slotByPath.get(given.path)?.kind === 'flag';
   const typed = isFlag && (equals === 'true' || equals === 'false') ? equals === 'true' : equals;
-  const condition: Condition = { ...rest, ...(typed === undefined ? {} : { equals: typed }) };
+  const condition: Condition = { ...rest, ...defined({ equals: typed }) };
   const findings = new Findings('', new Map());
   const fed = new Set([...sources.map(({ path }) => path), ...Object.keys(constants)]);
   const read = readCondition(condition, '', fed, 'nothing would be recorded', findings);
@@ -206,7 +208,7 @@ function asProfileSays(signal: CustomSignal, asked: CollectedSignal, { signals =
     sources.some((source) => isSame(source) && hiddenFrom(source.path) === 1);
   const { while: _, ...definition } = custom ?? signal;
   const { rule, while: condition } = signal;
-  const found = { ...definition, rule, position, ...(condition === undefined ? {} : { while: condition }) };
+  const found = { ...definition, rule, position, ...defined({ while: condition }) };
   if (asked.unit !== undefined && (found.unit ?? '') !== asked.unit) {
     const is = found.unit === undefined ? 'no unit' : `the unit ${found.unit}`;
     throw new VigieError('input.malformed', `${signal.message}.${signal.signal} has ${is}, not ${asked.unit}`);

@@ -1,9 +1,11 @@
 /** An agent as a configuration says: its sources, its broker and its bounds. */
+
 import type { MqttAddress } from '../adapters/mqtt/index.ts';
 import { UnitRest } from '../agent/rest.ts';
 import type { Configuration, IdentifiedConfiguration } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { brokerAddress } from '../config/mqtt.ts';
+import { defined } from '../protocol/defined.ts';
 import { agentSettings } from '../protocol/settings.ts';
 import { channelsOf } from './callback-channels.ts';
 import { type Car, type CarOptions, startCar } from './car.ts';
@@ -48,17 +50,16 @@ export async function startConfigured(
       vin,
       sources: service.frames(sources),
       readings: service.readings(readings),
-      ...(sender === undefined ? {} : { sender }),
+      ...defined({ sender }),
       requesters,
       listen,
-      ...(codes === undefined ? {} : { faults: codes }),
+      ...defined({ faults: codes }),
       mqtt: brokerOf(configuration, dialing),
       ...(commands === undefined ? {} : { trust: commands.trust }),
-      ...(timeZone === undefined ? {} : { zone: timeZone }),
+      ...defined({ zone: timeZone }),
       settings: agentSettings(configuration),
       notificationChannels: channelsOf(configuration.callbacks, () => clock.now()),
-      ...(http === undefined ? {} : { http }),
-      ...(monitors === undefined ? {} : { monitors }),
+      ...defined({ http, monitors }),
       rest,
       published: service.published,
       service,

@@ -1,6 +1,8 @@
 /** Custom signals of a profile, completed by what network descriptions say of them. */
+
 import { type BoundDatabase, type DbcMessage, readable, type Signal, signalNamed } from '../adapters/can/dbc/index.ts';
 import type { WrittenSignal } from '../config/signals.ts';
+import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import type { CustomSignal, TextSignal } from '../protocol/profile.ts';
 import { stepFault } from './signal-steps.ts';
@@ -47,7 +49,7 @@ export function completeSignals(written: readonly WrittenSignal[], network: Netw
   const texts: TextSignal[] = [];
   const lines = new Map<string, number>();
   const find = (severity: Diagnostic['severity'], line: number, message: string, fix?: string): void => {
-    diagnostics.push({ file: network.file, line, severity, message, ...(fix === undefined ? {} : { fix }) });
+    diagnostics.push({ file: network.file, line, severity, message, ...defined({ fix }) });
   };
   const named = new Set(written.filter(({ signal }) => signal !== '*').map(keyOf));
   for (const one of written) {
@@ -66,7 +68,7 @@ export function completeSignals(written: readonly WrittenSignal[], network: Netw
       lines.set(entry.name, one.line);
       if (entry.kind === 'text') {
         const { name, bus, message, signal, position, timeout } = entry;
-        texts.push({ name, bus, message, signal, position, ...(timeout === undefined ? {} : { timeout }) });
+        texts.push({ name, bus, message, signal, position, ...defined({ timeout }) });
         continue;
       }
       const complete = completed(entry, entry.kind, described);
@@ -179,8 +181,7 @@ function completed(
   const { bus, message, signal, name, scale, shift, invalid, timeout, position, rule, while: condition } = rest;
   const common = {
     ...{ name, bus, message, signal, scale, shift, invalid, position, rule },
-    ...(timeout === undefined ? {} : { timeout }),
-    ...(condition === undefined ? {} : { while: condition }),
+    ...defined({ timeout, while: condition }),
   };
   if (kind === 'flag') return { ...common, kind, raw: false };
   if (kind === 'enumeration') {

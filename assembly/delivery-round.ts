@@ -1,4 +1,5 @@
 /** The next request to one receiver that this hub has claimed: the queue of the car, filled from the database. */
+
 import type { Destination } from '../agent/callbacks/destination.ts';
 import type { NotificationItem, Notifier, Receipt, RequestBatch } from '../agent/callbacks/notifier.ts';
 import { entryKeyOf, keyOf, type QueueHead } from '../agent/callbacks/queue.ts';
@@ -6,6 +7,7 @@ import { AGAIN, Receiver } from '../agent/callbacks/receiver.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import type { ClaimedReceiver, DeliveryChange, WaitingDelivery } from '../hub/deliveries.ts';
 import type { DeliveryMeasures } from '../hub/delivery-measures.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 
 /** A receiver that answers faster is healthy, ms. */
@@ -121,7 +123,7 @@ export class DeliveryRound {
       released: {
         proven: this.#quick ?? receiver.proven,
         now: Math.round(clock.now()),
-        ...(this.#until === undefined ? {} : { until: this.#until }),
+        ...defined({ until: this.#until }),
         resting: receiver.callback?.status === 'Paused',
         seen: receiver.next,
       },
@@ -165,7 +167,7 @@ export class DeliveryRound {
     }
     const { batch, tries, due } = this.#head;
     const held = batch === 0 ? 0 : (this.#left[batch - 1] ?? -1) + 1;
-    return { key, lease, held, tries, ...(due === undefined ? {} : { due }), done: this.#done, lasts };
+    return { key, lease, held, tries, ...defined({ due }), done: this.#done, lasts };
   }
 
   #take(seq: number): void {

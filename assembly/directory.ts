@@ -5,6 +5,7 @@ import { CONFIRM, newestChanges, readTrustChanges, TRUST_STATE, type TrustChange
 import { FIRST_START, type FileSystem, lockDirectory, nodeFileSystem, openDocument } from '../adapters/store/index.ts';
 import type { Document, Log, Memory } from '../agent/ports.ts';
 import { emptyLedger, type LedgerDocument, lacksCommits } from '../agent/remotes/ledger.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { BOOTS, UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../protocol/schema/message.ts';
 import { absentEntries, hasRecords, namesIn } from './data-folder.ts';
@@ -114,7 +115,7 @@ export async function countBoot(
     });
   }
   try {
-    await boots.write({ boot, ...(life === undefined ? {} : { life }), vin });
+    await boots.write({ boot, ...defined({ life }), vin });
     return boot;
   } catch (error) {
     if (!(error instanceof VigieError)) throw error;

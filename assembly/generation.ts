@@ -1,4 +1,5 @@
 /** The configuration an agent runs with: the file on the unit, or one that was sent, with the way back. */
+
 import { dirname, join } from 'node:path';
 import { contentsOf, fingerprint, GenerationFiles } from '../adapters/service/generation-files.ts';
 import { openDocument } from '../adapters/store/index.ts';
@@ -28,6 +29,7 @@ import {
 import type { Environment } from '../config/environment.ts';
 import { checkInputs } from '../config/inputs.ts';
 import { decodeBody } from '../protocol/command.ts';
+import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { HelloConfiguration } from '../protocol/schema/hello.ts';
@@ -248,7 +250,7 @@ export class Configurations {
   /** Relative paths are those of the file on the unit. */
   #inspect(path: string, files?: 'needed' | 'awaited'): Partial<Chosen> {
     const { file, environment, vin, data } = this.#parts;
-    const unit = { data: this.#running?.data ?? data, ...(vin === undefined ? {} : { vin }) };
+    const unit = { data: this.#running?.data ?? data, ...defined({ vin }) };
     const isOfUnit = path === file || path === this.#files.localCopy;
     const sent = isOfUnit ? undefined : { files: this.#files.filesOf(path), unit };
     return inspect(path, environment, dirname(file), files, vin, sent);

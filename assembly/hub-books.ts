@@ -1,4 +1,5 @@
 /** Monitors, callbacks and commands at a hub: those of the fleet or the user that a request is about. */
+
 import type { Call } from '../adapters/http/call.ts';
 import type {
   CallbackBook,
@@ -15,6 +16,7 @@ import type { CommandOrder } from '../hub/commands.ts';
 import type { MonitorStore, OwnedCallback, OwnedMonitor } from '../hub/monitors.ts';
 import type { CallbackCommand, CommandStore, KeptCommand, WallClock } from '../hub/ports.ts';
 import type { Owner } from '../hub/registry.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { RemoteType } from '../protocol/remote/table.ts';
 import { type Callback, readDelivery } from '../protocol/schema/callback.ts';
@@ -179,8 +181,7 @@ class Books {
     const only = vin ?? before?.vin;
     return this.#keep({
       owner: this.#owner,
-      ...(only === undefined ? {} : { vin: only }),
-      ...(callbackId === undefined ? {} : { callbackId }),
+      ...defined({ vin: only, callbackId }),
       monitor: {
         createdAt: before?.monitor.createdAt ?? now,
         monitorId: id,
@@ -217,7 +218,7 @@ function actionOf({ id, type, remote, requested, states }: CallbackCommand, call
   const { status = 'Accepted', failureCause } = states.at(-1) ?? {};
   return {
     ...{ remoteActionId: id, callbackId, type: type as RemoteType, remote, status, createdAt: requested },
-    ...(failureCause === undefined ? {} : { failureCause }),
+    ...defined({ failureCause }),
   };
 }
 

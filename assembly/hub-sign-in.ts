@@ -1,4 +1,5 @@
 /** Sign-in of people to the page of a hub, at the identity provider of hub.yaml. */
+
 import { signToken } from '../adapters/http/access/hub.ts';
 import { SIGN_IN, SignIn } from '../adapters/http/hub/sign-in.ts';
 import type { Router } from '../adapters/http/routes.ts';
@@ -6,6 +7,7 @@ import type { Clock, Log } from '../agent/ports.ts';
 import { readSecret } from '../config/credentials.ts';
 import type { SignInConfiguration } from '../config/hub.ts';
 import type { RegistryStates } from '../hub/registry-state.ts';
+import { defined } from '../protocol/defined.ts';
 import { userScopes } from '../protocol/interface/operations/scopes.ts';
 
 export interface SignInOptions {
@@ -35,7 +37,7 @@ export function signInAt(
     isUser: async (id) => (await states.current()).carsOf({ kind: 'user', id }).size > 0,
     token: (name, fleets) => {
       const issued = clock.now();
-      const whose = fleets === undefined ? {} : { fleets };
+      const whose = defined({ fleets });
       return signToken(keyFile, { name, ...whose, scopes, issued, expires: issued + LASTS });
     },
     clock,

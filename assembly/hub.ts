@@ -1,4 +1,5 @@
 /** A hub: its broker, an SQLite file or PostgreSQL, the interface on the loopback address. */
+
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Call } from '../adapters/http/call.ts';
@@ -38,6 +39,7 @@ import { ResendRequests } from '../hub/resend.ts';
 import { Retention, type RetentionDays } from '../hub/retention.ts';
 import { Rollouts } from '../hub/rollouts.ts';
 import { Viewers } from '../hub/viewers.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { operations } from '../protocol/interface/operations.ts';
 import type { MapTiles } from '../protocol/interface/own/car-description.ts';
@@ -285,7 +287,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   };
   const health = await serveHealth({
     ...{ data, measures, intake, clock, log },
-    ...(metrics === undefined ? {} : { port: metrics }),
+    ...defined({ port: metrics }),
     ...(hosts?.metrics === undefined ? {} : { host: hosts.metrics }),
     reader: {
       countVehicles: () => overviewReader.countVehicles(),
@@ -385,8 +387,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     ));
   return {
     ...{ broker: broker.url, interface: server, store: reader, trust, displaced },
-    ...(health.address === undefined ? {} : { metrics: health.address }),
-    ...(enrolment === undefined ? {} : { enrolment }),
+    ...defined({ metrics: health.address, enrolment }),
   };
 }
 

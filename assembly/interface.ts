@@ -29,6 +29,7 @@ import type { SignalView } from '../agent/signals/view.ts';
 import type { Status } from '../agent/status.ts';
 import { readSecret } from '../config/credentials.ts';
 import type { HttpConfiguration, UserConfiguration } from '../config/http.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { Side } from '../protocol/interface/operation.ts';
 import { operations } from '../protocol/interface/operations.ts';
@@ -98,7 +99,7 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
   const served = {
     ...(options.captures === undefined ? {} : { captures: true }),
     ...(options.faults === undefined ? {} : { faults: true }),
-    ...(tiles === undefined ? {} : { tiles }),
+    ...defined({ tiles }),
   };
   const server = await startServer({
     operations,
@@ -107,16 +108,14 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
     log,
     live,
     own: { view: ownViewOf({ ...own, served }), snapshots: new Snapshots(clock) },
-    ...(options.signals === undefined ? {} : { signals: options.signals }),
-    ...(options.captures === undefined ? {} : { captures: options.captures }),
-    ...(options.faults === undefined ? {} : { faults: options.faults }),
+    ...defined({ signals: options.signals, captures: options.captures, faults: options.faults }),
     ...(documents === undefined ? {} : { documents: { ...documents, ...(tiles && { tiles: tiles.url }) } }),
     ...('local' in http
       ? {
           port: http.port,
           ...BENCH_LIMITS,
           ...localServing(http.lan),
-          ...(http.url === undefined ? {} : { url: http.url }),
+          ...defined({ url: http.url }),
         }
       : { ...http, gates: gatesOf(http, options) }),
   });
@@ -162,7 +161,7 @@ export async function keepInterface(
     await settle();
     await server?.stop();
   };
-  return { stop, ...(server === undefined ? {} : { server }) };
+  return { stop, ...defined({ server }) };
 }
 
 function gatesOf(
@@ -240,8 +239,7 @@ export function findDocuments(log: Log): Documents | undefined {
   );
   return {
     openApi,
-    ...(swaggerUi === undefined ? {} : { swaggerUi }),
-    ...(page === undefined ? {} : { page }),
+    ...defined({ swaggerUi, page }),
   };
 }
 

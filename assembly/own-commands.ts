@@ -1,10 +1,12 @@
 /** What `/vigie/v1/commands` says of a running car. */
+
 import type { OwnCommands } from '../adapters/http/own-routes.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { Clock } from '../agent/ports.ts';
 import type { ArrivedCommand } from '../agent/remotes/command-intake.ts';
 import { holds, interlockStates } from '../agent/remotes/interlocks.ts';
 import { encodeBody } from '../protocol/command.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { hex } from '../protocol/hex.ts';
 import type { CommandHistory, KindReport, OrderReport } from '../protocol/interface/own/commands.ts';
@@ -82,7 +84,7 @@ function reportKind(
         already: found.length > 0 && found.every(({ confirm }) => holds(confirm, circumstances)),
         interlocks: actions.flatMap((action) => {
           const requires = rules[action]?.requires;
-          const states = interlockStates(action, { ...circumstances, ...(requires === undefined ? {} : { requires }) });
+          const states = interlockStates(action, { ...circumstances, ...defined({ requires }) });
           return [...states].map(({ demand, shown, holds: isHeld }) => ({ demand, shown, holds: isHeld }));
         }),
       },
@@ -104,7 +106,7 @@ function entryOf({ id, kind, body, signer }: ArrivedCommand, by: string | undefi
   return {
     remoteActionId: id,
     type: kind,
-    ...(order === undefined ? {} : { order }),
+    ...defined({ order }),
     origin,
     by: by ?? signer,
     states: [],
@@ -133,7 +135,6 @@ function note(history: CommandHistory, report: RemoteReport, at: number): void {
   command.states.push({
     status,
     at,
-    ...(failureCause === undefined ? {} : { failureCause }),
-    ...(detail === undefined ? {} : { detail }),
+    ...defined({ failureCause, detail }),
   });
 }

@@ -1,9 +1,11 @@
 /** What `/vigie/v1` says of a running car. */
+
 import { type DbcMessage, messageNamed, signalNamed } from '../adapters/can/dbc/index.ts';
 import type { BenchControls, BusStreams, OwnView } from '../adapters/http/own-routes.ts';
 import type { Agent } from '../agent/agent.ts';
 import type { LinkDetails } from '../agent/health/health.ts';
 import type { Clock } from '../agent/ports.ts';
+import { defined } from '../protocol/defined.ts';
 import type {
   CarDescription,
   LinkReport,
@@ -56,7 +58,7 @@ export function ownViewOf(options: OwnOptions): OwnView {
     commands: ownCommandsOf(options),
     outbox: () => reportOutbox(store),
     pushKey,
-    ...(bench === undefined ? {} : { bench }),
+    ...defined({ bench }),
     ...(tap === undefined
       ? {}
       : {
@@ -81,8 +83,7 @@ function describeCar({
   const describe = (slot: Slot): ValueDescription => ({
     path: slot.path,
     kind: slot.kind,
-    ...(slot.unit === undefined ? {} : { unit: slot.unit }),
-    ...(slot.resolution === undefined ? {} : { resolution: slot.resolution }),
+    ...defined({ unit: slot.unit, resolution: slot.resolution }),
     ...(slot.path in profile.constants ? { constant: true } : {}),
     sources: (sources.get(slot.path) ?? [])
       .sort((a, b) => a.priority - b.priority)
@@ -106,13 +107,13 @@ function describeSource({ profile, databases }: Vehicle, source: SourceMapping):
     .map(({ database }) => messageNamed(database, message))
     .find((one) => one !== undefined);
   return {
-    ...(bus === undefined ? {} : { bus }),
+    ...defined({ bus }),
     message,
     signal,
     ...(found === undefined ? {} : describeMessage(found, signal)),
     scale,
     shift: offset,
-    ...(timeout === undefined ? {} : { staleAfter: timeout }),
+    ...defined({ staleAfter: timeout }),
   };
 }
 
@@ -123,8 +124,7 @@ function describeMessage(message: DbcMessage, signal: string): Partial<ValueSour
   return {
     id: id & IDENTIFIER,
     extended: id > IDENTIFIER,
-    ...(cycleTime === undefined ? {} : { every: cycleTime }),
-    ...(sender === undefined ? {} : { sender }),
+    ...defined({ every: cycleTime, sender }),
     ...(found === undefined
       ? {}
       : {
@@ -143,10 +143,7 @@ function reportLink({ agent, link }: Pick<OwnOptions, 'agent' | 'link'>): LinkRe
   const { state = link.connected ? 'up' : 'closed', since, downSince, broker, reason } = link.health?.() ?? {};
   return {
     state,
-    ...(since === undefined ? {} : { since }),
-    ...(downSince === undefined ? {} : { downSince }),
-    ...(broker === undefined ? {} : { broker }),
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ since, downSince, broker, reason }),
     waiting: agent.waiting,
   };
 }

@@ -1,10 +1,12 @@
 /** What an agent keeps from run to run, and the keys that it obeys. */
+
 import { join } from 'node:path';
 import type { CarClock } from '../adapters/clock/system.ts';
 import { type OwnKey, TrustStore } from '../adapters/keys/index.ts';
 import { type FileSystem, memoryStore, openDocument, openStore, type Store } from '../adapters/store/index.ts';
 import type { Log } from '../agent/ports.ts';
 import { emptyLedger, type LedgerDocument } from '../agent/remotes/ledger.ts';
+import { defined } from '../protocol/defined.ts';
 import type { AgentSettings } from '../protocol/settings.ts';
 import { type Boots, countBoot, firstBoot, openChanges, openLedger } from './directory.ts';
 import { readAgain } from './read-again.ts';
@@ -61,7 +63,7 @@ export async function openRecords(options: OpenRecordsOptions, teardowns: Teardo
     return { boot: own?.boot ?? firstBoot(), store: own ?? memoryStore({ now }), ledger };
   }
   const read = <T>(attempt: () => Promise<T>): Promise<T> => readAgain(attempt, { clock, log });
-  const at = files === undefined ? {} : { files };
+  const at = defined({ files });
   const boots = await read(() => openDocument<Boots>(join(data, 'boot.json'), { boot: 0 }, { log, ...at }));
   const boot = await countBoot(boots, vin, data, log);
   const store = await read(() =>

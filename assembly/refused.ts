@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 
@@ -7,7 +8,7 @@ export class FilesRefused extends VigieError {
   readonly diagnostics: readonly Diagnostic[];
 
   constructor(message: string, diagnostics: readonly Diagnostic[], where?: string) {
-    super('configuration.wrong', message, where === undefined ? {} : { where });
+    super('configuration.wrong', message, defined({ where }));
     this.diagnostics = diagnostics;
   }
 }

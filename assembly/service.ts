@@ -1,4 +1,5 @@
 /** What stands around a running agent: the service manager, health and who reads it, starts and endings. */
+
 import { join } from 'node:path';
 import {
   crashReport,
@@ -19,6 +20,7 @@ import { type AgentRun, backOff, begun, CRASHES, crashes, ended, readRuns } from
 import type { Clock, Document, FrameSource, LinkEvents, Log, OutboxStore, ReadingSource } from '../agent/ports.ts';
 import type { AgentCommand } from '../agent/remotes/agent-command.ts';
 import type { Listening } from '../config/service.ts';
+import { defined } from '../protocol/defined.ts';
 import type { HelloConfiguration, HelloMissing } from '../protocol/schema/hello.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
 import type { Configurations } from './generation.ts';
@@ -194,7 +196,7 @@ export class Service implements CarService {
       clock,
       process: processVitals(),
       mode: minimal === undefined ? 'normal' : 'minimal',
-      ...(minimal === undefined ? {} : { reason: minimal }),
+      ...defined({ reason: minimal }),
     });
     this.agentCommands = new Map([['Configuration', options.configurations.agentCommand]]);
   }
@@ -244,7 +246,7 @@ export class Service implements CarService {
         configuration: configurations.hello,
         runtime: nodeName(process.versions.node),
         ...(trust === undefined ? {} : { trust: trust.slice(0, 256) }),
-        ...(this.#carVin === undefined ? {} : { carVin: this.#carVin }),
+        ...defined({ carVin: this.#carVin }),
         ...(missing.length === 0 ? {} : { missing: [...missing] }),
       };
     },
@@ -326,8 +328,7 @@ export class Service implements CarService {
       profile,
       pid: process.pid,
       configuration: configurations.hello,
-      ...(starts.before === undefined ? {} : { before: starts.before }),
-      ...(this.#carVin === undefined ? {} : { carVin: this.#carVin }),
+      ...defined({ before: starts.before, carVin: this.#carVin }),
       ...(missing.length === 0 ? {} : { missing }),
       ...(this.#lacking.size === 0 ? {} : { lacking: Object.fromEntries(this.#lacking) }),
       ...this.health.snapshot(),

@@ -1,6 +1,7 @@
 import { DbcCodec } from '../adapters/can/dbc/index.ts';
 import { type ScenarioName, SimulatedCar, type SimulatedCarOptions } from '../adapters/simulated/index.ts';
 import type { Clock } from '../agent/ports.ts';
+import { defined } from '../protocol/defined.ts';
 import { recordingDefaults } from '../protocol/recording.ts';
 import { loadVehicle, type Vehicle } from './vehicle.ts';
 
@@ -30,6 +31,6 @@ export function benchCar(
     clock,
     scenario,
     ...others,
-    ...(restore === undefined ? {} : { restore }),
+    ...defined({ restore }),
   });
 }

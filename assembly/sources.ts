@@ -1,4 +1,5 @@
 /** What a configuration says of the inputs, as sources and the way back to the buses. */
+
 import { CandumpRecorder } from '../adapters/can/log/recorder.ts';
 import { LogSource } from '../adapters/can/log/source.ts';
 import { SlcanBus } from '../adapters/can/slcan/index.ts';
@@ -19,6 +20,7 @@ import {
 } from '../agent/ports.ts';
 import { type Rest, UnitRest } from '../agent/rest.ts';
 import type { CanInput, GnssInput } from '../config/inputs.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { ControlUnit } from '../protocol/profile.ts';
 import { capturedIdentifiers } from './captures.ts';
@@ -92,7 +94,7 @@ export function sourcesOf(
   const requesters = new Map<string, UdsRequester>();
   const found = new Set<() => void>();
   const ways = {
-    ...{ senders, taps, requesters, clock, log, rest, ...(vinRead === undefined ? {} : { vinRead }) },
+    ...{ senders, taps, requesters, clock, log, rest, ...defined({ vinRead }) },
     found: () => {
       for (const heard of found) heard();
     },
@@ -119,7 +121,7 @@ export function sourcesOf(
       ? {}
       : {
           faults: {
-            ...(requester === undefined ? {} : { requester }),
+            ...defined({ requester }),
             ...(units.length === 0 ? {} : { uds: { units, clock } }),
             sets: vehicle.signalSets.get(polled ?? '') ?? [],
             onUnitsFound: (listener: () => void) => void found.add(listener),
@@ -181,7 +183,7 @@ function open(
         clock,
         log,
         rest,
-        ...(identifiers === undefined ? {} : { identifiers }),
+        ...defined({ identifiers }),
       });
       return { source: socket, sender: socket };
     }

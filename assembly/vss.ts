@@ -1,6 +1,8 @@
 /** Custom signals of a vehicle beside COVESA's Vehicle Signal Specification: names, types and units. */
+
 import { readable, signalNamed } from '../adapters/can/dbc/index.ts';
 import type { VssSignal, VssTree } from '../config/vss.ts';
+import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { nearest, suggestion } from '../protocol/nearest.ts';
 import type { CustomSignal } from '../protocol/profile.ts';
@@ -20,7 +22,7 @@ export function compareWithVss(vehicle: Vehicle, tree: VssTree): Diagnostic[] {
     // A name that is not written is one of a wildcard.
     const line = lines.get(signal.name) ?? lines.get(`${signal.name.slice(0, signal.name.lastIndexOf('.'))}.*`) ?? 0;
     const find = (severity: Diagnostic['severity'], message: string, fix?: string): void => {
-      found.push({ file, line, severity, message, ...(fix === undefined ? {} : { fix }) });
+      found.push({ file, line, severity, message, ...defined({ fix }) });
     };
     const specified = tree.signals.get(signal.name);
     if (specified !== undefined) compare(signal, specified, rangeOf(signal, vehicle), find);

@@ -1,4 +1,5 @@
 /** One simulated car with its agent, as `vigie bench` runs it. */
+
 import { join } from 'node:path';
 import type { SystemClock } from '../adapters/clock/system.ts';
 import type { BenchControls } from '../adapters/http/own-routes.ts';
@@ -8,6 +9,7 @@ import type { FrameSender, FrameSource, Log } from '../agent/ports.ts';
 import { type Car, type CarOptions, startCar } from '../assembly/car.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { benchCar } from '../assembly/simulation.ts';
+import { defined } from '../protocol/defined.ts';
 import { watchedSettings } from '../protocol/settings.ts';
 import { BenchCable } from './bench-cable.ts';
 
@@ -46,8 +48,7 @@ export async function startBenchCar(options: BenchCarOptions): Promise<BenchCar>
   const memory = await openDocument<{ car?: object }>(join(data, 'car.json'), {}, { log });
   const simulation = benchCar(vehicle, clock, {
     ...{ restore: memory.data.car, scenario },
-    ...(begin === undefined ? {} : { begin }),
-    ...(driving === undefined ? {} : { driving }),
+    ...defined({ begin, driving }),
   });
   if (scene !== undefined) simulation.play(scene);
   const cable = new BenchCable(simulation);

@@ -1,7 +1,9 @@
 /** What a person at the page can do to the bench: pull the plugs of broker, car and agent, and let the simulated car play scenes. */
+
 import type { BenchControls, BenchPlug } from '../adapters/http/own-routes.ts';
 import type { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import { type SceneName, type SimulatedCar, sceneNames } from '../adapters/simulated/index.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { BenchCable } from './bench-cable.ts';
 import type { AgentPlace } from './bench-place.ts';
@@ -39,7 +41,7 @@ export function benchControls({ broker, car, cable, place, messages }: BenchPart
       car: cable.plugged,
       ...place.report(),
       scenes: [...sceneNames],
-      ...(car.played === undefined ? {} : { scene: car.played }),
+      ...defined({ scene: car.played }),
       published: messages.sizes,
     }),
     plug: (plug, wanted) => {

@@ -1,4 +1,5 @@
 /** The HTTP interface of a bench whose agent has a process of its own: page and plugs here, everything else there. */
+
 import { request } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type RequestContext, respond } from '../adapters/http/exchange.ts';
@@ -7,6 +8,7 @@ import { type RunningServer, startServer } from '../adapters/http/server.ts';
 import { Snapshots } from '../adapters/http/snapshots.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import { BENCH_LIMITS, findDocuments, type LanServing, localServing } from '../assembly/interface.ts';
+import { defined } from '../protocol/defined.ts';
 import type { OutboxReport } from '../protocol/interface/own/outbox.ts';
 
 /** The agent in its process. */
@@ -81,7 +83,7 @@ function forward({ env, req }: RequestContext, agent: FrontAgent): Promise<Respo
       exchange.status = statusCode;
       outgoing.writeHead(statusCode, {
         ...rest,
-        ...(transport === undefined ? {} : { 'Strict-Transport-Security': transport }),
+        ...defined({ 'Strict-Transport-Security': transport }),
       });
       outgoing.flushHeaders();
       answer.pipe(outgoing);

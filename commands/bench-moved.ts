@@ -1,8 +1,10 @@
 /** Moves the agent of a bench to a process of its own. The bench keeps page, broker and simulated car. */
+
 import type { BenchControls } from '../adapters/http/own-routes.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import type { LanServing } from '../assembly/interface.ts';
 import { reportOutbox } from '../assembly/own-outbox.ts';
+import { defined } from '../protocol/defined.ts';
 import type { BenchReportEvent } from '../protocol/interface/own/outbox.ts';
 import type { BenchCar } from './bench-car.ts';
 import { startFront } from './bench-front.ts';
@@ -71,7 +73,7 @@ export async function moveAgent(options: MoveOptions): Promise<MovedAgent> {
   return {
     report: () => ({
       process: agent.port !== undefined ? 'runs' : agent.pid !== undefined ? 'starts' : 'ended',
-      ...(agent.pid === undefined ? {} : { pid: agent.pid }),
+      ...defined({ pid: agent.pid }),
       ...(receiver === undefined ? {} : { received: receiver.report() }),
     }),
     turn,

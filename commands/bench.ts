@@ -11,6 +11,7 @@ import { type ScenarioName, type SceneName, sceneNames } from '../adapters/simul
 import { makeDirectory } from '../assembly/directory.ts';
 import { benchVehicle } from '../assembly/simulation.ts';
 import { faultsOfTiles } from '../config/http.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { MapTiles } from '../protocol/interface/own/car-description.ts';
 import { commandKinds } from '../protocol/schema/remote.ts';
@@ -171,7 +172,7 @@ async function bench(options: Options): Promise<void> {
       bench = benchControls({ broker, car: simulation, cable, place, messages: report });
       return bench;
     },
-    ...(options.scene === undefined ? {} : { scene: options.scene }),
+    ...defined({ scene: options.scene }),
     log,
     clock,
     published: (topic, payload) => report.published(topic, payload),
@@ -241,7 +242,7 @@ async function startBroker(asked: number | undefined, accept: Accept): Promise<E
 }
 
 function tilesIn({ tiles: url, tilesAttribution: attribution }: Options): MapTiles | undefined {
-  if (url !== undefined) return { url, ...(attribution === undefined ? {} : { attribution }) };
+  if (url !== undefined) return { url, ...defined({ attribution }) };
   if (attribution === undefined) return undefined;
   throw new VigieError('usage.wrong', '--tiles-attribution is for --tiles: add it, or leave both out');
 }

@@ -1,8 +1,10 @@
 /** How those who watch a car, or send it something, reach its broker. */
+
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { CloudClient, type TlsFiles } from '../adapters/mqtt/index.ts';
 import { readSecret } from '../config/credentials.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { benchDirectory, readRig } from './rig.ts';
 
@@ -49,7 +51,7 @@ export function connectTo(options: BrokerOptions): Promise<CloudClient> {
   return CloudClient.connect(url, {
     names: { ca: '--ca', certificate: '--cert and --cert-key' },
     ...loginOf(options),
-    ...(tls === undefined ? {} : { tls }),
+    ...defined({ tls }),
   });
 }
 

@@ -9,6 +9,7 @@ import { loadConfiguration } from '../config/configuration.ts';
 import { checkInputs } from '../config/inputs.ts';
 import { readVss } from '../config/vss.ts';
 import { counted } from '../protocol/counted.ts';
+import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { formatDiagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -102,7 +103,7 @@ function fromHere(diagnostic: Diagnostic): Diagnostic {
 /** What a start would make of the folder of the records. */
 function checkRecords(data: string): Diagnostic[] {
   const find = (severity: Diagnostic['severity'], message: string, fix?: string): Diagnostic[] => [
-    { file: data, line: 0, severity, message, ...(fix === undefined ? {} : { fix }) },
+    { file: data, line: 0, severity, message, ...defined({ fix }) },
   ];
   try {
     const { format, fault } = readFormat(data);

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline';
 import { type DecodedExchange, ObdDecoder, type ObdExchange } from '../adapters/obd/index.ts';
 import { readStandardAnswers, type StandardAnswers } from '../adapters/obd/j1979/index.ts';
 import { counted } from '../protocol/counted.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { standardTexts, valueText } from './finding-text.ts';
 import type { Format, Lines } from './output.ts';
@@ -50,7 +51,7 @@ function decoded(decoder: ObdDecoder, line: string, number: number): Outcome {
     // An answer that is the standard's, and damaged, says more than that no signal set has it.
     if (standard instanceof VigieError) throw standard;
     if (Object.keys(found).length === 0) throw values;
-    return { ...(asked.command === undefined ? {} : { command: asked.command }), ...found };
+    return { ...defined({ command: asked.command }), ...found };
   } catch (error) {
     if (error instanceof VigieError) return { error: error.message };
     throw error;

@@ -6,6 +6,7 @@ import { formatNames, packings } from '../adapters/can/log/formats.ts';
 import { type LogReader, openLog } from '../adapters/can/log/index.ts';
 import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../agent/ports.ts';
 import { counted } from '../protocol/counted.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { loadDbc } from './dbc-files.ts';
 import { decodeFixes } from './decode-fixes.ts';
@@ -158,7 +159,7 @@ interface Selection {
 /** @throws VigieError as {@link openLog}; `usage.wrong` for a recording of a receiver */
 async function openFrames(path: string, columns: string | undefined): Promise<LogReader> {
   try {
-    return await openLog(path, columns === undefined ? {} : { columns });
+    return await openLog(path, defined({ columns }));
   } catch (error) {
     if (!(error instanceof VigieError) || error.code !== 'input.malformed' || !(await isFixLog(path))) throw error;
     throw new VigieError('usage.wrong', 'this is a recording of a receiver: leave out --dbc and --raw', {

@@ -9,6 +9,7 @@ import {
   identifierRange,
   type Moment,
 } from '../adapters/can/inspect/frame-filter.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { suggestion } from '../protocol/nearest.ts';
 
@@ -88,7 +89,7 @@ export function filterOf(
   return new FrameFilter(
     {
       ...(ids === undefined ? {} : { identifiers: namesIn(ids).map(rangeOf) }),
-      ...(chosen === undefined ? {} : { chosen }),
+      ...defined({ chosen }),
       ...(from === undefined ? {} : { from: momentOf(from, '--from') }),
       ...(to === undefined ? {} : { to: momentOf(to, '--to') }),
       ...(changes === true ? { changes: compared } : {}),

@@ -1,9 +1,11 @@
 /** Which hub a command is about: its configuration, its directory and its database. */
+
 import { join } from 'node:path';
 import type { HubPlace } from '../assembly/hub-registry.ts';
 import { FilesRefused } from '../assembly/refused.ts';
 import { readSecret } from '../config/credentials.ts';
 import { type HubConfiguration, loadHubConfiguration } from '../config/hub.ts';
+import { defined } from '../protocol/defined.ts';
 import { complain } from './output.ts';
 
 /** Directory without a configuration, relative to where the command is given. */
@@ -22,8 +24,7 @@ export function placeOf({ config, data, database }: PlaceOptions): HubPlace & { 
   const url = database ?? databaseOf(configuration);
   return {
     data: data ?? configuration?.data ?? DEFAULT_DATA,
-    ...(url === undefined ? {} : { database: url }),
-    ...(configuration === undefined ? {} : { configuration }),
+    ...defined({ database: url, configuration }),
   };
 }
 

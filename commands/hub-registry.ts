@@ -1,4 +1,5 @@
 /** `vigie hub add`, `remove`, `forget` and `list`: which cars belong to a hub. The hub sees each change within a second. */
+
 import { randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { StreamLog } from '../adapters/logging/stream.ts';
@@ -7,6 +8,7 @@ import { digestOf } from '../assembly/hub-clients.ts';
 import { type HubPlace, isHubPlace, type OpenRegistry, openRegistry } from '../assembly/hub-registry.ts';
 import type { Owner, RegisteredCar } from '../hub/registry.ts';
 import { counted } from '../protocol/counted.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { isVin } from '../protocol/topics.ts';
 import { placeHelp } from './help.ts';
@@ -127,7 +129,7 @@ export function listCarsCommand(): Command {
         const lines = new Lines();
         for (const car of [...registered, ...strangers]) {
           const lastSeen = heard.get(car.vin);
-          const line = { ...car, ...(lastSeen === undefined ? {} : { lastSeen }) };
+          const line = { ...car, ...defined({ lastSeen }) };
           lines.line(formatOf(options.format) === 'ndjson' ? JSON.stringify(line) : textOf(line));
         }
         await lines.flush();

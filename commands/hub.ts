@@ -6,6 +6,7 @@ import { startHub } from '../assembly/hub.ts';
 import { hubClock } from '../assembly/hub-database.ts';
 import { isLoopback } from '../config/http.ts';
 import { brokerAddress } from '../config/mqtt.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { DEFAULT_DATA, type PlaceOptions, placeOf } from './hub-place.ts';
 import { addCarCommand, forgetCarCommand, listCarsCommand, removeCarCommand } from './hub-registry.ts';
@@ -95,7 +96,7 @@ async function runHub(options: Options): Promise<void> {
   });
   const hub = await startHub({
     data,
-    ...(database === undefined ? {} : { database }),
+    ...defined({ database }),
     ...(external === undefined
       ? {}
       : {
@@ -105,7 +106,7 @@ async function runHub(options: Options): Promise<void> {
             receiveMaximum: external.receiveMaximum,
           },
         }),
-    ...(name === undefined ? {} : { name }),
+    ...defined({ name }),
     port: ports.port,
     http: ports.http,
     ...(configuration?.trustedProxies === undefined ? {} : { trustedProxies: configuration.trustedProxies }),

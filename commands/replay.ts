@@ -16,6 +16,7 @@ import { makeDirectory } from '../assembly/directory.ts';
 import { decoderFor, loadVehicle, signalsOf, type Vehicle } from '../assembly/vehicle.ts';
 import { version } from '../assembly/version.ts';
 import { counted } from '../protocol/counted.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { Trip } from '../protocol/schema/trip.ts';
 import { agentSettings } from '../protocol/settings.ts';
@@ -173,10 +174,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
         rows += await replayValues(path, playAt(), options.timeZone);
         continue;
       }
-      const log = await openLog(path, {
-        ...(bus === undefined ? {} : { bus }),
-        ...(options.columns === undefined ? {} : { columns: options.columns }),
-      });
+      const log = await openLog(path, defined({ bus, columns: options.columns }));
       const bar = await progressBar(log.size, options.cbor === undefined);
       heard.push(log.buses);
       const intake = agent.intake(() => decoderFor(vehicle, agent.wanted, log.buses));

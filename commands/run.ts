@@ -21,6 +21,7 @@ import { Service, Starts } from '../assembly/service.ts';
 import type { Vehicle } from '../assembly/vehicle.ts';
 import { type Configuration, type IdentifiedConfiguration, loadConfiguration } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
+import { defined } from '../protocol/defined.ts';
 import type { HelloMissing } from '../protocol/schema/hello.ts';
 import { complain } from './output.ts';
 import { renewalProgram } from './own-program.ts';
@@ -121,7 +122,7 @@ async function runWithRecords(
   if (local !== undefined && known === undefined) return false;
   const parts = {
     ...{ file: resolve(options.config), data, environment: process.env, clock, log, unwritten },
-    ...(known === undefined ? {} : { vin: known }),
+    ...defined({ vin: known }),
   };
   const configurations = await read(() => Configurations.open(parts));
   const { configuration, vehicle, diagnostics } = await configurations.choose(minimal);
@@ -173,8 +174,7 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
     configurations,
     starts,
     missing,
-    ...(metrics === undefined ? {} : { metrics }),
-    ...(minimal === undefined ? {} : { minimal }),
+    ...defined({ metrics, minimal }),
   });
   const dialing = renewalOf(configuration.mqtt, renewalProgram(log));
   let stop: (() => Promise<void>) | undefined;

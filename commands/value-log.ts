@@ -1,4 +1,5 @@
 /** Tables of values (CSV of phones and data loggers) for `decode` and `replay`. */
+
 import { InvalidArgumentError, Option } from 'commander';
 import { contentsOf } from '../adapters/can/log/contents.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type ValueRow,
 } from '../adapters/can/log/values/index.ts';
 import { counted } from '../protocol/counted.ts';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { reportLog } from './log-summary.ts';
 import { type Format, type Lines, progressBar } from './output.ts';
@@ -50,7 +52,7 @@ export async function isValueLog(path: string): Promise<boolean> {
 async function* tablesIn(path: string, zone: string | undefined): AsyncGenerator<{ name: string; log: ValueLog }> {
   for await (const { name, archived, bytes } of contentsOf(path)) {
     try {
-      yield { name, log: await openValueTable(bytes, name, zone === undefined ? {} : { zone }) };
+      yield { name, log: await openValueTable(bytes, name, defined({ zone })) };
     } catch (error) {
       if (!archived || !(error instanceof VigieError) || error.code !== 'input.malformed') throw error;
       process.stderr.write(`${error.message}; it was left out\n`);

@@ -1,4 +1,5 @@
 /** The minimal mode of an agent to which the disk does not return its records: it reports that, and leaves them alone. */
+
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { SystemClock } from '../adapters/clock/system.ts';
@@ -9,6 +10,7 @@ import { Configurations, type Unwritten } from '../assembly/generation.ts';
 import { startMinimal } from '../assembly/minimal.ts';
 import { renewalOf } from '../assembly/renewal.ts';
 import { Service } from '../assembly/service.ts';
+import { defined } from '../protocol/defined.ts';
 import type { VigieError } from '../protocol/errors.ts';
 import { isReadFailure } from '../protocol/read-failure.ts';
 import { complain } from './output.ts';
@@ -40,7 +42,7 @@ export async function runWithoutRecords(parts: WithoutRecords, signalled: Promis
   log.error('records.unreadable', { file: where, error: fault.message, fix: FIX });
   const configurations = await Configurations.open({
     ...{ file: resolve(config), data, environment: process.env, clock, log, unwritten, unreadable: true },
-    ...(local === undefined ? {} : { vin: local }),
+    ...defined({ vin: local }),
   });
   const reason = `${fault.message}; ${FIX}`;
   const { configuration, diagnostics } = await configurations.choose();
@@ -48,7 +50,7 @@ export async function runWithoutRecords(parts: WithoutRecords, signalled: Promis
   const { vin, profile, metrics, mqtt } = configuration;
   const service = await Service.open({
     ...{ vin, profile, data, clock, log, environment: process.env, configurations, starts: { before: undefined } },
-    ...(metrics === undefined ? {} : { metrics }),
+    ...defined({ metrics }),
     minimal: reason,
   });
   const readable = untilReadable(where, waits, clock);

@@ -1,6 +1,8 @@
 /** The logical buses of a profile and the files that describe them. */
+
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { defined } from '../protocol/defined.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import { profileDefaults } from './defaults.ts';
 import { reason } from './document.ts';
@@ -147,7 +149,7 @@ function readObd(
     written === undefined ? fallback : readDuration(written);
   return {
     signalsets: paths,
-    ...(modelYear === undefined ? {} : { modelYear }),
+    ...defined({ modelYear }),
     asleepAfter: asleepAfter === 'never' ? Number.POSITIVE_INFINITY : time(asleepAfter, obd.asleepAfter),
     requestsPerSecond: poll.requestsPerSecond ?? obd.requestsPerSecond,
     parametersPerRequest: poll.parametersPerRequest ?? obd.parametersPerRequest,

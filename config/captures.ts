@@ -1,4 +1,5 @@
 /** The `captures` section of a profile. */
+import { defined } from '../protocol/defined.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import type { CaptureRule, CaptureRules } from '../protocol/profile.ts';
 import type { BusNames } from './buses.ts';
@@ -56,7 +57,7 @@ function ruleOf(input: CaptureInput, at: string, buses: BusNames, findings: Find
   }
   return {
     ...rule,
-    ...(input.buses === undefined ? {} : { buses: input.buses }),
+    ...defined({ buses: input.buses }),
     ...(input.identifiers === undefined ? {} : { identifiers: input.identifiers.map(identifierOf) }),
   };
 }

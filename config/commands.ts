@@ -1,5 +1,7 @@
 /** The `commands` section of a profile. */
+
 import { channelByPath } from '../protocol/channels.ts';
+import { defined } from '../protocol/defined.ts';
 import type { CommandRule, Confirmation, Requirement, Send } from '../protocol/profile.ts';
 import { remoteActions } from '../protocol/remote/table.ts';
 import type { Leaf } from '../protocol/slots.ts';
@@ -62,7 +64,7 @@ export function readCommands(
         const message = 'control would still be held when the time to confirm is over';
         findings.error(`${at}/uds/hold`, message, 'make `within` longer');
       }
-      const rule = { confirm, within, ...(requires === undefined ? {} : { requires }), line: findings.line(at) };
+      const rule = { confirm, within, ...defined({ requires }), line: findings.line(at) };
       if (send !== undefined) commands[`${kind}.${action}`] = { send, ...rule };
       if (uds !== undefined) commands[`${kind}.${action}`] = { uds, ...rule };
     }
@@ -113,8 +115,7 @@ function readSend(input: SendInput, at: string, buses: BusNames, findings: Findi
     signals,
     every,
     for: repeated,
-    ...(counter === undefined ? {} : { counter }),
-    ...(checksum === undefined ? {} : { checksum }),
+    ...defined({ counter, checksum }),
     line: findings.line(`${at}/message`),
   };
 }
@@ -153,7 +154,7 @@ function readConfirm(input: ConfirmInput, at: string, fed: Fed, findings: Findin
   } else if (slot !== undefined) {
     checkConfirm(slot, input, at, fed, findings);
   }
-  return { path, ...(equals === undefined ? {} : { equals }), ...(includes === undefined ? {} : { includes }) };
+  return { path, ...defined({ equals, includes }) };
 }
 
 /** A condition that could never hold would refuse every command. */

@@ -1,7 +1,9 @@
 /** vigie.yaml: from what people write to plain data with all checks done. */
+
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isTimeZone } from '../protocol/calendar.ts';
+import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import {
@@ -148,7 +150,7 @@ function readConfiguration(
   }
   return {
     file,
-    ...(input.vin === undefined ? {} : { vin: input.vin }),
+    ...defined({ vin: input.vin }),
     profile: isProfilePath(profile)
       ? (sentProfile(profile, sent) ?? beside(profile))
       : shippedProfile(profile, beside, findings),
@@ -156,16 +158,15 @@ function readConfiguration(
     ...readInputs(input, beside, findings),
     ...(input.faults === undefined ? {} : { faults: readSettings(faultSettings, input.faults, '/faults', findings) }),
     mqtt,
-    ...(commands === undefined ? {} : { commands }),
+    ...defined({ commands }),
     outbox,
     power: readPower(input.power, mqtt, findings),
     ...readService(input, beside, findings),
-    ...(http === undefined ? {} : { http }),
+    ...defined({ http }),
     callbacks: readCallbacks(input.callbacks, beside, findings),
     captures: readSettings(captureSettings, input.captures, '/captures', findings),
     collect: readSettings(collectSettings, input.collect, '/collect', findings),
-    ...(monitors === undefined ? {} : { monitors }),
-    ...(timeZone === undefined ? {} : { timeZone }),
+    ...defined({ monitors, timeZone }),
     log: { level: level ?? configurationDefaults.log.level },
   };
 }

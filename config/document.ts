@@ -1,4 +1,5 @@
 /** YAML 1.2 (core schema) as plain data with the line of every member. */
+
 import { readFileSync, statSync } from 'node:fs';
 import {
   Composer,
@@ -14,6 +15,7 @@ import {
   Parser,
   type YAMLError,
 } from 'yaml';
+import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { pointer } from './findings.ts';
 
@@ -124,7 +126,7 @@ export function readYaml(file: string, text: string): YamlReading {
 }
 
 function only(file: string, line: number, message: string, fix?: string): YamlReading {
-  return { diagnostics: [{ file, line, severity: 'error', message, ...(fix === undefined ? {} : { fix }) }] };
+  return { diagnostics: [{ file, line, severity: 'error', message, ...defined({ fix }) }] };
 }
 
 /** Words for people who do not know how YAML is parsed, where those of the parser are for others. */
@@ -142,7 +144,7 @@ function describe(file: string, error: YAMLError, lines: LineCounter): Diagnosti
   const line = lines.linePos(error.pos[0]).line;
   const severity = error.name === 'YAMLWarning' ? 'warning' : 'error';
   const [message, fix] = syntax[error.code] ?? [error.message];
-  return { file, line, severity, message, ...(fix === undefined ? {} : { fix }) };
+  return { file, line, severity, message, ...defined({ fix }) };
 }
 
 /**

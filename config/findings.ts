@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 
 /** A JSON Pointer (RFC 6901) from member names and list positions. */
@@ -88,7 +89,7 @@ export class Findings {
   #add(at: string, severity: Diagnostic['severity'], message: string, fix: string | undefined): void {
     const origin = this.#origins.get(at);
     const where = origin === undefined ? { file: this.#file, line: this.line(at) } : { file: origin, line: 0 };
-    this.diagnostics.push({ ...where, severity, message, ...(fix === undefined ? {} : { fix }) });
+    this.diagnostics.push({ ...where, severity, message, ...defined({ fix }) });
   }
 }
 

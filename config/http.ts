@@ -1,7 +1,9 @@
 /** The `http` section of vigie.yaml: the connected-vehicle interface. */
+
 import { readFileSync } from 'node:fs';
 import type { Static, TOptional, TUnsafe } from 'typebox';
 import * as Type from 'typebox';
+import { defined } from '../protocol/defined.ts';
 import { type Country, countries } from '../protocol/interface/countries.ts';
 import type { MapTiles } from '../protocol/interface/own/car-description.ts';
 import { type InterfaceSettings, interfaceSettings } from '../protocol/settings.ts';
@@ -197,13 +199,9 @@ export function readHttp(
     host,
     port,
     ...(input.url === undefined ? {} : { url: input.url.replace(/\/$/, '') }),
-    ...(input.hosts === undefined ? {} : { hosts: input.hosts }),
-    ...(input.trustedProxies === undefined ? {} : { trustedProxies: input.trustedProxies }),
-    ...(tls === undefined ? {} : { tls }),
-    ...(fleet === undefined ? {} : { fleet }),
-    ...(users === undefined ? {} : { user: users }),
+    ...defined({ hosts: input.hosts, trustedProxies: input.trustedProxies, tls, fleet, user: users }),
     vehicle: input.vehicle ?? {},
-    ...(input.tiles === undefined ? {} : { tiles: input.tiles }),
+    ...defined({ tiles: input.tiles }),
     ...settings,
   };
 }
@@ -342,7 +340,7 @@ function readUser(
   if (set !== undefined && !remote) checkAwaited('/http/user/jwks', set, findings);
   const files = keys?.map((key) => beside(key));
   for (const [index, path] of (files ?? []).entries()) checkAwaited(`/http/user/keys/${index}`, path, findings);
-  return { ...rest, ...(set === undefined ? {} : { jwks: set }), ...(files === undefined ? {} : { keys: files }) };
+  return { ...rest, ...defined({ jwks: set, keys: files }) };
 }
 
 function checkClients({ clients = [], clientIds }: NonNullable<HttpInput['user']>, findings: Findings): void {

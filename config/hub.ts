@@ -1,5 +1,7 @@
 /** hub.yaml: from what people write to plain data with all checks done. */
+
 import { dirname, resolve } from 'node:path';
+import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { dataScopes, type Scope } from '../protocol/interface/operations/scopes.ts';
 import type { MapTiles } from '../protocol/interface/own/car-description.ts';
@@ -101,18 +103,11 @@ function read(input: HubInput, beside: (path: string) => string, findings: Findi
   checkTiles(tiles, findings);
   const metrics = readListen(input.metrics?.listen, '/metrics', findings, false);
   return {
-    ...(input.name === undefined ? {} : { name: input.name }),
+    ...defined({ name: input.name }),
     data: beside(typeof input.data === 'string' ? input.data : hubDefaults.data),
-    ...(broker === undefined ? {} : { broker }),
-    ...(database === undefined ? {} : { database }),
-    ...(http === undefined ? {} : { http }),
-    ...(trustedProxies === undefined ? {} : { trustedProxies }),
-    ...(tiles === undefined ? {} : { tiles }),
+    ...defined({ broker, database, http, trustedProxies, tiles }),
     ...(input.callbacks === undefined ? {} : { callbacks: readCallbacks(input.callbacks, beside, findings) }),
-    ...(retention === undefined ? {} : { retention }),
-    ...(signIn === undefined ? {} : { signIn }),
-    ...(tls === undefined ? {} : { tls }),
-    ...(metrics === undefined ? {} : { metrics }),
+    ...defined({ retention, signIn, tls, metrics }),
     log: { level: (findings.sound('/log') ? input.log?.level : undefined) ?? hubDefaults.log.level },
   };
 }
@@ -180,7 +175,7 @@ function readSignIn(
     ...rest,
     issuer,
     permits,
-    ...(secret === undefined ? {} : { clientSecretFile: secret }),
+    ...defined({ clientSecretFile: secret }),
   };
 }
 

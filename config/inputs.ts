@@ -1,4 +1,5 @@
 /** Where frames, answers and fixes come from: the sections `can`, `obd`, `gnss` and `record` of vigie.yaml. */
+import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import type { ControlUnit } from '../protocol/profile.ts';
@@ -106,8 +107,7 @@ export function readInputs(input: ConfigurationInput, beside: Beside, findings: 
   const record = findings.sound('/record') ? input.record : undefined;
   return {
     can,
-    ...(obd === undefined ? {} : { obd }),
-    ...(gnss === undefined ? {} : { gnss }),
+    ...defined({ obd, gnss }),
     ...(record === undefined
       ? {}
       : {
@@ -200,14 +200,14 @@ function readObd(
   findings: Findings,
 ): ObdInput | undefined {
   const line = findings.line('/obd');
-  const named = bus === undefined ? {} : { bus };
+  const named = defined({ bus });
   if ((elm327 === undefined) === (isotp === undefined)) {
     findings.error('/obd', 'obd needs exactly one of `elm327` and `isotp`');
     return undefined;
   }
   if (elm327 !== undefined) {
     checkAddress(elm327, '/obd/elm327', findings);
-    return { kind: 'elm327', address: elm327, ...named, line, ...(protocol === undefined ? {} : { protocol }) };
+    return { kind: 'elm327', address: elm327, ...named, line, ...defined({ protocol }) };
   }
   const over = isotp as string;
   if (protocol !== undefined) findings.error('/obd/protocol', 'protocol is for elm327', 'remove protocol');
@@ -230,7 +230,7 @@ function readGnss(
   const kind = nmea === undefined ? 'gpsd' : 'nmea';
   const address = (nmea ?? gpsd) as string;
   checkAddress(address, `/gnss/${kind}`, findings);
-  return { kind, address, clock, ...(bus === undefined ? {} : { bus }), line: findings.line('/gnss') };
+  return { kind, address, clock, ...defined({ bus }), line: findings.line('/gnss') };
 }
 
 /** Whether the inputs of a configuration and the buses of its profile are the same. */

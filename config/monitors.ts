@@ -1,5 +1,7 @@
 /** Monitors that people write down: the `monitors` section of vigie.yaml, and files of them. */
+
 import * as Type from 'typebox';
+import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { suggestion } from '../protocol/nearest.ts';
@@ -150,7 +152,7 @@ function readMonitor(entry: unknown, { at, within, findings, signals }: Reading)
     findings.error(within + placeOf(error.where ?? ''), error.message);
     return [];
   }
-  return named ? [{ monitorId, monitor, ...(known === undefined ? {} : { status: known }) }] : [];
+  return named ? [{ monitorId, monitor, ...defined({ status: known }) }] : [];
 }
 
 function isMap(value: unknown): value is Readonly<Record<string, unknown>> {

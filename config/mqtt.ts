@@ -1,5 +1,7 @@
 /** The `mqtt` section of vigie.yaml. */
+
 import { readFileSync } from 'node:fs';
+import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { type LinkSettings, linkSettings } from '../protocol/settings.ts';
 import { checkAwaited } from './awaited-file.ts';
@@ -61,11 +63,11 @@ export function readBroker(
   checkTogether(input, at, findings);
   return {
     url: input.url,
-    ...(input.fallbacks === undefined ? {} : { fallbacks: input.fallbacks }),
+    ...defined({ fallbacks: input.fallbacks }),
     protocol: input.protocol === undefined ? protocol : (String(input.protocol) as MqttConfiguration['protocol']),
-    ...(input.username === undefined ? {} : { username: input.username }),
+    ...defined({ username: input.username }),
     ...files,
-    ...(input.est === undefined ? {} : { est: input.est }),
+    ...defined({ est: input.est }),
   };
 }
 
@@ -133,7 +135,7 @@ export function brokerAddress(
     url: [rest.url, ...(rest.fallbacks ?? [])],
     protocol: protocol === 'auto' ? ('auto' as const) : (version as 4 | 5),
     ...(files.length === 0 ? {} : { tls }),
-    ...(username === undefined ? {} : { username }),
+    ...defined({ username }),
     ...(passwordFile === undefined ? {} : { password: () => readSecret(passwordFile) }),
   };
 }

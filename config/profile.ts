@@ -1,6 +1,8 @@
 /** Vehicle profiles: from the YAML that people write to plain data with all checks done. */
+
 import { resolve, sep } from 'node:path';
 import { channels } from '../protocol/channels.ts';
+import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
@@ -126,7 +128,7 @@ function readProfile(
     alerts: readAlerts(members(input.alerts) as NonNullable<ProfileInput['alerts']>, findings),
     trips: readTrips(findings.sound('/trips') ? (input.trips ?? {}) : {}),
     collisions: readImpact(findings.sound('/impact') ? (input.impact ?? {}) : {}),
-    ...(captures === undefined ? {} : { captures }),
+    ...defined({ captures }),
     thefts: readTheft(findings.sound('/theft') ? (input.theft ?? {}) : {}),
     commands: readCommands(members(input.commands), buses, { sources, paths, channels: new Set(told) }, findings),
   };

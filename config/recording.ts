@@ -1,4 +1,5 @@
 /** The sections of a profile that say what is recorded, and when. */
+import { defined } from '../protocol/defined.ts';
 import type {
   AlertRule,
   CollisionRule,
@@ -89,7 +90,7 @@ export const timeSteps = { '1ms': 1, '10ms': 10, '100ms': 100 } as const;
 
 function resolutionOf({ resolution }: TelemetryInput, rest: TelemetryRule): Pick<TelemetryRule, 'resolution'> {
   if (resolution !== undefined) return { resolution: timeSteps[resolution] };
-  return rest.resolution === undefined ? {} : { resolution: rest.resolution };
+  return defined({ resolution: rest.resolution });
 }
 
 /** Finds what is wrong with a rule at `at`. */
@@ -125,7 +126,7 @@ export function readAlerts(
     rules[type] = {
       onAfter: time(onAfter, profileDefaults.alert.onAfter),
       offAfter: time(offAfter, profileDefaults.alert.offAfter),
-      ...(severity === undefined ? {} : { severity }),
+      ...defined({ severity }),
     };
   }
   return rules;

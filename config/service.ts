@@ -1,4 +1,5 @@
 /** The sections `metrics` and `health` of vigie.yaml. */
+import { defined } from '../protocol/defined.ts';
 import { type HealthSettings, healthSettings } from '../protocol/settings.ts';
 import type { ConfigurationInput } from './configuration-schema.ts';
 import type { Findings } from './findings.ts';
@@ -27,7 +28,7 @@ export function readService(
   const listen = findings.sound('/metrics') ? input.metrics?.listen : undefined;
   const metrics = listen === undefined ? undefined : readListening(listen, beside, findings);
   return {
-    ...(metrics === undefined ? {} : { metrics }),
+    ...defined({ metrics }),
     health: readSettings(healthSettings, input.health, '/health', findings),
   };
 }

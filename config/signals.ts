@@ -1,4 +1,5 @@
 /** The `signals` section of a profile. What the DBC says of them is added where the DBC is read. */
+import { defined } from '../protocol/defined.ts';
 import type { CustomSignal } from '../protocol/profile.ts';
 import type { TelemetryRule } from '../protocol/recording.ts';
 import { pathOfVss } from '../protocol/signals/vss.ts';
@@ -85,17 +86,15 @@ function readSignal(
     bus,
     message,
     signal,
-    ...(kind === undefined ? {} : { kind }),
-    ...(input.unit === undefined ? {} : { unit: input.unit }),
-    ...(input.resolution === undefined ? {} : { resolution: input.resolution }),
+    ...defined({ kind, unit: input.unit, resolution: input.resolution }),
     scale: input.scale ?? profileDefaults.scale,
     shift: input.offset ?? profileDefaults.offset,
     invalid: input.invalid ?? [],
-    ...(names === undefined ? {} : { names }),
+    ...defined({ names }),
     ...(input.timeout === undefined ? {} : { timeout: readDuration(input.timeout) }),
-    ...(input.position === undefined ? {} : { position: input.position }),
+    ...defined({ position: input.position }),
     rule,
-    ...(condition === undefined ? {} : { while: condition }),
+    ...defined({ while: condition }),
     line: findings.line(`${at}/signal`),
   };
 }

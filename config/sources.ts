@@ -1,5 +1,7 @@
 /** The sections of a profile that say where values come from, and `constants`. */
+
 import { channelByPath } from '../protocol/channels.ts';
+import { defined } from '../protocol/defined.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import type { SourceMapping } from '../protocol/profile.ts';
 import type { Leaf } from '../protocol/slots.ts';
@@ -93,8 +95,7 @@ function readSource(written: Written, buses: BusNames, findings: Findings): Sour
     scale: input.scale ?? profileDefaults.scale,
     offset: input.offset ?? profileDefaults.offset,
     invalid: input.invalid ?? [],
-    ...(map === undefined ? {} : { map }),
-    ...(timeout === undefined ? {} : { timeout }),
+    ...defined({ map, timeout }),
     priority,
     ...(alone ? {} : { failover }),
     line: findings.line(`${at}/signal`),

@@ -1,4 +1,5 @@
 /** Commands of a profile that diagnostics carry out (ISO 14229-1). */
+import { defined } from '../protocol/defined.ts';
 import type { ControlUnit, Uds } from '../protocol/profile.ts';
 import type { BusNames } from './buses.ts';
 import { type Findings, pointer } from './findings.ts';
@@ -42,7 +43,7 @@ export function readUds(input: UdsInput, at: string, buses: BusNames, findings: 
     bus,
     address,
     session,
-    ...(security === undefined ? {} : { security }),
+    ...defined({ security }),
     service,
     hold: hold === undefined ? 0 : readDuration(hold),
     // A routine without a time of its own runs to its end.
@@ -73,7 +74,7 @@ export function readControlUnits(
       unit.address.source === source;
     if (units.some(isSame)) findings.error(at, 'this control unit is listed already', 'remove one of them');
     if (bus === undefined || !findings.sound(at)) continue;
-    units.push({ ...(name === undefined ? {} : { name }), bus, address, statusMask });
+    units.push({ ...defined({ name }), bus, address, statusMask });
   }
   return units;
 }
@@ -110,10 +111,7 @@ function readAddress(input: ControlUnitInput | UdsInput, at: string, findings: F
   return {
     request,
     extended,
-    ...(response === undefined ? {} : { response }),
-    ...(flowControl === undefined ? {} : { flowControl }),
-    ...(target === undefined ? {} : { target }),
-    ...(source === undefined ? {} : { source }),
+    ...defined({ response, flowControl, target, source }),
   };
 }
 
@@ -136,7 +134,7 @@ function readService({ io, routine }: UdsInput, at: string, findings: Findings):
   }
   if (routine !== undefined) {
     const { identifier, option = '', results } = routine;
-    return { kind: 'routine', identifier, option, ...(results === undefined ? {} : { results }) };
+    return { kind: 'routine', identifier, option, ...defined({ results }) };
   }
   const { identifier, control, state = '' } = io as NonNullable<UdsInput['io']>;
   const adjusts = control === 'shortTermAdjustment';

@@ -1,5 +1,6 @@
 /** Which values fit a Status path. */
 
+import { defined } from '../protocol/defined.ts';
 import { suggestion } from '../protocol/nearest.ts';
 import { type Leaf, type Slot, slotByPath } from '../protocol/slots.ts';
 import { quoted, show } from './faults.ts';
@@ -73,7 +74,7 @@ function names(slot: Leaf): string {
 }
 
 function wrong(slot: Leaf, wanted: string, value: FixedValue, fix?: string): Misfit {
-  return { message: `${slot.path} must be ${wanted}, not ${show(value)}`, ...(fix === undefined ? {} : { fix }) };
+  return { message: `${slot.path} must be ${wanted}, not ${show(value)}`, ...defined({ fix }) };
 }
 
 function quantityMisfit(slot: Leaf, value: FixedValue): Misfit | undefined {

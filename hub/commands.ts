@@ -1,6 +1,8 @@
 /** Commands to cars: kept in the audit trail and signed in one commit, then sent, and sent again until the car has answered. */
+
 import { type CommandBodyKind, encodeBody, encodeCommand } from '../protocol/command.ts';
 import { commandTopic } from '../protocol/command-topic.ts';
+import { defined } from '../protocol/defined.ts';
 import type { CommandKind, RemoteStatus } from '../protocol/schema/remote.ts';
 import type { CallbackOrder, CommandStore, HubLog, KeptCommand, WallClock } from './ports.ts';
 
@@ -61,7 +63,7 @@ export class HubCommands {
     const issued = Math.round(clock.now());
     const command = {
       ...{ id, vin, type, body: audited, caller, requested: issued, expires: issued + VALID, key: key.id },
-      ...(through === undefined ? {} : { through }),
+      ...defined({ through }),
     };
     const { kept, isNew } = await store.add(command, (counter) =>
       key.sign(encodeCommand({ id, vin, kind: type, body: encoded, issued, expires: command.expires, counter })),

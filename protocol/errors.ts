@@ -1,3 +1,4 @@
+import { defined } from './defined.ts';
 /**
  * The one table of errors. Each code says what it means, how HTTP answers (code = status × 100 + nn, as the
  * interface's xError does), which failure cause a command ends with, and whether trying again can help.
@@ -38,7 +39,7 @@ export interface ErrorFact {
 
 /** Trying again does not help. */
 const lasting = (http: number, meaning: string, cause?: FailureCause): ErrorFact => {
-  return { meaning, http, ...(cause === undefined ? {} : { cause }), retriable: false };
+  return { meaning, http, ...defined({ cause }), retriable: false };
 };
 const retriable: typeof lasting = (...fact) => ({ ...lasting(...fact), retriable: true });
 

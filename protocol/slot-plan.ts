@@ -2,7 +2,9 @@
  * Walks the schema of Status once, at load, and numbers its leaves. The outcome is a tree that mirrors the document
  * with a slot at every leaf (the plan that assemble and disassemble follow) and the slots and objects as lists.
  */
+
 import { REACH } from './columns/numbers.ts';
+import { defined } from './defined.ts';
 import type { SchemaNode, TSchema } from './schema/fields.ts';
 import { statusContentsSchema } from './schema/status.ts';
 
@@ -213,9 +215,7 @@ function contentOf(node: SchemaNode): Content {
     return {
       kind: 'quantity',
       resolution: node['x-resolution'],
-      ...(node['x-unit'] === undefined ? {} : { unit: node['x-unit'] }),
-      ...(node.minimum === undefined ? {} : { minimum: node.minimum }),
-      ...(node.maximum === undefined ? {} : { maximum: node.maximum }),
+      ...defined({ unit: node['x-unit'], minimum: node.minimum, maximum: node.maximum }),
     };
   }
   if (node.type === 'boolean') return { kind: 'flag' };
@@ -223,8 +223,7 @@ function contentOf(node: SchemaNode): Content {
     return {
       kind: 'text',
       ...(node['x-duration'] === true ? { duration: true as const } : {}),
-      ...(node.maxLength === undefined ? {} : { maxLength: node.maxLength }),
-      ...(node.pattern === undefined ? {} : { pattern: node.pattern }),
+      ...defined({ maxLength: node.maxLength, pattern: node.pattern }),
     };
   }
   const names = node.items?.['x-values'];

@@ -1,6 +1,8 @@
 /** One connection to a websocket receiver: frames, acknowledgements, signs of life. docs/callbacks.md, "Websocket". */
+
 import { type RawData, WebSocket } from 'ws';
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { Addresses } from './addresses.ts';
 import type { NotificationMessage } from './channel.ts';
 import { failure } from './failures.ts';
@@ -55,7 +57,7 @@ export class WebsocketConnection {
       handshakeTimeout: timeout,
       maxPayload: LONGEST_ANSWER,
       perMessageDeflate: false,
-      ...(ca === undefined ? {} : { ca }),
+      ...defined({ ca }),
     });
     this.#socket.on('upgrade', ({ headers }) => {
       const last = headers['vigie-last-event-id'];

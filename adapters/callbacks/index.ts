@@ -1,6 +1,8 @@
 /** The channels of notifications: webhook, websocket, push. */
+
 import { X509Certificate } from 'node:crypto';
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { Addresses, type AddressRules } from './addresses.ts';
 import type { NotificationChannel, NotificationChannels } from './channel.ts';
@@ -41,7 +43,7 @@ export interface CallbackChannels extends NotificationChannels {
  * @throws RangeError for a text that is not a network
  */
 export function callbackChannels({ networks, allowHttp, ca, vapid, pushKey, now }: ChannelOptions): CallbackChannels {
-  const addresses = new Addresses({ ...(networks && { networks }), ...(allowHttp === undefined ? {} : { allowHttp }) });
+  const addresses = new Addresses({ ...(networks && { networks }), ...defined({ allowHttp }) });
   const authorities = (of: () => string): string => {
     const text = of();
     checkAuthorities(text);
@@ -71,8 +73,7 @@ export function callbackChannels({ networks, allowHttp, ca, vapid, pushKey, now 
   return {
     webhook,
     websocket,
-    ...(pushnotif === undefined ? {} : { pushnotif }),
-    ...(pushKey === undefined ? {} : { pushKey }),
+    ...defined({ pushnotif, pushKey }),
     inspect() {
       if (ca !== undefined) authorities(ca);
       if (vapid !== undefined) pair(vapid);

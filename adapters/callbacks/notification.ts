@@ -1,10 +1,12 @@
 /** Notifications as they are published: fleet 3.18.0 MonitorEvents and RemoteEvents, user 4.16.0 Message. */
+
 import {
   type MonitorNotification,
   type Notification,
   type RemoteNotification,
   timeOf,
 } from '../../agent/callbacks/notification.ts';
+import { defined } from '../../protocol/defined.ts';
 import { dateTime } from '../../protocol/interface/json/date-time.ts';
 import { alertJson, collisionJson } from '../../protocol/interface/json/records.ts';
 import type { Viewer } from '../../protocol/interface/json/viewer.ts';
@@ -112,5 +114,5 @@ const done: ReadonlySet<RemoteStatus> = new Set(['Success', 'AlreadyDone', 'Fail
 /** Interface 3.18.0 RemoteEventStatus. */
 function eventStatus({ status, failureCause }: RemoteReport): Members {
   const type = done.has(status) ? 'Done' : 'Pending';
-  return { type, status, ...(failureCause === undefined ? {} : { failureCause }) };
+  return { type, status, ...defined({ failureCause }) };
 }

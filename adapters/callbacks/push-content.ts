@@ -1,4 +1,5 @@
 /** What a device is sent: the message, and how it is to be shown. docs/callbacks.md, "Push". */
+import { defined } from '../../protocol/defined.ts';
 import { PUSH_PAYLOAD, type Urgency, urgencies } from './channel.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -26,7 +27,7 @@ export function pushContent(
   const { deliverypriority, timetolive, ttl = timetolive } = keywords;
   const notification = notificationOf(keywords, title);
   const mutable = keywords['mutable'] === 'true' ? { mutable: true } : {};
-  const payload = fitting({ id, ...(notification === undefined ? {} : { notification }), ...mutable }, message);
+  const payload = fitting({ id, ...defined({ notification }), ...mutable }, message);
   const seconds = ttl === undefined || !/^\d{1,9}$/.test(ttl) ? TTL : Number(ttl);
   return {
     payload,
@@ -39,7 +40,7 @@ export function pushContent(
 function notificationOf(keywords: Readonly<Record<string, string>>, title: string | undefined): Members | undefined {
   const quiet = ['disablenotificationpayload', 'contentavailable'].some((name) => keywords[name] === 'true');
   if (quiet) return undefined;
-  const members: Record<string, unknown> = title === undefined ? {} : { title };
+  const members: Record<string, unknown> = defined({ title });
   for (const name of shown) if (keywords[name] !== undefined) members[name] = keywords[name];
   if (keywords['silent'] === 'true') members['silent'] = true;
   return members;

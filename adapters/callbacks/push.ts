@@ -2,6 +2,7 @@ import { ECDH } from 'node:crypto';
 import { Agent } from 'undici';
 import webPush from 'web-push';
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { NotificationChannel, PushRequest } from './channel.ts';
 import { connectorTo } from './dial.ts';
 import { failure } from './failures.ts';
@@ -24,7 +25,7 @@ export class PushChannel implements NotificationChannel<PushRequest> {
     this.#agent = new Agent({
       // RFC 8030 §3: push services speak HTTP/2; the others accept HTTP/1.1.
       allowH2: true,
-      connect: connectorTo(addresses, { timeout, allowH2: true, ...(ca === undefined ? {} : { ca }) }),
+      connect: connectorTo(addresses, { timeout, allowH2: true, ...defined({ ca }) }),
     });
   }
 

@@ -1,4 +1,5 @@
 /** Requests of notifications: as many of the first items as can travel in one. */
+
 import { type Destination, forbidsBatching } from '../../agent/callbacks/destination.ts';
 import type { Notification } from '../../agent/callbacks/notification.ts';
 import {
@@ -7,6 +8,7 @@ import {
   type Notifier,
   type RequestBatch,
 } from '../../agent/callbacks/notifier.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { Attribute } from '../../protocol/schema/callback/attributes.ts';
 import { envelopeOf, type NotificationEnvelope } from './attributes.ts';
 import type { NotificationChannels, PushRequest, WebhookRequest, WebsocketRequest } from './channel.ts';
@@ -127,7 +129,7 @@ function requestOf(
 ) {
   const url = new URL(place.target);
   for (const [key, value] of query) url.searchParams.append(key, value);
-  return { url: url.href, headers, ...(place.secret === undefined ? {} : { secret: place.secret }) };
+  return { url: url.href, headers, ...defined({ secret: place.secret }) };
 }
 
 /** Attributes of the callback, then of its channel for this monitor or command, then the monitor's or command's own. */

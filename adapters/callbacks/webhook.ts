@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Agent, type Dispatcher } from 'undici';
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { Addresses } from './addresses.ts';
 import type { NotificationChannel, WebhookRequest } from './channel.ts';
 import { connectorTo } from './dial.ts';
@@ -32,7 +33,7 @@ export class WebhookChannel implements NotificationChannel<WebhookRequest> {
     const { addresses, ca, timeout = TIMEOUT } = options;
     this.#options = options;
     this.#agent = new Agent({
-      connect: connectorTo(addresses, { timeout, ...(ca === undefined ? {} : { ca }) }),
+      connect: connectorTo(addresses, { timeout, ...defined({ ca }) }),
       maxHeaderSize: ANSWER,
       // However long a receiver offers to keep a connection: as long as there is one, the process wakes to look at it.
       keepAliveMaxTimeout: KEPT,

@@ -1,6 +1,7 @@
 import { BrokenOff } from '../../agent/actuators.ts';
 import type { ActionParameters, Actuator, Clock, FrameSender, MessageCodec } from '../../agent/ports.ts';
 import { WAKE } from '../../agent/power.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Send } from '../../protocol/profile.ts';
 import {
@@ -171,7 +172,7 @@ function protectionOf(
       }
       return { method: 'e2e-profile-2', dataIds: dataId };
     default:
-      return { method, start, length, byteOrder, ...(counter === undefined ? {} : { counter }) };
+      return { method, start, length, byteOrder, ...defined({ counter }) };
   }
 }
 

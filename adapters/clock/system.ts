@@ -1,6 +1,7 @@
 import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../agent/ports.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { AgreedTime } from './agreed-time.ts';
 import { type ClockState, Discipline, type MachineTimes } from './discipline.ts';
@@ -46,7 +47,7 @@ export class SystemClock implements CarClock {
     this.#discipline = new Discipline(machine, {
       earliest: EARLIEST,
       synchronised,
-      ...(stepped === undefined ? {} : { stepped }),
+      ...defined({ stepped }),
     });
     this.#agreed = new AgreedTime(machine, this.#discipline, synchronised);
   }

@@ -1,8 +1,10 @@
 /** Puts events of monitors and states of commands into the queues of their receivers, in the commit of the messages that brought them. */
+
 import { createHash } from 'node:crypto';
 import { callbackDestinations } from '../../agent/callbacks/destination.ts';
 import type { DeliveryContents, DroppedDeliveries, KeptDeliveries, UnreadableDelivery } from '../../hub/deliveries.ts';
 import type { CarMessage } from '../../hub/message.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import { type MonitorDelivery, readDelivery } from '../../protocol/schema/callback.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
@@ -222,7 +224,7 @@ function contentsOf({ monitor, delivery }: KnownMonitor): DeliveryContents {
   const { label } = monitor.monitor;
   const { attributes, callbackAttributes } = delivery;
   return {
-    ...(label === undefined ? {} : { label }),
+    ...defined({ label }),
     ...(attributes.length === 0 ? {} : { attributes }),
     ...(Object.keys(callbackAttributes).length === 0 ? {} : { callbackAttributes }),
   };

@@ -14,6 +14,7 @@
  *
  * Angles are in 1e-7 degrees, courses in 1e-5 degrees.
  */
+import { defined } from '../../protocol/defined.ts';
 import { groundFix, isNearSurface } from './earth-centred.ts';
 import { type Fix, type FixKind, rounded } from './fix.ts';
 import { midnight } from './sentence.ts';
@@ -133,7 +134,7 @@ export class UbxEpochs {
       if (place !== undefined) this.unproven++;
       return;
     }
-    const known = { ...(t === undefined ? {} : { t }), ...(satellites === undefined ? {} : { satellites }), fix };
+    const known = { ...defined({ t, satellites }), fix };
     if (fix === 'none') this.#give(known);
     // A fix whose place other messages tell, such as sentences.
     else if (place !== undefined) this.#give({ ...known, ...motion, ...place });

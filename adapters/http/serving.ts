@@ -3,6 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Clock, Log } from '../../agent/ports.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { deprecatedMembers, readBody } from '../../protocol/interface/bodies.ts';
 import type { Operation, Side } from '../../protocol/interface/operation.ts';
@@ -140,7 +141,7 @@ export class Serving {
       throw new VigieError('internal', `${exchange.operation?.id} answered ${status}, which it does not publish`);
     }
     if (body === undefined) return respond(env, status, undefined, headers);
-    const type = media === undefined ? {} : { 'Content-Type': media };
+    const type = defined({ 'Content-Type': media });
     const isEncoded = body instanceof ReadableStream || body instanceof Uint8Array;
     const content = isEncoded ? (body as AnswerContent) : JSON.stringify(body);
     return respond(env, status, content, { Vary: 'Accept, Authorization', ...type, ...headers });
@@ -165,8 +166,7 @@ function credentialsOf(
   return {
     remote: proxies.clientOf(socket.remoteAddress ?? '', incoming.headers),
     clientIds: query.flatMap(([name, value]) => (name === 'client_id' ? [value] : [])),
-    ...(authorization === undefined ? {} : { authorization }),
-    ...(certificate === undefined ? {} : { certificate }),
+    ...defined({ authorization, certificate }),
   };
 }
 

@@ -2,9 +2,11 @@
  * A directory of keys: `<name>.pem` the private key of a signer (PKCS #8, readable by the owner only), `trust.json`
  * the public parts, `<name>.counter.<n>` how far a signer has counted.
  */
+
 import { generateKeyPairSync } from 'node:crypto';
 import { access, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { commandKinds } from '../../protocol/schema/remote.ts';
 import { createFile, hasCode, readText, replaceFile, unwritten } from './files.ts';
@@ -76,8 +78,7 @@ export async function generateKey(directory: string, name: string, options: Gene
     algorithm,
     kinds,
     publicKey: pair.publicKey,
-    ...(notBefore === undefined ? {} : { notBefore }),
-    ...(notAfter === undefined ? {} : { notAfter }),
+    ...defined({ notBefore, notAfter }),
   };
   try {
     await replaceFile(trust, formatTrust([...trusted, key]));

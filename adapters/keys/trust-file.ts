@@ -4,9 +4,11 @@
  *     { "version": 1, "keys": [ { "name": "bench", "kid": "9f86d081884c7d65", "algorithm": "ES256",
  *       "kinds": ["Doors"], "publicKey": "<SubjectPublicKeyInfo, base64>", "notAfter": "2030-01-01T00:00:00.000Z" } ] }
  */
+
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { EDDSA, ES256, type SigningAlgorithm } from '../../protocol/cose.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { commandKinds } from '../../protocol/schema/remote.ts';
 import { unreadable } from './files.ts';
@@ -137,8 +139,7 @@ function trustedKey(entry: unknown, fail: (what: string, cause?: unknown) => Vig
     algorithm: actual,
     kinds,
     publicKey,
-    ...(notBefore === undefined ? {} : { notBefore }),
-    ...(notAfter === undefined ? {} : { notAfter }),
+    ...defined({ notBefore, notAfter }),
   };
 }
 

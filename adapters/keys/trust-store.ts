@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { Clock, Document, Log, NewKey, SignatureVerifier, TrustKeeper } from '../../agent/ports.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { readAdded, type TrustChanges } from './trust-changes.ts';
 import {
@@ -213,9 +214,6 @@ function keyOf({ name, publicKey: encoded, kinds, notBefore, notAfter }: NewKey)
     throw new VigieError('input.malformed', `kinds of command: ${unknown.join(', ') || 'none'}`);
   }
   const kid = Buffer.from(keyIdOf(publicKey)).toString('hex');
-  const validity = {
-    ...(notBefore === undefined ? {} : { notBefore }),
-    ...(notAfter === undefined ? {} : { notAfter }),
-  };
+  const validity = defined({ notBefore, notAfter });
   return { name, kid, algorithm, kinds, publicKey, ...validity };
 }

@@ -1,6 +1,8 @@
 /** Addresses of lines as people write them. */
+
 import type { Clock, OpenLine } from '../../agent/ports.ts';
 import type { Rest } from '../../agent/rest.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { fileLine } from './file.ts';
 import { type FlowControl, serialLine } from './serial.ts';
@@ -31,11 +33,7 @@ const fastest = 12_000_000;
  */
 export function readLineAddress(text: string, baudRate: number, where?: string): LineAddress {
   const wrong = (what: string): never => {
-    throw new VigieError(
-      'configuration.wrong',
-      `${JSON.stringify(text)} is not a line: ${what}`,
-      where === undefined ? {} : { where },
-    );
+    throw new VigieError('configuration.wrong', `${JSON.stringify(text)} is not a line: ${what}`, defined({ where }));
   };
   if (text.startsWith('tcp:')) return readTcp(text, wrong);
   if (text.startsWith('serial:')) return readSerial(text.slice('serial:'.length), baudRate, wrong);
@@ -84,7 +82,7 @@ function readTcp(text: string, wrong: (what: string) => never): LineAddress {
 export function lineTo(address: LineAddress, clock: Clock, rest?: Rest): OpenLine {
   switch (address.kind) {
     case 'serial':
-      return serialLine({ ...address, ...(rest === undefined ? {} : { rest }) });
+      return serialLine({ ...address, ...defined({ rest }) });
     case 'tcp':
       return tcpLine(address);
     case 'file':

@@ -1,8 +1,10 @@
 /** A broker in this process, for the bench and for tests. */
+
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createSecureServer, type Server as SecureServer, type TLSSocket } from 'node:tls';
 import type { Aedes, AedesOptions, AuthenticateError, Client } from 'aedes';
 import type { ConnectionLimits } from '../../agent/connection-slots.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { withPackage } from '../../protocol/missing-package.ts';
 import { BrokerConnections, CONNECTION_LIMITS } from './broker-connections.ts';
@@ -79,7 +81,7 @@ export class EmbeddedBroker {
     const { Aedes } = await withPackage(() => import('aedes'));
     const { accept, subscribed, tls, limits = CONNECTION_LIMITS, after = nodeTimer } = this.#options;
     const aedes = await Aedes.createBroker({
-      ...(this.#persistence === undefined ? {} : { persistence: this.#persistence }),
+      ...defined({ persistence: this.#persistence }),
       // Aedes acknowledges when this has called back.
       ...(accept === undefined ? {} : { authorizePublish: this.#acceptFirst(accept) }),
       ...this.#access(),
@@ -271,9 +273,7 @@ export class EmbeddedBroker {
     const certificate = certificateOf(client.conn as TLSSocket);
     const rights = await identify({
       clientId: client.id,
-      ...(username === undefined ? {} : { username }),
-      ...(password === undefined ? {} : { password }),
-      ...(certificate === undefined ? {} : { certificate }),
+      ...defined({ username, password, certificate }),
     });
     if (!mayUseSession(rights, client.id)) {
       throw new VigieError('request.forbidden', 'the client id must be the VIN of the car');

@@ -1,5 +1,7 @@
 /** Who a client is to its broker. */
+
 import type { IClientOptions } from 'mqtt';
+import { defined } from '../../protocol/defined.ts';
 import { asBuffer } from './bytes.ts';
 import { EmptyStore } from './empty-store.ts';
 import type { Version } from './protocol-choice.ts';
@@ -38,8 +40,7 @@ function connectOptions(version: Version, identity: Identity): IClientOptions {
     // Clean Start on MQTT 5: the session of before is taken up, so that what came while away arrives.
     clean: false,
     keepalive: identity.keepalive,
-    ...(identity.username === undefined ? {} : { username: identity.username }),
-    ...(password === undefined ? {} : { password }),
+    ...defined({ username: identity.username, password }),
     ...(will === undefined
       ? {}
       : {

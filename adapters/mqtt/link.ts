@@ -3,6 +3,7 @@
 import type { BackoffOptions } from '../../agent/backoff.ts';
 import type { Link, LinkEvents, Log, OutgoingMessage } from '../../agent/ports.ts';
 import type { Rest } from '../../agent/rest.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { downFilter, presenceTopic } from '../../protocol/topics.ts';
 import type { Incoming, MqttConnection } from './connection.ts';
@@ -171,12 +172,11 @@ export class MqttLink implements Link {
     return {
       state,
       since,
-      ...(downSince === undefined ? {} : { downSince }),
-      ...(reason === undefined ? {} : { reason }),
+      ...defined({ downSince, reason }),
       ...(target === undefined ? {} : { broker: target.address.text }),
       ...(protocol === undefined ? {} : { protocol: protocolName(protocol) }),
       keepalive: this.#keepAlive.seconds,
-      ...(certificateExpires === undefined ? {} : { certificateExpires }),
+      ...defined({ certificateExpires }),
       counts: { ...counts, sentBytes: counts.sentBytes + sent, receivedBytes: counts.receivedBytes + received },
     };
   }

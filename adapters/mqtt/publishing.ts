@@ -1,4 +1,5 @@
 /** A message on its way out: its properties, and why a broker does not get or take it. */
+import { defined } from '../../protocol/defined.ts';
 import './packet-numbers.ts';
 import { ErrorWithReasonCode, type IClientPublishOptions, ReasonCodes } from 'mqtt';
 import { VigieError } from '../../protocol/errors.ts';
@@ -27,9 +28,9 @@ export function publishOptions(message: Outgoing, version: Version): IClientPubl
     retain: message.retain,
     properties: {
       contentType,
-      ...(message.expiry === undefined ? {} : { messageExpiryInterval: message.expiry }),
+      ...defined({ messageExpiryInterval: message.expiry }),
       ...(message.correlation === undefined ? {} : { correlationData: asBuffer(message.correlation) }),
-      ...(message.responseTopic === undefined ? {} : { responseTopic: message.responseTopic }),
+      ...defined({ responseTopic: message.responseTopic }),
     },
   };
 }

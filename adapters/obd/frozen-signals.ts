@@ -1,4 +1,5 @@
 /** Values of the moment of a fault, by the signals that a signal set has for the same parameters of now. */
+import { defined } from '../../protocol/defined.ts';
 import { type FreezeFrameValue, MOST_FREEZE_VALUES } from '../../protocol/schema/fault.ts';
 import { type ParameterReader, sampleReader } from './poll/readers.ts';
 import type { SignalSet } from './signal-set.ts';
@@ -20,7 +21,7 @@ export function addFrozenValues(values: FreezeFrameValue[], signals: readonly Fr
   for (const { name, unit, read } of signals) {
     const value = read(data)?.value;
     if (value === undefined || Math.abs(value) > LARGEST || values.length === MOST_FREEZE_VALUES) continue;
-    values.push({ name, value, ...(unit === undefined ? {} : { unit }) });
+    values.push({ name, value, ...defined({ unit }) });
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Diagnostic } from '../../protocol/diagnostic.ts';
 import { commandId, responseHeaders } from './addressing.ts';
 import { JsonObject, type SignalSetText } from './json-object.ts';
@@ -134,11 +135,7 @@ function yearsOf(from: JsonObject, name: string): ModelYears | undefined {
   const last = filter.number('to');
   const years = filter.numbers('years');
   filter.rest('a filter', KNOWN.filter);
-  return {
-    ...(first === undefined ? {} : { from: first }),
-    ...(last === undefined ? {} : { to: last }),
-    ...(years === undefined ? {} : { years }),
-  };
+  return defined({ from: first, to: last, years });
 }
 
 function signalOf(from: JsonObject): ObdSignal {
@@ -149,7 +146,7 @@ function signalOf(from: JsonObject): ObdSignal {
   const name = from.text('name');
   return {
     id,
-    ...(name === undefined ? {} : { name }),
+    ...defined({ name }),
     format: formatOf(format),
     more: from.rest('a signal', KNOWN.signal),
   };

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { hexByte, hexOf } from './hex.ts';
 
@@ -47,7 +48,7 @@ export function troubleCode(high: number, low: number): TroubleCode {
     code: `${LETTERS[system] as string}${digit}${third.toString(16).toUpperCase()}${hexByte(low)}`,
     system: SYSTEMS[system] as TroubleCodeSystem,
     definedBy: definedBy(system, digit, third),
-    ...(group === undefined ? {} : { group }),
+    ...defined({ group }),
   };
 }
 

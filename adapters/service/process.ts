@@ -1,7 +1,9 @@
 /** What Linux says of this process. */
+
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import type { ProcessVitals } from '../../agent/health/health.ts';
+import { defined } from '../../protocol/defined.ts';
 
 /** Gives the process's vitals; `busy` is that since the call before. */
 export function processVitals(): () => ProcessVitals {
@@ -14,7 +16,7 @@ export function processVitals(): () => ProcessVitals {
     last = now;
     const privateBytes = readPrivate();
     return {
-      ...(privateBytes === undefined ? {} : { privateBytes }),
+      ...defined({ privateBytes }),
       residentBytes: rss,
       heapBytes: heapUsed,
       cpu: (user + system) / 1000,

@@ -7,8 +7,10 @@
  * segment goes, and when more numbers were given out than it allows for. If the disk refuses it, the commit does not
  * fail: this is a second copy, which counts only when the first is lost.
  */
+
 import { join } from 'node:path';
 import type { Log } from '../../agent/ports.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { Contents } from './contents.ts';
 import { DurableFile } from './durable.ts';
 import type { FileSystem, OpenFile } from './files.ts';
@@ -45,7 +47,7 @@ export class Manifest {
   #refused = false;
 
   constructor(directory: string, files: FileSystem, log: Log | undefined) {
-    const options = { accept: accepted, files, ...(log === undefined ? {} : { log }) };
+    const options = { accept: accepted, files, ...defined({ log }) };
     this.#file = new DurableFile(join(directory, 'manifest.json'), options);
     this.#log = log;
   }

@@ -2,7 +2,9 @@
  * The number of the format of the records. It stands in the file `version` and again in `version.copy`, so that a
  * damaged file does not hide that a newer agent made the records.
  */
+
 import { join } from 'node:path';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { isReadFailure } from '../../protocol/read-failure.ts';
 import { type FileSystem, nodeFileSystem, unreadable } from './files.ts';
@@ -69,7 +71,7 @@ export function refuseNewer(folder: string, files: FileSystem = nodeFileSystem):
  */
 export async function claimFormat(folder: string, files: FileSystem = nodeFileSystem): Promise<ClaimedFormat> {
   const { fault } = refuseNewer(folder, files);
-  const found = fault === undefined ? {} : { fault };
+  const found = defined({ fault });
   try {
     for (const name of [VERSION, COPY]) {
       const text = textIn(join(folder, name), files);

@@ -1,4 +1,5 @@
 /** A receiver as the rules of its side make it: where to, what goes along, how many together, how often. */
+import { defined } from '../../protocol/defined.ts';
 import { type Attribute, variableOf } from '../../protocol/schema/callback/attributes.ts';
 import { type Device, readDevice } from '../../protocol/schema/callback/device.ts';
 import type { RetryPolicy } from '../../protocol/schema/callback/policy.ts';
@@ -48,7 +49,7 @@ export function callbackDestinations(callback: Callback): ReadonlyMap<string, De
   const { side, subscribe, callbackId } = callback;
   const { label } = subscribe;
   const { webhook, websocket, pushnotif } = subscribe.callback;
-  const addressee: Addressee = { callbackId, ...(label === undefined ? {} : { label }) };
+  const addressee: Addressee = { callbackId, ...defined({ label }) };
   if (side === 'fleet' && webhook !== undefined) {
     return new Map([['', fleetDestination(webhook, subscribe.retryPolicy, subscribe.batchNotify, addressee)]]);
   }
@@ -83,7 +84,7 @@ export function forbidsBatching(attributes: readonly Attribute[]): boolean {
 type Webhook = NonNullable<MonitorDelivery['webhook']>;
 
 function webhookPlace({ target, secret }: Webhook): DeliveryTarget {
-  return { channel: 'webhook', target, ...(secret === undefined ? {} : { secret }) };
+  return { channel: 'webhook', target, ...defined({ secret }) };
 }
 
 function fleetDestination(

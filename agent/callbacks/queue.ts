@@ -1,4 +1,5 @@
 /** Waiting events of one receiver, in order, and their progress: survives a power cut. */
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Memory } from '../ports.ts';
 
@@ -204,7 +205,7 @@ export class Queue {
       next: this.#next,
       batch: this.#batch,
       tries: this.#tries,
-      ...(this.#due === undefined ? {} : { due: this.#due }),
+      ...defined({ due: this.#due }),
       losses: this.#losses,
     };
   }

@@ -2,6 +2,7 @@ import { DAY } from '../../protocol/calendar.ts';
 import { packFrames } from '../../protocol/captures/capture.ts';
 import { type Deflate, portableDeflate } from '../../protocol/columns/deflate.ts';
 import { decodeBody } from '../../protocol/command.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { CaptureRule, CaptureRules } from '../../protocol/profile.ts';
 import { type Capture, captureBounds } from '../../protocol/schema/capture.ts';
@@ -377,8 +378,7 @@ function narrowed(rule: CaptureRule, order: CaptureOrder, seen: readonly string[
     throw beyond(`${rule.identifiers?.length} identifiers, and 0x${hexOf(others)} is none of them`);
   return {
     ...{ before, after },
-    ...(buses === undefined ? {} : { buses }),
-    ...(identifiers === undefined ? {} : { identifiers }),
+    ...defined({ buses, identifiers }),
   };
 }
 

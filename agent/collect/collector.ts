@@ -1,5 +1,6 @@
 import { DAY } from '../../protocol/calendar.ts';
 import { decodeBody } from '../../protocol/command.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { dateTime } from '../../protocol/interface/json/date-time.ts';
 import type { CollectOrder, HelloCollect } from '../../protocol/schema/collect.ts';
@@ -169,7 +170,7 @@ export class Collector {
         return { name, until, signals: prepared.signals.length };
       }),
       bytesToday: this.#today.bytes,
-      ...(this.#boundReachedAt === undefined ? {} : { boundReachedAt: this.#boundReachedAt }),
+      ...defined({ boundReachedAt: this.#boundReachedAt }),
     };
   }
 

@@ -2,6 +2,7 @@
  * Which configuration is in effect: the file on the unit, or one that was sent (a generation). One that was sent is on
  * trial until the broker is reached with it, and the last that was good is kept until then.
  */
+import { defined } from '../../protocol/defined.ts';
 import type { HelloConfiguration } from '../../protocol/schema/hello.ts';
 
 /** The broker must be reached within so long with a configuration on trial, ms. */
@@ -95,7 +96,7 @@ export function returned(generations: Generations, why: string): Generations {
 
 /** None of a trial that an older agent began. */
 function digestOf({ digest }: { readonly digest?: string }): { readonly digest?: string } {
-  return digest === undefined ? {} : { digest };
+  return defined({ digest });
 }
 
 /** What `hello` reports. */

@@ -1,4 +1,5 @@
 import { type Channel, channelByPath } from '../../protocol/channels.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
 import {
@@ -261,11 +262,10 @@ export class FaultRecorder implements Recorder {
       firstSeenAt: at,
       lastSeenAt: at,
       ...(typeof odometer === 'number' ? { odometer } : {}),
-      ...(text === undefined ? {} : { text }),
+      ...defined({ text }),
       ...(values.length === 0 ? {} : { freezeFrame: [...values] }),
       ...(uds?.name === undefined ? {} : { unitName: uds.name }),
-      ...(snapshot === undefined ? {} : { snapshot }),
-      ...(extendedData === undefined ? {} : { extendedData }),
+      ...defined({ snapshot, extendedData }),
     });
   }
 

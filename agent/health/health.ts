@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { HelloHealth, HelloLink, LinkState } from '../../protocol/schema/hello.ts';
 import type { Clock, FrameSource, LinkEvents, OutboxStore, ReadingSource } from '../ports.ts';
 import { type ClassVitals, MeteredStore } from './metered-store.ts';
@@ -187,10 +188,10 @@ export class Health {
     const { written, flushes, failures, disk, flashed } = this.#journal;
     return {
       mode,
-      ...(reason === undefined ? {} : { reason }),
+      ...defined({ reason }),
       at: Math.round(clock.now()),
       uptime: Math.round(clock.monotonic() - this.#startedAt),
-      ...(stuck === undefined ? {} : { stuck }),
+      ...defined({ stuck }),
       sources,
       frames: sources.reduce((sum, source) => sum + source.frames, 0),
       dropped: sources.reduce((sum, source) => sum + droppedBy(source), 0),
@@ -228,11 +229,9 @@ function detailsOf(link: LinkDetails): LinkDetails {
   return {
     state,
     since,
-    ...(reason === undefined ? {} : { reason }),
-    ...(broker === undefined ? {} : { broker }),
-    ...(protocol === undefined ? {} : { protocol }),
+    ...defined({ reason, broker, protocol }),
     keepalive,
-    ...(certificateExpires === undefined ? {} : { certificateExpires }),
+    ...defined({ certificateExpires }),
     counts: { attempts: counts.attempts, losses: counts.losses },
   };
 }
@@ -294,9 +293,9 @@ function compactLink({ state, broker, protocol, keepalive, certificateExpires, c
   return {
     ...(state === 'up' ? {} : { state }),
     ...(broker === undefined ? {} : { broker: broker.slice(0, 128) }),
-    ...(protocol === undefined ? {} : { protocol }),
+    ...defined({ protocol }),
     keepalive,
     ...(counts.losses === 0 ? {} : { losses: counts.losses }),
-    ...(certificateExpires === undefined ? {} : { certificateExpires }),
+    ...defined({ certificateExpires }),
   };
 }

@@ -1,4 +1,5 @@
 import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import type { Clock, OutboxEntry, OutboxReference, OutboxStore, OwedNumbers } from '../ports.ts';
@@ -64,7 +65,7 @@ export class MeteredStore implements OutboxStore {
           class: priority,
           count: line.count,
           bytes: line.bytes,
-          ...(oldest === undefined ? {} : { oldest }),
+          ...defined({ oldest }),
         };
       });
   }

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Clock, FrameSource, ReadingSink, ReadingSource, SourceHealth } from '../ports.ts';
 
 /** What is known of one source. */
@@ -47,7 +48,7 @@ class Meter {
     return {
       name: this.name,
       state,
-      ...(reason === undefined ? {} : { reason }),
+      ...defined({ reason }),
       frames: this.#frames,
       ...(this.#last === undefined ? {} : { silence: Math.round(this.#clock.monotonic() - this.#last) }),
       counts,
@@ -103,7 +104,7 @@ export class SourceWatch {
   readings(name: string, source: ReadingSource): ReadingSource {
     const meter = this.#meter(name, source.health?.bind(source));
     return {
-      ...(source.apart === undefined ? {} : { apart: source.apart }),
+      ...defined({ apart: source.apart }),
       start: (wanted, sink) => source.start(wanted, counted(sink, meter)),
       stop: () => source.stop(),
       ...(source.health === undefined ? {} : { health: source.health.bind(source) }),

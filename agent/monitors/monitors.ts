@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Alert } from '../../protocol/schema/alert.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
@@ -120,7 +121,7 @@ export class Monitors implements Recorder, RecordObserver {
   get list(): MonitorList {
     const monitors = this.all.map(({ monitorId, status, updatedAt, revision }) => ({
       ...{ monitorId, status, updatedAt },
-      ...(revision === undefined ? {} : { revision }),
+      ...defined({ revision }),
     }));
     return { version: this.#version, monitors };
   }
@@ -153,7 +154,7 @@ export class Monitors implements Recorder, RecordObserver {
       updatedAt: now,
       status: status ?? before?.monitor.status ?? 'Running',
       monitor: compiled.parameter,
-      ...(revision === undefined ? {} : { revision }),
+      ...defined({ revision }),
     };
     if (before !== undefined && sameMonitor(before.monitor, monitor)) return before.monitor;
     const entry: Entry = { monitor, order: before?.order ?? this.#given++, compiled, running: before?.running };
@@ -356,7 +357,7 @@ export class Monitors implements Recorder, RecordObserver {
       ...(triggers.length === 0 ? {} : { triggers }),
       ...(values.length === 0 ? {} : { values }),
       ...(extensions.length === 0 ? {} : { extensions }),
-      ...(telemetry === undefined ? {} : { telemetry }),
+      ...defined({ telemetry }),
     };
     this.#context.expect(event, monitor.compiled.context.after);
     this.#parts.emit(event);

@@ -1,4 +1,5 @@
 /** State of a running monitor: its beginning, its persisted form, and its restoration. */
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { CompiledMonitor, CompiledTrigger } from '../../protocol/schema/monitor/compile.ts';
 import { FALSE, type Truth, UNKNOWN } from '../../protocol/schema/monitor/expression.ts';
@@ -86,7 +87,7 @@ export function kept(monitor: RunningMonitor): KeptMonitor {
   const { satisfied, collision, place, due, triggers } = monitor;
   return {
     satisfied,
-    ...(collision === undefined ? {} : { collision }),
+    ...defined({ collision }),
     ...(place < 0 ? {} : { due }),
     triggers: triggers.map(keptTrigger),
   };
@@ -97,7 +98,7 @@ function keptTrigger({ main, truth, used, from, place, due }: RunningTrigger): K
     main,
     truth,
     used,
-    ...(from === undefined ? {} : { from }),
+    ...defined({ from }),
     ...(place < 0 ? {} : { due }),
   };
 }

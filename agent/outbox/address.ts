@@ -1,5 +1,6 @@
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { expiryOf } from '../../protocol/classes.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { Kind } from '../../protocol/schema/kind.ts';
 import { hexOf } from '../../protocol/signals/hash.ts';
 import { catalogTopic, upTopic } from '../../protocol/topics.ts';
@@ -20,7 +21,7 @@ export function addressed(entry: OutboxEntry, vin: string, newest: boolean): Out
     payload,
     retain: entry.retain && newest,
     expiry: expiryOf(entry.class),
-    ...(correlation === undefined ? {} : { correlation }),
+    ...defined({ correlation }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
+import { defined } from '../../protocol/defined.ts';
 import { factOf, VigieError } from '../../protocol/errors.ts';
 import type { HelloNumbers } from '../../protocol/schema/hello.ts';
 import { type Body, type BodyKind, type Message, PROTOCOL_VERSION } from '../../protocol/schema/message.ts';
@@ -172,7 +173,7 @@ export class Outbox implements Publisher {
       at,
       retain: options.retain === true,
       payload,
-      ...(options.correlation === undefined ? {} : { correlation: options.correlation }),
+      ...defined({ correlation: options.correlation }),
     };
     if (entry.retain) this.#retained.set(kind, seq);
     this.#store.append(entry);

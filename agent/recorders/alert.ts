@@ -1,4 +1,5 @@
 import { type Channel, channels } from '../../protocol/channels.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
 import { type AlertRule, recordingDefaults } from '../../protocol/recording.ts';
@@ -135,10 +136,9 @@ export class AlertRecorder implements Recorder {
       id: records.newId(at),
       active: true,
       type,
-      ...(rule.severity === undefined ? {} : { severity: rule.severity }),
+      ...defined({ severity: rule.severity }),
       startedAt: at,
-      ...(position === undefined ? {} : { startPosition: position }),
-      ...(trips.current === undefined ? {} : { tid: trips.current }),
+      ...defined({ startPosition: position, tid: trips.current }),
     };
     track.phase = 'active';
     track.record = record;
@@ -155,7 +155,7 @@ export class AlertRecorder implements Recorder {
       active: false,
       updatedAt: endAt,
       endAt,
-      ...(position === undefined ? {} : { endPosition: position }),
+      ...defined({ endPosition: position }),
     });
     track.record = undefined;
   }

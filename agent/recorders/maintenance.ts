@@ -1,4 +1,5 @@
 import { type Channel, channelByPath } from '../../protocol/channels.ts';
+import { defined } from '../../protocol/defined.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
 import { type Maintenance, maintenanceSchema } from '../../protocol/schema/maintenance.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
@@ -54,8 +55,7 @@ export class MaintenanceRecorder implements Recorder {
       createdAt: before?.createdAt ?? at,
       id: before?.id ?? this.#records.newId(at),
       ...(before === undefined ? {} : { updatedAt: Math.max(at, before.createdAt) }),
-      ...(this.#days === undefined ? {} : { daysBeforeMaintenance: this.#days }),
-      ...(this.#mileage === undefined ? {} : { mileageBeforeMaintenance: this.#mileage }),
+      ...defined({ daysBeforeMaintenance: this.#days, mileageBeforeMaintenance: this.#mileage }),
     };
     this.#record = record;
     this.#records.put('maintenance', record);

@@ -1,4 +1,5 @@
 import { type Channel, channelByPath } from '../../protocol/channels.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
 import { recordingDefaults, type TheftRule } from '../../protocol/recording.ts';
@@ -188,8 +189,7 @@ export class TheftRecorder implements Recorder {
       id: records.newId(startedAt),
       state: true,
       startedAt,
-      ...(startPosition === undefined ? {} : { startPosition }),
-      ...(origin === undefined ? {} : { origin }),
+      ...defined({ startPosition, origin }),
     };
     this.#theft = theft;
     records.put('stolen', theft);
@@ -204,7 +204,7 @@ export class TheftRecorder implements Recorder {
     if (theft === undefined) return;
     const endPosition = presentPosition(this.#parts.status);
     const endAt = Math.max(Math.round(at), theft.startedAt);
-    this.#put({ ...theft, state: false, endAt, ...(endPosition === undefined ? {} : { endPosition }) }, endAt);
+    this.#put({ ...theft, state: false, endAt, ...defined({ endPosition }) }, endAt);
     this.#theft = undefined;
     for (const slot of Object.values(stolen)) this.#parts.writer.remove(slot, at);
     this.#parts.writer.expose(false, at);

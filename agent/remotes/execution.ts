@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { CommandRule } from '../../protocol/profile.ts';
 import { BrokenOff } from '../actuators.ts';
@@ -151,7 +152,7 @@ export class Execution {
   #refuses(action: string): Refusal | undefined {
     const { rules, status, clock, fed } = this.#parts;
     const { requires } = rules[action] as CommandRule;
-    return refuses(action, { status, fed, now: clock.now(), ...(requires === undefined ? {} : { requires }) });
+    return refuses(action, { status, fed, now: clock.now(), ...defined({ requires }) });
   }
 
   /** Waits until the buses that were asleep have delivered the readings that the interlocks need. */

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { FailureCause } from '../../protocol/errors.ts';
 import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Document, Memory } from '../ports.ts';
@@ -175,7 +176,7 @@ export class Ledger {
     const free = placesBeside(copied.flatMap(({ id }) => before.get(id) ?? []));
     for (const { id } of copied) this.#places.set(id, before.get(id) ?? (free.next().value as number));
     const places = [...this.#places.values()];
-    const filed = this.#filed === undefined ? {} : { filed: this.#filed };
+    const filed = defined({ filed: this.#filed });
     yield [COPY, Object.freeze({ ...head, ...filed, unreported: [...this.#unreported], places } satisfies Head)];
     yield [`${COPY}/counters`, counters];
     yield [`${COPY}/accepted`, accepted];
@@ -211,7 +212,7 @@ export class Ledger {
         counters: isObject(counters) ? counters : {},
         actions,
         ...(Array.isArray(accepted) ? { accepted } : {}),
-        ...(kept === undefined ? {} : { kept }),
+        ...defined({ kept }),
       };
       this.#unite(copy, unreported);
     }

@@ -1,6 +1,8 @@
 /** Turns the body of a command into a plan. */
+
 import { instantOf } from '../../protocol/calendar.ts';
 import { type CommandBodyKind, decodeBody } from '../../protocol/command.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { RemoteKind } from '../../protocol/remote/kind.ts';
 import type { RemoteBody, RemoteType } from '../../protocol/remote/table.ts';
@@ -48,8 +50,7 @@ export function planOf(kind: RemoteKind, bytes: Uint8Array, parts: EffectParts):
   return {
     actions: kind.asks(body),
     effects: effectsOf[kind.type]?.(body, parts) ?? [],
-    ...(parameters === undefined ? {} : { parameters }),
-    ...(ignored === undefined ? {} : { ignored }),
+    ...defined({ parameters, ignored }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { formatDuration } from '../../protocol/duration.ts';
 import {
   PROGRAMS,
@@ -190,7 +191,7 @@ export class Programs {
     return {
       preconditioning: this.#preconditioning,
       charging: this.#charging,
-      ...(this.#delayed === undefined ? {} : { delayed: this.#delayed }),
+      ...defined({ delayed: this.#delayed }),
       ...(this.runs.isScheduled ? { runScheduled: true } : {}),
     };
   }
@@ -244,9 +245,9 @@ function keptOf(program: (RemoteChargeProgram | RemotePreconditioningProgram) & 
     slot: place,
     enabled,
     start,
-    ...(recurrence === undefined ? {} : { recurrence }),
+    ...defined({ recurrence }),
     ...(occurence === undefined ? {} : { occurence: { day: weekdays.filter((day) => occurence.day.includes(day)) } }),
-    ...(end === undefined ? {} : { end }),
+    ...defined({ end }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { factOf } from '../../protocol/errors.ts';
 import type { RemoteReport, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Clock, Log, Publisher } from '../ports.ts';
@@ -79,13 +80,13 @@ export class Reports {
       remoteActionId: id,
       type,
       status,
-      ...(failureCause === undefined ? {} : { failureCause }),
+      ...defined({ failureCause }),
       ...(detail === undefined ? {} : { detail: detail.slice(0, DETAIL) }),
     };
     if (final(status)) this.#parts.ledger.reported(id);
     try {
       await this.#parts.publisher.secure('remote', report, {
-        ...(correlation === undefined ? {} : { correlation }),
+        ...defined({ correlation }),
         ...(final(status) ? {} : { durable: true }),
       });
       if (this.#parts.copied) this.#parts.ledger.committed(revision);

@@ -1,4 +1,5 @@
 import { type CommandBodyKind, encodeBody, encodeCommand } from '../../protocol/command.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { FailureCause } from '../../protocol/errors.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { RemoteType } from '../../protocol/remote/table.ts';
@@ -114,7 +115,7 @@ export class Requests {
     );
     this.#actions.set(id, {
       remoteActionId: id,
-      ...(callbackId === undefined ? {} : { callbackId }),
+      ...defined({ callbackId }),
       type,
       remote,
       status: 'Accepted',
@@ -162,7 +163,7 @@ export class Requests {
     this.#actions.set(remoteActionId, {
       ...action,
       status,
-      ...(failureCause === undefined ? {} : { failureCause }),
+      ...defined({ failureCause }),
     });
     this.#changed = true;
   }

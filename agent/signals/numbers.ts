@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { CustomSignal } from '../../protocol/profile.ts';
 import type { CatalogEntry, SignalDefinition } from '../../protocol/schema/catalog.ts';
 import { catalogHash } from '../../protocol/signals/catalog.ts';
@@ -176,10 +177,7 @@ export class SignalNumbers implements NumberedCatalog {
 export function definitionOf({ name, kind, unit, resolution, offset, names }: CustomSignal): SignalDefinition {
   return {
     ...{ name, kind },
-    ...(unit === undefined ? {} : { unit }),
-    ...(resolution === undefined ? {} : { resolution }),
-    ...(offset === undefined ? {} : { offset }),
-    ...(names === undefined ? {} : { names }),
+    ...defined({ unit, resolution, offset, names }),
   };
 }
 

@@ -1,8 +1,10 @@
 /** An agent as a part of another program. */
+
 import { SystemClock } from '../../adapters/clock/system.ts';
 import type { Agent } from '../../agent/agent.ts';
 import type { FrameSender, FrameSource, Log, OutgoingFrame, ReadingSource } from '../../agent/ports.ts';
 import { UnitRest } from '../../agent/rest.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { StatusPaths } from '../../protocol/generated/status-paths.ts';
 import { type LogEvent, type LogLevel, type LogSink, logEvents } from '../../protocol/log-events.ts';
@@ -217,15 +219,15 @@ export class VigieAgent {
         settings: agentSettings(this.#options.settings),
         sources: [...own.filter(isFrameSource), ...(opened?.sources ?? [])],
         readings: [...own.filter(isReadingSource), ...(opened?.readings ?? [])],
-        ...(sender === undefined ? {} : { sender }),
+        ...defined({ sender }),
         ...(opened === undefined ? {} : { requesters: opened.requesters, listen: opened.listen }),
         ...linkOptions(link),
         ...storeOptions(store),
         ...(remotes === undefined ? {} : { trust: remotes.trust }),
         ...(remotes?.actuators === undefined ? {} : { actuators: remotes.actuators }),
-        ...(recorders === undefined ? {} : { recorders }),
+        ...defined({ recorders }),
         ...(http === undefined ? {} : http),
-        ...(timeZone === undefined ? {} : { zone: timeZone }),
+        ...defined({ zone: timeZone }),
         built: (agent) => this.#built(agent),
         numbered: (message) => this.#emit('record', message),
       });

@@ -1,10 +1,12 @@
 /** The inputs of an agent as `sourcesOf` takes them, with what a program leaves out. */
+
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { hasCode } from '../../adapters/keys/files.ts';
 import { readLineAddress } from '../../adapters/lines/index.ts';
 import type { CanInput, ObdInput } from '../../config/inputs.ts';
 import { checkInputs } from '../../config/inputs.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { Diagnostic } from '../../protocol/diagnostic.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { withPackage } from '../../protocol/missing-package.ts';
@@ -45,7 +47,7 @@ export function inputsOf(
     can,
     ...(obd === undefined ? {} : { obd: obdInput(obd, can) }),
     ...(gnss === undefined ? {} : { gnss: { ...gnss, line: 0 } }),
-    ...(record === undefined ? {} : { record }),
+    ...defined({ record }),
     ...(commanded ? { commands: {} } : {}),
   };
   const findings = checkInputs(inputs, profile);

@@ -1,6 +1,8 @@
 /** The way to an MQTT broker: `vigie/mqtt`. */
+
 import type { MqttAddress, TlsFiles } from '../../adapters/mqtt/index.ts';
 import type { BackoffOptions } from '../../agent/backoff.ts';
+import { defined } from '../../protocol/defined.ts';
 
 import { checkNames } from './names.ts';
 
@@ -50,8 +52,8 @@ export function mqtt(options: MqttOptions): MqttLinkDescription {
   };
   const given = tls ?? (Object.keys(own).length === 0 ? undefined : own);
   return {
-    mqtt: { ...address, ...(given === undefined ? {} : { tls: given }) },
-    ...(backoff === undefined ? {} : { backoff }),
+    mqtt: { ...address, ...defined({ tls: given }) },
+    ...defined({ backoff }),
   };
 }
 

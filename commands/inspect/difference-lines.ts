@@ -1,8 +1,10 @@
 /** What two recordings differ in, as lines for programs and for people. */
+
 import type { BoundDatabase } from '../../adapters/can/dbc/index.ts';
 import { bitsOf, type DbcMessage, MessageFinder, readBits, type Signal } from '../../adapters/can/dbc/index.ts';
 import type { Difference, RecordingSide } from '../../adapters/can/inspect/index.ts';
 import { EXTENDED } from '../../agent/ports.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { DifferenceLine } from './schema.ts';
 import { identifierText, placeText, printable, type TableColumn, tableLines } from './table.ts';
 
@@ -34,7 +36,7 @@ export function differenceLinesOf(
         signal: signal.name,
         ...namesOf(signal, first, second),
       })),
-      ...(protection === undefined ? {} : { protection }),
+      ...defined({ protection }),
     };
   });
 }
@@ -42,8 +44,7 @@ export function differenceLinesOf(
 function sideOf({ frames, value, flips, changedAt }: RecordingSide, begin: number): DifferenceLine['first'] {
   return {
     frames,
-    ...(value === undefined ? {} : { value }),
-    ...(flips === undefined ? {} : { flips }),
+    ...defined({ value, flips }),
     ...(changedAt === undefined ? {} : { changedAfter: Math.round(changedAt - begin) / 1000 }),
   };
 }
@@ -64,7 +65,7 @@ function namesOf(
     return signal.choices?.get(Number(readBits(latest, signal)));
   };
   const [own, other] = [nameIn(first), nameIn(second)];
-  return { ...(own === undefined ? {} : { first: own }), ...(other === undefined ? {} : { second: other }) };
+  return defined({ first: own, second: other });
 }
 
 const columns: readonly TableColumn[] = [

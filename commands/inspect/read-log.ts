@@ -1,6 +1,7 @@
 import type { FrameFilter } from '../../adapters/can/inspect/index.ts';
 import { openLog } from '../../adapters/can/log/index.ts';
 import type { FrameBatch } from '../../agent/ports.ts';
+import { defined } from '../../protocol/defined.ts';
 import { reportLog } from '../log-summary.ts';
 import { type Lines, progressBar } from '../output.ts';
 
@@ -25,7 +26,7 @@ export async function readLog(
   { columns, filter, lines }: ReadOptions,
   consumers: readonly FrameConsumer[],
 ): Promise<void> {
-  const log = await openLog(path, columns === undefined ? {} : { columns });
+  const log = await openLog(path, defined({ columns }));
   const bar = await progressBar(log.size, false);
   try {
     for await (const batch of log.batches()) {

@@ -1,6 +1,8 @@
 /** The value that fields of frames are compared with, from a table of values. */
+
 import type { Reference } from '../../adapters/can/inspect/index.ts';
 import { openValueLog, type ValueLog } from '../../adapters/can/log/values/index.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { suggestion } from '../../protocol/nearest.ts';
 import { reportLog } from '../log-summary.ts';
@@ -13,7 +15,7 @@ const MOST = 10_000;
  * @throws VigieError `usage.wrong` for a column that the table does not have, `input.malformed` for no table of values
  */
 export async function readReference(path: string, column?: string, zone?: string): Promise<Reference> {
-  const log = await openValueLog(path, zone === undefined ? {} : { zone });
+  const log = await openValueLog(path, defined({ zone }));
   let times: number[] = [];
   let values: number[] = [];
   let step = 1;

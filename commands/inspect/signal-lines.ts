@@ -1,5 +1,7 @@
 /** What was seen of signals, as lines for programs and for people. */
+
 import { MOST_VALUES, type SignalStatistics } from '../../adapters/can/inspect/index.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { SignalLine } from './schema.ts';
 import { printable, type TableColumn, tableLines } from './table.ts';
 import { valuesOf } from './value-text.ts';
@@ -39,7 +41,7 @@ export function signalLineOf(seen: SignalStatistics): SignalLine {
               const name = signal.choices?.get(raw);
               return {
                 value: value(raw * signal.factor + signal.offset),
-                ...(name === undefined ? {} : { name }),
+                ...defined({ name }),
                 frames,
               };
             }),

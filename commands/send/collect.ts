@@ -1,7 +1,9 @@
 /** Collections in people's words: signals to be recorded for a while. */
+
 import { readYamlFile } from '../../config/document.ts';
 import { readDuration } from '../../config/quantities.ts';
 import { encodeBody } from '../../protocol/command.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { CollectedSignal, CollectOrder } from '../../protocol/schema/collect.ts';
 import { type Details, duration, faulty, named, type SendRequest, timeOf, wrong } from './request.ts';
 
@@ -34,7 +36,7 @@ export function collectionsOf(
 function signalOf(text: string): CollectedSignal {
   const [, bus, signal] = /^(?:([^\s:]+):)?([^\s.:]+\.[^\s.]+)$/.exec(text) ?? [];
   if (signal === undefined) throw wrong(`"${text}" is not a signal like MOTION.Speed, can:MOTION.Speed or MOTION.*`);
-  return { signal, ...(bus === undefined ? {} : { bus }) };
+  return { signal, ...defined({ bus }) };
 }
 
 /** UTC ms of a time from now, or of a date-time. */

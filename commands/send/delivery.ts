@@ -1,8 +1,10 @@
 /** A command on its way: signed, sent, and followed until its last state. */
+
 import type { CommandSigner } from '../../adapters/keys/index.ts';
 import type { CloudClient } from '../../adapters/mqtt/index.ts';
 import { encodeBody, encodeCommand } from '../../protocol/command.ts';
 import { commandTopic } from '../../protocol/command-topic.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import { upTopic } from '../../protocol/topics.ts';
 import { readMessage } from './received.ts';
@@ -80,7 +82,7 @@ export class Deliveries {
     clearTimeout(timer);
     stopRepeating?.();
     this.#pending.delete(id);
-    return { states: seen.size, ...(report === undefined ? {} : { report }) };
+    return { states: seen.size, ...defined({ report }) };
   }
 
   #heard(payload: Uint8Array): void {

@@ -1,4 +1,5 @@
 /** What people can order of the agent itself, in their words: monitors, callbacks, keys, messages again, another configuration. */
+
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { configurationSchema } from '../../config/configuration-schema.ts';
@@ -9,6 +10,7 @@ import { configuration as formOfConfiguration } from '../../config/generated/val
 import { readMonitorsFile } from '../../config/monitors.ts';
 import { classes } from '../../protocol/classes.ts';
 import { encodeBody } from '../../protocol/command.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { callbackIdPattern } from '../../protocol/schema/callback/delivery.ts';
 import { callbackSides, callbackStatuses, readSubscribe } from '../../protocol/schema/callback.ts';
@@ -157,7 +159,7 @@ function monitorsIn(file: string, { id }: Details): SendRequest[] {
     throw wrong(`--id is for a file without monitorId: ${file} has its own`);
   }
   return monitors.map(({ monitorId, monitor, status }) => {
-    const body = { monitorId, monitor: compileMonitor(monitor).parameter, ...(status === undefined ? {} : { status }) };
+    const body = { monitorId, monitor: compileMonitor(monitor).parameter, ...defined({ status }) };
     return { kind: 'Monitor', body };
   });
 }

@@ -1,8 +1,10 @@
 /** Commands that add or revoke trusted keys of a car. */
+
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { algorithmOf, keyIdOf, readTrust, type TrustedKey, unknownKinds } from '../../adapters/keys/index.ts';
+import { defined } from '../../protocol/defined.ts';
 import { commandKinds } from '../../protocol/schema/remote.ts';
 import { type SendRequest, wrong } from './request.ts';
 
@@ -29,8 +31,7 @@ export async function addedKeys(
       name: found.name,
       publicKey: new Uint8Array(publicKey.export({ type: 'spki', format: 'der' })),
       kinds: [...(chosen ?? found.kinds)],
-      ...(notBefore === undefined ? {} : { notBefore }),
-      ...(notAfter === undefined ? {} : { notAfter }),
+      ...defined({ notBefore, notAfter }),
     };
     return { kind: 'Trust', body: { add } };
   });

@@ -1,6 +1,7 @@
 /** What people can ask of a car, in their words, and the body that it comes to. */
 
 import { instantOf } from '../../protocol/calendar.ts';
+import { defined } from '../../protocol/defined.ts';
 import { formatDuration } from '../../protocol/duration.ts';
 import type { VigieError } from '../../protocol/errors.ts';
 import type { RemoteWords } from '../../protocol/remote/kind.ts';
@@ -62,7 +63,7 @@ function charge([word, ...more]: readonly string[], details: Details): object | 
   const plan = at === undefined ? undefined : chargePlan(at, until, days, slot);
   if (plan === undefined && (until ?? days ?? slot) !== undefined) throw wrong('--until, --days and --slot need --at');
   const preferred = Object.keys(preferences).length > 0;
-  return { ...(plan === undefined ? {} : { schedule: plan }), ...(preferred ? { preferences } : {}) };
+  return { ...defined({ schedule: plan }), ...(preferred ? { preferences } : {}) };
 }
 
 /** Once at a time, or a program when it ends, repeats or has a place. */

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 /** What a signal must be to become a path: one entry of the tables in rules/. */
 
 /**
@@ -80,5 +81,5 @@ export const onOff: readonly LabelRule[] = [
 
 /** Two states by the labels of each, both of which a signal must give; `bit` as in {@link StateRule}. */
 export function twoStates(labels: Readonly<Record<string, Pattern>>, bit?: StateRule['bit']): StateRule {
-  return { values: Object.entries(labels), enough: Object.keys(labels), ...(bit === undefined ? {} : { bit }) };
+  return { values: Object.entries(labels), enough: Object.keys(labels), ...defined({ bit }) };
 }

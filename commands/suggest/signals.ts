@@ -1,5 +1,7 @@
 /** What the files, and a log where there is one, say about each signal. */
+
 import { type DbcMessage, readable, type Signal } from '../../adapters/can/dbc/index.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { Observed } from './observed.ts';
 import { type Concept, qualifying } from './vocabulary.ts';
 import { type Word, wordsOf } from './words.ts';
@@ -76,14 +78,14 @@ export function signalsOf(
       return {
         message,
         signal,
-        ...(bus === undefined ? {} : { bus }),
+        ...defined({ bus }),
         own,
         ...(shared ? { prefix: first } : {}),
         frequent,
         around: borrowed ? [] : around,
         borrowed,
         comment: comment.length > LONGEST_COMMENT ? [] : comment,
-        ...(seen === undefined ? {} : { observed: seen }),
+        ...defined({ observed: seen }),
       };
     });
   });

@@ -1,5 +1,7 @@
 /** From the signals of a car to lines of a first profile. */
+
 import { channelByPath } from '../../protocol/channels.ts';
+import { defined } from '../../protocol/defined.ts';
 import { type Leaf, slotByPath, slots } from '../../protocol/slots.ts';
 import { codesOf, shownCodes } from './codes.ts';
 import { type Match, matchOf } from './match.ts';
@@ -108,7 +110,7 @@ function suggestPath(
     if (fit === undefined || (rule.number?.rises === true && (facts.observed?.falls ?? 0) > 0)) continue;
     const doubt = isDoubtful(rule, facts) ? rule.doubt?.question : undefined;
     const rank = rankOf(match, fit, facts, logged) - (doubt === undefined ? 0 : ASKED);
-    candidates.push({ facts, match, fit, rank, ...(doubt === undefined ? {} : { doubt }) });
+    candidates.push({ facts, match, fit, rank, ...defined({ doubt }) });
   }
   candidates.sort((one, other) => other.rank - one.rank);
   const [best, ...others] = candidates;
@@ -120,8 +122,7 @@ function suggestPath(
     path: rule.path,
     facts: best.facts,
     rivals: different.slice(0, MOST_RIVALS),
-    ...(noted === undefined ? {} : { note: noted }),
-    ...(best.doubt === undefined ? {} : { question: best.doubt }),
+    ...defined({ note: noted, question: best.doubt }),
     ...valuesOf(rule, best, logged),
   };
 }

@@ -1,8 +1,10 @@
 /** Writes what is suggested for the signals of DBC files, and of the logs that were read with them. */
+
 import { existsSync, writeFileSync } from 'node:fs';
 import { type BoundDatabase, type DbcMessage, MessageFinder } from '../../adapters/can/dbc/index.ts';
 import type { Traffic } from '../../adapters/can/inspect/index.ts';
 import { counted } from '../../protocol/counted.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { SuggestionObserver } from './observer.ts';
 import { type ProfileBus, profileText } from './profile-text.ts';
@@ -64,7 +66,7 @@ function busesOf(databases: readonly BoundDatabase[], observer: SuggestionObserv
   if (observer === undefined || inLog.length < 2) {
     const messages = databases.flatMap(({ database }) => database.messages);
     const dbc = databases.map(({ database }) => database.file);
-    return [{ name: ONLY, dbc, messages, ...(only === undefined ? {} : { inLog: only }) }];
+    return [{ name: ONLY, dbc, messages, ...defined({ inLog: only }) }];
   }
   return inLog.map((bus) => {
     const described = databases.map(({ database }) => {

@@ -1,5 +1,7 @@
 /** Raw deflate (RFC 1951) read within the size that the message announces. */
+
 import { inflateSync } from 'fflate';
+import { defined } from '../defined.ts';
 import { VigieError } from '../errors.ts';
 
 /** Three bits, the shortest match, give at most 258 bytes. */
@@ -28,5 +30,5 @@ export function inflate(compressed: Uint8Array, size: number, dictionary: Uint8A
 }
 
 function fault(what: string, cause?: unknown): VigieError {
-  return new VigieError('message.malformed', `deflate ${what}`, cause === undefined ? {} : { cause });
+  return new VigieError('message.malformed', `deflate ${what}`, defined({ cause }));
 }

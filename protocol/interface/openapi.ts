@@ -1,4 +1,5 @@
 /** The OpenAPI 3.1 document of the HTTP interface, made of the operations. */
+import { defined } from '../defined.ts';
 import { conditional, conditionalComponents } from './conditional.ts';
 import { bases, type Operation, type OperationAnswer, type Parameter, type Side, sides } from './operation.ts';
 import { descriptionOf } from './operations/descriptions.ts';
@@ -140,7 +141,7 @@ function refusals(components: Components, side: Side): [string, object][] {
     refusalName(side, status),
     {
       description: refusalMeanings[status],
-      ...(refusalHeaders[status] === undefined ? {} : { headers: refusalHeaders[status] }),
+      ...defined({ headers: refusalHeaders[status] }),
       content: { [JSON_MEDIA]: { schema } },
     },
   ]);

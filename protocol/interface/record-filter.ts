@@ -1,4 +1,5 @@
 /** What lists of records are filtered by: in a car record by record, at a hub by columns of its database. */
+import { defined } from '../defined.ts';
 import type { AlarmRecord } from '../schema/alarm.ts';
 import type { Alert } from '../schema/alert.ts';
 import type { Collision } from '../schema/collision.ts';
@@ -41,11 +42,11 @@ export function factsOf(collection: string, record: unknown): RecordFacts {
       return factsOfTrip(record as Trip);
     case 'alert': {
       const { startedAt, tid } = record as Alert;
-      return { began: startedAt, ...(tid === undefined ? {} : { trip: tid }) };
+      return { began: startedAt, ...defined({ trip: tid }) };
     }
     case 'collision': {
       const { tid } = record as Collision;
-      return { began, ...(tid === undefined ? {} : { trip: tid }) };
+      return { began, ...defined({ trip: tid }) };
     }
     case 'alarm':
       return {
@@ -67,8 +68,7 @@ function factsOfTrip(trip: Trip): RecordFacts {
   const isKnown = done === true || faults.length > 0;
   return {
     began: tripBegin(trip),
-    ...(distance === undefined ? {} : { distance }),
-    ...(duration === undefined ? {} : { duration }),
+    ...defined({ distance, duration }),
     ...(isKnown ? { state: tripState(trip) } : {}),
   };
 }

@@ -1,4 +1,5 @@
 /** Collection by command: what a car records beside its profile for a while. */
+import { defined } from '../defined.ts';
 import { count } from './count.ts';
 import { flag, list, optional, quantity, record, required, type Static, text } from './fields.ts';
 
@@ -9,7 +10,7 @@ const HOUR = 3_600_000;
 const time = (description: string, minimum: number) =>
   quantity({ unit: 'ms', resolution: 1, minimum, maximum: 24 * HOUR, description });
 const float = (description: string, minimum?: number) =>
-  quantity({ unit: '1', resolution: 0, description, ...(minimum === undefined ? {} : { minimum }) });
+  quantity({ unit: '1', resolution: 0, description, ...defined({ minimum }) });
 
 export const collectedSignalSchema = record(
   'CollectedSignal',

@@ -16,6 +16,7 @@
 
 import type { Static, TOptional, TSchema, TUnsafe } from 'typebox';
 import * as Type from 'typebox';
+import { defined } from '../defined.ts';
 
 export type { Static, TSchema };
 
@@ -104,7 +105,7 @@ export function bytes(
   options: FieldOptions & { readonly maxLength?: number; readonly coding?: string },
 ): TUnsafe<Uint8Array> {
   const { coding, ...rest } = options;
-  return Type.Unsafe<Uint8Array>({ 'x-bytes': true, ...rest, ...(coding === undefined ? {} : { 'x-coding': coding }) });
+  return Type.Unsafe<Uint8Array>({ 'x-bytes': true, ...rest, ...defined({ 'x-coding': coding }) });
 }
 
 /** A value the interface fixes, such as GeoJSON's `type`. */

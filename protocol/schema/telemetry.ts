@@ -1,10 +1,12 @@
 /** Telemetry: readings of slots over time, as compressed columns (protocol/columns). */
+
 import { BlockWriter, type ColumnSeries, type Gathering, readBlock } from '../columns/block.ts';
 import { type Deflate, NO_DICTIONARY, portableDeflate } from '../columns/deflate.ts';
 import { inflate } from '../columns/inflate.ts';
 import { type Coding, integersOf } from '../columns/integers.ts';
 import { NumberReader, NumberWriter, REACH } from '../columns/numbers.ts';
 import { type SeriesNumbers, slotNumbers } from '../columns/slot-numbers.ts';
+import { defined } from '../defined.ts';
 import { VigieError } from '../errors.ts';
 import { type Slot, type SlotValue, slotById, slots } from '../slots.ts';
 import { HASH_LENGTH } from './catalog.ts';
@@ -191,7 +193,7 @@ export function telemetryJson(telemetry: Telemetry): TelemetryJson {
       const unit = slot?.kind === 'instant' || slot?.unit === '1' ? undefined : slot?.unit;
       return {
         path: slot?.path ?? `#${id}`,
-        ...(unit === undefined ? {} : { unit }),
+        ...defined({ unit }),
         at: times,
         values: values.map((integer) => coding?.value(integer) ?? integer),
       };

@@ -1,8 +1,10 @@
 /** Readings of custom signals as telemetry: columns as those of Status, whose series are numbers of a catalog. */
+
 import { BlockWriter, type ColumnSeries, type Gathering } from '../columns/block.ts';
 import { type Deflate, portableDeflate } from '../columns/deflate.ts';
 import { NumberWriter, REACH } from '../columns/numbers.ts';
 import { plainNumbers } from '../columns/slot-numbers.ts';
+import { defined } from '../defined.ts';
 import { VigieError } from '../errors.ts';
 import { seriesOfColumns, type Telemetry, type TimeResolution, telemetryBounds } from '../schema/telemetry.ts';
 import type { Catalogs } from './catalog.ts';
@@ -100,7 +102,7 @@ export function signalsJson(telemetry: Telemetry, catalogs: Catalogs): SignalsJs
     const known = catalogs.signal(catalog, number);
     if (known === undefined) return { name: `#${number}`, at, values };
     const { name, unit } = known.definition;
-    return { name, ...(unit === undefined ? {} : { unit }), at, values: values.map(known.value) };
+    return { name, ...defined({ unit }), at, values: values.map(known.value) };
   });
   return { catalog: hexOf(catalog), signals };
 }

@@ -1,7 +1,9 @@
 /** Runs one stage and measures it. */
+
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { defined } from '../../protocol/defined.ts';
 import type { CiStage } from './stages.ts';
 
 export interface StageResult {
@@ -66,8 +68,7 @@ export async function runStage(
   const wall = (performance.now() - began) / 1_000;
   return {
     ...{ name, status, wall, processor: processorTime(times) },
-    ...(partial === undefined ? {} : { partial }),
-    ...(counts === undefined ? {} : { counts }),
+    ...defined({ partial, counts }),
   };
 }
 

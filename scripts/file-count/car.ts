@@ -17,6 +17,7 @@ import { Configurations } from '../../assembly/generation.ts';
 import { Service, Starts } from '../../assembly/service.ts';
 import { loadVehicle } from '../../assembly/vehicle.ts';
 import type { Profile } from '../../config/profile.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 
@@ -166,8 +167,7 @@ export class CountedCar {
       clock,
       published: service.published,
       service,
-      ...(monitors === undefined ? {} : { monitors }),
-      ...(files === undefined ? {} : { files }),
+      ...defined({ monitors, files }),
     });
     this.#agent = car.agent;
     this.#stop = async () => {

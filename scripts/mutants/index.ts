@@ -11,6 +11,7 @@
  *     npm run mutants -- --only 17                     the one with this number, once more
  *     npm run mutants -- --ledger FOLDER               a ledger elsewhere than in test/world/ledger
  */
+
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import { defined } from '../../protocol/defined.ts';
 import { INVARIANTS, type Invariant } from '../../test/world/invariants.ts';
 import { digestOfSources, SeedLedger } from '../../test/world/ledger.ts';
 import type { MutantWorld } from '../../test/world/mutant-worlds.ts';
@@ -172,7 +174,7 @@ function live(
   lived: (world: MutantWorld) => void = () => undefined,
 ): Promise<End> {
   return new Promise((resolve) => {
-    const env = { ...process.env, ...(id === undefined ? {} : { __STRYKER_ACTIVE_MUTANT__: id }) };
+    const env = { ...process.env, ...defined({ __STRYKER_ACTIVE_MUTANT__: id }) };
     const worker = spawn(process.execPath, [program, String(worlds)], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const end = performance.now() + duration;
     let count = 0;

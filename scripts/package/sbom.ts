@@ -1,8 +1,10 @@
 /** What a package consists of, as a software bill of materials in CycloneDX 1.6 (ECMA-424). */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Enums, Models, Serialize, SPDX, Spec } from '@cyclonedx/cyclonedx-library';
 import manifest from '../../package.json' with { type: 'json' };
+import { defined } from '../../protocol/defined.ts';
 import { type LockedPackage, lockedPackages, programPlaces } from './licences.ts';
 import { packageFolder } from './registry.ts';
 import type { PackageTarget } from './targets.ts';
@@ -61,8 +63,7 @@ function packageComponent(place: string, { version, license, integrity }: Locked
   const [name = full, group] = full.split('/').reverse();
   const component = new Models.Component(Enums.ComponentType.Library, name, {
     bomRef: place,
-    ...(group === undefined ? {} : { group }),
-    ...(version === undefined ? {} : { version }),
+    ...defined({ group, version }),
     purl: `pkg:npm/${full.replace('@', '%40')}@${version}`,
     licenses: licensesOf(license),
   });

@@ -1,9 +1,11 @@
 /** What a notification tells is what the HTTP interface of its side answers for the same thing. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Monitors } from '../../agent/monitors/monitors.ts';
 import type { RemoteAction } from '../../agent/remotes/requests.ts';
 import { Status } from '../../agent/status.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { Side } from '../../protocol/interface/operation.ts';
 import type { Body } from '../../protocol/schema/message.ts';
 import { extensionTypes, telemetrySections } from '../../protocol/schema/monitor/extensions.ts';
@@ -247,7 +249,7 @@ class World {
     switch (type) {
       case 'vehicle.doorsState': {
         const { doorsState } = (await this.answer('/status')) as { doorsState?: unknown };
-        return doorsState === undefined ? {} : { doorState: doorsState };
+        return defined({ doorState: doorsState });
       }
       case 'vehicle.status':
         return named('status', '/status');
@@ -451,7 +453,7 @@ test.each(['fleet', 'user'] as const)('%s side: states of a command are what the
       remote: {},
       status,
       createdAt: T,
-      ...(failureCause === undefined ? {} : { failureCause }),
+      ...defined({ failureCause }),
     };
     world.remotes.actions.splice(0, 1, action);
     const { remoteActionId, remoteType, eventStatus } = state;

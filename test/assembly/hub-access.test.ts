@@ -1,4 +1,5 @@
 /** Who may see what at a hub with a registry, and which clients its broker lets do what. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { tokenKeyFile } from '../../assembly/hub-access.ts';
 import { digestOf } from '../../assembly/hub-clients.ts';
 import { type OpenRegistry, openRegistry } from '../../assembly/hub-registry.ts';
 import { hubCommand } from '../../commands/hub.ts';
+import { defined } from '../../protocol/defined.ts';
 import { scopeNames } from '../../protocol/interface/operations/scopes.ts';
 import { rolloutScope } from '../../protocol/interface/own/rollouts.ts';
 import type { Alert } from '../../protocol/schema/alert.ts';
@@ -48,7 +50,7 @@ async function ask(path: string, authorization?: string, body?: object): Promise
   const response = await fetch(url, {
     ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
     headers: {
-      ...(authorization === undefined ? {} : { authorization }),
+      ...defined({ authorization }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
   });
@@ -299,7 +301,7 @@ test('roll-outs are those of the caller’s fleets; to stop one a token needs th
     expect((await ask(paths[1], other)).status).toBe(404);
   }
   const stop = async (authorization?: string): Promise<number> => {
-    const headers = authorization === undefined ? {} : { authorization };
+    const headers = defined({ authorization });
     return (await fetch(`${hub.interface.url}${paths[1]}/stop`, { method: 'POST', headers })).status;
   };
   const scopes = [...scopeNames, rolloutScope];

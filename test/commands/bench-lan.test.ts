@@ -1,4 +1,5 @@
 /** `vigie bench --lan`: HTTPS in the local network with a token for each browser. */
+
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -7,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lanPage } from '../../commands/bench-lan.ts';
 import { DAY } from '../../protocol/calendar.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-lan-'));
@@ -39,7 +41,7 @@ function ask(path: string, cookie?: string, method = 'GET'): Promise<Answer> {
       path,
       method,
       ca: readFileSync(join(folder, 'lan.pem')),
-      headers: cookie === undefined ? {} : { cookie },
+      headers: defined({ cookie }),
     };
     request(options, (response) => {
       let text = '';

@@ -2,8 +2,10 @@
  * Requests made from the OpenAPI document to the running bench, which has a day behind it: whatever is asked, the answer
  * is one that the document has, and never a fault of the car.
  */
+
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { defined } from '../../protocol/defined.ts';
 import { bases, sides } from '../../protocol/interface/operation.ts';
 import { operations } from '../../protocol/interface/operations.ts';
 import { InterfaceBench, VIN } from '../rig/interface.ts';
@@ -104,7 +106,7 @@ const known: Known = {
 
 /** Asks, judges the answer, and gives its status. */
 async function ask({ path, method, address, headers, body }: DocumentedRequest): Promise<number> {
-  const answer = await bench.ask(method, address, { headers, ...(body === undefined ? {} : { body }) });
+  const answer = await bench.ask(method, address, { headers, ...defined({ body }) });
   const { status, text } = answer;
   const told = `${status} ${text.slice(0, 300)} for ${method} ${address}`;
   expect(status, told).toBeLessThan(500);

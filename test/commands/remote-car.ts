@@ -17,6 +17,7 @@ import { benchCar } from '../../assembly/simulation.ts';
 import { loadVehicle, type Vehicle } from '../../assembly/vehicle.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { type Command, encodeBody, encodeCommand } from '../../protocol/command.ts';
+import { defined } from '../../protocol/defined.ts';
 import { type RemoteType, remoteTypes } from '../../protocol/remote/table.ts';
 import type { ClockQuality, Message } from '../../protocol/schema/message.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
@@ -175,7 +176,7 @@ export class RemoteCar {
       files: this.#disk.files,
       sources: [this.simulation, ...(this.#options.sources?.(this.clock.virtual) ?? [])],
       sender: this.simulation,
-      ...(this.#requesters === undefined ? {} : { requesters: this.#requesters }),
+      ...defined({ requesters: this.#requesters }),
       mqtt: { url, protocol },
       backoff: { first: 20, longest: 100 },
       trust: join(keys, 'trust.json'),

@@ -2,11 +2,13 @@
  * Every kind × every outcome: the simulated car, the real agent, a real broker. What of it cannot be is said with the
  * reason; everything else is reached by the condition of the car, or of its profile, that leads there.
  */
+
 import { renameSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { InjectionTime, Scene } from '../../adapters/simulated/index.ts';
 import type { LedgerData } from '../../agent/remotes/ledger.ts';
 import type { Vehicle } from '../../assembly/vehicle.ts';
+import { defined } from '../../protocol/defined.ts';
 import { type FailureCause, failureCauses } from '../../protocol/errors.ts';
 import { type RemoteType, remoteTypes } from '../../protocol/remote/table.ts';
 import { madeOnce } from '../rig/run.ts';
@@ -318,7 +320,7 @@ async function carFor(url: string, type: RemoteType, outcome: Outcome, way: Way)
   const car = await RemoteCar.start({
     url,
     keys,
-    ...(ledger === undefined ? {} : { ledger }),
+    ...defined({ ledger }),
     ...(profile === undefined
       ? {}
       : { profile: (bench) => demanding(bench, kinds[type].action as string, outcome as FailureCause) }),

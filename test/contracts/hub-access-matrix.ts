@@ -1,4 +1,5 @@
 /** Every route of a running hub, asked by every kind of caller and compared with the table of access and the published scopes. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signToken } from '../../adapters/http/access/hub.ts';
 import type { HubOptions } from '../../assembly/hub.ts';
 import { idOf } from '../../assembly/view.ts';
+import { defined } from '../../protocol/defined.ts';
 import { type AccessRow, accessTable } from '../../protocol/interface/access.ts';
 import { namedScopes, reservedScopes, scopeNames } from '../../protocol/interface/operations/scopes.ts';
 import { markedMessages, marks, PRIVATE } from '../hub/marked-messages.ts';
@@ -39,7 +41,7 @@ export function hubAccessContract(name: string, database: () => Promise<Pick<Hub
     const ask = (asked: readonly AccessRow[], authorization?: string): Promise<readonly MatrixAnswer[]> =>
       askAll(asked, (row) => ({
         url: `${rig.hub.interface.url}${addressOf(row, ids)}`,
-        headers: authorization === undefined ? {} : { authorization },
+        headers: defined({ authorization }),
       }));
 
     test('are the rows of the table, and no others', () => {

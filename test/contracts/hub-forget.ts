@@ -1,4 +1,5 @@
 /** A forgotten car at the broker: what it retains of the car, and what the car sends later. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
 import { openRegistry } from '../../assembly/hub-registry.ts';
 import type { Registry } from '../../hub/registry.ts';
 import { classOf } from '../../protocol/classes.ts';
+import { defined } from '../../protocol/defined.ts';
 import { catalogTopic, downTopic, presenceTopic, upTopic } from '../../protocol/topics.ts';
 import { NOON, ONE, OTHER, payloadOf, trip } from '../hub/messages.ts';
 import type { BrokerRig } from '../rig/broker.ts';
@@ -110,7 +112,7 @@ export function hubForgetContract(name: string, make: () => Promise<ForgettingHu
       const { database, broker } = place;
       const options: HubOptions = {
         data,
-        ...(database === undefined ? {} : { database }),
+        ...defined({ database }),
         ...(broker === undefined ? {} : { broker: { address: { url: broker.url }, group, receiveMaximum: 100 } }),
         ...{ port: 0, http: 0, clock: new SystemClock(), log: new MemoryLog() },
       };
@@ -125,7 +127,7 @@ export function hubForgetContract(name: string, make: () => Promise<ForgettingHu
     /** As `vigie hub forget` and `vigie hub add` do, in another process. */
     async function withRegistry(work: (registry: Registry) => Promise<void>): Promise<void> {
       const { database } = place;
-      const open = await openRegistry({ data, ...(database === undefined ? {} : { database }) }, new MemoryLog());
+      const open = await openRegistry({ data, ...defined({ database }) }, new MemoryLog());
       await work(open.registry);
       await open.close();
     }

@@ -1,4 +1,5 @@
 /** What people see as it arrives, at whatever hub it arrives. */
+
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +12,7 @@ import { tokenKeyFile } from '../../assembly/hub-access.ts';
 import { digestOf } from '../../assembly/hub-clients.ts';
 import { openRegistry } from '../../assembly/hub-registry.ts';
 import type { IssuedToken } from '../../hub/registry.ts';
+import { defined } from '../../protocol/defined.ts';
 import { scopeNames } from '../../protocol/interface/operations/scopes.ts';
 import type { Alert } from '../../protocol/schema/alert.ts';
 import type { Body, BodyKind } from '../../protocol/schema/message.ts';
@@ -66,7 +68,7 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
         event === 'change' && data.path === 'kinetic.speed' && data.value === kmh;
     const ofCar = `/vigie/v1/vehicles/${VIN}/live`;
     const open = (path: string, since?: string): Promise<EventClient> =>
-      EventClient.open(`${last().hub.interface.url}${path}`, since === undefined ? {} : { 'last-event-id': since });
+      EventClient.open(`${last().hub.interface.url}${path}`, defined({ 'last-event-id': since }));
 
     /** The car sends a message to the first hub, until it is acknowledged, as a car does. */
     async function send<K extends BodyKind>(kind: K, body: Body<K>): Promise<void> {

@@ -1,7 +1,9 @@
 /** Calls every method of what a hub has of its database, in each way that makes other SQL. */
+
 import type { HubDatabase } from '../../assembly/hub-database.ts';
 import type { HubPosition, HubRange, NewCommand } from '../../hub/ports.ts';
 import type { Owner } from '../../hub/registry.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { RecordFilter } from '../../protocol/interface/record-filter.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import { compileMonitor } from '../../protocol/schema/monitor.ts';
@@ -129,7 +131,7 @@ async function read({ reader, overviewReader, audit }: HubDatabase, owners: read
     reader.fleetRecordKeys('trip', { owners, newest: true }),
     ...filters.flatMap((filter) => [
       reader.recordKeys(ONE, 'trip', filter),
-      reader.fleetRecordKeys('trip', { owners, ...(filter === undefined ? {} : { filter }) }),
+      reader.fleetRecordKeys('trip', { owners, ...defined({ filter }) }),
     ]),
   ];
   for (const keys of keysets) {

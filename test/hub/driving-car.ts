@@ -1,4 +1,5 @@
 /** The simulated car with the real agent, driving its loop on time of our own, on the broker of a hub. */
+
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import type { SimulatedCar } from '../../adapters/simulated/index.ts';
 import { type Car, type CarOptions, startCar } from '../../assembly/car.ts';
 import { benchCar, benchVehicle } from '../../assembly/simulation.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import type { StatusContents } from '../../protocol/schema/status.ts';
 import { TestClock } from '../commands/remote-car.ts';
@@ -59,7 +61,7 @@ export class DrivingCar {
       sender: this.#simulation,
       mqtt: { ...mqtt, protocol: 4 },
       backoff: { first: 20, longest: 100 },
-      ...(trust === undefined ? {} : { trust }),
+      ...defined({ trust }),
       log: this.log,
       clock: this.#clock,
       published: (_topic, payload) =>

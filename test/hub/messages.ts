@@ -1,6 +1,8 @@
 /** Messages of cars, as their bytes come to a hub. */
+
 import { type CarMessage, readMessage } from '../../hub/message.ts';
 import { encodeMessage } from '../../protocol/cbor/message.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { Body, BodyKind, ClockQuality } from '../../protocol/schema/message.ts';
 import type { Trip } from '../../protocol/schema/trip.ts';
 import { upTopic } from '../../protocol/topics.ts';
@@ -22,7 +24,7 @@ export interface MessageOptions {
 
 export function payloadOf<K extends BodyKind>(kind: K, body: Body<K>, options: MessageOptions = {}): Uint8Array {
   const { seq = 0, boot = 1, at = NOON, clock = 'gnss', offset } = options;
-  return encodeMessage({ version: 1, kind, seq, boot, at, clock, body, ...(offset === undefined ? {} : { offset }) });
+  return encodeMessage({ version: 1, kind, seq, boot, at, clock, body, ...defined({ offset }) });
 }
 
 export function received<K extends BodyKind>(kind: K, body: Body<K>, options: MessageOptions = {}): CarMessage {

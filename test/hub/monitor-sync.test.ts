@@ -3,6 +3,7 @@ import type { CommandOrder } from '../../hub/commands.ts';
 import { differences, MonitorSync, revisionOf } from '../../hub/monitor-sync.ts';
 import type { CarMonitors, DueMonitors, OwnedMonitor } from '../../hub/monitors.ts';
 import type { KeptCommand } from '../../hub/ports.ts';
+import { defined } from '../../protocol/defined.ts';
 import { compileMonitor } from '../../protocol/schema/monitor.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { rightBodies } from '../rig/interface-bodies.ts';
@@ -68,7 +69,7 @@ function begin(row: Partial<DueMonitors> = {}, monitors = [given('a')]) {
     store: {
       dueCars: async (now) => (car.row.due !== undefined && car.row.due <= now ? [car.row as DueMonitors] : []),
       putOffCar: async ({ vin, lastSeen }, { due, attempts }) => {
-        car.row = { vin, lastSeen, attempts, ...(due === undefined ? {} : { due }) };
+        car.row = { vin, lastSeen, attempts, ...defined({ due }) };
         return !car.taken;
       },
       carMonitors: async () => ({ wanted: monitors, reported: car.reported }),

@@ -1,4 +1,5 @@
 /** A hub with a registry: fleets `north` and `south` with a car each, which belong to the users `ada` and `bob`. */
+
 import { createPrivateKey } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
 import { tokenKeyFile } from '../../assembly/hub-access.ts';
 import { digestOf } from '../../assembly/hub-clients.ts';
 import { type OpenRegistry, openRegistry } from '../../assembly/hub-registry.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { Body, BodyKind } from '../../protocol/schema/message.ts';
 import { upTopic } from '../../protocol/topics.ts';
 import { MemoryLog } from '../rig/log.ts';
@@ -45,7 +47,7 @@ export class RegisteredHub {
   async start(options: Partial<HubOptions> = {}): Promise<this> {
     const { data, log } = this;
     const { database } = options;
-    this.#open = await openRegistry({ data, ...(database === undefined ? {} : { database }) }, log);
+    this.#open = await openRegistry({ data, ...defined({ database }) }, log);
     const { registry } = this.#open;
     for (const { vin, fleet, user } of cars) {
       const owners = [{ kind: 'fleet', id: fleet } as const, { kind: 'user', id: user } as const];
@@ -92,7 +94,7 @@ export class RegisteredHub {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       headers: {
-        ...(authorization === undefined ? {} : { authorization }),
+        ...defined({ authorization }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
     });

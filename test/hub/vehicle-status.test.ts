@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { MessageOrder } from '../../hub/message.ts';
 import { VehicleStatus } from '../../hub/vehicle-status.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { StatusContents } from '../../protocol/schema/status.ts';
 import type { StatusMessage } from '../../protocol/schema/status-message.ts';
 import { NOON } from './messages.ts';
@@ -17,12 +18,12 @@ function ignition(type: string, at: number): StatusContents {
 const whole = (status: StatusContents, stale?: number[]): StatusMessage => ({
   full: true,
   status,
-  ...(stale === undefined ? {} : { stale }),
+  ...defined({ stale }),
 });
 const change = (status: StatusContents, removed?: string[]): StatusMessage => ({
   full: false,
   status,
-  ...(removed === undefined ? {} : { removed }),
+  ...defined({ removed }),
 });
 
 test('a change replaces the objects it names and leaves the others; a whole Status replaces everything', () => {

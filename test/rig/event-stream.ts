@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 /** A client of server-sent events (WHATWG HTML §9.2) that keeps what it was sent. */
 export interface ServerEvent {
   readonly name: string;
@@ -53,7 +54,7 @@ export class EventClient {
       const fields = new Map(block.split('\n').map((line) => line.split(/: (.*)/s) as [string, string]));
       const [name, id, data] = [fields.get('event'), fields.get('id'), fields.get('data')];
       if (name === undefined || data === undefined) continue;
-      this.events.push({ name, ...(id === undefined ? {} : { id }), data: JSON.parse(data) });
+      this.events.push({ name, ...defined({ id }), data: JSON.parse(data) });
     }
   }
 }

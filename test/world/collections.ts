@@ -1,4 +1,5 @@
 /** Custom signals and collections by command around the agent of a unit: the real parts, with the signals of the world. */
+
 import { Collector } from '../../agent/collect/collector.ts';
 import type { PreparedCollection } from '../../agent/collect/running-collection.ts';
 import type { SignalParts } from '../../agent/options.ts';
@@ -7,6 +8,7 @@ import type { MakeRecorder, Recorder, RecorderParts } from '../../agent/recorder
 import type { AgentCommand } from '../../agent/remotes/agent-command.ts';
 import { CustomSignals } from '../../agent/signals/custom-signals.ts';
 import { deflate } from '../../assembly/deflate.ts';
+import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { CollectOrder, HelloCollect } from '../../protocol/schema/collect.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
@@ -96,7 +98,7 @@ export class WorldCollections implements Recorder {
 
   hello(): { readonly collect?: HelloCollect } {
     const collect = this.#collector?.hello();
-    return collect === undefined ? {} : { collect };
+    return defined({ collect });
   }
 
   tick(now: number): void {

@@ -1,4 +1,5 @@
 /** What a process with mutants in its source does: lives through worlds, and writes a line about each. */
+import { defined } from '../../protocol/defined.ts';
 import { PART } from './mutants.ts';
 import { planOf } from './plan.ts';
 import { explore } from './small.ts';
@@ -24,7 +25,7 @@ interface Stryker {
 function say(world: number | 'small', invariants: readonly string[], crash?: string): void {
   const { mutantCoverage } = (globalThis as { __stryker__?: Stryker }).__stryker__ ?? {};
   const reached = [mutantCoverage?.static ?? {}, ...Object.values(mutantCoverage?.perTest ?? {})].flatMap(Object.keys);
-  const line: MutantWorld = { world, invariants, reached, ...(crash === undefined ? {} : { crash }) };
+  const line: MutantWorld = { world, invariants, reached, ...defined({ crash }) };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 

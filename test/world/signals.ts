@@ -1,4 +1,5 @@
 /** Custom signals of the cars of some worlds: what profiles and commands name of them, and what the cars have shown. */
+import { defined } from '../../protocol/defined.ts';
 import type { CustomSignal } from '../../protocol/profile.ts';
 import type { SignalKind } from '../../protocol/schema/catalog.ts';
 
@@ -47,8 +48,7 @@ function signalOf(name: string, signal: RawSignal, form: string, interval: numbe
     raw: kind === 'enumeration',
     position: signal === 'place',
     rule: { interval, deadBand: 0, heartbeat: 20_000 },
-    ...(unit === undefined ? {} : { unit }),
-    ...(resolution === undefined ? {} : { resolution }),
+    ...defined({ unit, resolution }),
     ...(names === undefined ? {} : { names: names.map((of, count) => ({ count, name: of })) }),
   };
 }

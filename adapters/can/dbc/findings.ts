@@ -1,3 +1,4 @@
+import { defined } from '../../../protocol/defined.ts';
 import type { Diagnostic } from '../../../protocol/diagnostic.ts';
 
 /** More than a person reads; a file that is not a network description would otherwise give one per line. */
@@ -15,7 +16,7 @@ export class DbcFindings {
 
   add(severity: Diagnostic['severity'], line: number, message: string, fix?: string): void {
     if (this.#list.length >= most) this.#left++;
-    else this.#list.push({ file: this.file, line, severity, message, ...(fix === undefined ? {} : { fix }) });
+    else this.#list.push({ file: this.file, line, severity, message, ...defined({ fix }) });
   }
 
   /** In the order of the lines. */

@@ -1,4 +1,5 @@
 /** A CAN interface of this machine as a bus of the car. */
+
 import { constants } from 'node:os';
 import { Backoff } from '../../../agent/backoff.ts';
 import type {
@@ -11,6 +12,7 @@ import type {
   SourceHealth,
 } from '../../../agent/ports.ts';
 import type { Rest } from '../../../agent/rest.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { BusSocket, CanKernel } from './bus-socket.ts';
 import { EchoWatch } from './echo.ts';
@@ -239,7 +241,7 @@ export class SocketCan implements FrameSource, FrameSender {
     try {
       this.#socket = this.#kernel?.open({
         interface: name,
-        ...(filters === undefined ? {} : { filters }),
+        ...defined({ filters }),
         receiveBuffer: this.#receiveBuffer,
         own: this.#own,
         errors: this.#errors,

@@ -1,8 +1,10 @@
 /** Access to a hub: tokens that the hub itself signs, for fleets and for users. */
+
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type JWTPayload, SignJWT } from 'jose';
 import type { Clock, Log } from '../../../agent/ports.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Side } from '../../../protocol/interface/operation.ts';
 import { userScopes } from '../../../protocol/interface/operations/scopes.ts';
@@ -114,8 +116,8 @@ export function withdrawn(): VigieError {
  */
 function claims(payload: JWTPayload): Partial<Caller> {
   const { sub, jti, [FLEETS]: fleets } = payload;
-  const token = jti === undefined ? {} : { token: jti };
-  if (fleets === undefined) return { ...token, fleets: new Set(), ...(sub === undefined ? {} : { user: sub }) };
+  const token = defined({ token: jti });
+  if (fleets === undefined) return { ...token, fleets: new Set(), ...defined({ user: sub }) };
   const ids = Array.isArray(fleets) ? fleets.filter((one) => typeof one === 'string') : [];
   return { ...token, fleets: new Set(ids), scopes: scopesOf(payload) };
 }

@@ -1,5 +1,6 @@
 /** The OpenAPI document of a hub: that of the car, with the addresses of the hub in place of what the car alone has. */
 
+import { defined } from '../../../protocol/defined.ts';
 import { conditional } from '../../../protocol/interface/conditional.ts';
 import { bases, type Operation } from '../../../protocol/interface/operation.ts';
 import { JSON_MEDIA } from '../../../protocol/interface/operations/making.ts';
@@ -92,7 +93,7 @@ function described(operation: Operation, { paths }: OpenApiDocument): Described 
     description: summary,
     security,
     ...(all.length === 0 ? {} : { parameters: all }),
-    ...(requestBody === undefined ? {} : { requestBody }),
+    ...defined({ requestBody }),
     responses: { ...Object.fromEntries([...given, ...refused]), ...(isRead ? conditional.responses : {}) },
   } as Described;
 }

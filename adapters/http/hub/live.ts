@@ -2,9 +2,11 @@
  * What cars tell as server-sent events (WHATWG HTML §9.2), as it arrives: `event` for what `/vigie/v1/events` lists, and
  * of one car `change` and `removed` for its values, as the `/live` of the car has them.
  */
+
 import type { Clock } from '../../../agent/ports.ts';
 import type { LiveFeed } from '../../../hub/live.ts';
 import type { VehicleReader } from '../../../hub/ports.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { FleetEvent } from '../../../protocol/interface/own/hub-overview.ts';
 import { scopeOfPath, seesOf } from '../../../protocol/interface/visible-members.ts';
@@ -67,8 +69,7 @@ export function liveHandlers(desk: LiveDesk): Handlers {
     });
     const { token } = call.caller;
     const viewer = {
-      ...(vin === undefined ? {} : { vin }),
-      ...(token === undefined ? {} : { token }),
+      ...defined({ vin, token }),
       visible: () => desk.visible(call),
       event: (event: FleetEvent) => {
         const seen = see(event);

@@ -1,6 +1,7 @@
 import type { CommandStore, NumbersStore, VehicleReader } from '../../../hub/ports.ts';
 import { resendTrouble } from '../../../hub/resend-trouble.ts';
 import { classes } from '../../../protocol/classes.ts';
+import { defined } from '../../../protocol/defined.ts';
 import type { Handler } from '../call.ts';
 import { found, unknown } from '../resources/context.ts';
 
@@ -18,7 +19,7 @@ export function numbersOf(store: NumbersReader, audit: AuditTrail): Handler {
     return found({
       vin,
       lives: await store.lives(vin),
-      ...(trouble === undefined ? {} : { trouble }),
+      ...defined({ trouble }),
       classes: numbers.map(({ class: number, ...runs }) => ({
         class: number,
         kinds: classes[number]?.kinds ?? [],

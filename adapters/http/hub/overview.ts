@@ -1,5 +1,7 @@
 /** All cars of a hub at once, for tables and maps; and the values of one of them. */
+
 import type { VehicleReader } from '../../../hub/ports.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { CarDescription, PushKey } from '../../../protocol/interface/own/car-description.ts';
 import {
@@ -134,12 +136,11 @@ function car({ reader, tiles }: OverviewDesk): Handler {
       profile: '',
       captures: true,
       faults: true,
-      ...(tiles === undefined ? {} : { tiles }),
+      ...defined({ tiles }),
       values: slots.map(({ path, kind, unit, resolution }) => ({
         path,
         kind,
-        ...(unit === undefined ? {} : { unit }),
-        ...(resolution === undefined ? {} : { resolution }),
+        ...defined({ unit, resolution }),
         sources: [],
       })),
     };

@@ -1,6 +1,8 @@
 /** Roll-outs of configurations: who has what, and whether they go on. */
+
 import type { Rollout, RolloutStore } from '../../../hub/rollout-store.ts';
 import { continueRollout, stopRollout } from '../../../hub/rollouts.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { RolloutCarState, RolloutSummary, RolloutWithCars } from '../../../protocol/interface/own/rollouts.ts';
 import type { Call, Handlers } from '../call.ts';
@@ -51,7 +53,7 @@ function written(call: Call, rollout: Rollout): RolloutSummary & { readonly _lin
   return {
     _links: { self: { href: addressOf(call, rollout) } },
     ...{ id, fleet, name, digest, first, tolerated, stage },
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ reason }),
     requestedBy: caller,
     requestedAt: dateTime(created),
     states: cars,

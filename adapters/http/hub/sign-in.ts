@@ -3,6 +3,7 @@
  * and of which groups; fleets of the hub are the groups of the same name, and users of the hub are subjects of the provider. The
  * page then gets a token of the hub itself.
  */
+
 import { randomBytes } from 'node:crypto';
 import {
   allowInsecureRequests,
@@ -18,6 +19,7 @@ import {
 } from 'openid-client';
 import type { Clock, Log } from '../../../agent/ports.ts';
 import { withCertificateFault } from '../../../protocol/certificate-faults.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { headerOf, type RequestContext, respond } from '../exchange.ts';
 import { isLoopback } from '../hosts.ts';
 import type { Router } from '../routes.ts';
@@ -172,7 +174,7 @@ export class SignIn {
             { server: 'the identity provider', authority: 'NODE_EXTRA_CA_CERTS' },
           )
         : undefined;
-    this.#parts.log.warn('hub.signInFailed', { fault, ...(cause === undefined ? {} : { error: cause }) });
+    this.#parts.log.warn('hub.signInFailed', { fault, ...defined({ error: cause }) });
     return this.#leave(context, '/', { fault });
   }
 

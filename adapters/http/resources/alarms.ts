@@ -1,4 +1,5 @@
 /** What the burglar alarm did. */
+import { defined } from '../../../protocol/defined.ts';
 import { alarmJson } from '../../../protocol/interface/json/records.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { AlarmRecord } from '../../../protocol/schema/alarm.ts';
@@ -14,7 +15,7 @@ export function alarms(context: Context): Promise<Answer> {
     collection: 'alarm',
     name: 'alarms',
     scope: 'data:telemetry',
-    filter: states === undefined ? {} : { states },
+    filter: defined({ states }),
     represent: (record, own) => alarmOf(own, record, linkTo(own, 'alarms.get', { aid: record.id }) as ResourceLink),
   });
 }

@@ -1,4 +1,5 @@
 /** Collections: pages of what a resource has. */
+import { defined } from '../../../protocol/defined.ts';
 import type { Scope } from '../../../protocol/interface/operations/scopes.ts';
 import { factsOf, matches, type RecordFilter } from '../../../protocol/interface/record-filter.ts';
 import type { Answer } from '../call.ts';
@@ -78,7 +79,7 @@ export async function collectionOfRecords<T>(context: Context, list: RecordList<
   const { name, scope, present = (record: T): T => record } = list;
   if (scope !== undefined && !context.sees(scope)) return collection(context, name, [], () => undefined);
   const periods = periodsOf(call);
-  const filter = { ...list.filter, ...(periods === undefined ? {} : { periods }) };
+  const filter = { ...list.filter, ...defined({ periods }) };
   const represent = async (kept: Kept<T>): Promise<unknown> =>
     list.represent(present(kept.record), await contextOfKept(context, kept));
   const source = namesVehicle(call) ? car.records : served.records;

@@ -1,4 +1,5 @@
 /** Status.energy for old clients of the user side: a list with one entry for each energy. */
+import { defined } from '../../../protocol/defined.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 
 /** The members of an entry of `energies` that the list repeats. */
@@ -18,10 +19,8 @@ export type EnergyEntry = Pick<WrittenEnergy, 'type' | 'level' | 'autonomy' | 'u
 export function energyList(energies: readonly WrittenEnergy[]): EnergyEntry[] {
   return energies.map(({ type, level, autonomy, updatedAt, extension: { electric = {} } = {} }) => ({
     type,
-    ...(level === undefined ? {} : { level }),
-    ...(autonomy === undefined ? {} : { autonomy }),
+    ...defined({ level, autonomy }),
     updatedAt,
-    ...(electric.charging === undefined ? {} : { charging: electric.charging }),
-    ...(electric.battery === undefined ? {} : { battery: electric.battery }),
+    ...defined({ charging: electric.charging, battery: electric.battery }),
   }));
 }

@@ -1,4 +1,5 @@
 /** Fleets that the car is in. */
+import { defined } from '../../../protocol/defined.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Answer } from '../call.ts';
@@ -38,8 +39,7 @@ function fleetOf(context: Context, fleet: FleetDescription, self: ResourceLink):
       callbacks: to('callbacks.list'),
     }),
     id,
-    ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }),
+    ...defined({ name, description }),
     ...(createdAt === undefined ? {} : { createdAt: dateTime(createdAt) }),
     ...(updatedAt === undefined ? {} : { updatedAt: dateTime(updatedAt) }),
   };

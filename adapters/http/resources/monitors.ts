@@ -1,5 +1,6 @@
 /** Monitors: rules that the car watches, of a fleet or of one of a user's callbacks. */
 
+import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
@@ -176,12 +177,12 @@ function shown(parameter: MonitorParameter): Members {
     ...rest,
     triggerParam: { ...triggerParam, triggers },
     ...(subscribeParam === undefined && delivered === undefined ? {} : { subscribeParam: subscribe }),
-    ...(attributes === undefined ? {} : { attributes }),
+    ...defined({ attributes }),
   };
 }
 
 function withName({ signal, ...trigger }: NonNullable<MonitorTrigger['data']>): Members {
-  return { ...trigger, data: dataOf({ data: trigger.data, ...(signal === undefined ? {} : { signal }) }) };
+  return { ...trigger, data: dataOf({ data: trigger.data, ...defined({ signal }) }) };
 }
 
 /** Interface 3.19.2 and 4.17.2 MonitorRef. */

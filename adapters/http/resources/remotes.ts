@@ -1,6 +1,7 @@
 /** Remotes: commands to the car, sent with a callback that tells what becomes of them. */
 
 import type { RemoteAction } from '../../../agent/remotes/requests.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { declaredMembers } from '../../../protocol/interface/bodies.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
@@ -91,7 +92,7 @@ function remoteOf(
     type,
     remote,
     status,
-    ...(failureCause === undefined ? {} : { failureCause }),
+    ...defined({ failureCause }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Telemetry: what was read from the car, sample by sample. */
+import { defined } from '../../../protocol/defined.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import { serviceJson } from '../../../protocol/interface/json/records.ts';
 import { rootMembers, telemetryJson, vehicleMembers } from '../../../protocol/interface/json/telemetry.ts';
@@ -49,7 +50,7 @@ async function listed(context: Context, periods: readonly Period[] | undefined):
     const written = entryOf(context, place, await reader.at(place), shown);
     const location = extensions.has('location') ? await locationOf(context, place, reader) : undefined;
     const extension = {
-      ...(location === undefined ? {} : { location }),
+      ...defined({ location }),
       ...(service === undefined ? {} : { maintenance: serviceJson(context.viewer, service) }),
     };
     if (Object.keys(extension).length > 0) written['_embedded'] = { extension };

@@ -1,4 +1,5 @@
 /** Trips of the car. */
+import { defined } from '../../../protocol/defined.ts';
 import { tripJson } from '../../../protocol/interface/json/records.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { RecordFilter } from '../../../protocol/interface/record-filter.ts';
@@ -16,11 +17,7 @@ export function trips(context: Context): Promise<Answer> {
     collection: 'trip',
     name: 'trips',
     scope: 'data:trip',
-    filter: {
-      ...(distance === undefined ? {} : { distance }),
-      ...(duration === undefined ? {} : { duration }),
-      ...(states === undefined ? {} : { states }),
-    },
+    filter: defined({ distance, duration, states }),
     present: (record) => asItStands(record, open),
     represent: (record, own) => tripOf(own, record, linkTo(own, 'trips.get', { tid: record.id }) as ResourceLink),
   });

@@ -1,4 +1,5 @@
 /** The user whose car it is. */
+import { defined } from '../../../protocol/defined.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import { PAGE } from '../../../protocol/interface/parameters/query.ts';
 import type { Answer } from '../call.ts';
@@ -21,9 +22,7 @@ export async function user(context: Context): Promise<Answer> {
       // An addition.
       callbacks: linkTo(context, 'callbacks.list'),
     }),
-    ...(email === undefined ? {} : { email }),
-    ...(firstName === undefined ? {} : { firstName }),
-    ...(lastName === undefined ? {} : { lastName }),
+    ...defined({ email, firstName, lastName }),
     ...(vehicles === undefined ? {} : { _embedded: { Vehicles: vehicles, vehicles } }),
   });
 }

@@ -1,5 +1,6 @@
 /** The car as one of the vehicles of a fleet or of a user. */
 
+import { defined } from '../../../protocol/defined.ts';
 import type { Country } from '../../../protocol/interface/countries.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
@@ -46,8 +47,7 @@ export async function vehicleOf(context: Context, self: ResourceLink): Promise<M
     motorization,
     ...(createdAt === undefined ? {} : { createdAt: dateTime(createdAt) }),
     ...(updatedAt === undefined ? {} : { updatedAt: dateTime(updatedAt) }),
-    ...(brand === undefined ? {} : { brand }),
-    ...(pictures === undefined ? {} : { pictures }),
+    ...defined({ brand, pictures }),
     ...(context.side === 'user' && label !== undefined ? { label } : {}),
     ...callCenterOf(context),
     ...embedded(context),
@@ -86,7 +86,7 @@ function embedded(context: Context): Members {
   if (asked.has('branding')) {
     const { brand } = car.vehicle;
     const label = labelOf(context);
-    extension['branding'] = { ...(brand === undefined ? {} : { brand }), ...(label === undefined ? {} : { label }) };
+    extension['branding'] = defined({ brand, label });
   }
   const pictures = picturesOf(car.vehicle);
   if (asked.has('pictures') && pictures !== undefined) extension['pictures'] = pictures;

@@ -9,6 +9,7 @@ import {
   REMOTE,
   SENT,
 } from '../../../agent/ports.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { DiagnosticAnswer, DiagnosticRequest, DiagnosticRequester } from '../requester.ts';
 import { CLASSIC, padded, singleFrame } from './control.ts';
@@ -222,8 +223,7 @@ export class IsoTp implements DiagnosticRequester {
     const { clock, sender, bus } = this.#options;
     const settings = {
       ...this.#settings,
-      ...(pending === undefined ? {} : { pending }),
-      ...(longestPending === undefined ? {} : { longestPending }),
+      ...defined({ pending, longestPending }),
     };
     const route = routeOf(address);
     this.#lastRoute = route;

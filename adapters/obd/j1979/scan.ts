@@ -1,4 +1,5 @@
 /** What a car says when all of it is asked once: its number, its control units, their values and fault codes. */
+import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { unitName } from '../addressing.ts';
 import type { ObdDecoder } from '../decoder.ts';
@@ -62,7 +63,7 @@ export async function* scanCar(requester: DiagnosticRequester, decoder: ObdDecod
     yield {
       unit: unitName(id),
       ...known,
-      ...(lamp === undefined ? {} : { lamp }),
+      ...defined({ lamp }),
       parameters: [...parameters].map(hexByte),
     };
   }
@@ -104,7 +105,7 @@ const VIN_BY_IDENTIFIER = Uint8Array.of(0x22, 0xf1, 0x90);
 
 function numbers(vins: readonly string[]): StandardAnswers {
   const [vin, ...otherVins] = new Set(vins);
-  return { ...(vin === undefined ? {} : { vin }), ...(otherVins.length === 0 ? {} : { otherVins }) };
+  return { ...defined({ vin }), ...(otherVins.length === 0 ? {} : { otherVins }) };
 }
 
 async function* vinByIdentifier(requester: DiagnosticRequester, units: readonly ObdUnit[]): AsyncGenerator<Finding> {

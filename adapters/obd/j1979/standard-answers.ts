@@ -1,4 +1,5 @@
 /** What answers of the standard's services say of the car whatever its signal sets: its number and its fault codes. */
+import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { commandName } from '../addressing.ts';
 import { bytesOf, hexOf } from '../hex.ts';
@@ -60,7 +61,7 @@ export function readStandardAnswers(messages: readonly ObdMessage[], command?: s
   if (fault !== undefined && vins.size === 0 && !listed) throw fault;
   const [vin, ...otherVins] = vins;
   return {
-    ...(vin === undefined ? {} : { vin }),
+    ...defined({ vin }),
     ...(otherVins.length === 0 ? {} : { otherVins }),
     ...(listed ? { faults: [...faults.values()] } : {}),
   };
@@ -97,7 +98,7 @@ function faultsOf(unit: string, payloads: readonly Uint8Array[]): Fault[] | unde
     faults ??= [];
     for (const code of codes) {
       const name = troubleCodeName(code.code);
-      faults.push({ ...code, ...(name === undefined ? {} : { name }), ...(unit === '' ? {} : { unit }) });
+      faults.push({ ...code, ...defined({ name }), ...(unit === '' ? {} : { unit }) });
     }
   }
   return faults;

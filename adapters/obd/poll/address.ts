@@ -1,3 +1,4 @@
+import { defined } from '../../../protocol/defined.ts';
 import type { DiagnosticAddress } from '../requester.ts';
 import type { ObdCommand } from '../signal-set.ts';
 
@@ -29,7 +30,7 @@ export function addressOf(command: ObdCommand): DiagnosticAddress | undefined {
   return {
     request,
     extended: true,
-    ...(answer === undefined ? {} : { response: answer }),
+    ...defined({ response: answer }),
     ...extending,
   };
 }

@@ -1,5 +1,6 @@
 import { Backoff } from '../../../agent/backoff.ts';
 import type { Clock, Log, ReadingSink, ReadingSource, SourceHealth, WantedSignal } from '../../../agent/ports.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { bytesOf, hexByte } from '../hex.ts';
 import { NEGATIVE, negativeResponseMeaning } from '../negative-response.ts';
@@ -182,7 +183,7 @@ export class ObdSource implements ReadingSource {
       answers = await this.#options.requester.request({
         address: way.address,
         payload: requestOf(group),
-        ...(timeout === undefined ? {} : { timeout }),
+        ...defined({ timeout }),
       });
     } catch (error) {
       if (group.length > 1 && error instanceof VigieError && error.code === 'input.malformed')

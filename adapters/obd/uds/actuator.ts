@@ -1,5 +1,6 @@
 import type { ActionParameters, Actuator, Clock, Log } from '../../../agent/ports.ts';
 import { within } from '../../../agent/within.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { UdsClient, type UdsRequester } from './client.ts';
 import { type PreparedCommand, prepareUdsCommands, type UdsCommands } from './command.ts';
@@ -63,7 +64,7 @@ export class UdsActuator implements Actuator {
     const client = new UdsClient(requester, address, clock);
     const deadline = clock.monotonic() + command.within;
     const { signal } = this.#stopping;
-    const guard = allowed === undefined ? {} : { allowed };
+    const guard = defined({ allowed });
     const session = new DiagnosticSession({ client, clock, log, signal, deadline, ...guard });
     // The same wires may have two names: frames by one, requests by the other.
     const [bus] = [...requesters].find(([, way]) => way === requester) ?? [];

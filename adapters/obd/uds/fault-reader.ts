@@ -1,6 +1,8 @@
 /** Fault codes of the control units that the profile lists, by ReadDTCInformation (ISO 14229-1:2020 §12.3), which only reads. */
+
 import type { FaultDetails, UnitFaultReader, UnitFaults } from '../../../agent/faults/reader.ts';
 import type { Clock, Log } from '../../../agent/ports.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { ControlUnit } from '../../../protocol/profile.ts';
 import { type FaultStatus, type FreezeFrameValue, MOST_FAULT_BYTES } from '../../../protocol/schema/fault.ts';
@@ -99,7 +101,7 @@ export class UdsFaultReader implements UnitFaultReader {
     );
     const appeared = codes.filter(({ code }) => !known(name, code));
     const details = await this.#details(client, name, appeared);
-    return { unit: name, lists, uds: { ...(unit.name === undefined ? {} : { name: unit.name }), details } };
+    return { unit: name, lists, uds: { ...defined({ name: unit.name }), details } };
   }
 
   async #details(

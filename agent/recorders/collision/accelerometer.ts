@@ -1,4 +1,5 @@
 import { type Channel, channelByPath } from '../../../protocol/channels.ts';
+import { defined } from '../../../protocol/defined.ts';
 import type { Samples } from './pulse.ts';
 
 const longitudinal = channelByPath.get('acceleration.longitudinal') as Channel;
@@ -90,9 +91,7 @@ export class Accelerometer {
     return {
       start,
       interval: (end - start) / (places.length - 1),
-      ...(x === undefined ? {} : { longitudinal: x }),
-      ...(y === undefined ? {} : { lateral: y }),
-      ...(z === undefined ? {} : { vertical: z }),
+      ...defined({ longitudinal: x, lateral: y, vertical: z }),
     };
   }
 

@@ -1,5 +1,6 @@
 import { type Channel, channelByPath } from '../../../protocol/channels.ts';
 import { type Deflate, portableDeflate } from '../../../protocol/columns/deflate.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { shiftInstants } from '../../../protocol/instants.ts';
 import { type CollisionRule, recordingDefaults } from '../../../protocol/recording.ts';
@@ -239,8 +240,7 @@ export class CollisionRecorder implements Recorder {
     const record: Collision = {
       createdAt: at,
       id: records.newId(at),
-      ...(trips.current === undefined ? {} : { tid: trips.current }),
-      ...(position === undefined ? {} : { position }),
+      ...defined({ tid: trips.current, position }),
     };
     return { record, at, until: at + this.#rule.after };
   }
@@ -286,7 +286,7 @@ function withDetail(details: readonly Detail[], hit: Impact): Detail[] {
   const known = details.find((detail) => detail.side === struck);
   const worst = [known?.severity, hit.severity].filter((one) => one !== undefined);
   worst.sort((a, b) => severityRank(b) - severityRank(a));
-  const detail: Detail = { side: struck, ...(worst[0] === undefined ? {} : { severity: worst[0] }) };
+  const detail: Detail = { side: struck, ...defined({ severity: worst[0] }) };
   return known === undefined ? [...details, detail] : details.map((one) => (one === known ? detail : one));
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../defined.ts';
 import { type FaultRecord, faultSchema } from '../../schema/fault.ts';
 import { type Members, writerOf } from './writer.ts';
 
@@ -12,7 +13,7 @@ export interface FaultOfCar {
 /** Records of fault codes; with `more` there are further ones. */
 export function faultsJson(faults: readonly FaultOfCar[], more: boolean): Members {
   return {
-    faults: faults.map(({ vin, record }) => ({ ...(vin === undefined ? {} : { vin }), ...write(record) })),
+    faults: faults.map(({ vin, record }) => ({ ...defined({ vin }), ...write(record) })),
     more,
   };
 }

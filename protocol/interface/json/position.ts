@@ -1,4 +1,5 @@
 /** Positions: GeoJSON Features whose coordinates are longitude, latitude, altitude (RFC 7946 §3.1.1). */
+import { defined } from '../../defined.ts';
 import type { StatusContents } from '../../schema/status.ts';
 import type { Waypoint } from '../../schema/waypoint.ts';
 import { dateTime } from './date-time.ts';
@@ -25,12 +26,9 @@ export function waypointJson(viewer: Viewer, point: Waypoint): Feature {
   const { at, longitude, latitude, altitude, heading, speed, signalQuality, type, fixStatus, gap } = point;
   return feature(viewer, altitude === undefined ? [longitude, latitude] : [longitude, latitude, altitude], {
     createdAt: dateTime(at),
-    ...(heading === undefined ? {} : { heading }),
-    ...(signalQuality === undefined ? {} : { signalQuality }),
+    ...defined({ heading, signalQuality }),
     type,
-    ...(fixStatus === undefined ? {} : { fixStatus }),
-    ...(speed === undefined ? {} : { speed }),
-    ...(gap === undefined ? {} : { gap }),
+    ...defined({ fixStatus, speed, gap }),
   });
 }
 

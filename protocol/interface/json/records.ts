@@ -1,4 +1,5 @@
 /** Records as resources of the interface, without links. */
+import { defined } from '../../defined.ts';
 import { type AlarmRecord, alarmRecordSchema } from '../../schema/alarm.ts';
 import { type Alert, alertSchema } from '../../schema/alert.ts';
 import { type Collision, collisionSchema } from '../../schema/collision.ts';
@@ -68,8 +69,7 @@ export function serviceJson(viewer: Viewer, service: Maintenance): Members {
   return {
     createdAt: dateTime(createdAt),
     ...vinOf(viewer),
-    ...(daysBeforeMaintenance === undefined ? {} : { daysBeforeMaintenance }),
-    ...(mileageBeforeMaintenance === undefined ? {} : { mileageBeforeMaintenance }),
+    ...defined({ daysBeforeMaintenance, mileageBeforeMaintenance }),
   };
 }
 

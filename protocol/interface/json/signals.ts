@@ -1,3 +1,4 @@
+import { defined } from '../../defined.ts';
 import type { ShownDefinition, SignalValue } from '../../signals/values.ts';
 import { dateTime } from './date-time.ts';
 
@@ -43,7 +44,7 @@ function definitionJson({ name, kind, unit, resolution, names }: ShownDefinition
   return {
     name,
     kind,
-    ...(unit === undefined ? {} : { unit }),
+    ...defined({ unit }),
     ...(kind === 'quantity' ? { resolution: Math.abs(resolution ?? 1) } : {}),
     ...(names === undefined ? {} : { names: names.map(({ name: one }) => one) }),
   };
@@ -61,7 +62,7 @@ export function signalHistoryJson(
 ): object {
   return {
     name,
-    ...(unit === undefined ? {} : { unit }),
+    ...defined({ unit }),
     readings: samples.map(({ at, ...rest }) => ({ at: dateTime(at), ...rest })),
     more,
   };

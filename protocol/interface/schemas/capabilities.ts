@@ -1,4 +1,5 @@
 /** What a car can do. Interface 3.19.2 and 4.17.2 OnboardCapabilities; `wakeup` is spelled so here. */
+import { defined } from '../../defined.ts';
 import type { RemoteKind } from '../../remote/kind.ts';
 import type { Side } from '../operation.ts';
 import { remoteScope } from '../operations/scopes.ts';
@@ -44,7 +45,7 @@ function capabilityOf({ member, scope, capability }: RemoteKind): readonly [name
   const members = {
     supported,
     scopeName: string('Scope that lets one ask for it.', { enum: [remoteScope(scope.name)] }),
-    ...(parameters === undefined ? {} : { parameters }),
+    ...defined({ parameters }),
   };
   return [scope.name, object(title, members, { required: Object.keys(members), description: 'One kind of remote.' })];
 }

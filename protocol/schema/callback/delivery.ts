@@ -2,6 +2,7 @@
  * The delivery settings of a monitor (MonitorParameter.delivery): on the fleet side its own webhook,
  * on the user side the callback to which it belongs, and attributes.
  */
+import { defined } from '../../defined.ts';
 import { VigieError } from '../../errors.ts';
 import { Member, malformed } from '../monitor/input.ts';
 import { type Attribute, type AttributePlace, readAttributes } from './attributes.ts';
@@ -46,10 +47,9 @@ export function readDelivery(input: string | undefined | Readonly<Record<string,
   const batchNotify = readBatchNotify(subscribe.member('batchNotify'));
   const callbackId = readCallbackId(subscribe.member('callbackId'));
   return {
-    ...(webhook === undefined ? {} : { webhook }),
+    ...defined({ webhook }),
     retryPolicy: readRetryPolicy(subscribe.member('retryPolicy'), retryPolicies),
-    ...(batchNotify === undefined ? {} : { batchNotify }),
-    ...(callbackId === undefined ? {} : { callbackId }),
+    ...defined({ batchNotify, callbackId }),
     attributes,
     callbackAttributes: readChannelAttributes(subscribe.member('callbackAttributes'), 'userMonitor'),
   };
@@ -84,7 +84,7 @@ export function shownDelivery(text: string | undefined): {
   const shown = { ...rest, ...(callback === undefined ? {} : { callback: { ...callback, webhook } }) };
   return {
     ...(Object.keys(shown).length === 0 ? {} : { subscribeParam: shown }),
-    ...(attributes === undefined ? {} : { attributes }),
+    ...defined({ attributes }),
   };
 }
 

@@ -1,5 +1,6 @@
 /** From what somebody wrote to a callback that can be served: every published rule is checked here, once. */
 
+import { defined } from '../../defined.ts';
 import { type RemoteType, remoteTypes } from '../../remote/table.ts';
 import { Member, malformed } from '../monitor/input.ts';
 import { type AttributeOwner, readAttributes } from './attributes.ts';
@@ -24,7 +25,7 @@ export function readFleetSubscribe(input: unknown): CallbackSubscribe {
     callback: { webhook: readWebhook(channel.member('webhook'), 'fleetCallback') },
     // The interface keeps Always for monitors.
     retryPolicy: readRetryPolicy(root.member('retryPolicy'), ['None', 'Bounded']),
-    ...(batchNotify === undefined ? {} : { batchNotify }),
+    ...defined({ batchNotify }),
     remoteTypes: readRemoteTypes(root.member('remoteTypes')),
   };
 }

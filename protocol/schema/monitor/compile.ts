@@ -1,4 +1,5 @@
 /** From what somebody wrote to a monitor that can run: every published rule is checked here, once. */
+import { defined } from '../../defined.ts';
 import { suggestion } from '../../nearest.ts';
 import {
   codedData,
@@ -102,8 +103,7 @@ export function compileMonitor(input: unknown, signals?: SignalRules): CompiledM
       ...(refresh === undefined ? {} : { subscribeParam: { refreshEvent: refresh } }),
       ...(extensions.length === 0 ? {} : { extendedEventParam: extensions.map(extensionName) }),
       triggerParam: { triggers: triggers.map(({ kept }) => kept), boolExp },
-      ...(context === undefined ? {} : { context }),
-      ...(delivery === undefined ? {} : { delivery }),
+      ...defined({ context, delivery }),
     },
     triggers: triggers.map(({ compiled }) => compiled),
     table,
@@ -149,7 +149,7 @@ function readTrigger(member: Member, signals: SignalRules | undefined): ReadTrig
   const { condition, kept } = readers[kind](member.member(kind), signals);
   const holdFor = readHoldFor(member.member('holdFor'), condition);
   return {
-    kept: { name, ...kept, ...(holdFor === undefined ? {} : { holdFor }) },
+    kept: { name, ...kept, ...defined({ holdFor }) },
     compiled: { name, holdFor: (holdFor ?? 0) * 1000, condition },
   };
 }
@@ -203,8 +203,7 @@ function readData(member: Member, signals: SignalRules | undefined): ReadConditi
         ...codedData(data),
         op,
         ...(value.length === 0 ? {} : { value }),
-        ...(previous === undefined ? {} : { previous }),
-        ...(hysteresis === undefined ? {} : { hysteresis }),
+        ...defined({ previous, hysteresis }),
       },
     },
     condition: {

@@ -1,5 +1,7 @@
 /** When a time trigger holds: interface 3.19.2 TimeTrigger, TimeTriggerEntry. docs/monitors.md, "Times". */
+
 import { DAY, instantOf, isTimeZone } from '../../calendar.ts';
+import { defined } from '../../defined.ts';
 import { type Member, malformed, unknown } from './input.ts';
 
 export const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
@@ -99,7 +101,7 @@ function readDaily(member: Member): { entry: TimeEntry; interval: Interval } {
       ...(day === undefined && week === undefined
         ? {}
         : {
-            occurence: { ...(day === undefined ? {} : { day }), ...(week === undefined ? {} : { week: week.texts }) },
+            occurence: { ...defined({ day }), ...(week === undefined ? {} : { week: week.texts }) },
           }),
     },
     interval: {

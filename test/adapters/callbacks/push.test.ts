@@ -7,6 +7,7 @@ import type { PushRequest } from '../../../adapters/callbacks/channel.ts';
 import { PUSH_PAYLOAD } from '../../../adapters/callbacks/channel.ts';
 import { PushChannel } from '../../../adapters/callbacks/push.ts';
 import { checkPair, type VapidKeys } from '../../../adapters/callbacks/vapid.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { Authority } from '../../rig/certificates.ts';
 import { PushService, vapidKeys } from './push-service.ts';
 import { loopback } from './servers.ts';
@@ -76,7 +77,7 @@ test.each([
   expect(await channel.deliver(outgoing('busy'))).toEqual({
     outcome: 'failed',
     reason: `the push service answered ${status}`,
-    ...(after === undefined ? {} : { after }),
+    ...defined({ after }),
   });
 });
 

@@ -12,6 +12,7 @@ import { MonitorDesk } from '../../../agent/monitors/desk.ts';
 import { Monitors } from '../../../agent/monitors/monitors.ts';
 import type { Publisher } from '../../../agent/ports.ts';
 import { Status } from '../../../agent/status.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { bases, type Operation, type RequestName } from '../../../protocol/interface/operation.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
 import { slotByPath } from '../../../protocol/slots.ts';
@@ -250,7 +251,7 @@ test.each([
           method: method as 'GET',
           path: query === '' ? path : `${path}?${query}`,
           headers,
-          ...(one.body === undefined ? {} : { body: one.body }),
+          ...defined({ body: one.body }),
         });
         const answered = await answer.body.text();
         statuses.set(answer.statusCode, (statuses.get(answer.statusCode) ?? 0) + 1);

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { SystemClock } from '../../../adapters/clock/system.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { bases } from '../../../protocol/interface/operation.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
@@ -217,7 +218,7 @@ describe('bodies', () => {
     'of type %s are refused',
     async (type) => {
       const rig = await startRig();
-      const headers = type === undefined ? {} : { 'content-type': type };
+      const headers = defined({ 'content-type': type });
       const { status, json } = await rig.send('PUT', path, undefined, { ...headers, 'content-length': '0' });
       expect(status).toBe(415);
       expect(json).toMatchObject({ code: 41500 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { defined } from '../../../protocol/defined.ts';
 import { CallbackRig, delivered, failed, fleet, ids, user, vehicle, webhook } from './rig.ts';
 
 const DAY = 86_400_000;
@@ -23,7 +24,7 @@ describe('a monitor of the fleet side', () => {
     [undefined, 4],
   ])('with policy %j a notification is tried %i times', async (retryPolicy, tries) => {
     const rig = new CallbackRig();
-    rig.monitor('a1', fleet(retryPolicy === undefined ? {} : { retryPolicy }));
+    rig.monitor('a1', fleet(defined({ retryPolicy })));
     rig.answer = () => failed;
     const id = rig.event('a1');
     await rig.pass(120_000);

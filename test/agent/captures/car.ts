@@ -1,4 +1,5 @@
 /** An agent whose profile asks for captures, over a real decoder and a real store on a disk in memory. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ import { decoderFor, loadVehicle } from '../../../assembly/vehicle.ts';
 import { unpackFrames } from '../../../protocol/captures/capture.ts';
 import { decodeMessage } from '../../../protocol/cbor/message.ts';
 import { encodeBody } from '../../../protocol/command.ts';
+import { defined } from '../../../protocol/defined.ts';
 import type { Capture } from '../../../protocol/schema/capture.ts';
 import type { Message } from '../../../protocol/schema/message.ts';
 import type { CaptureOrder } from '../../../protocol/schema/order.ts';
@@ -132,8 +134,7 @@ export async function startCar(section: string, start: Start = {}): Promise<Capt
         outbox: { limit: 1e9, batch: 2_000 },
         captures: {
           memory,
-          ...(perDay === undefined ? {} : { commandsPerDay: perDay }),
-          ...(bytesPerDay === undefined ? {} : { bytesPerDay }),
+          ...defined({ commandsPerDay: perDay, bytesPerDay }),
         },
       }),
       quality: () => 'gnss',

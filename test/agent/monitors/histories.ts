@@ -1,5 +1,7 @@
 /** Random monitors and random histories of a car. */
+
 import fc from 'fast-check';
+import { defined } from '../../../protocol/defined.ts';
 import type { SlotValue } from '../../../protocol/slots.ts';
 import type { MonitorRig } from './rig.ts';
 
@@ -230,7 +232,7 @@ const toggleTrip = fc
       updatedAt: at,
       done: true,
       duration,
-      ...(distance === undefined ? {} : { distance }),
+      ...defined({ distance }),
       ...(faulty ? { faults: [{ fault: 'Unstarted' }] } : {}),
     });
     delete open.trip;

@@ -1,4 +1,5 @@
 /** What the parts of monitors make of each input: what random histories come upon too seldom to be relied on. */
+
 import { describe, expect, test } from 'vitest';
 import { MonitorContext } from '../../../agent/monitors/context.ts';
 import { Facts } from '../../../agent/monitors/facts.ts';
@@ -7,6 +8,7 @@ import type { RunningTrigger } from '../../../agent/monitors/running.ts';
 import { literal, Sources, sameValue, sourceValue } from '../../../agent/monitors/sources.ts';
 import { readKept } from '../../../agent/monitors/state.ts';
 import { Status } from '../../../agent/status.ts';
+import { defined } from '../../../protocol/defined.ts';
 import type { Alert } from '../../../protocol/schema/alert.ts';
 import type { MonitorEvent } from '../../../protocol/schema/event.ts';
 import type { Body } from '../../../protocol/schema/message.ts';
@@ -232,7 +234,7 @@ describe('what records tell', () => {
 
   test('a collision triggers when more becomes known of where and how hard', () => {
     const at = (details: object[] | undefined): Body<'collision'> =>
-      ({ createdAt: T, id: 'c', at: T, ...(details === undefined ? {} : { details }) }) as Body<'collision'>;
+      ({ createdAt: T, id: 'c', at: T, ...defined({ details }) }) as Body<'collision'>;
     const names = (now: object[] | undefined, before?: object[]) =>
       Object.fromEntries(recordTriggersOf('collision', at(now), before && at(before)));
     expect([names(undefined), names([]), names([{ side: 'Front' }], [{ side: 'Front' }])]).toEqual([{}, {}, {}]);

@@ -2,10 +2,12 @@
  * Random commands, duplicates, replays, reordering, wrong keys, late ones, clock steps, cars that change, and power
  * cuts between any two steps, against what must hold whatever happens.
  */
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Ledger, type LedgerData } from '../../../agent/remotes/ledger.ts';
 import type { CommandBodyKind } from '../../../protocol/command.ts';
+import { defined } from '../../../protocol/defined.ts';
 import type { RemoteReport } from '../../../protocol/schema/remote.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { runs } from '../../rig/runs.ts';
@@ -160,7 +162,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
           damaged: damage === 'commits',
           limits: { burst: 1000 },
           obeys: () => state.obeys,
-          ...(theft === undefined ? {} : { theft }),
+          ...defined({ theft }),
           publisher: {
             // As the outbox does: what was appended, and the copy of the ledger, go to disk in the next commit.
             secure: async (_kind, body) => {

@@ -1,4 +1,5 @@
 /** A car for commands: real ledger, envelope, Status and confirmation; only the wire, the disk and the clock are ours. */
+
 import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { Channels } from '../../../agent/channels.ts';
 import type { StatusWriter } from '../../../agent/mapping.ts';
@@ -13,6 +14,7 @@ import { Status } from '../../../agent/status.ts';
 import { channelByPath } from '../../../protocol/channels.ts';
 import { type Command, type CommandBodyKind, encodeBody, encodeCommand } from '../../../protocol/command.ts';
 import { EDDSA, encodeSigned } from '../../../protocol/cose.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { CommandRule } from '../../../protocol/profile.ts';
 import { remoteTypes } from '../../../protocol/remote/table.ts';
@@ -215,7 +217,7 @@ export function carOf(setting: Setting = {}) {
       },
     },
     verifier: setting.verifier ?? verifierOf(setting.without),
-    ...(setting.agentCommands === undefined ? {} : { agentCommands: setting.agentCommands }),
+    ...defined({ agentCommands: setting.agentCommands }),
     ledger: new Ledger(document),
     status,
     confirmations: new Confirmations(status, clock),
@@ -240,9 +242,7 @@ export function carOf(setting: Setting = {}) {
       setting.waker?.(at);
       return () => undefined;
     },
-    ...(setting.power === undefined ? {} : { power: setting.power }),
-    ...(setting.limits === undefined ? {} : { limits: setting.limits }),
-    ...(setting.zone === undefined ? {} : { zone: setting.zone }),
+    ...defined({ power: setting.power, limits: setting.limits, zone: setting.zone }),
   });
   /** The car repeats what it shows, as its buses do. */
   const repeat = (): void => {

@@ -1,9 +1,11 @@
 /** Bursts and floods: which commands are verified, in which order, and how many of them. */
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CheckBudget } from '../../../agent/remotes/check-budget.ts';
 import { RepeatedAnswers } from '../../../agent/remotes/repeated-answers.ts';
 import { type SeenMessage, VerificationQueue } from '../../../agent/remotes/verification-queue.ts';
 import { openCommand } from '../../../protocol/command.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { carOf, commandOf, signed, stranger } from './rig.ts';
@@ -162,7 +164,7 @@ test('a command that its sender repeats is verified among forged messages with a
   for (let slice = 0; taken.length === 0; slice++) {
     for (let n = 0; n < 100; n++) putOne(slice * 100 + n, { forged: true });
     if (slice % 10 === 5) {
-      valid = putOne(1_000_000, valid === undefined ? {} : { seen: valid });
+      valid = putOne(1_000_000, defined({ seen: valid }));
       repeated++;
     }
     clock.advance(100);

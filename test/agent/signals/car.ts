@@ -1,10 +1,12 @@
 /** An agent with custom signals over a real store on a disk in memory, and what a receiver has of it. */
+
 import { openStore } from '../../../adapters/store/index.ts';
 import { Agent } from '../../../agent/agent.ts';
 import type { AgentPorts } from '../../../agent/options.ts';
 import { emptyLedger } from '../../../agent/remotes/ledger.ts';
 import { CustomSignals } from '../../../agent/signals/custom-signals.ts';
 import { decodeMessage } from '../../../protocol/cbor/message.ts';
+import { defined } from '../../../protocol/defined.ts';
 import type { CustomSignal, SourceMapping, TextSignal, VehicleProfile } from '../../../protocol/profile.ts';
 import type { CatalogEntry } from '../../../protocol/schema/catalog.ts';
 import type { Message } from '../../../protocol/schema/message.ts';
@@ -97,7 +99,7 @@ export async function run(signals: readonly CustomSignal[], start: Start = {}): 
         },
       },
       signals: (parts) => new CustomSignals(signals, parts, start.texts),
-      ...(start.captures === undefined ? {} : { captures: start.captures }),
+      ...defined({ captures: start.captures }),
     },
     {
       vin: VIN,

@@ -1,9 +1,11 @@
 /** Which signals become which paths: one signal, one rule each. */
+
 import { describe, expect, test } from 'vitest';
 import { rules } from '../../../commands/suggest/rules/index.ts';
 import { meanings } from '../../../commands/suggest/vocabulary.ts';
 import { tokensOf, wordsOf } from '../../../commands/suggest/words.ts';
 import { channelByPath } from '../../../protocol/channels.ts';
+import { defined } from '../../../protocol/defined.ts';
 import { slotByPath } from '../../../protocol/slots.ts';
 import { network, suggestedForText } from './suggested.ts';
 
@@ -73,7 +75,7 @@ describe('units', () => {
   ])('a speed in %s has the scale %s', (unit, scale) => {
     expect(of('FRAME', speed('VehicleSpeed', unit)).lines['kinetic.speed']).toEqual({
       signal: 'FRAME.VehicleSpeed',
-      ...(scale === undefined ? {} : { scale }),
+      ...defined({ scale }),
       invalid: [0xffff],
     });
   });

@@ -4,8 +4,10 @@
  *
  *     record   0 time, ns   8 channel   9 identifier, bit 31: extended   13 flags   14 DLC   15 length   16 bytes
  */
+
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../../agent/ports.ts';
 import type { CapturedFrames } from '../../../../protocol/captures/columns.ts';
+import { defined } from '../../../../protocol/defined.ts';
 
 /** Frames with the names of the buses that they number. */
 export interface NamedFrames {
@@ -135,7 +137,7 @@ function channels(kind: Kind, payload: number): Block | undefined {
     channelBlock('Timestamp', 0, 64, { type: 2, sync: 1, conversion: seconds }),
     channelBlock(name, 8, (FIXED - 8 + payload) * 8, {
       dataType: 10,
-      ...(composition === undefined ? {} : { composition }),
+      ...defined({ composition }),
     }),
   ]);
 }

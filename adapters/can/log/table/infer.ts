@@ -2,6 +2,7 @@
  * The layout of a table without column names, from its lines: an identifier, a length, and as many bytes as the length
  * says, which no other text has line after line. What stands before them is time, bus and direction.
  */
+import { defined } from '../../../../protocol/defined.ts';
 import { columnsOf, SEPARATORS } from './header.ts';
 import type { Layout, Separator } from './layout.ts';
 
@@ -112,8 +113,7 @@ function layoutOf(separator: Separator, place: Place, id: number, rows: readonly
     length,
     data: { column: length + 1, form: packed ? 'packed' : 'bytes', base: 16 },
     ...(time === undefined ? {} : { time: { column: time, unit: 'auto' as const } }),
-    ...(direction === undefined ? {} : { direction }),
-    ...(bus === undefined ? {} : { bus }),
+    ...defined({ direction, bus }),
     kinds: [],
   };
 }

@@ -1,4 +1,5 @@
 /** Opens a table of values: time and named columns, as phones and data loggers write it. */
+import { defined } from '../../../../protocol/defined.ts';
 import type { Diagnostic } from '../../../../protocol/diagnostic.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
 import { contentsOf } from '../contents.ts';
@@ -107,7 +108,7 @@ export class ValueLog {
     this.layout = layout;
     this.#zone = zone;
     const { decimalComma, form, start = 0 } = layout;
-    this.#times = new ValueTimes(form, { decimalComma, start, ...(zone === undefined ? {} : { zone }) });
+    this.#times = new ValueTimes(form, { decimalComma, start, ...defined({ zone }) });
     for (const [place, column] of layout.columns.entries()) {
       if (column !== undefined) this.#places.set(place, this.columns.push(column) - 1);
     }

@@ -1,6 +1,8 @@
 /** Writes MDF4 bus logs by ASAM MDF 4.1 and its associated standard "Bus Logging" 1.0, for tests. */
+
 import { deflateSync, zstdCompressSync } from 'node:zlib';
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../../agent/ports.ts';
+import { defined } from '../../../../protocol/defined.ts';
 import type { Frame } from './frames.ts';
 
 export interface Mdf4 {
@@ -175,14 +177,14 @@ function channelsOf(kind: Kind, options: Mdf4, bytesAt: Block | undefined): Bloc
           channel(`${name}.DataBytes`, 16, inside ? 512 : 64, {
             type,
             dataType: 10,
-            ...(data === undefined ? {} : { data }),
+            ...defined({ data }),
           }),
         ]
       : []),
   ];
   const first = chain(members);
   const size = kind === 'Data' ? (inside ? 72 : 16) : 8;
-  const composed = channel(name, 8, size * 8, { dataType: 10, ...(first === undefined ? {} : { composition: first }) });
+  const composed = channel(name, 8, size * 8, { dataType: 10, ...defined({ composition: first }) });
   return chain([master, composed]);
 }
 

@@ -1,10 +1,12 @@
 /** Tables of frames as text: the smallest lines of each tool, and what must not break them. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openLog } from '../../../../adapters/can/log/index.ts';
 import { FD, REMOTE, SENT } from '../../../../agent/ports.ts';
+import { defined } from '../../../../protocol/defined.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -23,7 +25,7 @@ interface Read {
 async function read(content: string | Uint8Array, columns?: string): Promise<Read> {
   const file = join(folder, 'log.txt');
   writeFileSync(file, content);
-  const log = await openLog(file, columns === undefined ? {} : { columns });
+  const log = await openLog(file, defined({ columns }));
   const frames: string[] = [];
   for await (const batch of log.batches()) {
     for (let i = 0; i < batch.count; i++) {

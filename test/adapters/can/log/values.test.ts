@@ -1,4 +1,5 @@
 /** Tables of values of phones and data loggers, each layout by a writer of its own. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { contentsOf } from '../../../../adapters/can/log/contents.ts';
 import { isValueTable, openValueTable } from '../../../../adapters/can/log/values/index.ts';
+import { defined } from '../../../../protocol/defined.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
 import { anyFileLog } from '../../../../scripts/fuzz/targets/file-logs.ts';
 import { anyLog } from '../../../../scripts/fuzz/targets/logs.ts';
@@ -41,7 +43,7 @@ interface Read {
 
 async function read(content: string | Uint8Array, zone?: string): Promise<Read> {
   for await (const { bytes } of contentsOf(file(content))) {
-    const log = await openValueTable(bytes, 'values.csv', zone === undefined ? {} : { zone });
+    const log = await openValueTable(bytes, 'values.csv', defined({ zone }));
     const rows: Read['rows'][number][] = [];
     for await (const { at, values } of log.rows()) {
       const named = log.columns.flatMap(({ signal }, place) => {
@@ -121,7 +123,7 @@ test('any rows in any layout are read as they were written', async () => {
         let at = begin;
         const rows = gaps.map(({ gap, speed, rpm, coolant }) => {
           at += gap;
-          return { at, speed, rpm, ...(coolant === undefined ? {} : { coolant }) };
+          return { at, speed, rpm, ...defined({ coolant }) };
         });
         // A column is one of values when a line shows one, and commas are decimal when a number has one.
         const shown = [{ at: begin, speed: 0.5, rpm: 800, coolant: 20.5 }, ...rows];

@@ -7,6 +7,7 @@ import { handlers } from '../../../../adapters/http/resources/index.ts';
 import type { RecordStore } from '../../../../agent/ports.ts';
 import type { RemoteAction, RemoteOrder } from '../../../../agent/remotes/requests.ts';
 import type { StatusReader } from '../../../../agent/status.ts';
+import { defined } from '../../../../protocol/defined.ts';
 import { bases, type Operation } from '../../../../protocol/interface/operation.ts';
 import { operations } from '../../../../protocol/interface/operations.ts';
 import { readQuery } from '../../../../protocol/interface/parameters.ts';
@@ -132,7 +133,7 @@ export class Remotes implements RemoteBook {
     const remoteActionId = `a${this.actions.length}`;
     this.actions.push({
       remoteActionId,
-      ...(callbackId === undefined ? {} : { callbackId }),
+      ...defined({ callbackId }),
       type,
       remote,
       status: 'Accepted',

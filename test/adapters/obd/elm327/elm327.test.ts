@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Elm327 } from '../../../../adapters/obd/elm327/index.ts';
 import type { DiagnosticAddress } from '../../../../adapters/obd/requester.ts';
+import { defined } from '../../../../protocol/defined.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
 import { Ecu, type EcuOptions, hex, unhex } from './car.ts';
@@ -212,8 +213,7 @@ function omit({ request, response, extended, target }: DiagnosticAddress): Diagn
   return {
     request,
     extended,
-    ...(response === undefined ? {} : { response }),
-    ...(target === undefined ? {} : { target }),
+    ...defined({ response, target }),
   };
 }
 

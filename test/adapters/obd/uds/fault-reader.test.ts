@@ -1,9 +1,11 @@
 /** Fault codes by UDS of simulated control units over a real ISO-TP bus. */
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bytesOf, hexOf } from '../../../../adapters/obd/hex.ts';
 import { IsoTp } from '../../../../adapters/obd/isotp/index.ts';
 import { UdsFaultReader } from '../../../../adapters/obd/uds/fault-reader.ts';
+import { defined } from '../../../../protocol/defined.ts';
 import type { ControlUnit as ListedUnit } from '../../../../protocol/profile.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
 import { MemoryLog } from '../../../rig/log.ts';
@@ -24,7 +26,7 @@ interface Simulated {
 }
 
 const battery = (table: Answers, name?: string): Simulated => ({
-  listed: { ...(name === undefined ? {} : { name }), address: { request: 0x7a6, extended: false } },
+  listed: { ...defined({ name }), address: { request: 0x7a6, extended: false } },
   ...{ listens: 0x7a6, answers: 0x7ae, table },
 });
 
@@ -39,8 +41,7 @@ function car(units: readonly Simulated[]) {
     const { target, source } = listed.address;
     new ControlUnit({
       ...{ clock, bus, listens: [listens], answers },
-      ...(target === undefined ? {} : { address: target }),
-      ...(source === undefined ? {} : { source }),
+      ...defined({ address: target, source }),
       serve: (request) => {
         asked.push(hexOf(request));
         return [table[hexOf(request)] ?? []].flat().map(hex);
@@ -189,7 +190,7 @@ test.each([
   ['refusing', '7F1911', 'service not supported'],
   ['garbled', '5902FF 0143', '2 of 4 bytes'],
 ])('a control unit that is %s is left out and named once, and the others are read', async (_, answer, why) => {
-  const table: Answers = answer === undefined ? {} : { '19020D': answer };
+  const table: Answers = defined({ '19020D': answer });
   const gearbox: Simulated = {
     listed: { address: { request: 0x7e1, extended: false } },
     ...{ listens: 0x7e1, answers: 0x7e9, table: { '19020D': '5902FF' } },

@@ -3,7 +3,9 @@
  * a paragraph, models written as `## Name: type`, types as `{ members }`, `[items]`, `allOf(a + b)`, `oneOf(a + b)`,
  * `@Name`, `?` (nothing known) or a JSON type with keywords. It knows nothing of the project's schemas.
  */
+
 import { readFileSync } from 'node:fs';
+import { defined } from '../../../../protocol/defined.ts';
 import { sharedData } from '../../../shared.ts';
 import type { Facts, Model, PublishedOperation, PublishedParameter } from './facts.ts';
 
@@ -59,10 +61,9 @@ function operationsOf(text: string): PublishedOperation[] {
         if (parameter === undefined) throw new Error(`${method} ${path}: no parameter ${name}`);
         return parameter;
       }),
-      ...(body === undefined ? {} : { body }),
+      ...defined({ body }),
       statuses: statuses.map(([, status]) => Number(status)),
-      ...(media === undefined ? {} : { media }),
-      ...(schema === undefined ? {} : { schema }),
+      ...defined({ media, schema }),
     };
   });
 }
