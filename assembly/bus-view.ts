@@ -203,7 +203,8 @@ export class BusFollowers implements BusStreams {
     const { name, senders, cycleTime, comment, signals } = message;
     const [sender] = senders;
     return {
-      ...{ ...shown, message: name },
+      ...shown,
+      message: name,
       ...defined({ sender, every: cycleTime, comment }),
       signals: signals.map(describeSignal),
     };
@@ -246,7 +247,11 @@ function quoted(text: string): string {
 function describeSignal(signal: Signal): BusSignal {
   const { name, unit, factor, offset, choices, multiplexor, selection, comment } = signal;
   return {
-    ...{ name, unit, bits: bitsOf(signal), factor, offset },
+    name,
+    unit,
+    bits: bitsOf(signal),
+    factor,
+    offset,
     ...(choices === undefined ? {} : { choices: [...choices].map(([raw, text]) => ({ raw, name: text })) }),
     ...(multiplexor ? { multiplexor } : {}),
     ...(selection === undefined ? {} : { selectedBy: selection.multiplexor.name }),
@@ -257,8 +262,11 @@ function describeSignal(signal: Signal): BusSignal {
 function rowOf(entry: FrameEntry, seen: number): BusRow {
   const { key, count, period, length, data } = entry;
   return {
-    ...{ key, count },
+    key,
+    count,
     ...(period === undefined ? {} : { period: Math.round(period * 10) / 10 }),
-    ...{ length, data: hex(data.subarray(0, length)), changed: hex(changedSince(entry, seen)) },
+    length,
+    data: hex(data.subarray(0, length)),
+    changed: hex(changedSince(entry, seen)),
   };
 }

@@ -27,8 +27,13 @@ export function viewOfParts(parts: () => Iterable<Capture> | AsyncIterable<Captu
       for await (const { id, cause, of, monitorId, at, from, to, frames, columns, last } of parts()) {
         const known = reports.get(id);
         reports.set(id, {
-          ...{ id, cause, of, ...defined({ monitorId }) },
-          ...{ at: textOf(at), from: textOf(from), to: textOf(to) },
+          id,
+          cause,
+          of,
+          ...defined({ monitorId }),
+          at: textOf(at),
+          from: textOf(from),
+          to: textOf(to),
           frames: (known?.frames ?? 0) + frames,
           bytes: (known?.bytes ?? 0) + columns.length,
           complete: (known?.complete ?? false) || last,

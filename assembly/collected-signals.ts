@@ -140,9 +140,15 @@ function writtenOf(
   const [fault] = findings.diagnostics;
   if (fault !== undefined) throw new VigieError('input.malformed', `${asked.signal}: ${explained(fault)}`);
   return {
-    ...{ name, bus, message, signal, line: 0 },
+    name,
+    bus,
+    message,
+    signal,
+    line: 0,
     ...defined({ resolution: asked.resolution }),
-    ...{ scale: profileDefaults.scale, shift: profileDefaults.offset, invalid: [] },
+    scale: profileDefaults.scale,
+    shift: profileDefaults.offset,
+    invalid: [],
     ...(asked.position === true ? { position: true } : {}),
     rule,
     ...defined({ while: condition }),

@@ -180,7 +180,15 @@ function completed(
   const kind = chosen ?? kindOf(described);
   const { bus, message, signal, name, scale, shift, invalid, timeout, position, rule, while: condition } = rest;
   const common = {
-    ...{ name, bus, message, signal, scale, shift, invalid, position, rule },
+    name,
+    bus,
+    message,
+    signal,
+    scale,
+    shift,
+    invalid,
+    position,
+    rule,
     ...defined({ timeout, while: condition }),
   };
   if (kind === 'flag') return { ...common, kind, raw: false };

@@ -217,7 +217,12 @@ class Books {
 function actionOf({ id, type, remote, requested, states }: CallbackCommand, callbackId: string): RemoteAction {
   const { status = 'Accepted', failureCause } = states.at(-1) ?? {};
   return {
-    ...{ remoteActionId: id, callbackId, type: type as RemoteType, remote, status, createdAt: requested },
+    remoteActionId: id,
+    callbackId,
+    type: type as RemoteType,
+    remote,
+    status,
+    createdAt: requested,
     ...defined({ failureCause }),
   };
 }

@@ -138,8 +138,16 @@ export class HubDeliveries {
     if (to.place.channel === 'websocket') this.#open.set(receiver.key, receiver.callback?.callbackId ?? '');
     const waiting = await store.waiting(receiver.key, to.batch);
     const round = new DeliveryRound({
-      ...{ receiver, to, waiting, items: await this.#itemsOf(receiver, waiting), lasts: LEASE },
-      ...{ notifier, measures, clock, log, save: (change) => this.#saves.save(change) },
+      receiver,
+      to,
+      waiting,
+      items: await this.#itemsOf(receiver, waiting),
+      lasts: LEASE,
+      notifier,
+      measures,
+      clock,
+      log,
+      save: (change) => this.#saves.save(change),
       gone: (reason) => this.#forget(receiver, to, reason),
     });
     const running = round

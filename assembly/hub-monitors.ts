@@ -23,7 +23,10 @@ export function startMonitorSync(
   teardowns: Teardown[],
 ): MonitorSync {
   const sync = new MonitorSync({
-    ...{ store, commands, clock, log },
+    store,
+    commands,
+    clock,
+    log,
     after: (delay, due) => clock.after(delay, due),
     // Cars that were sent something at one moment are not compared at one moment.
     wait: (attempts) => new Backoff(MONITOR_WAIT, () => 0.5 + Math.random() / 2, attempts).next(),

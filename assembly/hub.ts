@@ -173,7 +173,12 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   teardowns.unshift(() => channels.close());
   const notifier = hubNotifier(channels);
   const delivering = new HubDeliveries({
-    ...{ store: deliveries, books: monitorStore, notifier, measures: measures.deliveries, clock, log },
+    store: deliveries,
+    books: monitorStore,
+    notifier,
+    measures: measures.deliveries,
+    clock,
+    log,
     motorizationOf: async (vin) => motorizationOf((await reader.status(vin))?.contents() ?? {}),
     changed: () => monitors.wake(),
   });
@@ -183,11 +188,17 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   teardowns.unshift(() => delivering.stop());
   const waiting = (): void => delivering.wake();
   const erasures = new Erasures({
-    ...{ registry, after, log },
+    registry,
+    after,
+    log,
     clear: (vin, topics) => broker.clearRetained(vin, topics),
   });
   const intake = new Intake({
-    ...{ store, clock, log, measures, waiting },
+    store,
+    clock,
+    log,
+    measures,
+    waiting,
     forgotten: (vins) => erasures.forgottenSent(vins),
     soon: (work) => setImmediate(work),
     after,
@@ -240,7 +251,10 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const [overview, events] = [new FleetOverview(looking), new EventReader(looking)];
   const viewers = new Viewers({ clock, log, publish: (topic, payload) => broker.publish(topic, payload) });
   const live = new LiveFeed({
-    ...{ news, clock, log, after },
+    news,
+    clock,
+    log,
+    after,
     reader: { arrived: (asked) => overviewReader.arrived(asked), status: (vin) => reader.status(vin) },
   });
   teardowns.unshift(
@@ -264,7 +278,11 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   resends.begin();
   teardowns.unshift(() => resends.stop());
   const rolling = new Rollouts({
-    ...{ store: rollouts, commands, clock, newId: randomUUID, log },
+    store: rollouts,
+    commands,
+    clock,
+    newId: randomUUID,
+    log,
     after,
     wait: (attempts) => new Backoff(ROLLOUT, () => 0.5 + Math.random() / 2, attempts).next(),
   });
@@ -274,7 +292,10 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   dueTimes.begin();
   teardowns.unshift(() => dueTimes.stop());
   const retention = new Retention({
-    ...{ store: opened.retention, days: options.retention ?? {}, clock, log },
+    store: opened.retention,
+    days: options.retention ?? {},
+    clock,
+    log,
     after,
     removed: (kind, messages) => measures.removed(kind, messages),
   });
@@ -286,7 +307,11 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     return vins === undefined ? [...all] : [...all].filter(({ vin }) => vins.has(vin));
   };
   const health = await serveHealth({
-    ...{ data, measures, intake, clock, log },
+    data,
+    measures,
+    intake,
+    clock,
+    log,
     ...defined({ port: metrics }),
     ...(hosts?.metrics === undefined ? {} : { host: hosts.metrics }),
     reader: {
@@ -328,12 +353,17 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
           look: (vin) => viewers.look(vin),
         }),
         ...liveHandlers({
-          ...{ feed: live, reader, visible, seenBy: eventsSeenBy, clock },
+          feed: live,
+          reader,
+          visible,
+          seenBy: eventsSeenBy,
+          clock,
           isWithdrawn: async (token) => (await states.current()).isWithdrawn(token),
           look: (vin) => viewers.look(vin),
         }),
         ...diagnosticsHandlers({
-          ...{ reader, owners: ownersIn },
+          reader,
+          owners: ownersIn,
           captures: (vin) => viewOfParts(() => reader.captureParts(vin)),
         }),
         ...signalHandlers(reader),
@@ -375,7 +405,14 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     secure &&
     (await certificates?.startEnrolment(
       {
-        ...{ ...own, registry, states, secure, data, trust, clock, log },
+        ...own,
+        registry,
+        states,
+        secure,
+        data,
+        trust,
+        clock,
+        log,
         host: hosts?.http ?? LOCAL,
         broker: (name) => (embedded === undefined ? broker.url : `mqtts://${name}:${new URL(embedded.url).port}`),
         renewed: (made) => {
@@ -386,7 +423,11 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
       teardowns,
     ));
   return {
-    ...{ broker: broker.url, interface: server, store: reader, trust, displaced },
+    broker: broker.url,
+    interface: server,
+    store: reader,
+    trust,
+    displaced,
     ...defined({ metrics: health.address, enrolment }),
   };
 }

@@ -94,7 +94,13 @@ export function sourcesOf(
   const requesters = new Map<string, UdsRequester>();
   const found = new Set<() => void>();
   const ways = {
-    ...{ senders, taps, requesters, clock, log, rest, ...defined({ vinRead }) },
+    senders,
+    taps,
+    requesters,
+    clock,
+    log,
+    rest,
+    ...defined({ vinRead }),
     found: () => {
       for (const heard of found) heard();
     },

@@ -80,7 +80,10 @@ export function inspectVehicle(
     texts,
     diagnostics: faults,
   } = completeSignals(profile.writtenSignals, {
-    ...{ frames, databases, single, file: profile.file },
+    frames,
+    databases,
+    single,
+    file: profile.file,
     positions: profile.sources.filter(({ path }) => hiddenFrom(path) === 1),
   });
   found.push(
@@ -92,7 +95,8 @@ export function inspectVehicle(
   );
   const { captures } = profile;
   const read = {
-    ...{ ...profile, sources },
+    ...profile,
+    sources,
     ...(signals.length === 0 ? {} : { signals }),
     ...(texts.length === 0 ? {} : { texts }),
     ...(captures === undefined ? {} : { captures: single ? withoutBuses(captures) : captures }),

@@ -47,7 +47,8 @@ export async function startBenchCar(options: BenchCarOptions): Promise<BenchCar>
   makeDirectory(data);
   const memory = await openDocument<{ car?: object }>(join(data, 'car.json'), {}, { log });
   const simulation = benchCar(vehicle, clock, {
-    ...{ restore: memory.data.car, scenario },
+    restore: memory.data.car,
+    scenario,
     ...defined({ begin, driving }),
   });
   if (scene !== undefined) simulation.play(scene);

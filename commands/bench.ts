@@ -141,7 +141,13 @@ async function bench(options: Options): Promise<void> {
   const trust = join(keys, 'trust.json');
   let bench: BenchControls;
   const place = new AgentPlace(() => ({
-    ...{ car, bench, report, say, clock, log, lan: lan?.serving },
+    car,
+    bench,
+    report,
+    say,
+    clock,
+    log,
+    lan: lan?.serving,
     order: { vin, data, scenario: options.scenario, trust, mqtt, page: pageUrl(), tiles, log: options.log },
     receive:
       broker === undefined

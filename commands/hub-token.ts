@@ -86,8 +86,12 @@ async function withdraw(registry: Registry, id: string): Promise<void> {
 function textOf({ id, name, fleets, scopes, issued, expires, withdrawn }: IssuedToken): string {
   const at = (time: number): string => new Date(time).toISOString().slice(0, 19).replace('T', ' ');
   return [
-    ...[id, name, fleets === undefined ? 'user' : `fleet ${fleets.join(' ')}`, `scopes ${scopes.join(' ')}`],
-    ...[`issued ${at(issued)}`, `expires ${at(expires)}`],
+    id,
+    name,
+    fleets === undefined ? 'user' : `fleet ${fleets.join(' ')}`,
+    `scopes ${scopes.join(' ')}`,
+    `issued ${at(issued)}`,
+    `expires ${at(expires)}`,
     ...(withdrawn === undefined ? [] : [`withdrawn ${at(withdrawn)}`]),
   ].join(', ');
 }

@@ -121,7 +121,12 @@ async function runWithRecords(
   const known = local?.vin ?? vin;
   if (local !== undefined && known === undefined) return false;
   const parts = {
-    ...{ file: resolve(options.config), data, environment: process.env, clock, log, unwritten },
+    file: resolve(options.config),
+    data,
+    environment: process.env,
+    clock,
+    log,
+    unwritten,
     ...defined({ vin: known }),
   };
   const configurations = await read(() => Configurations.open(parts));

@@ -41,7 +41,13 @@ export async function runWithoutRecords(parts: WithoutRecords, signalled: Promis
   const { where = data } = fault;
   log.error('records.unreadable', { file: where, error: fault.message, fix: FIX });
   const configurations = await Configurations.open({
-    ...{ file: resolve(config), data, environment: process.env, clock, log, unwritten, unreadable: true },
+    file: resolve(config),
+    data,
+    environment: process.env,
+    clock,
+    log,
+    unwritten,
+    unreadable: true,
     ...defined({ vin: local }),
   });
   const reason = `${fault.message}; ${FIX}`;
@@ -49,7 +55,14 @@ export async function runWithoutRecords(parts: WithoutRecords, signalled: Promis
   complain(diagnostics);
   const { vin, profile, metrics, mqtt } = configuration;
   const service = await Service.open({
-    ...{ vin, profile, data, clock, log, environment: process.env, configurations, starts: { before: undefined } },
+    vin,
+    profile,
+    data,
+    clock,
+    log,
+    environment: process.env,
+    configurations,
+    starts: { before: undefined },
     ...defined({ metrics }),
     minimal: reason,
   });

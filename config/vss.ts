@@ -46,7 +46,9 @@ export function readVss(file: string): VssTree {
     branches.add(name);
     if (node['instances'] !== undefined) {
       diagnostics.push({
-        ...{ file, line: 0, severity: 'warning' },
+        file,
+        line: 0,
+        severity: 'warning',
         message: `${name} has \`instances\` that are not expanded: names below it are not known`,
         fix: 'export it without --no-expand',
       });

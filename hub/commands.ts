@@ -62,7 +62,14 @@ export class HubCommands {
     const encoded = encodeBody(type as CommandBodyKind, body);
     const issued = Math.round(clock.now());
     const command = {
-      ...{ id, vin, type, body: audited, caller, requested: issued, expires: issued + VALID, key: key.id },
+      id,
+      vin,
+      type,
+      body: audited,
+      caller,
+      requested: issued,
+      expires: issued + VALID,
+      key: key.id,
       ...defined({ through }),
     };
     const { kept, isNew } = await store.add(command, (counter) =>

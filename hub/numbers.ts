@@ -65,7 +65,9 @@ export class ClassNumbers {
     this.#arrived = runsOf(arrived);
     this.#givenUp = runsOf(givenUp);
     this.#starts = starts.map(([boot, first, come, lost, below = 0]) => ({
-      ...{ boot, first: first ?? undefined, below },
+      boot,
+      first: first ?? undefined,
+      below,
       arrived: runsOf(come),
       givenUp: runsOf(lost),
     }));

@@ -110,7 +110,10 @@ function membersSection(): string {
     ([kind, scope]) => `| events and live: ${code(kind)} | ${code(scope)} |`,
   );
   return [
-    ...['## Members of answers at a hub', '', '| what | needs |', '| --- | --- |'],
+    '## Members of answers at a hub',
+    '',
+    '| what | needs |',
+    '| --- | --- |',
     ...cars,
     ...events,
     '| events and live: `event` of a monitor | `data:telemetry`, `data:position` and the scopes of what it contains; only for the fleet or the user to whom the monitor belongs |',

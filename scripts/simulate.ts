@@ -85,7 +85,10 @@ async function search(runs: number, duration: number, ledger?: SeedLedger): Prom
   const begun = performance.now();
   let [worlds, faults, lasted] = [0, 0, 0];
   const broken = await searchWorlds({
-    ...{ firstSeed: first, length, processes: numberOf(values.jobs, 'jobs'), all: values.all },
+    firstSeed: first,
+    length,
+    processes: numberOf(values.jobs, 'jobs'),
+    all: values.all,
     ...(ledger === undefined ? {} : { skips: (seed: number) => ledger.passed.has(seed) }),
     continues: (count) => count < runs && performance.now() - begun < duration,
     lived: (world) => {

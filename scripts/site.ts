@@ -66,8 +66,20 @@ function describeLibrary(): void {
   );
   tool(
     ...(['typedoc', '--plugin', 'typedoc-plugin-markdown', '--tsconfig', join(site, 'tsconfig.json')] as const),
-    ...['--skipErrorChecking', '--readme', 'none', '--name', 'The library', '--disableSources', '--logLevel', 'Error'],
-    ...['--entryFileName', 'index', '--hideBreadcrumbs', '--sanitizeComments', '--out', join(site, 'api')],
+    '--skipErrorChecking',
+    '--readme',
+    'none',
+    '--name',
+    'The library',
+    '--disableSources',
+    '--logLevel',
+    'Error',
+    '--entryFileName',
+    'index',
+    '--hideBreadcrumbs',
+    '--sanitizeComments',
+    '--out',
+    join(site, 'api'),
     ...entries.map((name) => join(declarations, name)),
   );
 }

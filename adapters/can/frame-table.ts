@@ -68,7 +68,14 @@ export class FrameTable {
       return undefined;
     }
     const entry: FrameEntry = {
-      ...{ key: this.entries.length, bus, id, count: 0, period: undefined, at: 0, length: 0, frame: 0 },
+      key: this.entries.length,
+      bus,
+      id,
+      count: 0,
+      period: undefined,
+      at: 0,
+      length: 0,
+      frame: 0,
       data: new Uint8Array(8),
       changed: new Uint32Array(64),
     };

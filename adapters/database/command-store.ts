@@ -79,7 +79,12 @@ export class SqliteCommandStore implements CommandStore {
 export function throughStatement(id: string, { owner, callbackId, remote, contents }: CallbackOrder): SqlStatement {
   return [
     'INSERT INTO callback_commands (command, kind, owner, callback, remote, contents) VALUES (?, ?, ?, ?, ?, ?)',
-    ...[id, owner.kind, owner.id, callbackId, JSON.stringify(remote), JSON.stringify(contents)],
+    id,
+    owner.kind,
+    owner.id,
+    callbackId,
+    JSON.stringify(remote),
+    JSON.stringify(contents),
   ];
 }
 

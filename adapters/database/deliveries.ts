@@ -61,7 +61,11 @@ export class SqlDeliveries implements DeliveryStore {
          RETURNING receivers.key, lease, kind, owner, monitor, callback, delivery, next_seq, held, tries, due, proven,
            (SELECT document FROM callbacks WHERE id = receivers.callback) AS callback_document,
            (SELECT document FROM monitors WHERE id = receivers.monitor) AS monitor_document`,
-        ...[proven ? 1 : 0, now, limit, lease, lasts],
+        proven ? 1 : 0,
+        now,
+        limit,
+        lease,
+        lasts,
       ],
     ]);
     return rows.map(claimedIn).sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -74,7 +78,8 @@ export class SqlDeliveries implements DeliveryStore {
        LEFT JOIN messages ON messages.id = deliveries.message AND ${EVENTS}
        LEFT JOIN corrections ON corrections.vehicle = deliveries.vehicle AND corrections.boot = messages.boot
        WHERE deliveries.receiver = ? ORDER BY deliveries.seq LIMIT ?`,
-      ...[key, limit],
+      key,
+      limit,
     );
     return rows.map(deliveryIn);
   }
@@ -99,12 +104,20 @@ export class SqlDeliveries implements DeliveryStore {
     const first: SqlStatement = [
       `UPDATE receivers SET held = ?, tries = ?, due = ?, leased_until = ${this.#dialect.now} + ? WHERE ${own}
        RETURNING key`,
-      ...[held, tries, due ?? null, lasts, key, lease],
+      held,
+      tries,
+      due ?? null,
+      lasts,
+      key,
+      lease,
     ];
     const erased = done.map(
       (seq): SqlStatement => [
         `DELETE FROM deliveries WHERE receiver = ? AND seq = ? AND EXISTS (SELECT 1 FROM receivers WHERE ${own})`,
-        ...[key, seq, key, lease],
+        key,
+        seq,
+        key,
+        lease,
       ],
     );
     const counted: SqlStatement[] =
@@ -113,7 +126,8 @@ export class SqlDeliveries implements DeliveryStore {
         : [
             [
               `UPDATE receivers SET waiting = (SELECT count(*) FROM deliveries WHERE receiver = receivers.key) WHERE ${own}`,
-              ...[key, lease],
+              key,
+              lease,
             ],
           ];
     if (released === undefined) return [first, ...erased, ...counted];
@@ -122,7 +136,13 @@ export class SqlDeliveries implements DeliveryStore {
       `UPDATE receivers SET proven = ?, lease = NULL, leased_until = 0,
        look = CASE WHEN waiting = 0 OR ? = 1 THEN NULL WHEN next_seq > ? AND due IS NULL THEN CAST(? AS BIGINT)
          ELSE CAST(? AS BIGINT) END WHERE ${own}`,
-      ...[proven ? 1 : 0, resting ? 1 : 0, seen, now, until, key, lease],
+      proven ? 1 : 0,
+      resting ? 1 : 0,
+      seen,
+      now,
+      until,
+      key,
+      lease,
     ];
     // The last event of a monitor that was removed.
     const forgotten: SqlStatement = [

@@ -18,11 +18,16 @@ const LATE: readonly Late[] = [
   { wait: 'resends', table: 'numbers', column: 'due', where: 'missing > 0 AND due > ?' },
   { wait: 'monitors', table: 'car_monitors', column: 'due', where: 'due IS NOT NULL AND due > ?' },
   {
-    ...{ wait: 'rollouts', table: 'rollout_cars', column: 'due' },
+    wait: 'rollouts',
+    table: 'rollout_cars',
+    column: 'due',
     where: `rollout IN (SELECT id FROM rollouts WHERE stage <> 'stopped') AND state IN ('waiting', 'sent') AND due > ?`,
   },
   {
-    ...{ wait: 'deliveries', table: 'receivers', column: 'look', where: RECEIVERS },
+    wait: 'deliveries',
+    table: 'receivers',
+    column: 'look',
+    where: RECEIVERS,
     before: `UPDATE deliveries SET at = ? WHERE receiver IN (SELECT key FROM receivers WHERE ${RECEIVERS}) AND at > ?`,
   },
 ];

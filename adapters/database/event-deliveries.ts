@@ -148,7 +148,10 @@ function* commandsOf(events: readonly PlacedMessage[]): SqlSteps<Map<string, Kno
     rows.map(({ command, vehicle = null, kind = null, owner = null, callback, contents }) => [
       command as string,
       {
-        ...{ vehicle, kind, owner, callback: callback as string },
+        vehicle,
+        kind,
+        owner,
+        callback: callback as string,
         contents: JSON.parse(contents as string) as DeliveryContents,
       },
     ]),
@@ -243,12 +246,25 @@ function* append(queue: Queue, limit: number): SqlSteps<DroppedDeliveries | unde
        look = CASE WHEN receivers.due IS NULL AND (receivers.look IS NULL OR receivers.look > excluded.look)
          THEN excluded.look ELSE receivers.look END
      RETURNING next_seq, waiting, held, dropped`,
-    ...[key, owner.kind, owner.id, monitor, callback, delivery, count, count, rests ? null : at],
+    key,
+    owner.kind,
+    owner.id,
+    monitor,
+    callback,
+    delivery,
+    count,
+    count,
+    rests ? null : at,
   ]) as readonly Record<string, number>[];
   let seq = (next as number) - count;
   for (const part of chunks(events)) {
     const values: SqlValue[] = part.flatMap(({ one, contents }) => [
-      ...[key, seq++, one.vehicle, one.row, one.received, JSON.stringify(contents)],
+      key,
+      seq++,
+      one.vehicle,
+      one.row,
+      one.received,
+      JSON.stringify(contents),
     ]);
     const places = part.map(() => '(?, ?, ?, ?, ?, ?)').join(', ');
     yield [`INSERT INTO deliveries (receiver, seq, vehicle, message, at, contents) VALUES ${places}`, ...values];
@@ -259,11 +275,16 @@ function* append(queue: Queue, limit: number): SqlSteps<DroppedDeliveries | unde
   const lost = yield [
     `DELETE FROM deliveries WHERE receiver = ? AND seq IN
      (SELECT seq FROM deliveries WHERE receiver = ? AND seq >= ? ORDER BY seq LIMIT ?) RETURNING seq`,
-    ...[key, key, held as number, excess],
+    key,
+    key,
+    held as number,
+    excess,
   ];
   yield [
     'UPDATE receivers SET waiting = waiting - ?, dropped = dropped + ? WHERE key = ?',
-    ...[lost.length, lost.length, key],
+    lost.length,
+    lost.length,
+    key,
   ];
   return { receiver: key, count: lost.length, total: (dropped as number) + lost.length };
 }

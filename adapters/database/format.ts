@@ -377,9 +377,19 @@ export function callbackCommands({ text, keyed }: SqlTypes): string {
 }
 
 const SQLITE: SqlTypes = {
-  ...{ key: 'INTEGER PRIMARY KEY', counted: 'INTEGER PRIMARY KEY', long: 'INTEGER', int: 'INTEGER', short: 'INTEGER' },
-  ...{ real: 'REAL', text: 'TEXT', bytes: 'BLOB', flag: 'INTEGER', no: '0' },
-  ...{ table: ' STRICT', keyed: ' STRICT, WITHOUT ROWID', piece: "printf('%x-%x', boot, seq)" },
+  key: 'INTEGER PRIMARY KEY',
+  counted: 'INTEGER PRIMARY KEY',
+  long: 'INTEGER',
+  int: 'INTEGER',
+  short: 'INTEGER',
+  real: 'REAL',
+  text: 'TEXT',
+  bytes: 'BLOB',
+  flag: 'INTEGER',
+  no: '0',
+  table: ' STRICT',
+  keyed: ' STRICT, WITHOUT ROWID',
+  piece: "printf('%x-%x', boot, seq)",
 };
 
 /** Those of SQLite. */

@@ -223,7 +223,8 @@ export function vehicleKeys(
   const within = (upTo: string): string => `FROM vehicles WHERE vin >= ? AND vin ${upTo} ? ${among}`;
   const order = (backwards: boolean): string => (backwards ? 'ORDER BY vin DESC' : 'ORDER BY vin');
   const valuesOf = ({ from, to, before }: HubRange): (string | number)[] => [
-    ...[from?.id ?? prefix, to?.id ?? before?.id ?? end],
+    from?.id ?? prefix,
+    to?.id ?? before?.id ?? end,
     ...(owned?.values ?? []),
   ];
   return {

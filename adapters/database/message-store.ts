@@ -89,8 +89,14 @@ export class SqliteMessageStore implements MessageStore {
       const { strangers, forgotten } = this.#refusedIn(messages, refused);
       const isRefused = (vin: string): boolean => strangers.has(vin) || forgotten.has(vin);
       const changes: Changes = {
-        ...{ numbers: new Map(), statuses: new Map(), rows: [], events: [], conflicts: [] },
-        ...{ lives: new Map(), begun: [], heard: new Map() },
+        numbers: new Map(),
+        statuses: new Map(),
+        rows: [],
+        events: [],
+        conflicts: [],
+        lives: new Map(),
+        begun: [],
+        heard: new Map(),
       };
       const fresh = messages.filter((one) => !isRefused(one.vin) && this.#keep(one, changes));
       for (const [vehicle, at] of changes.heard) {
@@ -165,7 +171,11 @@ export class SqliteMessageStore implements MessageStore {
     if (known !== undefined) return known['id'] as number;
     const { id } = this.#database.one(
       `INSERT INTO vehicles (vin, public_id, first_seen, last_seen, changed) VALUES (?, ?, ?, ?, ?) RETURNING id`,
-      ...[vin, this.#idOf(vin), received, heardBefore(one), received],
+      vin,
+      this.#idOf(vin),
+      received,
+      heardBefore(one),
+      received,
     ) as { id: number };
     this.#database.run(NEW_CAR, id, received);
     return id;
@@ -303,7 +313,10 @@ export class SqliteMessageStore implements MessageStore {
       seq,
       row,
       began === undefined ? null : Math.round(began) + behind,
-      ...[trip, distance, duration, state],
+      trip,
+      distance,
+      duration,
+      state,
     );
   }
 
@@ -328,7 +341,12 @@ export class SqliteMessageStore implements MessageStore {
     for (const kind of seriesKinds) {
       this.#database.run(
         'UPDATE messages SET at = at + ? WHERE vehicle = ? AND class = ? AND boot = ? AND kind = ? AND clock = ?',
-        ...[by, vehicle, classOf(kind), boot, kindNumber(kind), clockNumber('none')],
+        by,
+        vehicle,
+        classOf(kind),
+        boot,
+        kindNumber(kind),
+        clockNumber('none'),
       );
     }
   }

@@ -25,7 +25,8 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
   async monitorsOf({ kind, id }: Owner): Promise<readonly OwnedMonitor[]> {
     const rows = await this.#database.select(
       'SELECT * FROM monitors WHERE kind = ? AND owner = ? ORDER BY created, id',
-      ...[kind, id],
+      kind,
+      id,
     );
     return rows.map(monitorIn);
   }
@@ -33,7 +34,8 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
   async callbacksOf({ kind, id }: Owner): Promise<readonly OwnedCallback[]> {
     const rows = await this.#database.select(
       'SELECT * FROM callbacks WHERE kind = ? AND owner = ? ORDER BY created, id',
-      ...[kind, id],
+      kind,
+      id,
     );
     return rows.map((row) => ({ owner: ownerIn(row), callback: JSON.parse(row['document'] as string) as Callback }));
   }
@@ -44,7 +46,13 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
         `INSERT INTO monitors (id, kind, owner, vin, callback, created, document) VALUES (?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (id) DO UPDATE SET vin = excluded.vin, callback = excluded.callback, document = excluded.document
          WHERE monitors.kind = excluded.kind AND monitors.owner = excluded.owner RETURNING id`,
-        ...[monitor.monitorId, kind, id, vin ?? null, callbackId ?? null, monitor.createdAt, JSON.stringify(monitor)],
+        monitor.monitorId,
+        kind,
+        id,
+        vin ?? null,
+        callbackId ?? null,
+        monitor.createdAt,
+        JSON.stringify(monitor),
       ],
       ...makeDue({ kind, id }),
     ]);
@@ -68,7 +76,11 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
         `INSERT INTO callbacks (id, kind, owner, created, document) VALUES (?, ?, ?, ?, ?)
          ON CONFLICT (id) DO UPDATE SET document = excluded.document
          WHERE callbacks.kind = excluded.kind AND callbacks.owner = excluded.owner RETURNING id`,
-        ...[callback.callbackId, kind, id, callback.createdAt, JSON.stringify(callback)],
+        callback.callbackId,
+        kind,
+        id,
+        callback.createdAt,
+        JSON.stringify(callback),
       ],
       // What waits goes to the new address, or goes on.
       ['UPDATE receivers SET look = 0 WHERE callback = ? AND waiting > 0', callback.callbackId],
@@ -82,7 +94,8 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
       ['DELETE FROM monitors WHERE callback = ? AND kind = ? AND owner = ?', id, kind, owner],
       [
         `DELETE FROM deliveries WHERE receiver IN (SELECT key FROM receivers WHERE callback = ? AND ${gone('callbacks')})`,
-        ...[id, id],
+        id,
+        id,
       ],
       [`DELETE FROM receivers WHERE callback = ? AND ${gone('callbacks')}`, id, id],
       ...makeDue({ kind, id: owner }),
@@ -94,7 +107,8 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
     const rows = await this.#database.select(
       `SELECT vin, due, attempts, last_seen FROM car_monitors JOIN vehicles ON vehicles.id = car_monitors.vehicle
        WHERE due IS NOT NULL AND due <= ? ORDER BY due LIMIT ?`,
-      ...[now, limit],
+      now,
+      limit,
     );
     return rows.map((row) => ({
       vin: row['vin'] as string,
@@ -127,7 +141,8 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
           `SELECT monitors.* FROM owned_cars
            JOIN monitors ON monitors.kind = owned_cars.kind AND monitors.owner = owned_cars.owner
            WHERE owned_cars.vin = ? AND (monitors.vin IS NULL OR monitors.vin = ?) ORDER BY created, id`,
-          ...[vin, vin],
+          vin,
+          vin,
         )
       : await select('SELECT * FROM monitors WHERE vin IS NULL OR vin = ? ORDER BY created, id', vin);
     const [report] = await select(`SELECT received, document FROM reported_monitors WHERE vehicle = ${CAR}`, vin);
@@ -154,7 +169,8 @@ function makeDue({ kind, id }: Owner): SqlStatement[] {
     [
       `UPDATE car_monitors SET due = ${NOW}, attempts = 0 WHERE vehicle IN (SELECT vehicles.id FROM owned_cars
        JOIN vehicles ON vehicles.vin = owned_cars.vin WHERE owned_cars.kind = ? AND owned_cars.owner = ?)`,
-      ...[kind, id],
+      kind,
+      id,
     ],
     [`UPDATE car_monitors SET due = ${NOW}, attempts = 0 WHERE NOT EXISTS (${IN_USE})`],
   ];

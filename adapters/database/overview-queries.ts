@@ -27,7 +27,9 @@ export class SqlOverview implements OverviewReader {
       `SELECT vehicles.id, vin, first_seen, last_seen, changed, document FROM vehicles
        LEFT JOIN status ON status.vehicle = vehicles.id
        WHERE changed >= ? AND vin > ? ORDER BY vin LIMIT ?`,
-      ...[since, after, limit],
+      since,
+      after,
+      limit,
     );
     const last = rows.at(-1)?.['vin'] as string | undefined;
     if (last === undefined) return [];
@@ -35,7 +37,9 @@ export class SqlOverview implements OverviewReader {
       `SELECT vehicle, CAST(sum(missing) AS bigint) AS missing FROM numbers
        JOIN vehicles ON vehicles.id = numbers.vehicle
        WHERE changed >= ? AND vin > ? AND vin <= ? GROUP BY vehicle`,
-      ...[since, after, last],
+      since,
+      after,
+      last,
     );
     const missing = new Map(numbers.map((row) => [row['vehicle'] as number, row['missing'] as number]));
     return rows.map((row) => ({
@@ -61,7 +65,10 @@ export class SqlOverview implements OverviewReader {
       `SELECT messages.id, (SELECT vin FROM vehicles WHERE vehicles.id = messages.vehicle) AS vin, received, payload
        FROM (SELECT id FROM messages WHERE ${asked} ORDER BY id DESC LIMIT ?) AS page
        JOIN messages ON messages.id = page.id AND ${EVENTS}`,
-      ...[after, before, ...scope.flatMap(({ values }) => values), limit],
+      after,
+      before,
+      ...scope.flatMap(({ values }) => values),
+      limit,
     );
     const newestFirst = rows.toSorted((a, b) => (b['id'] as number) - (a['id'] as number));
     return newestFirst.map((row) => ({

@@ -137,7 +137,12 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     const changed = await this.#select(
       `UPDATE numbers SET due = ?, attempts = ?, requested = ?
        WHERE vehicle = ${CAR} AND class = ? AND due = ? RETURNING class`,
-      ...[next.due, next.attempts, next.requested, one.vin, one.class, one.due],
+      next.due,
+      next.attempts,
+      next.requested,
+      one.vin,
+      one.class,
+      one.due,
     );
     return changed.length > 0;
   }
@@ -160,7 +165,11 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     if (piece === undefined) return undefined;
     const [row] = await this.#select(
       `${read()} WHERE ${own} AND class = ? AND seq = ? AND records.boot = ?`,
-      ...[vin, value, classOf(collection), piece.seq, piece.boot],
+      vin,
+      value,
+      classOf(collection),
+      piece.seq,
+      piece.boot,
     );
     return row && recordIn(row);
   }
@@ -177,7 +186,10 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     const { read, own, value } = tableOf(collection);
     let rows = await this.#select(
       `${read()} WHERE ${own} AND records.at >= ? AND records.at < ? ORDER BY records.at, records.id LIMIT ${BATCH}`,
-      ...[vin, value, wholeNumber(from, Number.MIN_SAFE_INTEGER), end],
+      vin,
+      value,
+      wholeNumber(from, Number.MIN_SAFE_INTEGER),
+      end,
     );
     for (;;) {
       for (const row of rows) yield recordIn(row);
@@ -186,7 +198,11 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
       rows = await this.#select(
         `${read()} WHERE ${own} AND (records.at, records.id) > (?, ?) AND records.at < ?
          ORDER BY records.at, records.id LIMIT ${BATCH}`,
-        ...[vin, value, last['at'] as number, last['id'] as string, end],
+        vin,
+        value,
+        last['at'] as number,
+        last['id'] as string,
+        end,
       );
     }
   }
@@ -196,7 +212,10 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     for (;;) {
       const rows = await this.#select(
         `${CAPTURES} AND (messages.seq, messages.boot) > (?, ?) ORDER BY messages.seq, messages.boot LIMIT ${PARTS}`,
-        ...[vin, classOf('capture'), after.seq, after.boot],
+        vin,
+        classOf('capture'),
+        after.seq,
+        after.boot,
       );
       for (const row of rows) yield recordIn(row).record as Capture;
       const last = rows.at(-1);
@@ -227,14 +246,15 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     const owned = owners && carsOf(owners);
     const among = owned === undefined ? '' : `AND ${owned.sql}`;
     const sql = `${FLEETS} WHERE ${ACROSS_CARS} AND records.id = ? ${among} LIMIT 1`;
-    const [row] = await this.#select(sql, ...[collection, id], ...(owned?.values ?? []));
+    const [row] = await this.#select(sql, collection, id, ...(owned?.values ?? []));
     return row && fleetRecordIn(row);
   }
 
   async pending(vin: string, now: number): Promise<readonly KeptCommand[]> {
     const rows = await this.#select(
       `${COMMANDS} AND expires > ? AND NOT final ORDER BY expires, counter, id`,
-      ...[vin, now],
+      vin,
+      now,
     );
     return this.#commandsIn(vin, rows);
   }
@@ -250,7 +270,9 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
     }
     const rows = await this.#select(
       `${COMMANDS} AND (requested, id) < (?, ?) ORDER BY requested DESC, id DESC LIMIT ${PAGE}`,
-      ...[vin, bound?.requested ?? Number.MAX_SAFE_INTEGER, bound?.id ?? ''],
+      vin,
+      bound?.requested ?? Number.MAX_SAFE_INTEGER,
+      bound?.id ?? '',
     );
     return this.#commandsIn(vin, rows);
   }
@@ -260,7 +282,9 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
       `SELECT commands.*, remote FROM callback_commands JOIN commands ON commands.id = callback_commands.command
        WHERE callback = ? AND vehicle = ${CAR} ${id === undefined ? '' : 'AND command = ?'}
        ORDER BY requested DESC, id DESC LIMIT ${COMMANDS_OF_CALLBACK}`,
-      ...[callbackId, vin, ...(id === undefined ? [] : [id])],
+      callbackId,
+      vin,
+      ...(id === undefined ? [] : [id]),
     );
     const commands = await this.#commandsIn(vin, rows);
     return commands.map((one, index) => {

@@ -79,7 +79,9 @@ export class SqlRegistry implements Registry {
       ...owners.map(
         ({ kind, id }): SqlStatement => [
           'DELETE FROM owned_cars WHERE kind = ? AND owner = ? AND vin = ?',
-          ...[kind, id, vin],
+          kind,
+          id,
+          vin,
         ],
       ),
       monitorsDue(vin, at),
@@ -136,7 +138,12 @@ export class SqlRegistry implements Registry {
       ['DELETE FROM tokens WHERE expires < ?', issued - TOKENS_LISTED],
       [
         'INSERT INTO tokens (id, name, fleets, scopes, issued, expires) VALUES (?, ?, ?, ?, ?, ?)',
-        ...[id, name, fleets === undefined ? null : JSON.stringify(fleets), JSON.stringify(scopes), issued, expires],
+        id,
+        name,
+        fleets === undefined ? null : JSON.stringify(fleets),
+        JSON.stringify(scopes),
+        issued,
+        expires,
       ],
     ]);
   }
@@ -160,7 +167,8 @@ export class SqlRegistry implements Registry {
     const [updated = []] = await this.#database.write([
       [
         'UPDATE cars SET removed = coalesce(removed, ?), password = NULL, token = NULL WHERE vin = ? RETURNING vin',
-        ...[at, vin],
+        at,
+        vin,
       ],
       ['UPDATE certificates SET revoked = ? WHERE vin = ? AND revoked IS NULL', at, vin],
       CHANGED,
@@ -177,7 +185,10 @@ export class SqlRegistry implements Registry {
       [
         `INSERT INTO forgotten_cars (digest, at, vin, topics) VALUES (?, ?, ?, ?)
          ON CONFLICT (digest) DO UPDATE SET vin = excluded.vin, topics = excluded.topics`,
-        ...[forgottenDigest(vin), at, vin, topics],
+        forgottenDigest(vin),
+        at,
+        vin,
+        topics,
       ],
       CHANGED,
     ]);
@@ -286,7 +297,8 @@ export class SqlRegistry implements Registry {
         [`UPDATE receivers SET waiting = waiting WHERE key = ?${whose}`, ...own],
         [
           `DELETE FROM deliveries WHERE vehicle = ${VEHICLE} AND receiver IN (SELECT key FROM receivers WHERE key = ?${whose})`,
-          ...[vin, ...own],
+          vin,
+          ...own,
         ],
         [
           `UPDATE receivers SET waiting = (SELECT count(*) FROM deliveries WHERE receiver = receivers.key) WHERE key = ?${whose}`,
@@ -304,7 +316,8 @@ export class SqlRegistry implements Registry {
       const last = (rows.at(-1)?.['vin'] ?? after) as string;
       const owned = await this.#database.select(
         'SELECT kind, owner, vin FROM owned_cars WHERE vin > ? AND vin <= ? ORDER BY vin, kind, owner',
-        ...[after, last],
+        after,
+        last,
       );
       const byVin = new Map<SqlValue, SqlRow[]>();
       for (const row of owned) byVin.set(row['vin'] as string, [...(byVin.get(row['vin'] as string) ?? []), row]);
@@ -344,10 +357,12 @@ function monitorsDue(vin: string, at: number): SqlStatement {
 
 function tokenIn({ id, name, fleets, scopes, issued, expires, withdrawn }: SqlRow): IssuedToken {
   return {
-    ...{ id: id as string, name: name as string },
+    id: id as string,
+    name: name as string,
     ...(fleets === null ? {} : { fleets: JSON.parse(fleets as string) as string[] }),
     scopes: JSON.parse(scopes as string) as string[],
-    ...{ issued: issued as number, expires: expires as number },
+    issued: issued as number,
+    expires: expires as number,
     ...(withdrawn === null ? {} : { withdrawn: withdrawn as number }),
   };
 }

@@ -38,10 +38,16 @@ export function keepMonitors(
   database.run(
     `INSERT INTO reported_monitors VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
      boot = excluded.boot, seq = excluded.seq, received = excluded.received, document = excluded.document`,
-    ...[vehicle, message.boot, message.seq, received, JSON.stringify(monitors)],
+    vehicle,
+    message.boot,
+    message.seq,
+    received,
+    JSON.stringify(monitors),
   );
   database.run(
     'UPDATE car_monitors SET due = min(coalesce(due, ?), ?) WHERE vehicle = ?',
-    ...[received, received + SETTLING, vehicle],
+    received,
+    received + SETTLING,
+    vehicle,
   );
 }

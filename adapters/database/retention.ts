@@ -51,7 +51,12 @@ export class SqlRetention implements RetentionStore {
       `SELECT id, vehicle, received / 1000 AS second, boot, seq${more} FROM messages
        WHERE class = ? AND kind = ? AND received / 1000 <= ? AND received < ? AND (received / 1000, id) > (?, ?)
        ORDER BY received / 1000, id LIMIT ${BATCH}`,
-      ...[classOf(kind), kindNumber(kind), Math.floor(before / 1000), before, place.second, place.id],
+      classOf(kind),
+      kindNumber(kind),
+      Math.floor(before / 1000),
+      before,
+      place.second,
+      place.id,
     );
     const removed = await this.#remove(kind, rows);
     const last = rows.at(-1);
@@ -93,7 +98,7 @@ export class SqlRetention implements RetentionStore {
 
   async #isNewest(kind: Kind, id: string, row: SqlRow): Promise<boolean> {
     const sql = 'SELECT 1 FROM records WHERE vehicle = ? AND collection = ? AND id = ? AND message = ?';
-    const found = await this.#database.select(sql, ...[row['vehicle'] as number, kind, id, row['id'] as number]);
+    const found = await this.#database.select(sql, row['vehicle'] as number, kind, id, row['id'] as number);
     return found.length > 0;
   }
 

@@ -36,18 +36,30 @@ export class SqlRollouts implements RolloutStore {
     await this.#database.write([
       [
         "UPDATE rollouts SET stage = 'stopped', reason = ? WHERE fleet = ? AND stage <> 'stopped'",
-        ...[`the roll-out ${id} takes its place`, fleet],
+        `the roll-out ${id} takes its place`,
+        fleet,
       ],
       [
         `INSERT INTO rollouts (${COLUMNS}, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'first', NULL, ?)`,
-        ...[id, fleet, name, digest, caller, created, first, tolerated, body],
+        id,
+        fleet,
+        name,
+        digest,
+        caller,
+        created,
+        first,
+        tolerated,
+        body,
       ],
       [
         `INSERT INTO rollout_cars (rollout, vin, is_first)
          SELECT CAST(? AS text), fleet_cars.vin, 1 FROM (${FLEET_CARS}) AS fleet_cars
          LEFT JOIN vehicles ON vehicles.vin = fleet_cars.vin
          ORDER BY coalesce(last_seen, 0) DESC, fleet_cars.vin LIMIT ?`,
-        ...[id, fleet, fleet, first],
+        id,
+        fleet,
+        fleet,
+        first,
       ],
     ]);
   }
@@ -174,7 +186,14 @@ export function configurationStatements(vehicle: number, { vin, message, receive
        ON CONFLICT (vehicle) DO UPDATE SET generation = excluded.generation, state = excluded.state, digest = excluded.digest,
          detail = excluded.detail, boot = excluded.boot, seq = excluded.seq, at = excluded.at
        WHERE ${isAfterSql('excluded', 'configurations')}`,
-      ...[vehicle, generation, state, textOf(digest), textOf(detail), boot, seq, received],
+      vehicle,
+      generation,
+      state,
+      textOf(digest),
+      textOf(detail),
+      boot,
+      seq,
+      received,
     ]);
   }
   const report = rolloutReportIn(message);

@@ -53,7 +53,9 @@ export interface RecordTable {
 export function tableOf(collection: string): RecordTable {
   if (isSeries(collection)) {
     return {
-      ...{ from: 'series AS records', own: `records.vehicle = ${CAR} AND kind = ?`, value: kindNumber(collection) },
+      from: 'series AS records',
+      own: `records.vehicle = ${CAR} AND kind = ?`,
+      value: kindNumber(collection),
       beside: 'payload',
       read: (name = 'records', part = 'series AS records') =>
         `SELECT ${name}.vehicle, ${name}.id, ${name}.at, payload, behind FROM ${part}
@@ -61,7 +63,10 @@ export function tableOf(collection: string): RecordTable {
     };
   }
   return {
-    ...{ from: 'records', own: `records.vehicle = ${CAR} AND collection = ?`, value: collection, beside: 'message' },
+    from: 'records',
+    own: `records.vehicle = ${CAR} AND collection = ?`,
+    value: collection,
+    beside: 'message',
     read: (name = 'records', part = 'records') => withMessages(name, part),
   };
 }

@@ -60,7 +60,11 @@ export class LiveChanges implements StatusObserver {
       known: slots
         .filter((slot) => this.#status.value(slot) !== undefined)
         .map((slot) => [slot, this.#status.changedAt(slot)]),
-      ...{ sees, clock: this.#clock, times: this.#options, until, gone },
+      sees,
+      clock: this.#clock,
+      times: this.#options,
+      until,
+      gone,
       event: (slot, at) => this.#event(slot, at),
     });
     this.#viewers.add(viewer);

@@ -85,7 +85,9 @@ export class SignalRoutes {
         if (signal === undefined) return ['removed', { name }];
         return [signal.value === undefined ? 'removed' : 'change', signalChangeJson(signal, at)];
       },
-      ...{ clock: this.#clock, times: TIMES, until: caller.expires ?? Number.POSITIVE_INFINITY },
+      clock: this.#clock,
+      times: TIMES,
+      until: caller.expires ?? Number.POSITIVE_INFINITY,
       gone: () => {
         unfollow();
         this.#streams.delete(stream);

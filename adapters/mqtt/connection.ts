@@ -100,7 +100,8 @@ export class MqttConnection {
       events.reached();
     });
     readChecked(this.#socket, {
-      ...{ version, maximumPacket: identity.maximumPacket },
+      version,
+      maximumPacket: identity.maximumPacket,
       oversize: (packet) => this.#refuse(packet),
       failed: (error) => this.#fail(error),
     });

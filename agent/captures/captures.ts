@@ -178,7 +178,9 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
       const { at, from, to, since } = open.head;
       open.head = {
         ...open.head,
-        ...{ at: at + by, from: from + by, to: to + by },
+        at: at + by,
+        from: from + by,
+        to: to + by,
         ...(since === undefined ? {} : { since: since + by }),
       };
     }
@@ -235,16 +237,18 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     const since = Math.round(Math.max(this.#since, ring.lastOverwritten));
     this.#open.push({
       head: {
-        ...{
-          id: this.#records.newId(head.at),
-          ...head,
-          at: Math.round(head.at),
-          from,
-          to: Math.round(head.at + after),
-        },
+        id: this.#records.newId(head.at),
+        ...head,
+        at: Math.round(head.at),
+        from,
+        to: Math.round(head.at + after),
         ...(since > from ? { since } : {}),
       },
-      ...{ request, part: 0, cursor: ring.first, passed: ring.overwritten, lost: 0 },
+      request,
+      part: 0,
+      cursor: ring.first,
+      passed: ring.overwritten,
+      lost: 0,
     });
   }
 
@@ -312,7 +316,11 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     open.part++;
     open.lost = 0;
     this.#append({
-      ...{ ...head, part, last, buses: [...this.#buses], ...packed },
+      ...head,
+      part,
+      last,
+      buses: [...this.#buses],
+      ...packed,
       ...(lost === 0 ? {} : { lost }),
       ...(last && broken ? { broken } : {}),
     });
@@ -377,7 +385,8 @@ function narrowed(rule: CaptureRule, order: CaptureOrder, seen: readonly string[
   if (others !== undefined)
     throw beyond(`${rule.identifiers?.length} identifiers, and 0x${hexOf(others)} is none of them`);
   return {
-    ...{ before, after },
+    before,
+    after,
     ...defined({ buses, identifiers }),
   };
 }

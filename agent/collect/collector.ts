@@ -251,7 +251,11 @@ export class Collector {
       this.#count((piece as Telemetry).signals?.columns.length ?? 0);
     };
     return {
-      ...{ status, deflate, batch, patience, records: { append } },
+      status,
+      deflate,
+      batch,
+      patience,
+      records: { append },
       // While nothing may be collected, all is hidden; what is so then is recorded when that ends, unless it was private.
       privacy: (at?: number) => {
         const level = Math.max(privacy(at), this.#batchPrivacy);

@@ -120,7 +120,9 @@ export class Monitors implements Recorder, RecordObserver {
   /** The list of monitors for a `monitor` message. */
   get list(): MonitorList {
     const monitors = this.all.map(({ monitorId, status, updatedAt, revision }) => ({
-      ...{ monitorId, status, updatedAt },
+      monitorId,
+      status,
+      updatedAt,
       ...defined({ revision }),
     }));
     return { version: this.#version, monitors };

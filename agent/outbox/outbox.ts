@@ -76,7 +76,10 @@ export class Outbox implements Publisher {
       else this.#queue.push(entry);
     }
     this.repetition = new Repetition({
-      ...{ store, link, clock, log },
+      store,
+      link,
+      clock,
+      log,
       room: () => (this.#queue.size > 0 ? 0 : this.#options.window() - this.#inFlight),
       publish: (entry) => this.#send(entry),
       sent: () => this.#drain(),

@@ -176,7 +176,8 @@ export class SignalNumbers implements NumberedCatalog {
 /** What a signal is, without how it is read and recorded. */
 export function definitionOf({ name, kind, unit, resolution, offset, names }: CustomSignal): SignalDefinition {
   return {
-    ...{ name, kind },
+    name,
+    kind,
     ...defined({ unit, resolution, offset, names }),
   };
 }

@@ -32,12 +32,31 @@ const LESSER = 0.15;
 const ENOUGH = 1.5;
 
 const lesser: ReadonlySet<string> = new Set([
-  ...['rough', 'approx', 'ungef', 'raw', 'est', 'estimate', 'estimated', 'display', 'anzeige', 'angez', 'shown', 'hud'],
+  'rough',
+  'approx',
+  'ungef',
+  'raw',
+  'est',
+  'estimate',
+  'estimated',
+  'display',
+  'anzeige',
+  'angez',
+  'shown',
+  'hud',
 ]);
 
 /** Meanings by which a comment tells of something else than the value. */
 const twisting: ReadonlySet<string> = new Set([
-  ...['request', 'fault', 'minimum', 'maximum', 'threshold', 'average', 'validity', 'lead', 'wheel'],
+  'request',
+  'fault',
+  'minimum',
+  'maximum',
+  'threshold',
+  'average',
+  'validity',
+  'lead',
+  'wheel',
 ]);
 
 interface Prepared {

@@ -50,7 +50,14 @@ export async function stagesOf(log: string, frames: number, vehicle: string, scr
   const main = fileURLToPath(new URL('main.ts', root));
   const profiler = ['--cpu-prof', '--cpu-prof-interval', String(INTERVAL), '--cpu-prof-dir', folder];
   await promisify(execFile)(process.execPath, [
-    ...[...profiler, main, 'replay', log, '--profile', vehicle, '--cbor', '/dev/null'],
+    ...profiler,
+    main,
+    'replay',
+    log,
+    '--profile',
+    vehicle,
+    '--cbor',
+    '/dev/null',
   ]);
   const [file = ''] = readdirSync(folder);
   const times = timesOf(JSON.parse(readFileSync(join(folder, file), 'utf8')) as Profile);

@@ -62,10 +62,14 @@ export async function runInKernel(program: string, seconds: number, take: (line:
     memoryDisk,
     told: variables.join(' '),
     devices: [
-      ...['-m', '1024'],
-      ...['-fsdev', 'local,id=host,path=/,security_model=none,readonly=on,multidevs=remap'],
-      ...['-device', `virtio-9p-${platform.attached},fsdev=host,mount_tag=host`],
-      ...['-nic', 'none'],
+      '-m',
+      '1024',
+      '-fsdev',
+      'local,id=host,path=/,security_model=none,readonly=on,multidevs=remap',
+      '-device',
+      `virtio-9p-${platform.attached},fsdev=host,mount_tag=host`,
+      '-nic',
+      'none',
     ],
   });
   const bound = setTimeout(

@@ -67,7 +67,10 @@ export async function runStage(
   });
   const wall = (performance.now() - began) / 1_000;
   return {
-    ...{ name, status, wall, processor: processorTime(times) },
+    name,
+    status,
+    wall,
+    processor: processorTime(times),
     ...defined({ partial, counts }),
   };
 }

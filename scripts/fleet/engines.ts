@@ -82,7 +82,11 @@ function clustered(rig: NatsCluster | RabbitCluster): FleetBroker {
 /** Nodes that have not found each other yet refuse clients. */
 async function untilAnswers(port: number, place: number): Promise<void> {
   const client = new BareClient({
-    ...{ host: '127.0.0.1', ports: [port], version: 4, clientId: `first-${place}`, filter: `first/${place}` },
+    host: '127.0.0.1',
+    ports: [port],
+    version: 4,
+    clientId: `first-${place}`,
+    filter: `first/${place}`,
   });
   while (!client.ready) {
     client.tick(performance.now());

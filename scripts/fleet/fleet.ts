@@ -77,7 +77,11 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
       host: '127.0.0.1',
       ports: broker?.ports ?? [first.brokerPort],
       version: broker?.version ?? 4,
-      ...{ first: 0, cars, drive, speed, leaving: driving * LEFT },
+      first: 0,
+      cars,
+      drive,
+      speed,
+      leaving: driving * LEFT,
     };
     const crowd = Crowd.of(crowded);
     ends.push(() => crowd.end());
@@ -140,17 +144,18 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
     const copy =
       server?.server && server.url ? await copyFloor(server.server, server.url, Math.max(1, stored.stored)) : undefined;
     const report: FleetReport = {
-      ...{
-        options,
-        drive,
-        readings,
-        connectedIn,
-        connectionBytes,
-        acknowledged: state.taken,
-        repeated: state.repeated,
-        mqttBytes: bytes,
-      },
-      ...{ ...stored, databaseBytes, tables, questions },
+      options,
+      drive,
+      readings,
+      connectedIn,
+      connectionBytes,
+      acknowledged: state.taken,
+      repeated: state.repeated,
+      mqttBytes: bytes,
+      ...stored,
+      databaseBytes,
+      tables,
+      questions,
       steady: { seconds: (to.at - from.at) / 1000, from, to },
       floors: { ...(floor && { broker: floor }), ...(copy && { copy }) },
     };

@@ -20,7 +20,13 @@ export function recutTelemetry(drive: readonly Departure[], size: number): reado
       { deflate },
     );
     const payload = encodeMessage({
-      ...{ version: 1, kind: 'telemetry', seq: messages.length, boot: 1, at: last.reading.at, clock: 'gnss', body },
+      version: 1,
+      kind: 'telemetry',
+      seq: messages.length,
+      boot: 1,
+      at: last.reading.at,
+      clock: 'gnss',
+      body,
     });
     messages.push({ after: last.after, kind: 'telemetry', payload, retain: false });
   }

@@ -120,8 +120,11 @@ async function fuzz(list: readonly FuzzTarget[]): Promise<void> {
       show(target, tally, failure !== undefined);
       report(target, outcome, seed);
       ledger.keep(seed, target.name, {
-        ...{ inputs: tally.inputs, accepted: tally.accepted, refused: tally.refused },
-        ...{ slowest: tally.slowest, slowestInput: tally.slowestInput },
+        inputs: tally.inputs,
+        accepted: tally.accepted,
+        refused: tally.refused,
+        slowest: tally.slowest,
+        slowestInput: tally.slowestInput,
         ...(failure === undefined ? {} : { failed: failure.reason }),
         ...(partial ? { partial } : {}),
       });

@@ -40,7 +40,13 @@ export async function startDrive(options: AgentDriveOptions, opened: (agent: Age
   const agent = new Agent(
     vehicle.profile,
     {
-      ...{ clock, log: silent, link, store, memory, records, deflate },
+      clock,
+      log: silent,
+      link,
+      store,
+      memory,
+      records,
+      deflate,
       actuator: { actions: new Set(), actuate: async () => undefined },
       verifier: { key: () => undefined, verify: () => false, digest: () => '' },
       ledger: { data: emptyLedger, write: async () => undefined },

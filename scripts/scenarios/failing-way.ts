@@ -93,8 +93,17 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   });
   const { agent, park } = await startDrive(
     {
-      ...{ clock, vin: VIN, scenario: 'day', startAt, seed, link, limit, window: () => link.window },
-      ...{ store: account.noting(store.outbox), memory: store.memory, records: store.records },
+      clock,
+      vin: VIN,
+      scenario: 'day',
+      startAt,
+      seed,
+      link,
+      limit,
+      window: () => link.window,
+      store: account.noting(store.outbox),
+      memory: store.memory,
+      records: store.records,
     },
     (started) => link.open(started),
   );

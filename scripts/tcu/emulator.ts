@@ -22,11 +22,20 @@ export function switchOn(
     emulator,
     [
       ...hardware,
-      ...['-kernel', kernel, '-initrd', memoryDisk],
+      '-kernel',
+      kernel,
+      '-initrd',
+      memoryDisk,
       // Tests of the kernel's own ciphers may hold a slow emulated processor for ten minutes.
-      ...['-append', `${needed} quiet loglevel=1 panic=-1 cryptomgr.notests ${told}`],
+      '-append',
+      `${needed} quiet loglevel=1 panic=-1 cryptomgr.notests ${told}`,
       ...devices,
-      ...['-nographic', '-no-reboot', '-monitor', 'none', '-serial', 'stdio'],
+      '-nographic',
+      '-no-reboot',
+      '-monitor',
+      'none',
+      '-serial',
+      'stdio',
     ],
     { stdio: ['pipe', 'pipe', 'inherit'] },
   );

@@ -34,8 +34,10 @@ export class Machine {
    */
   static async boot(platform: Platform, disks: Disks, forward?: number): Promise<Machine> {
     const disk = (file: string, id: string, mode: string): readonly string[] => [
-      ...['-drive', `if=none,id=${id},file=${file},format=raw,${mode}`],
-      ...['-device', `virtio-blk-${platform.attached},drive=${id}`],
+      '-drive',
+      `if=none,id=${id},file=${file},format=raw,${mode}`,
+      '-device',
+      `virtio-blk-${platform.attached},drive=${id}`,
     ];
     // Nothing is to be booted over the network.
     const noRom = platform.attached === 'pci' ? ',romfile=' : '';
@@ -48,8 +50,12 @@ export class Machine {
         ...disk(disks.system, 'system', disks.writable === true ? 'cache=writeback' : 'readonly=on'),
         // What the unit has flushed is with this machine's kernel then, which outlives the emulator.
         ...disk(disks.data, 'data', 'cache=writeback'),
-        ...['-netdev', `user,id=net${net}`, '-device', `virtio-net-${platform.attached},netdev=net${noRom}`],
-        ...['-device', `virtio-rng-${platform.attached}`],
+        '-netdev',
+        `user,id=net${net}`,
+        '-device',
+        `virtio-net-${platform.attached},netdev=net${noRom}`,
+        '-device',
+        `virtio-rng-${platform.attached}`,
       ],
     });
     const machine = new Machine(child);

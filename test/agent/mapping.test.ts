@@ -99,7 +99,13 @@ describe('mapping', () => {
         mapping.settled(T);
         const body = { full: true, status: status.contents() };
         const payload = encodeMessage({
-          ...{ version: PROTOCOL_VERSION, kind: 'status', seq: 1, boot: 1, at: T, clock: 'gnss', body },
+          version: PROTOCOL_VERSION,
+          kind: 'status',
+          seq: 1,
+          boot: 1,
+          at: T,
+          clock: 'gnss',
+          body,
         });
         expect(payload.length).toBeGreaterThan(0);
         const readings = slots

@@ -110,7 +110,10 @@ test('a hub whose parts fail at random serves on when they no longer fail, over 
     [SqlReader, SqlOverview, SqlRegistry, RegistryStates, Intake, HubCommands, LiveFeed],
     [
       // What ends the hub is not an input.
-      ...['stop', 'settled', 'close', 'end'],
+      'stop',
+      'settled',
+      'close',
+      'end',
     ],
   );
   const log = new MemoryLog();

@@ -94,7 +94,10 @@ test('what this car does not have is behind the same table where a server has it
   const server = await startServer({
     ...gates.http,
     gates: { user: { challenge: 'none', admit: () => ({ name: 'ada', scopes: new Set(['data:trip']) }) } },
-    ...{ operations: [], handlers: {}, clock: bench.clock, log: new MemoryLog() },
+    operations: [],
+    handlers: {},
+    clock: bench.clock,
+    log: new MemoryLog(),
     own: {
       view: {
         car: () => expect.unreachable(),
@@ -127,7 +130,12 @@ test('enrolment gives a certificate and settings only to a car that shows its to
   const folder = mkdtempSync(join(tmpdir(), 'vigie-enrolment-'));
   const authority = await CertificateAuthority.open(folder);
   const server = new EstServer({
-    ...{ authority, host: '127.0.0.1', port: 0, lasts: 60_000, clock: new SystemClock(), log: new MemoryLog() },
+    authority,
+    host: '127.0.0.1',
+    port: 0,
+    lasts: 60_000,
+    clock: new SystemClock(),
+    log: new MemoryLog(),
     tls: await authority.certifyHub(['127.0.0.1'], Date.now()),
     desk: {
       mayEnrol: async () => false,

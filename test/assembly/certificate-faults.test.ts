@@ -157,7 +157,11 @@ function linkOf(port: number): Promise<string> {
 function receiverAt(port: number): Promise<FleetReceiver> {
   return FleetReceiver.start({
     address: { url: `mqtts://localhost:${port}`, protocol: 5, tls: { ca: authority.cert } },
-    ...{ group: 'fleet', name: 'one', identity: 'first', receiveMaximum: 10, log: silent },
+    group: 'fleet',
+    name: 'one',
+    identity: 'first',
+    receiveMaximum: 10,
+    log: silent,
     accept: async () => undefined,
     online: () => undefined,
     presence: () => undefined,
@@ -228,7 +232,11 @@ async function signInOf(port: number): Promise<string> {
   const log = new MemoryLog();
   const signIn = new SignIn({
     provider: { issuer: `https://localhost:${port}`, clientId: 'hub', scope: 'openid', groups: 'groups' },
-    ...{ fleets: async () => [], isUser: async () => false, token: async () => '', clock, log },
+    fleets: async () => [],
+    isUser: async () => false,
+    token: async () => '',
+    clock,
+    log,
   });
   const rig = await startRig({ access: 'hub', routes: (router) => signIn.add(router) });
   await rig.get(SIGN_IN);

@@ -124,8 +124,15 @@ test('the codes of a car are published and served', async () => {
     close: async () => undefined,
   };
   const running = await startCar({
-    ...{ vin: 'VF3VGEBENCH000001', vehicle, clock, log, link, settings: agentSettings() },
-    ...{ data: join(car.folder, 'data'), http: { local: true, port: 0 }, faults: codes },
+    vin: 'VF3VGEBENCH000001',
+    vehicle,
+    clock,
+    log,
+    link,
+    settings: agentSettings(),
+    data: join(car.folder, 'data'),
+    http: { local: true, port: 0 },
+    faults: codes,
   });
   onTestFinished(() => running.stop());
   await published;

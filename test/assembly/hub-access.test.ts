@@ -105,7 +105,11 @@ afterAll(async () => {
 
 test('without a token, with one of another hub, and with one that has expired, nobody sees anything', async () => {
   const foreign = await signToken(join(folder, 'foreign.pem'), {
-    ...{ name: 'ops', fleets: ['north'], scopes: [...scopeNames], issued: Date.now(), expires: Date.now() + 60_000 },
+    name: 'ops',
+    fleets: ['north'],
+    scopes: [...scopeNames],
+    issued: Date.now(),
+    expires: Date.now() + 60_000,
   });
   const expired = await token({ fleets: ['north'], expires: Date.now() - 120_000 });
   for (const path of ['/fleets', '/fleets/north/vehicles', '/user/vehicles', '/vigie/v1/vehicles']) {

@@ -46,7 +46,10 @@ test('without the scope of its data, a token reads no positions, values, faults 
 
 test('no answer has data whose scope the token lacks, and with the scope it is there', async () => {
   const paths = [
-    ...['/vigie/v1/vehicles?sort=-speed', '/vigie/v1/positions', '/vigie/v1/events', '/vigie/v1/faults'],
+    '/vigie/v1/vehicles?sort=-speed',
+    '/vigie/v1/positions',
+    '/vigie/v1/events',
+    '/vigie/v1/faults',
     ...['values', 'remotes', 'faults', 'monitors', 'numbers', 'car'].map((rest) => `${car}/${rest}`),
     ...['vehicles', 'status', 'trips', 'alerts', 'collisions', 'maintenances'].map((rest) => `/fleets/north/${rest}`),
   ];

@@ -93,7 +93,12 @@ test('when the database does not answer, health and vigie_hub_up say so, and the
     throw new Error('no database');
   };
   const served = await serveHealth({
-    ...{ data: folder, port: 0, measures, intake: { waiting: 7 }, clock, log: new MemoryLog() },
+    data: folder,
+    port: 0,
+    measures,
+    intake: { waiting: 7 },
+    clock,
+    log: new MemoryLog(),
     reader: { countVehicles: silent, missingNumbers: silent, totals: silent },
   });
   onTestFinished(() => served.close());

@@ -89,7 +89,11 @@ describePeer('mosquitto', 'cars of a hub on Mosquitto', () => {
     // More than may come before they are acknowledged.
     const address = { url: broker.url, protocol: 5 as const };
     const hub = await startHub({
-      ...{ data, port: 0, http: 0, clock, log },
+      data,
+      port: 0,
+      http: 0,
+      clock,
+      log,
       broker: { address, group: 'hubs', receiveMaximum: 3 },
     });
     try {

@@ -171,7 +171,12 @@ test('values of a private time are in no capture, fault code, metric, log, file,
   const clock = new TestClock();
   const [log, hubLog, bus] = [new MemoryLog(), new MemoryLog(), new TestBus()];
   const hub = await startHub({
-    ...{ data: join(folder, 'hub'), port: 0, http: 0, metrics: 0, clock, log: hubLog },
+    data: join(folder, 'hub'),
+    port: 0,
+    http: 0,
+    metrics: 0,
+    clock,
+    log: hubLog,
   });
   // A control unit with one fault code, and the speed when it was found (freeze frame).
   const wire = new Bus(clock.virtual);
@@ -179,7 +184,10 @@ test('values of a private time are in no capture, fault code, metric, log, file,
   wire.join((frame) => requester.receive(batchOf(frame)));
   let code = '0143';
   new ControlUnit({
-    ...{ clock: clock.virtual, bus: wire, listens: [2016, 0x7df], answers: 2024 },
+    clock: clock.virtual,
+    bus: wire,
+    listens: [2016, 0x7df],
+    answers: 2024,
     serve: (asked) => {
       const answers: Record<string, string> = {
         '0101': '410181000000',
@@ -199,11 +207,25 @@ test('values of a private time are in no capture, fault code, metric, log, file,
   const payloads: Uint8Array[] = [];
   mkdirSync(data);
   const service = await Service.open({
-    ...{ vin: VIN, profile: 'private', data, clock, log, environment: {}, starts: { before: undefined } },
+    vin: VIN,
+    profile: 'private',
+    data,
+    clock,
+    log,
+    environment: {},
+    starts: { before: undefined },
     configurations: { agentCommand: async () => undefined } as never,
   });
   const car = await startCar({
-    ...{ vin: VIN, vehicle, data, sources: [bus], mqtt: { url: hub.broker, protocol: 4 }, faults, service, log, clock },
+    vin: VIN,
+    vehicle,
+    data,
+    sources: [bus],
+    mqtt: { url: hub.broker, protocol: 4 },
+    faults,
+    service,
+    log,
+    clock,
     backoff: { first: 20, longest: 100 },
     settings: agentSettings({ outbox: { batch: 2_000 }, power: { standbyFor: 86_400_000 } }),
     published: (_topic, payload) => {

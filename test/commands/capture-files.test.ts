@@ -21,8 +21,16 @@ function part(id: string, number: number, more: Partial<Capture> = {}): Capture 
   const batch = createBatch(1, 8);
   append(batch, start + number + 0.25, 0x100 + number, 0, 0, Uint8Array.of(number, 0xff), 2);
   return {
-    ...{ id, part: number, last: false, cause: 'collision', of: 'c1', at: start, from: start - 10, to: start + 10 },
-    ...{ buses: ['can'], ...packFrames(batch, start, portableDeflate) },
+    id,
+    part: number,
+    last: false,
+    cause: 'collision',
+    of: 'c1',
+    at: start,
+    from: start - 10,
+    to: start + 10,
+    buses: ['can'],
+    ...packFrames(batch, start, portableDeflate),
     ...more,
   };
 }

@@ -35,7 +35,12 @@ describe('watch at a broker with TLS', () => {
 
     test('lets in who shows one', async () => {
       const watching = new VigieProcess([
-        ...['watch', VIN, '--broker', broker.url, '--ca', authority.certFile],
+        'watch',
+        VIN,
+        '--broker',
+        broker.url,
+        '--ca',
+        authority.certFile,
         ...shown(mine),
       ]);
       await watching.says(`watching ${VIN}`);

@@ -225,7 +225,10 @@ describe('words', () => {
     expect(await order('capture take Ticket-7')).toEqual([{ kind: 'Capture', body: { name: 'Ticket-7' } }]);
     const details = { before: '10s', after: '0', buses: 'can,body', identifiers: '1A0,0x18FEF100' };
     const body = {
-      ...{ name: 'b', before: 10_000, after: 0, buses: ['can', 'body'] },
+      name: 'b',
+      before: 10_000,
+      after: 0,
+      buses: ['can', 'body'],
       identifiers: [0x1a0, 0x18fef100],
     };
     expect(await order('capture take b', details)).toEqual([{ kind: 'Capture', body }]);

@@ -86,10 +86,19 @@ async function nothingLost(): Promise<void> {
 describePeer('strace', 'reads that fail with EIO', () => {
   /** The first `count` reads of these files fail, and as many that read a file as a whole. */
   const failing = (count: number, paths: readonly string[], whole = count): string[] => [
-    ...['strace', '-D', '-f', '-qq', '-o', '/dev/null'],
+    'strace',
+    '-D',
+    '-f',
+    '-qq',
+    '-o',
+    '/dev/null',
     ...paths.flatMap((path) => ['-P', path]),
-    ...['-e', 'trace=read,pread64'],
-    ...['-e', `inject=pread64:error=EIO:when=1..${count}`, '-e', `inject=read:error=EIO:when=1..${whole}`],
+    '-e',
+    'trace=read,pread64',
+    '-e',
+    `inject=pread64:error=EIO:when=1..${count}`,
+    '-e',
+    `inject=read:error=EIO:when=1..${whole}`,
   ];
   const segments = (): string[] =>
     readdirSync(join(data, 'outbox')).flatMap((name) =>

@@ -34,7 +34,14 @@ const ownOfCar = new Set(['Monitors', 'Callbacks', 'Remotes']);
 const readers = operations.filter(({ method, tag }) => method === 'GET' && !ownOfCar.has(tag));
 /** What the car knows of itself from its profile, and does not send. */
 const unsent: ReadonlySet<string> = new Set([
-  ...['createdAt', 'updatedAt', 'brand', 'label', 'pictures', 'motorization', 'extension', 'callCenterPhoneNumber'],
+  'createdAt',
+  'updatedAt',
+  'brand',
+  'label',
+  'pictures',
+  'motorization',
+  'extension',
+  'callCenterPhoneNumber',
 ]);
 
 /** Queries of an operation, by the name of the parameter; the day is 10 March 2026. */

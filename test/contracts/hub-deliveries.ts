@@ -293,7 +293,9 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       const written = one.received.flatMap(({ body: text }) => JSON.parse(text));
       expect(written).toMatchObject(
         ['Accepted', 'SentToVehicle', 'Success'].map((status) => ({
-          ...{ callbackId, type: 'Remote', remoteEvent: { remoteActionId: id, eventStatus: { status } } },
+          callbackId,
+          type: 'Remote',
+          remoteEvent: { remoteActionId: id, eventStatus: { status } },
         })),
       );
       const listed = await ask('user', 'GET', remotes);

@@ -37,9 +37,15 @@ export function hubDiagnosticsContract(name: string, database: () => Promise<Pic
     beforeAll(async () => {
       hub = await startHub({ data, ...(await database()), port: 0, http: 0, clock, log: new MemoryLog() });
       const engine: Record<string, string> = {
-        ...{ '0101': '4101 81 00 00 00', '03': '43 03 0143 0301 0420', '07': '47 01 C100', '0A': '4A 00' },
-        ...{ '020200': '4202 00 0143', '020000': '4200 00 40 08 00 00', '020D00': '420D 00 32' },
-        ...{ '19020D': '5902FF 0A0B9209', '19040A0B92FF': '59040A0B9209 01 01 F40D 32' },
+        '0101': '4101 81 00 00 00',
+        '03': '43 03 0143 0301 0420',
+        '07': '47 01 C100',
+        '0A': '4A 00',
+        '020200': '4202 00 0143',
+        '020000': '4200 00 40 08 00 00',
+        '020D00': '420D 00 32',
+        '19020D': '5902FF 0A0B9209',
+        '19040A0B92FF': '59040A0B9209 01 01 F40D 32',
       };
       faults = await startFaultCar({ units: { 2024: engine }, uds: { 2024: 'Engine' }, at: START });
       await faults.pass(READ);
@@ -91,7 +97,9 @@ export function hubDiagnosticsContract(name: string, database: () => Promise<Pic
       const { faults: active } = (await json(`${ofCar}?active=true`)) as { faults: { code: string }[] };
       expect(active.map(({ code }) => code).sort()).toEqual(['P0143', 'P0301', 'P0A0B-92']);
       expect(active.find(({ code }) => code === 'P0A0B-92')).toMatchObject({
-        ...{ status: ['Stored'], unitName: 'Engine', snapshot: '0101F40D32' },
+        status: ['Stored'],
+        unitName: 'Engine',
+        snapshot: '0101F40D32',
         freezeFrame: [{ name: 'VehicleSpeed', value: 50, unit: 'kilometersPerHour' }],
       });
     });

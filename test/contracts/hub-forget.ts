@@ -114,7 +114,10 @@ export function hubForgetContract(name: string, make: () => Promise<ForgettingHu
         data,
         ...defined({ database }),
         ...(broker === undefined ? {} : { broker: { address: { url: broker.url }, group, receiveMaximum: 100 } }),
-        ...{ port: 0, http: 0, clock: new SystemClock(), log: new MemoryLog() },
+        port: 0,
+        http: 0,
+        clock: new SystemClock(),
+        log: new MemoryLog(),
       };
       const hub = await startHub(options);
       hubs.push(hub);

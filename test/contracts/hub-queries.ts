@@ -17,8 +17,15 @@ const KEY = 'aa';
 
 /** One that the control unit still reports. */
 const fault = {
-  ...{ id: 'f1', createdAt: NOON, active: true, code: 'P0143', unit: '7E8', group: 'Powertrain' as const },
-  ...{ status: ['Stored' as const], firstSeenAt: NOON, lastSeenAt: NOON },
+  id: 'f1',
+  createdAt: NOON,
+  active: true,
+  code: 'P0143',
+  unit: '7E8',
+  group: 'Powertrain' as const,
+  status: ['Stored' as const],
+  firstSeenAt: NOON,
+  lastSeenAt: NOON,
 };
 
 const filters: readonly (RecordFilter | undefined)[] = [

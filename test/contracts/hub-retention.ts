@@ -44,7 +44,10 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
       const removed: Partial<Record<Kind, number>> = {};
       let looked: (() => void) | undefined;
       const retention = new Retention({
-        ...{ store: hub.retention, days, clock, log },
+        store: hub.retention,
+        days,
+        clock,
+        log,
         // The next look is asked for when the one before has ended.
         after: (delay, due) => {
           looked?.();

@@ -129,7 +129,12 @@ export function hubSignalsContract(name: string, database: () => Promise<Pick<Hu
         expect(await json(`/${of}`)).toEqual(shown);
       }
       expect(signals.find((one) => one.name === 'Vehicle.Gone')).toEqual({
-        ...{ name: 'Vehicle.Gone', kind: 'quantity', unit: 's', resolution: 1, value: 3, at: at(2_000) },
+        name: 'Vehicle.Gone',
+        kind: 'quantity',
+        unit: 's',
+        resolution: 1,
+        value: 3,
+        at: at(2_000),
       });
       expect(signals.find((one) => one.name === 'Vehicle.Silent')).not.toHaveProperty('value');
       expect(signals.find((one) => one.name === 'Vehicle.Long')?.value).toBe(names[6]?.name);

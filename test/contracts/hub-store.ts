@@ -337,7 +337,9 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
           Array.from({ length: 12 }, (_, seq) => {
             const createdAt = NOON + Math.floor(seq / 2) * 1_000;
             const more = {
-              ...{ createdAt, startedAt: createdAt - (seq % 3) * 1_500, done: seq % 4 !== 0 },
+              createdAt,
+              startedAt: createdAt - (seq % 3) * 1_500,
+              done: seq % 4 !== 0,
               ...(seq % 5 === 0 ? {} : { distance: seq * 1.25 + car, duration: seq * 60 }),
               ...(seq % 6 === 0 ? { faults: [{ fault: 'DataLacking' as const }] } : {}),
             };
@@ -494,7 +496,9 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       const heard = async (vin: string) => (await hub.reader.vehicle(vin))?.lastSeen;
       const status = (vin: string, seq: number, when: number) =>
         received('status', { full: true, status: { kinetic: { createdAt: NOON, speed: seq } } } as never, {
-          ...{ vin, seq, received: when },
+          vin,
+          seq,
+          received: when,
         });
       // A hub that starts with an empty database learns of parked cars by what the broker retained.
       await hub.store.save([{ ...status(OTHER, 0, NOON + 900), retained: true }], []);
@@ -555,8 +559,14 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
     });
 
     const order = (id: string, more: Partial<NewCommand> = {}): NewCommand => ({
-      ...{ id, vin: ONE, type: 'Doors' as const, body: { state: 'Locked' }, caller: 'local' },
-      ...{ requested: NOON, expires: NOON + 120_000, key: 'aa' },
+      id,
+      vin: ONE,
+      type: 'Doors' as const,
+      body: { state: 'Locked' },
+      caller: 'local',
+      requested: NOON,
+      expires: NOON + 120_000,
+      key: 'aa',
       ...more,
     });
     const seal = (counter: number): Uint8Array => Uint8Array.of(counter % 256);
@@ -674,8 +684,14 @@ export async function useEveryQuery({
   await store.save(many, []);
   await commands.add(
     {
-      ...{ id: 'a1', vin: ONE, type: 'Doors' as const, body: { state: 'Locked' }, caller: 'local' },
-      ...{ requested: NOON, expires: NOON + 120_000, key: 'aa' },
+      id: 'a1',
+      vin: ONE,
+      type: 'Doors' as const,
+      body: { state: 'Locked' },
+      caller: 'local',
+      requested: NOON,
+      expires: NOON + 120_000,
+      key: 'aa',
     },
     () => Uint8Array.of(1),
   );

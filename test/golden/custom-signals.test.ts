@@ -150,18 +150,26 @@ test.each(['asc', 'blf', 'crtd', 'gvret', 'trc'] as const)(
     const dbc = join(networks, 'multiplexed.dbc');
     const frames = drive(dbc);
     const listed = frames.map(({ at, id, extended, data }) => ({
-      ...{ at, id: extended ? id + EXTENDED : id, bus: 'can0', flags: 0, length: data.length },
+      at,
+      id: extended ? id + EXTENDED : id,
+      bus: 'can0',
+      flags: 0,
+      length: data.length,
       data: Buffer.from(data).toString('hex'),
     }));
     const writers = {
       asc: () => asc(listed, 'hex', 'absolute'),
       blf: () => blf(listed, 4_096, true),
-      ...{ crtd: () => crtd(listed), gvret: () => gvret(listed), trc: () => trc(listed) },
+      crtd: () => crtd(listed),
+      gvret: () => gvret(listed),
+      trc: () => trc(listed),
     };
     const log = await readLog(fileOf(writers[format]()));
     expect(log.format).toBe(format);
     const given = log.frames.map(({ at, id, data }) => ({
-      ...{ at, id: id % EXTENDED, extended: id >= EXTENDED },
+      at,
+      id: id % EXTENDED,
+      extended: id >= EXTENDED,
       data: new Uint8Array(Buffer.from(data, 'hex')),
     }));
     await compare(dbc, frames, given);

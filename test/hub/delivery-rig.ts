@@ -74,8 +74,12 @@ export class DeliveryRig {
     });
     const [measures, log] = [new DeliveryMeasures(), new MemoryLog()];
     const hub = new HubDeliveries({
-      ...{ store: deliveries, books: monitorStore, notifier: hubNotifier({ webhook, websocket, pushnotif }) },
-      ...{ measures, clock: this.#clock, log },
+      store: deliveries,
+      books: monitorStore,
+      notifier: hubNotifier({ webhook, websocket, pushnotif }),
+      measures,
+      clock: this.#clock,
+      log,
       motorizationOf: async () => 'Electric',
       changed: () => undefined,
     });

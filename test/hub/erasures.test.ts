@@ -24,7 +24,8 @@ async function begin(file = join(folder, `${++made}.sqlite`)) {
   const log = new MemoryLog();
   const broker = { isAway: false, cleared: [] as string[] };
   const erasures = new Erasures({
-    ...{ registry, log },
+    registry,
+    log,
     after: (delay, due) => clock.after(delay, due),
     clear: async (vin) => {
       if (broker.isAway) throw new VigieError('link.lost', 'the hub is not connected');

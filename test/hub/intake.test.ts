@@ -63,7 +63,11 @@ function begin(after: Timer = immediately) {
   const measures = new HubMeasures(clock);
   const reported: string[][] = [];
   const intake = new Intake({
-    ...{ store: disk, clock, log, measures, after },
+    store: disk,
+    clock,
+    log,
+    measures,
+    after,
     soon: (work) => setImmediate(work),
     forgotten: (vins) => reported.push([...vins]),
   });

@@ -63,7 +63,15 @@ function begin() {
     feed.close((await view({ vin: OTHER })).viewer);
   };
   return {
-    ...{ feed, arrive, tell, miss, view, settled, statuses, log, timers },
+    feed,
+    arrive,
+    tell,
+    miss,
+    view,
+    settled,
+    statuses,
+    log,
+    timers,
     fail: (times: number) => {
       failures = times;
     },

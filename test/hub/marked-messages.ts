@@ -29,7 +29,11 @@ export const FLEET_MONITOR = ownedId('fleet:north', '22222222-2222-4222-8222-222
 export const PRIVATE = 'adas-own-trigger';
 
 export const monitorEvent = (id: string, monitorId: string, trigger: string): object => ({
-  ...{ id, monitorId, at: NOON, refresh: false, triggers: [trigger] },
+  id,
+  monitorId,
+  at: NOON,
+  refresh: false,
+  triggers: [trigger],
   values: [{ data: 'vehicle.kinetic.speed', literal: '57.31' }],
   extensions: [{ type: 'vehicle.position', status: { lastPosition: position } }],
 });
@@ -44,8 +48,14 @@ const contents = {
 };
 
 const fault = {
-  ...{ createdAt: NOON, active: true, code: 'P0143', unit: '7E8', group: 'Powertrain', status: ['Stored'] },
-  ...{ firstSeenAt: NOON, lastSeenAt: NOON },
+  createdAt: NOON,
+  active: true,
+  code: 'P0143',
+  unit: '7E8',
+  group: 'Powertrain',
+  status: ['Stored'],
+  firstSeenAt: NOON,
+  lastSeenAt: NOON,
 };
 
 /** As a car sends them; numbers count within the class of their kind. */

@@ -92,7 +92,9 @@ function begin(row: Partial<DueMonitors> = {}, monitors = [given('a')]) {
   });
   sync.begin();
   return {
-    ...{ car, sync, sent },
+    car,
+    sync,
+    sent,
     minutes: () => sent.map(({ at }) => Math.round((at - start) / MINUTE)),
     pass: async (minutes: number) => {
       for (let step = 0; step < minutes * 12; step++) {

@@ -89,7 +89,12 @@ test('the table of 10,000 cars has one page of rows, and counts all cars, their 
   // Cars with missing numbers come first.
   expect(table.vehicles.slice(0, 11).map(({ missing }) => missing)).toEqual([2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0]);
   expect(table.vehicles[0]).toEqual({
-    ...{ vin: vinOf(0), heard: NOON, missing: 2, speed: 0, latitude: 48, longitude: 2 },
+    vin: vinOf(0),
+    heard: NOON,
+    missing: 2,
+    speed: 0,
+    latitude: 48,
+    longitude: 2,
   });
 });
 

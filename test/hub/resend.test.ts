@@ -13,8 +13,14 @@ function begin(...rows: Partial<DueNumbers>[]) {
   const clock = new VirtualClock();
   const log = new MemoryLog();
   const due: DueNumbers[] = rows.map((row) => ({
-    ...{ vin: ONE, class: 2, missing: [[3, 5]] as readonly Run[], due: clock.now(), attempts: 0, requested: 0 },
-    ...{ lastSeen: Number.MAX_SAFE_INTEGER, ...row },
+    vin: ONE,
+    class: 2,
+    missing: [[3, 5]] as readonly Run[],
+    due: clock.now(),
+    attempts: 0,
+    requested: 0,
+    lastSeen: Number.MAX_SAFE_INTEGER,
+    ...row,
   }));
   const given: { readonly order: CommandOrder; readonly at: number }[] = [];
   const store = {
@@ -52,7 +58,11 @@ function begin(...rows: Partial<DueNumbers>[]) {
   const start = clock.now();
   requests.begin();
   return {
-    ...{ due, store, requests, log, clock },
+    due,
+    store,
+    requests,
+    log,
+    clock,
     /** Minutes after the beginning at which the car was asked so far. */
     minutes: () => given.map(({ at }) => Math.round((at - start) / MINUTE)),
     orders: () => given.map(({ order }) => order),
@@ -71,7 +81,10 @@ test('a car is asked for what stays missing, after a wait, and then less and les
   await pass(40);
   expect(minutes()).toEqual([1, 3, 7, 15, 31]);
   expect(orders()[0]).toEqual({
-    ...{ id: 'id0', vin: ONE, type: 'Resend', caller: 'hub' },
+    id: 'id0',
+    vin: ONE,
+    type: 'Resend',
+    caller: 'hub',
     body: { class: 2, numbers: [[3, 5]] },
   });
 });

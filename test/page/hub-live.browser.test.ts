@@ -47,12 +47,28 @@ describePeer('chromium', 'a car on the page of a hub', () => {
   test('the journey of a car has the fault codes and captures that the car sent, and saves the frames', async () => {
     const at = Date.now() - 60_000;
     await tell('fault', {
-      ...{ id: '2a', createdAt: at, active: true, code: 'P0143', unit: '7E8', group: 'Powertrain' },
-      ...{ status: ['Stored'], firstSeenAt: at, lastSeenAt: at, text: HOSTILE },
+      id: '2a',
+      createdAt: at,
+      active: true,
+      code: 'P0143',
+      unit: '7E8',
+      group: 'Powertrain',
+      status: ['Stored'],
+      firstSeenAt: at,
+      lastSeenAt: at,
+      text: HOSTILE,
     });
     await tell('capture', {
-      ...{ id: '3a', part: 0, last: true, cause: 'collision', of: '4a', at, from: at - 1_000, to: at + 1_000 },
-      ...{ buses: ['body', 'chassis'], ...packFrames(twoFrames, at, portableDeflate) },
+      id: '3a',
+      part: 0,
+      last: true,
+      cause: 'collision',
+      of: '4a',
+      at,
+      from: at - 1_000,
+      to: at + 1_000,
+      buses: ['body', 'chassis'],
+      ...packFrames(twoFrames, at, portableDeflate),
     });
     const page = await browsed.open(`#cars/${VIN}/journey`);
     const events = page.getByRole('list', { name: 'Events' });

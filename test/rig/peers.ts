@@ -12,7 +12,8 @@ const versions = existsSync(POSTGRESQL) ? readdirSync(POSTGRESQL).toSorted((a, b
 /** Daemons lie outside the PATH of an ordinary user. */
 const folders = [
   ...(process.env['PATH'] ?? '').split(delimiter),
-  ...['/usr/sbin', '/usr/local/sbin'],
+  '/usr/sbin',
+  '/usr/local/sbin',
   ...versions.map((version) => join(POSTGRESQL, version, 'bin')),
 ];
 

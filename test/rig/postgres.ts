@@ -121,7 +121,9 @@ export class PostgresRig {
     };
     const [program, ...words] = this.#command(
       'postgres',
-      ...['-D', this.#data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+      '-D',
+      this.#data,
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     );
     this.#daemon = await Daemon.start({
       program,

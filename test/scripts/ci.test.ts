@@ -45,7 +45,8 @@ test('the report ends with the sum of all tests, in which a stage that failed wi
     { name: 'test', status: 1, wall: 10, processor: 5, counts: { passed: 20, failed: 2, skipped: 0 } },
   ];
   const files = Array.from({ length: 30 }, (_, index) => ({
-    ...{ file: `${index}.test.ts`, seconds: index },
+    file: `${index}.test.ts`,
+    seconds: index,
     failed: index === 4 ? ['a door opens', 'a door closes'] : [],
     skipped: 0,
   }));

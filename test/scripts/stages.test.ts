@@ -3,7 +3,9 @@ import { timesOf } from '../../scripts/benchmark/stages.ts';
 
 const root = new URL('../../', import.meta.url).href;
 const node = (id: number, functionName: string, file: string, ...children: number[]) => ({
-  ...{ id, callFrame: { functionName, url: file === '' ? '' : root + file }, children },
+  id,
+  callFrame: { functionName, url: file === '' ? '' : root + file },
+  children,
 });
 
 test('a sample of the profiler belongs to the part of the agent whose function is nearest to it', () => {

@@ -8,7 +8,11 @@ export async function bundleWorlds(
   source: (path: string, original: () => string) => string | undefined,
 ): Promise<string> {
   const { outputFiles } = await build({
-    ...{ bundle: true, write: false, platform: 'node', format: 'esm', logLevel: 'error' },
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    logLevel: 'error',
     stdin: { contents, resolveDir: import.meta.dirname, loader: 'ts' },
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",

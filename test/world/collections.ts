@@ -64,7 +64,13 @@ export class WorldCollections implements Recorder {
     if (this.#recorderParts === undefined || this.#custom === undefined) throw new Error('the agent is not built');
     this.#collector = new Collector({
       ...this.#recorderParts,
-      ...{ clock, log, memory, commit, deflate, batch, bytesPerDay: BYTES_PER_DAY },
+      clock,
+      log,
+      memory,
+      commit,
+      deflate,
+      batch,
+      bytesPerDay: BYTES_PER_DAY,
       quality: () => clock.quality(),
       numbers: this.#custom.numbers,
       prepare: (order) => this.#prepare(order),

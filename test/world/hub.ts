@@ -164,7 +164,10 @@ export class WorldHub {
     const { seq, kind } = decodeMessage(payload);
     const row = this.database.one(
       `SELECT 1 FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ? AND class = ? AND seq = ? AND payload = ?`,
-      ...[topic.split('/')[2] ?? '', classOf(kind), seq, payload],
+      topic.split('/')[2] ?? '',
+      classOf(kind),
+      seq,
+      payload,
     );
     return row !== undefined;
   }

@@ -62,7 +62,10 @@ export function trustedIn(world: {
     { name: root.name, kid: root.hex, algorithm: 'Ed25519', kinds: ['Trust'], publicKey: root.publicKey },
     { ...ofHub, kinds: fleet === true ? ['Resend', 'Monitor'] : ['Resend'] },
     ...operators.map((key) => ({
-      ...{ name: key.name, kid: key.hex, algorithm: 'Ed25519' as const, publicKey: key.publicKey },
+      name: key.name,
+      kid: key.hex,
+      algorithm: 'Ed25519' as const,
+      publicKey: key.publicKey,
       kinds: [...remoteTypes],
     })),
     ...(signals === true ? [{ ...ofCollector, kinds: ['Collect'] as const }] : []),

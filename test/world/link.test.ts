@@ -14,13 +14,20 @@ for (const embedded of [true, false]) {
     const log = new Arrivals<string>();
     let alive = true;
     const broker = new Broker({
-      ...{ time, chance: new Chance('broker'), embedded },
+      time,
+      chance: new Chance('broker'),
+      embedded,
       deliver: async (_topic, payload) => log.push(`arrived ${text(payload)}`),
       subscribed: () => undefined,
     });
     const network = { dark: false, lag: 0 };
     const link = new WorldLink({
-      ...{ vin: VIN, time, chance: new Chance('link'), network, broker, alive: () => alive },
+      vin: VIN,
+      time,
+      chance: new Chance('link'),
+      network,
+      broker,
+      alive: () => alive,
     });
     return {
       link,

@@ -393,7 +393,10 @@ function drawn(
   const every = chance.pick(paces) * SECOND;
   const happenings = happeningsOf(length, chance, weighted, cars, every);
   return {
-    ...{ seed, length, cars, happenings },
+    seed,
+    length,
+    cars,
+    happenings,
     embedded: chance.happens(0.5),
     outboxLimit: chance.pick([16, 64, 1024]) * 1024,
   };

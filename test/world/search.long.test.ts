@@ -6,7 +6,9 @@ import { runWorld } from './world.ts';
 test('a search in two processes lives through the world of each seed once', async () => {
   const lived: SearchedWorld[] = [];
   const broken = await searchWorlds({
-    ...{ firstSeed: 7, length: 20_000, processes: 2 },
+    firstSeed: 7,
+    length: 20_000,
+    processes: 2,
     continues: (begun) => begun < 5,
     lived: (world) => lived.push(world),
   });

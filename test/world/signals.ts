@@ -44,7 +44,14 @@ const forms: Readonly<Record<string, Form>> = {
 function signalOf(name: string, signal: RawSignal, form: string, interval: number): CustomSignal {
   const { kind, unit, resolution, scale = 1, names } = forms[form] as Form;
   return {
-    ...{ name, message: 'Car', signal, kind, scale, shift: 0, invalid: [], timeout: LASTS },
+    name,
+    message: 'Car',
+    signal,
+    kind,
+    scale,
+    shift: 0,
+    invalid: [],
+    timeout: LASTS,
     raw: kind === 'enumeration',
     position: signal === 'place',
     rule: { interval, deadBand: 0, heartbeat: 20_000 },

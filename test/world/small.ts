@@ -65,18 +65,26 @@ export async function liveSmall(small: Small): Promise<Lived> {
     ({ invariant, detail }) => tell('!', `${invariant} ${detail}`),
   );
   const broker = new Broker({
-    ...{ time, chance: chance.fork('broker'), embedded: true },
+    time,
+    chance: chance.fork('broker'),
+    embedded: true,
     deliver: async () => undefined,
     subscribed: () => undefined,
   });
   const came: { readonly topic: string; readonly payload: Uint8Array }[] = [];
   const caller = new Caller({
-    ...{ time, vins: [VIN], now: () => time.now + BEGIN },
+    time,
+    vins: [VIN],
+    now: () => time.now + BEGIN,
     broker: { send: (_vin, topic, payload) => void came.push({ topic, payload }) },
   });
   const car = new WorldCar(time, chance.fork('car'));
   const observer = new Observer({
-    ...{ time, breaches, tell, cars: new Map([[VIN, car]]), commands: caller.sent },
+    time,
+    breaches,
+    tell,
+    cars: new Map([[VIN, car]]),
+    commands: caller.sent,
     note: () => undefined,
     keepsAll: true,
     restarts: () => undefined,
@@ -84,7 +92,13 @@ export async function liveSmall(small: Small): Promise<Lived> {
   });
   let [operations, isOpen, isCut] = [0, false, false];
   const unit = new Unit({
-    ...{ vin: VIN, time, car, broker, watcher: observer, chance: chance.fork('unit'), outboxLimit: 1 << 20 },
+    vin: VIN,
+    time,
+    car,
+    broker,
+    watcher: observer,
+    chance: chance.fork('unit'),
+    outboxLimit: 1 << 20,
     faults: {
       refuses: () => undefined,
       unreadable: () => undefined,
@@ -148,8 +162,11 @@ export async function liveSmall(small: Small): Promise<Lived> {
   await pass(READY + EXPIRED + 5_000);
   observer.compareEnds(unit, new Set());
   return {
-    ...{ breaches: breaches.all, happened: small.cut === 0 || isCut, ...counted },
-    ...{ hash: trace.digest(), story: trace.story(200) },
+    breaches: breaches.all,
+    happened: small.cut === 0 || isCut,
+    ...counted,
+    hash: trace.digest(),
+    story: trace.story(200),
   };
 }
 

@@ -190,7 +190,12 @@ export class Unit {
     const now = (): number | undefined => (clock.quality() === 'none' ? undefined : clock.now());
     const store = await read(() =>
       openStore(`${DATA}/outbox`, {
-        ...{ log, files, now, segmentBytes: SEGMENT, keptBytes: KEPT, timer: clock },
+        log,
+        files,
+        now,
+        segmentBytes: SEGMENT,
+        keptBytes: KEPT,
+        timer: clock,
         agreed: () => clock.agreed(),
       }),
     );
@@ -222,13 +227,21 @@ export class Unit {
     };
     const agent = new MinimalAgent(
       {
-        ...{ clock, log, memory, ledger, store: outbox, link: this.#watched(link, alive) },
+        clock,
+        log,
+        memory,
+        ledger,
+        store: outbox,
+        link: this.#watched(link, alive),
         verifier: TrustStore.without(clock),
         agentCommands: new Map(),
         ticked: () => undefined,
       },
       {
-        ...{ vin, version: 'world', profile: profile.name, reason: fault.message },
+        vin,
+        version: 'world',
+        profile: profile.name,
+        reason: fault.message,
         boot: unrecordedBoot((least, below) => numbers.between(least, below - 1)),
         settings: agentSettings({ outbox: { limit: outboxLimit, batch: BATCH } }),
         quality: () => clock.quality(),
@@ -256,7 +269,7 @@ export class Unit {
 
   #connect(chance: Chance, alive: () => boolean): WorldLink {
     const { vin, time, broker } = this.#parts;
-    const link = new WorldLink({ ...{ vin, time, network: this.network, broker, alive, chance } });
+    const link = new WorldLink({ vin, time, network: this.network, broker, alive, chance });
     this.#link = link;
     return link;
   }
@@ -287,7 +300,12 @@ export class Unit {
     const agent: Agent = new Agent(
       profile,
       {
-        ...{ clock, log, ledger, memory, deflate, keys },
+        clock,
+        log,
+        ledger,
+        memory,
+        deflate,
+        keys,
         store: store.outbox,
         records: store.records,
         notifier: this.receivers.notifier(alive),
@@ -298,7 +316,10 @@ export class Unit {
         link: this.#watched(link, alive),
       },
       {
-        ...{ vin, version: 'world', boot, settings },
+        vin,
+        version: 'world',
+        boot,
+        settings,
         quality: () => clock.quality(),
         window: () => link.window,
         numbered: (message) => {
@@ -333,7 +354,13 @@ export class Unit {
     const { variant } = this;
     const { memory, outbox } = store;
     return new WorldCollections({
-      ...{ car, variant, clock, log, memory, hello, batch: BATCH },
+      car,
+      variant,
+      clock,
+      log,
+      memory,
+      hello,
+      batch: BATCH,
       commit: () => outbox.commit(),
     });
   }

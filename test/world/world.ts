@@ -86,7 +86,9 @@ class World {
     this.#caller = new Caller({ time, broker: this.#broker, vins, now: () => time.now + BEGIN });
     const cars = new Map(vins.map((vin) => [vin, new WorldCar(time, chance.fork(`car ${vin}`))]));
     this.#observer = new Observer({
-      ...{ time, cars, breaches: this.#breaches },
+      time,
+      cars,
+      breaches: this.#breaches,
       commands: this.#caller.sent,
       keepsAll: plan.embedded,
       tell: (who, what) => this.#tell(who, what),
@@ -113,13 +115,25 @@ class World {
         operated: (operation, path) => this.#operated(place, operation, path),
       };
       const unit = new Unit({
-        ...{ vin, time, car, faults, broker: this.#broker, watcher: this.#observer },
+        vin,
+        time,
+        car,
+        faults,
+        broker: this.#broker,
+        watcher: this.#observer,
         chance: chance.fork(`unit ${vin}`),
         outboxLimit: plan.outboxLimit,
-        ...{ signals: plan.signals === true, fleet: plan.fleet === true },
+        signals: plan.signals === true,
+        fleet: plan.fleet === true,
       });
       const place: Place = {
-        ...{ car, unit, code: undefined, unreadable: undefined, takes: SYNC, pending: undefined, operationsLeft: 0 },
+        car,
+        unit,
+        code: undefined,
+        unreadable: undefined,
+        takes: SYNC,
+        pending: undefined,
+        operationsLeft: 0,
       };
       this.#places.push(place);
     }

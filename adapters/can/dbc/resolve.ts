@@ -120,9 +120,18 @@ function loadSignal(declared: SignalDeclaration, owner: Owner, findings: DbcFind
   const ranged = minimum !== undefined && maximum !== undefined && minimum < maximum;
   const range: [number, number] | undefined = ranged ? [minimum, maximum] : undefined;
   return {
-    ...{ name: longName(owner, 'SystemSignalLongSymbol', symbol), symbol, start, length, byteOrder },
+    name: longName(owner, 'SystemSignalLongSymbol', symbol),
+    symbol,
+    start,
+    length,
+    byteOrder,
     type: float && floats ? 'float' : declared.signed ? 'signed' : 'unsigned',
-    ...{ factor, offset, unit, receivers, multiplexor: isMultiplexor(declared), line },
+    factor,
+    offset,
+    unit,
+    receivers,
+    multiplexor: isMultiplexor(declared),
+    line,
     ...optional('range', range),
     ...optional('choices', owner.choices),
     ...optional('comment', owner.comment),
@@ -202,7 +211,9 @@ export function resolve(declarations: Declarations, file: string, findings: DbcF
     const message: DbcMessage = {
       ...header,
       ...frameFormat(set, header, network.attributes),
-      ...{ name: longName(owner, 'SystemMessageLongSymbol', declared.symbol), symbol: declared.symbol, onBus },
+      name: longName(owner, 'SystemMessageLongSymbol', declared.symbol),
+      symbol: declared.symbol,
+      onBus,
       senders: [...new Set(named)].filter((name) => name !== '' && name !== 'Vector__XXX'),
       signals: signals.map((entry) => entry.signal),
       groups: (groups.get(declared.id) ?? []).map(({ name, repetitions, signals }) => ({ name, repetitions, signals })),
@@ -227,8 +238,14 @@ export function resolve(declarations: Declarations, file: string, findings: DbcF
     return { name, symbol, type, unit, initial, ...said, attributes: owner.attributes };
   });
   return {
-    ...{ file, version: declarations.version, nodes, messages, environmentVariables },
-    ...{ valueTables: declarations.valueTables, definitions: set.definitions, attributes: network.attributes },
+    file,
+    version: declarations.version,
+    nodes,
+    messages,
+    environmentVariables,
+    valueTables: declarations.valueTables,
+    definitions: set.definitions,
+    attributes: network.attributes,
     ...optional('comment', network.comment),
   };
 }

@@ -138,8 +138,19 @@ const signal: Statement = (s, into, findings) => {
   s.accept(';');
   const byteOrder = order === '1' ? 'little' : 'big';
   const found: SignalDeclaration = {
-    ...{ symbol, multiplexing, start, length, byteOrder, signed, factor, offset },
-    ...{ minimum, maximum, unit, receivers, line },
+    symbol,
+    multiplexing,
+    start,
+    length,
+    byteOrder,
+    signed,
+    factor,
+    offset,
+    minimum,
+    maximum,
+    unit,
+    receivers,
+    line,
   };
   const owner = into.messages.at(-1);
   if (owner === undefined) throw new SyntaxFault(s.at, `signal ${symbol} stands before any message; it was left out`);

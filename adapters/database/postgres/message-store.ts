@@ -342,7 +342,9 @@ async function keepMonitors(execute: Execute, kept: readonly PlacedMessage[]): P
       [vehicle, boot, seq, received, JSON.stringify(body.monitors)],
     );
     await execute('UPDATE car_monitors SET due = least(coalesce(due, $2), $2::bigint + $3) WHERE vehicle = $1', [
-      ...[vehicle, received, SETTLING],
+      vehicle,
+      received,
+      SETTLING,
     ]);
   }
 }

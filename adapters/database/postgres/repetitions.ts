@@ -17,7 +17,12 @@ export async function conflictingIn<T extends CarMessage & { readonly vehicle: n
        AND messages.boot = given.boot WHERE messages.payload <> given.payload`,
     columns(
       repeated.map(({ vehicle, class: priority, message: { seq, boot }, payload }, place) => [
-        ...[place, vehicle, priority, seq, boot, payload],
+        place,
+        vehicle,
+        priority,
+        seq,
+        boot,
+        payload,
       ]),
     ),
   );

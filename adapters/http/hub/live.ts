@@ -65,7 +65,10 @@ export function liveHandlers(desk: LiveDesk): Handlers {
       known: [],
       sees: (told) => !isSlot(told) || sees(scopeOfPath(told.path)),
       event: (told, at) => (vin === undefined || !isSlot(told) ? eventOf(told) : changeOf(feed, vin, told, at)),
-      ...{ clock, times: TIMES, until: call.caller.expires ?? Number.POSITIVE_INFINITY, gone },
+      clock,
+      times: TIMES,
+      until: call.caller.expires ?? Number.POSITIVE_INFINITY,
+      gone,
     });
     const { token } = call.caller;
     const viewer = {

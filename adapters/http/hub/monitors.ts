@@ -27,7 +27,10 @@ export function monitorsOf(store: Pick<CarMonitorStore, 'carMonitors'>, digest: 
             const there = known.get(monitorId);
             const isCurrent = there?.revision === revisionOf(monitor, digest) && there.status === status;
             return {
-              ...{ monitorId, label: monitor.monitor.label, [owner.kind]: owner.id, wanted: status },
+              monitorId,
+              label: monitor.monitor.label,
+              [owner.kind]: owner.id,
+              wanted: status,
               ...(there === undefined ? {} : { reported: there.status, updatedAt: dateTime(there.updatedAt) }),
               state: isCurrent ? 'current' : 'pending',
             };
@@ -35,7 +38,9 @@ export function monitorsOf(store: Pick<CarMonitorStore, 'carMonitors'>, digest: 
         ...reported
           .filter(({ monitorId }) => !ids.has(monitorId))
           .map(({ monitorId, status, updatedAt, revision }) => ({
-            ...{ monitorId, reported: status, updatedAt: dateTime(updatedAt) },
+            monitorId,
+            reported: status,
+            updatedAt: dateTime(updatedAt),
             state: revision === undefined ? 'own' : 'removing',
           })),
       ],

@@ -52,7 +52,13 @@ function written(call: Call, rollout: Rollout): RolloutSummary & { readonly _lin
   const { id, fleet, name, digest, caller, created, first, tolerated, stage, reason, cars } = rollout;
   return {
     _links: { self: { href: addressOf(call, rollout) } },
-    ...{ id, fleet, name, digest, first, tolerated, stage },
+    id,
+    fleet,
+    name,
+    digest,
+    first,
+    tolerated,
+    stage,
     ...defined({ reason }),
     requestedBy: caller,
     requestedAt: dateTime(created),

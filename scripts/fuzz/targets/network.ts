@@ -85,8 +85,16 @@ export const httpRequest: FuzzTarget = {
   async run(input) {
     const gate = new LocalGate();
     const server = await startServer({
-      ...{ operations, handlers, gates: { fleet: gate, user: gate }, host: HOST, port: 0, log: quiet },
-      ...{ perDay: 1e9, perSecond: 1e9, maxBodyBytes: 65_536, clock: new SystemClock() },
+      operations,
+      handlers,
+      gates: { fleet: gate, user: gate },
+      host: HOST,
+      port: 0,
+      log: quiet,
+      perDay: 1e9,
+      perSecond: 1e9,
+      maxBodyBytes: 65_536,
+      clock: new SystemClock(),
     });
     try {
       const answer = await answerTo(Number(new URL(server.url).port), input);
@@ -128,8 +136,15 @@ export const mqttPackets: FuzzTarget = {
           },
           5,
           {
-            ...{ clientId: 'fuzz', username: undefined, password: undefined, keepalive: 60, sessionExpiry: 60 },
-            ...{ maximumPacket: 4_096, window: 20, receiveMaximum: 10, timeout: 10_000 },
+            clientId: 'fuzz',
+            username: undefined,
+            password: undefined,
+            keepalive: 60,
+            sessionExpiry: 60,
+            maximumPacket: 4_096,
+            window: 20,
+            receiveMaximum: 10,
+            timeout: 10_000,
           },
           {
             reached: () => undefined,

@@ -46,7 +46,14 @@ async function start(desk: Partial<EnrolmentDesk> = {}, options: Partial<EstServ
   const log = new MemoryLog();
   const clock = new SystemClock();
   const server = new EstServer({
-    ...{ authority, tls, log, lasts: DAY_MS, host: '127.0.0.1', port: 0, clock, ...options },
+    authority,
+    tls,
+    log,
+    lasts: DAY_MS,
+    host: '127.0.0.1',
+    port: 0,
+    clock,
+    ...options,
     desk: { ...closedDesk, ...desk },
   });
   const port = await server.start();

@@ -20,7 +20,12 @@ import { plainSql, sqlIn } from '../../rig/sql-sources.ts';
 const shared = fileURLToPath(new URL('../../../adapters/database/', import.meta.url));
 /** Tables, which are made when the database is opened; and what a hub on SQLite has in their place. */
 const OTHERS: ReadonlySet<string> = new Set([
-  ...['format.ts', 'schema.ts', 'sqlite.ts', 'message-store.ts', 'command-store.ts', 'reported-monitors.ts'],
+  'format.ts',
+  'schema.ts',
+  'sqlite.ts',
+  'message-store.ts',
+  'command-store.ts',
+  'reported-monitors.ts',
 ]);
 
 describePeer('initdb', 'PostgreSQL', () => {

@@ -125,8 +125,14 @@ describePeer('initdb', 'PostgreSQL', () => {
       Array.from({ length: 20 }, (_, index) =>
         partsOf(index % 2 === 0 ? one : two).commands.add(
           {
-            ...{ id: `a${index}`, vin: ONE, type: 'Doors' as const, body: { state: 'Locked' }, caller: 'local' },
-            ...{ requested: NOON, expires: NOON + 120_000, key },
+            id: `a${index}`,
+            vin: ONE,
+            type: 'Doors' as const,
+            body: { state: 'Locked' },
+            caller: 'local',
+            requested: NOON,
+            expires: NOON + 120_000,
+            key,
           },
           (counter) => Uint8Array.of(counter % 256),
         ),
@@ -185,8 +191,14 @@ describePeer('initdb', 'PostgreSQL', () => {
     await store.save([received('trip', trip('a'))], []);
     await commands.add(
       {
-        ...{ id: 'a1', vin: ONE, type: 'Doors' as const, body: { state: 'Locked' }, caller: 'local' },
-        ...{ requested: NOON, expires: NOON + 120_000, key: 'aa' },
+        id: 'a1',
+        vin: ONE,
+        type: 'Doors' as const,
+        body: { state: 'Locked' },
+        caller: 'local',
+        requested: NOON,
+        expires: NOON + 120_000,
+        key: 'aa',
       },
       () => Uint8Array.of(1),
     );

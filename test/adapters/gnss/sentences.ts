@@ -34,9 +34,5 @@ export function parse(text: string | Uint8Array): Parsed {
 export function sirfFrame(payload: Uint8Array): Uint8Array {
   const sum = payload.reduce((total, byte) => (total + byte) & 0x7fff, 0);
   const length = payload.length;
-  return Uint8Array.from([
-    ...[0xa0, 0xa2, length >> 8, length & 255],
-    ...payload,
-    ...[sum >> 8, sum & 255, 0xb0, 0xb3],
-  ]);
+  return Uint8Array.from([0xa0, 0xa2, length >> 8, length & 255, ...payload, sum >> 8, sum & 255, 0xb0, 0xb3]);
 }

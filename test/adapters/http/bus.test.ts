@@ -62,8 +62,13 @@ async function drivenCar(): Promise<{ url: string; send(...frames: (readonly [id
     stop: async () => undefined,
   };
   const car = await startCar({
-    ...{ vin: VIN, vehicle: vehicleWithPrivacy(), data, sources: [source], log: new MemoryLog() },
-    ...{ http: { local: true, port: 0 }, clock: new SystemClock() },
+    vin: VIN,
+    vehicle: vehicleWithPrivacy(),
+    data,
+    sources: [source],
+    log: new MemoryLog(),
+    http: { local: true, port: 0 },
+    clock: new SystemClock(),
   });
   onTestFinished(async () => {
     await car.stop();
@@ -117,12 +122,21 @@ test('a follower gets each identifier with its message, then count, length, byte
   const { anew, identifiers } = await events.next<BusIdentifiers>('identifiers');
   expect([anew, identifiers.length]).toEqual([false, 2]);
   expect(identifiers[0]).toMatchObject({
-    ...{ key: 0, bus: 'body', id: 0xa8, extended: false, message: 'MOTION', sender: 'ESP', every: 20 },
+    key: 0,
+    bus: 'body',
+    id: 0xa8,
+    extended: false,
+    message: 'MOTION',
+    sender: 'ESP',
+    every: 20,
   });
   // SG_ Acceleration : 23|12@0- (0.01,0): the lowest bit of the value is bit 4 of byte 3.
   expect(identifiers[0]?.signals.find(({ name }) => name === 'Acceleration')).toEqual({
     name: 'Acceleration',
-    ...{ unit: 'm/s2', factor: 0.01, offset: 0, comment: 'Along the vehicle' },
+    unit: 'm/s2',
+    factor: 0.01,
+    offset: 0,
+    comment: 'Along the vehicle',
     choices: [{ raw: -2048, name: 'SNA' }],
     bits: [28, 29, 30, 31, 16, 17, 18, 19, 20, 21, 22, 23],
   });
@@ -213,8 +227,14 @@ function viewOf(tap: FrameTap, status = new Status(), vehicle = loadVehicle('ben
   const clock = new SystemClock();
   const requests = new Requests({ vin: VIN, clock, receive: async () => undefined });
   return ownViewOf({
-    ...{ vin: VIN, vehicle, agent: { waiting: 0, status, requests }, link: { connected: true } },
-    ...{ commands: true, clock, store: memoryOutboxStore(), tap },
+    vin: VIN,
+    vehicle,
+    agent: { waiting: 0, status, requests },
+    link: { connected: true },
+    commands: true,
+    clock,
+    store: memoryOutboxStore(),
+    tap,
   });
 }
 

@@ -36,12 +36,21 @@ test('all fault codes are listed with what is known of them, those that are gone
   expect(json).toEqual({
     faults: expect.arrayContaining([
       {
-        ...{ ...common, active: true, code: 'P0143', group: 'Powertrain', status: ['Stored'] },
+        ...common,
+        active: true,
+        code: 'P0143',
+        group: 'Powertrain',
+        status: ['Stored'],
         freezeFrame: [{ name: 'VehicleSpeed', value: 50, unit: 'kilometersPerHour' }],
       },
       {
-        ...{ ...common, active: false, code: 'U0100', group: 'Network', status: ['Pending'] },
-        ...{ updatedAt: moment, text: 'Engine is silent' },
+        ...common,
+        active: false,
+        code: 'U0100',
+        group: 'Network',
+        status: ['Pending'],
+        updatedAt: moment,
+        text: 'Engine is silent',
       },
     ]),
     more: false,

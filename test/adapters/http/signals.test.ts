@@ -131,7 +131,11 @@ test('a text is listed after the numbers with its kind, and its history has each
   const { json } = await rig.get('/vigie/v1/signals');
   const at = (seconds: number) => new Date(start + seconds * 1_000).toISOString();
   expect((json as { signals: unknown[] }).signals[3]).toEqual({
-    ...{ name: 'Vehicle.Part', kind: 'text', value: 'B', changedAt: at(1), stale: true },
+    name: 'Vehicle.Part',
+    kind: 'text',
+    value: 'B',
+    changedAt: at(1),
+    stale: true,
   });
   expect((await rig.get('/vigie/v1/signals/Vehicle.Part/history')).json).toEqual({
     name: 'Vehicle.Part',

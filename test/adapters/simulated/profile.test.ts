@@ -133,10 +133,23 @@ describe('the profile of the bench car', () => {
       Object.keys(some).map((action) => `${kind}.${action}`),
     );
     expect(actions).toEqual([
-      ...['wakeUp.wake', 'doors.lock', 'doors.unlock', 'lights.on', 'lights.off', 'horn.on', 'horn.off'],
-      ...['charging.start', 'charging.stop', ...[1, 2, 3, 4, 5].map((level) => `charging.level${level}`)],
-      ...['charging.partial', 'charging.full', 'preconditioning.start', 'preconditioning.stop'],
-      ...['immobilization.on', 'immobilization.off', 'navigation.send'],
+      'wakeUp.wake',
+      'doors.lock',
+      'doors.unlock',
+      'lights.on',
+      'lights.off',
+      'horn.on',
+      'horn.off',
+      'charging.start',
+      'charging.stop',
+      ...[1, 2, 3, 4, 5].map((level) => `charging.level${level}`),
+      'charging.partial',
+      'charging.full',
+      'preconditioning.start',
+      'preconditioning.stop',
+      'immobilization.on',
+      'immobilization.off',
+      'navigation.send',
     ]);
   });
 

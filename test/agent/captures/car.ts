@@ -114,7 +114,12 @@ export async function startCar(section: string, start: Start = {}): Promise<Capt
   const agent = new Agent(
     vehicle.profile,
     {
-      ...{ clock, log, store: store.outbox, memory: store.memory, records: store.records, verifier: verifierOf() },
+      clock,
+      log,
+      store: store.outbox,
+      memory: store.memory,
+      records: store.records,
+      verifier: verifierOf(),
       actuator: { actions: new Set(), actuate: async () => undefined },
       ledger: { data: emptyLedger, write: async () => undefined },
       link: {
@@ -146,7 +151,14 @@ export async function startCar(section: string, start: Start = {}): Promise<Capt
   const intakes = buses.map((bus) => agent.intake(() => decoderFor(vehicle, agent.wanted, [bus]), { buses: [bus] }));
   const lines: { sent: Sent; line: string }[] = [];
   return {
-    ...{ agent, clock, disk, log, published, sent, lines, records: store.records },
+    agent,
+    clock,
+    disk,
+    log,
+    published,
+    sent,
+    lines,
+    records: store.records,
     send(frames, at = clock.now()) {
       for (const [index, bus] of buses.entries()) {
         const own = frames.filter((frame) => frame.bus === bus);

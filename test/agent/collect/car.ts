@@ -124,7 +124,12 @@ export async function startCar(start: Start = {}): Promise<CollectingCar> {
   });
   const state = { quality: start.quality ?? ('gnss' as ClockQuality) };
   const collect = new Collect({
-    ...{ vehicle, clock, log, memory: store.memory, waiting: store.outbox, settings },
+    vehicle,
+    clock,
+    log,
+    memory: store.memory,
+    waiting: store.outbox,
+    settings,
     quality: () => state.quality,
     numbers: () => agent.signals?.numbers,
     commit: () => store.outbox.commit(),
@@ -134,7 +139,12 @@ export async function startCar(start: Start = {}): Promise<CollectingCar> {
   const agent: Agent = new Agent(
     vehicle.profile,
     {
-      ...{ clock, log, store: store.outbox, memory: store.memory, records: store.records, verifier: verifierOf() },
+      clock,
+      log,
+      store: store.outbox,
+      memory: store.memory,
+      records: store.records,
+      verifier: verifierOf(),
       actuator: { actions: new Set(), actuate: async () => undefined },
       ledger: { data: emptyLedger, write: async () => undefined },
       link: {
@@ -165,7 +175,13 @@ export async function startCar(start: Start = {}): Promise<CollectingCar> {
     intakes.get(bus)?.(batch);
   };
   return {
-    ...{ agent, clock, disk, log, published, heard, folder },
+    agent,
+    clock,
+    disk,
+    log,
+    published,
+    heard,
+    folder,
     get quality() {
       return state.quality;
     },

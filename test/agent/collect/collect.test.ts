@@ -102,22 +102,18 @@ test('a collection with a condition records while Status shows it', async () => 
 test('a condition counts for each reading, also where one batch of frames has the begin and the end of it', async () => {
   // Speed and torque of a frame each 100 ms.
   const frames = [
-    ...[
-      [0, 1],
-      [50, 2],
-      [50, 3],
-      [0, 4],
-      [0, 5],
-      [9.99, 6],
-      [10, 7],
-      [50, 8],
-      [0, 9],
-    ],
-    ...[
-      [50, 10],
-      [0, 11],
-      [50, 12],
-    ],
+    [0, 1],
+    [50, 2],
+    [50, 3],
+    [0, 4],
+    [0, 5],
+    [9.99, 6],
+    [10, 7],
+    [50, 8],
+    [0, 9],
+    [50, 10],
+    [0, 11],
+    [50, 12],
   ] as const;
   const collected = async (size: number): Promise<unknown> => {
     const car = await startCar();
@@ -135,20 +131,16 @@ test('a condition counts for each reading, also where one batch of frames has th
   const each = await collected(1);
   // As it stood when the car began to drive, and each change until it stood.
   expect(each).toEqual([
-    ...[
-      [100, 1],
-      [100, 2],
-      [200, 3],
-      [600, 6],
-      [600, 7],
-      [700, 8],
-    ],
-    ...[
-      [900, 9],
-      [900, 10],
-      [1100, 11],
-      [1100, 12],
-    ],
+    [100, 1],
+    [100, 2],
+    [200, 3],
+    [600, 6],
+    [600, 7],
+    [700, 8],
+    [900, 9],
+    [900, 10],
+    [1100, 11],
+    [1100, 12],
   ]);
   for (const size of [2, 3, 5, frames.length]) expect([size, await collected(size)]).toEqual([size, each]);
 });

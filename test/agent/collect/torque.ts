@@ -31,6 +31,9 @@ export async function drive(car: CollectingCar, torques: readonly number[], spee
 
 /** Collects the torque at each change. */
 export const torque = (until: number, more: Partial<CollectOrder> = {}): CollectOrder => ({
-  ...{ name: 'torque', signals: [{ signal: 'MOTION.Torque' }], until, interval: 0 },
+  name: 'torque',
+  signals: [{ signal: 'MOTION.Torque' }],
+  until,
+  interval: 0,
   ...more,
 });

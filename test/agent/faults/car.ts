@@ -69,7 +69,10 @@ export async function startFaultCar(start: Start): Promise<FaultCar> {
   const asked: string[] = [];
   for (const [id, answers] of Object.entries(units)) {
     new ControlUnit({
-      ...{ clock, bus, listens: [Number(id) - 8, 0x7df], answers: Number(id) },
+      clock,
+      bus,
+      listens: [Number(id) - 8, 0x7df],
+      answers: Number(id),
       serve: (request) => {
         asked.push(`${Number(id).toString(16).toUpperCase()} ${hexOf(request)}`);
         const answer = answers[hexOf(request)];
@@ -97,7 +100,12 @@ export async function startFaultCar(start: Start): Promise<FaultCar> {
   const agent: Agent = new Agent(
     profile,
     {
-      ...{ clock, log, store: store.outbox, memory: store.memory, records: store.records, verifier: verifierOf() },
+      clock,
+      log,
+      store: store.outbox,
+      memory: store.memory,
+      records: store.records,
+      verifier: verifierOf(),
       actuator: { actions: new Set(), actuate: async () => undefined },
       ledger: { data: emptyLedger, write: async () => undefined },
       link: {
@@ -110,7 +118,11 @@ export async function startFaultCar(start: Start): Promise<FaultCar> {
       recorders: codes.recorders({ write: (channel, value, at) => agent.channels.write(channel, value, at) }),
     },
     {
-      ...{ vin: VIN, version: '1', boot, quality: () => 'gnss', window: () => 100 },
+      vin: VIN,
+      version: '1',
+      boot,
+      quality: () => 'gnss',
+      window: () => 100,
       // The unit stays awake, so that every reading comes from the schedule under test.
       settings: agentSettings({ outbox: { limit: 1e9 }, power: { standbyFor: 86_400_000 } }),
     },
@@ -118,7 +130,13 @@ export async function startFaultCar(start: Start): Promise<FaultCar> {
   agent.start();
   agent.up();
   return {
-    ...{ agent, clock, disk, log, asked, sent, view: codes.view(store.records) as FaultView },
+    agent,
+    clock,
+    disk,
+    log,
+    asked,
+    sent,
+    view: codes.view(store.records) as FaultView,
     told: <K extends BodyKind>(kind: K) =>
       messages.flatMap((message) => (message.kind === kind ? [message.body as Body<K>] : [])),
     readNow: () => codes.readNow(),

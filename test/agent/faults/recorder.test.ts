@@ -138,7 +138,9 @@ test('the first moment and the id of an active code outlive a power cut, and not
   Object.assign(engine, sound());
   await car.pass(EVERY + READ);
   expect(car.told('fault').find(({ code }) => code === 'P0143')).toMatchObject({
-    ...{ id: before?.id, firstSeenAt: before?.firstSeenAt, active: false },
+    id: before?.id,
+    firstSeenAt: before?.firstSeenAt,
+    active: false,
   });
 });
 

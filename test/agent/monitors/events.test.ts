@@ -6,8 +6,16 @@ import { fast, placeOf, rule, SECOND, T, told } from './rules.ts';
 
 describe('an event', () => {
   const everything = [
-    ...['doorsState', 'status', 'maintenance', 'position', 'telemetry.vehicle.alarm.status', 'alerts'],
-    ...['collisions', 'trip', 'stolen', 'alarm'],
+    'doorsState',
+    'status',
+    'maintenance',
+    'position',
+    'telemetry.vehicle.alarm.status',
+    'alerts',
+    'collisions',
+    'trip',
+    'stolen',
+    'alarm',
   ].map((name) => `vehicle.${name}`);
 
   test('brings what was asked for beside the values', () => {

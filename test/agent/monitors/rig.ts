@@ -21,8 +21,16 @@ const slot = (path: string): Slot => slotByPath.get(path) as Slot;
 const NOT_AVAILABLE = 255;
 
 const custom = (name: string, more: Partial<CustomSignal>): CustomSignal => ({
-  ...{ name, message: 'M', signal: name, kind: 'quantity', raw: false, scale: 1, shift: 0, position: false },
-  ...{ invalid: [NOT_AVAILABLE], rule: { interval: 0, deadBand: 0, heartbeat: 60_000 } },
+  name,
+  message: 'M',
+  signal: name,
+  kind: 'quantity',
+  raw: false,
+  scale: 1,
+  shift: 0,
+  position: false,
+  invalid: [NOT_AVAILABLE],
+  rule: { interval: 0, deadBand: 0, heartbeat: 60_000 },
   ...more,
 });
 const modes = [

@@ -124,7 +124,10 @@ describe('two books', () => {
     for (let n = 1; n <= 300; n++) ledger.set(record(`done ${n}`, 'Failed'));
     expect(ledger.unfinished().map(({ id }) => id)).toEqual(['open']);
     expect(['done 44', 'done 45', 'done 46', 'done 300'].map((id) => ledger.find(id) !== undefined)).toEqual([
-      ...[false, true, true, true],
+      false,
+      true,
+      true,
+      true,
     ]);
   });
 

@@ -102,7 +102,11 @@ describe('errands', () => {
     const done: string[] = [];
     const alarms: { at: number; due: () => void; cancelled: boolean }[] = [];
     const errands = new ScheduledCommands({
-      ...{ schedule, programs, clock, log, timeKnown: () => true },
+      schedule,
+      programs,
+      clock,
+      log,
+      timeKnown: () => true,
       tracking: new Tracking({ current: undefined, declare: () => undefined }, undefined),
       carryOut: ({ type }, id, due) => done.push(`${type} ${id.split('@')[0]} ${(due - T) / 1000}`),
       waker: (at, due) => {
@@ -193,7 +197,10 @@ describe('errands', () => {
   test('that were missed are said, by how many; what nobody knows any more is not carried out', () => {
     const { clock, log, schedule, errands, done } = set();
     const daily = {
-      ...{ kind: 'local' as const, seconds: 10 * 3600, weekdays: Array(7).fill(true), zone: 'UTC' },
+      kind: 'local' as const,
+      seconds: 10 * 3600,
+      weekdays: Array(7).fill(true),
+      zone: 'UTC',
       repeats: true,
     };
     schedule.set('precondition/1', daily, T);

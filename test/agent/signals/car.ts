@@ -24,17 +24,15 @@ import { VIN, verifierOf } from '../remotes/rig.ts';
 /** A quantity that is recorded at every change. */
 export function custom(name: string, more: Partial<CustomSignal> = {}): CustomSignal {
   return {
-    ...{
-      name,
-      message: 'M',
-      signal: name,
-      kind: 'quantity',
-      raw: true,
-      scale: 1,
-      shift: 0,
-      invalid: [],
-      position: false,
-    },
+    name,
+    message: 'M',
+    signal: name,
+    kind: 'quantity',
+    raw: true,
+    scale: 1,
+    shift: 0,
+    invalid: [],
+    position: false,
     rule: { interval: 0, deadBand: 0, heartbeat: 60_000 },
     ...more,
   };
@@ -89,7 +87,12 @@ export async function run(signals: readonly CustomSignal[], start: Start = {}): 
   const agent = new Agent(
     profile,
     {
-      ...{ clock, log, store: store.outbox, memory: store.memory, records: store.records, verifier: verifierOf() },
+      clock,
+      log,
+      store: store.outbox,
+      memory: store.memory,
+      records: store.records,
+      verifier: verifierOf(),
       actuator: { actions: new Set(), actuate: async () => undefined },
       ledger: { data: emptyLedger, write: async () => undefined },
       link: {
@@ -114,7 +117,11 @@ export async function run(signals: readonly CustomSignal[], start: Start = {}): 
   if (connected) agent.up();
   const places = new Map(agent.wanted.map(({ signal }, place) => [signal, place]));
   return {
-    ...{ agent, clock, disk, log, published },
+    agent,
+    clock,
+    disk,
+    log,
+    published,
     give(values) {
       const sink = agent.sink();
       for (const [signal, value] of Object.entries(values)) {

@@ -6,7 +6,13 @@ import { motion, START, startCar } from '../collect/car.ts';
 import { custom, receive, run, text } from './car.ts';
 
 const privacy: SourceMapping = {
-  ...{ scale: 1, offset: 0, invalid: [], priority: 0, message: 'M', path: 'privacy.state', signal: 'Privacy' },
+  scale: 1,
+  offset: 0,
+  invalid: [],
+  priority: 0,
+  message: 'M',
+  path: 'privacy.state',
+  signal: 'Privacy',
   map: { 0: 'None', 1: 'Geolocation', 2: 'Full' },
 };
 

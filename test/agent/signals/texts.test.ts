@@ -8,7 +8,13 @@ import { RecordedDisk } from '../../adapters/store/recorded-disk.ts';
 import { custom, type Published, receive, run, text } from './car.ts';
 
 const privacy: SourceMapping = {
-  ...{ path: 'privacy.state', message: 'M', signal: 'Privacy', scale: 1, offset: 0, invalid: [], priority: 0 },
+  path: 'privacy.state',
+  message: 'M',
+  signal: 'Privacy',
+  scale: 1,
+  offset: 0,
+  invalid: [],
+  priority: 0,
   map: { 0: 'None', 1: 'Geolocation', 2: 'Full' },
 };
 

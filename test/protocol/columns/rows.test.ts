@@ -36,9 +36,22 @@ describe('records as columns', () => {
       ]),
     ];
     const golden = [
-      ...[3, 2],
-      ...[1, 3, 10, 60, 1, 3], // key 1: a run of 3, steps of 10, 30, -1 step, -2 steps
-      ...[2, 1, 1, 1, 10, 0xd0, 0x0f, 1], // key 2: had, missing, had; steps of 10, 1000, -1 step
+      3,
+      2,
+      1,
+      3,
+      10,
+      60,
+      1,
+      3, // key 1: a run of 3, steps of 10, 30, -1 step, -2 steps
+      2,
+      1,
+      1,
+      1,
+      10,
+      0xd0,
+      0x0f,
+      1, // key 2: had, missing, had; steps of 10, 1000, -1 step
     ];
     expect([...columnsOfRows(points)!]).toEqual(golden);
     expect(read(Uint8Array.from(golden))).toEqual(points);

@@ -29,7 +29,7 @@ test('a member of a car that the table does not name is left out', () => {
 
 test('an event needs the scope of its kind, one of a monitor those of its content, and an unknown kind is hidden', () => {
   const event = (kind: string, body: object): FleetEvent =>
-    ({ ...{ id: 1, vin: 'V', kind, at: 2, received: 3 }, body }) as FleetEvent;
+    ({ id: 1, vin: 'V', kind, at: 2, received: 3, body }) as FleetEvent;
   const collision = { id: 'a', position, readings: { start: 1, size: 2, columns: new Uint8Array(3) } };
   expect(seenEvent(only('data:collision'), event('collision', collision))?.body).toEqual({ id: 'a' });
   expect(seenEvent(only('data:trip'), event('collision', collision))).toBeUndefined();

@@ -31,7 +31,10 @@ function car(units: Units, wide = false) {
     const answers = Number(id);
     const own = wide ? extended(0x18da00f1 | ((answers & 0xff) << 8)) : answers - 8;
     new ControlUnit({
-      ...{ clock, bus, listens: [own, all], answers: wide ? extended(answers) : answers },
+      clock,
+      bus,
+      listens: [own, all],
+      answers: wide ? extended(answers) : answers,
       serve: (request) => {
         asked.push(`${answers.toString(16).toUpperCase()} ${hexOf(request)}`);
         const answer = table[hexOf(request)];

@@ -27,7 +27,9 @@ interface Simulated {
 
 const battery = (table: Answers, name?: string): Simulated => ({
   listed: { ...defined({ name }), address: { request: 0x7a6, extended: false } },
-  ...{ listens: 0x7a6, answers: 0x7ae, table },
+  listens: 0x7a6,
+  answers: 0x7ae,
+  table,
 });
 
 function car(units: readonly Simulated[]) {
@@ -40,7 +42,10 @@ function car(units: readonly Simulated[]) {
   for (const { listed, listens, answers, table } of units) {
     const { target, source } = listed.address;
     new ControlUnit({
-      ...{ clock, bus, listens: [listens], answers },
+      clock,
+      bus,
+      listens: [listens],
+      answers,
       ...defined({ address: target, source }),
       serve: (request) => {
         asked.push(hexOf(request));
@@ -167,15 +172,21 @@ test('control units with 29-bit identifiers and with extended addressing are ask
   const { read } = car([
     {
       listed: { address: { request: 0x18da40f1, extended: true } },
-      ...{ listens: extended(0x18da40f1), answers: extended(0x18daf140), table: { '19020D': '5902FF 01431C08' } },
+      listens: extended(0x18da40f1),
+      answers: extended(0x18daf140),
+      table: { '19020D': '5902FF 01431C08' },
     },
     {
       listed: { address: { request: 0x750, response: 0x758, extended: false, target: 0x2a, source: 0x2a } },
-      ...{ listens: 0x750, answers: 0x758, table: { '19020D': '5902FF C1000008' } },
+      listens: 0x750,
+      answers: 0x758,
+      table: { '19020D': '5902FF C1000008' },
     },
     {
       listed: { address: { request: 0x750, response: 0x758, extended: false, target: 0x40, source: 0x40 } },
-      ...{ listens: 0x750, answers: 0x758, table: { '19020D': '5902FF C1200008' } },
+      listens: 0x750,
+      answers: 0x758,
+      table: { '19020D': '5902FF C1200008' },
     },
   ]);
   expect((await read()).map(({ unit, lists }) => [unit, lists.Stored])).toEqual([
@@ -193,7 +204,9 @@ test.each([
   const table: Answers = defined({ '19020D': answer });
   const gearbox: Simulated = {
     listed: { address: { request: 0x7e1, extended: false } },
-    ...{ listens: 0x7e1, answers: 0x7e9, table: { '19020D': '5902FF' } },
+    listens: 0x7e1,
+    answers: 0x7e9,
+    table: { '19020D': '5902FF' },
   };
   const { read, log } = car([battery(table), gearbox]);
   expect((await read()).map(({ unit }) => unit)).toEqual(['7E9']);
