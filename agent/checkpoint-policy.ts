@@ -4,7 +4,7 @@ import type { Clock } from './ports.ts';
 const SPARED = 50;
 
 /** Messages made since the start: states of commands, and all others. */
-export interface MessageCounts {
+interface MessageCounts {
   readonly remote: number;
   readonly other: number;
 }

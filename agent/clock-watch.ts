@@ -4,7 +4,7 @@ import type { Clock, Log } from './ports.ts';
 /** Wall and monotonic time that differ from before by more are a step of the wall clock, ms. */
 const STEP = 1_000;
 
-export interface ClockWatchParts {
+interface ClockWatchParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly quality: () => ClockQuality;

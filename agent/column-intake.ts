@@ -23,7 +23,7 @@ export function sinkWithin(take: (work: () => void) => void, sink: ReadingSink):
 }
 
 /** Works the columns of one decoder into the mapping, as {@link FrameDecoder.decode} would value by value. */
-export class ColumnIntake<G> {
+class ColumnIntake<G> {
   readonly #read: (batch: FrameBatch) => BatchReadings;
   readonly #mapping: ColumnSink<G>;
   /** By number of the decoder's list. */

@@ -7,7 +7,7 @@ import type { ArrivedCommand } from './remotes/command-intake.ts';
 import { Remotes, type RemotesOptions } from './remotes/remotes.ts';
 import { type OrderOfCallback, Requests, type Signer } from './remotes/requests.ts';
 
-export interface DownlinkParts extends Omit<RemotesOptions, 'memory'> {
+interface DownlinkParts extends Omit<RemotesOptions, 'memory'> {
   readonly memory: Memory;
   /** The unit's own key. */
   readonly signer?: Signer | undefined;

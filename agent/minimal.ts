@@ -16,7 +16,7 @@ const TICK = 1_000;
 /** A unit that does not stay up is given little to do. */
 const RATE = { perSecond: 5, maximum: 2_000 };
 
-export interface MinimalPorts {
+interface MinimalPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly link: Link;
@@ -30,7 +30,7 @@ export interface MinimalPorts {
   readonly ticked: () => void;
 }
 
-export interface MinimalOptions {
+interface MinimalOptions {
   readonly vin: string;
   readonly version: string;
   readonly boot: number;

@@ -43,7 +43,7 @@ export interface Pipeline {
   readonly recorders: readonly Recorder[];
 }
 
-export interface PipelineParts {
+interface PipelineParts {
   readonly status: Status;
   readonly channels: Channels;
   readonly writer: StatusWriter;

@@ -24,7 +24,7 @@ interface State {
 /** Action of the profile that wakes the car, if it has one: the only one whose frames go to a bus that sleeps. */
 export const WAKE = 'wakeUp.wake';
 
-export interface PowerParts {
+interface PowerParts {
   readonly clock: Clock;
   readonly status: StatusReader;
   readonly actuator: Actuator;
@@ -39,7 +39,7 @@ export interface PowerParts {
 }
 
 /** What being awake has cost since the start. */
-export interface PowerCost {
+interface PowerCost {
   readonly state: PowerState;
   /** Times the unit was woken by the car, by messages, and by programs that came to their time. */
   readonly wakeUps: number;

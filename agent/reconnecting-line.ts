@@ -7,7 +7,7 @@ import { VigieError } from '../protocol/errors.ts';
 import { Backoff } from './backoff.ts';
 import type { Clock, Line, Log, OpenLine, SourceHealth } from './ports.ts';
 
-export interface ReconnectingLineOptions {
+interface ReconnectingLineOptions {
   readonly open: OpenLine;
   readonly clock: Clock;
   /** Numbers from 0 (included) to 1 (excluded). */
@@ -22,7 +22,7 @@ export interface ReconnectingLineOptions {
   readonly name?: string;
 }
 
-export interface ReconnectingLineEvents {
+interface ReconnectingLineEvents {
   /** The line is open; nothing of it has been delivered yet. A failure to write here is the line's end. */
   opened(): Promise<void> | void;
   /** The bytes may be kept. */

@@ -4,7 +4,7 @@ import { type Body, bodies } from '../protocol/schema/message.ts';
 import type { Log, Publisher, RecordStore } from './ports.ts';
 
 /** Series: pieces of what went on, in the order of time. */
-export type SeriesKind = 'telemetry' | 'waypoint' | 'signals' | 'capture' | 'text';
+type SeriesKind = 'telemetry' | 'waypoint' | 'signals' | 'capture' | 'text';
 
 /** What pieces of series are as messages: readings of custom signals are telemetry, and kept by themselves. */
 const messageOf = {

@@ -15,7 +15,7 @@ export interface Ways {
   readonly sleeps?: (bus: string) => boolean;
 }
 
-export interface Actuation {
+interface Actuation {
   readonly actuator: Actuator;
   /** Gives back what is held; resolves when it is, or cannot be in time. */
   stop(): Promise<void>;

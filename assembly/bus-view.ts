@@ -29,7 +29,7 @@ import type { Vehicle } from './vehicle.ts';
 
 const privacy = slotByPath.get('privacy.state') as Slot;
 
-export interface BusFollowerOptions {
+interface BusFollowerOptions {
   readonly vehicle: Pick<Vehicle, 'databases'> & {
     readonly profile: Pick<Vehicle['profile'], 'sources' | 'constants'>;
   };

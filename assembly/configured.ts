@@ -13,9 +13,7 @@ import { faultCodesOf } from './faults.ts';
 import type { Service } from './service.ts';
 import { sourcesOf } from './sources.ts';
 
-export interface ConfiguredParts
-  extends Pick<CarOptions, 'vehicle' | 'clock' | 'log'>,
-    Required<Pick<CarOptions, 'data'>> {
+interface ConfiguredParts extends Pick<CarOptions, 'vehicle' | 'clock' | 'log'>, Required<Pick<CarOptions, 'data'>> {
   /** Absent: those that were before go on. */
   readonly monitors: CarOptions['monitors'];
   readonly service: Service;

@@ -6,7 +6,7 @@ import { isReadFailure } from '../protocol/read-failure.ts';
 import type { HelloMissing } from '../protocol/schema/hello.ts';
 
 /** A file or folder of the records. */
-export interface FolderEntry {
+interface FolderEntry {
   /** Relative to the folder. */
   readonly name: string;
   /** A document has two generations, of which one is enough. */

@@ -15,7 +15,7 @@ const QUICK = 1_000;
 /** After this others have their turn, ms. */
 const LONGEST = 5_000;
 
-export interface DeliveryRoundParts {
+interface DeliveryRoundParts {
   readonly receiver: ClaimedReceiver;
   readonly to: Destination;
   readonly waiting: readonly WaitingDelivery[];

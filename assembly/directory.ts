@@ -15,7 +15,7 @@ import { isUnreadable } from './read-again.ts';
 const REFUSALS = ['ENOSPC', 'EROFS', 'EDQUOT', 'EIO'];
 
 /** What a directory is for, and how a person names another one. */
-export interface Purpose {
+interface Purpose {
   readonly of: string;
   readonly choose: string;
   readonly mode?: number;
@@ -79,7 +79,7 @@ export interface Boots {
 const UNCOUNTED = [UNCOUNTED_BOOT, UNCOUNTED_BOOT + 2 ** 30] as const;
 
 /** A random number for a start that cannot be counted. */
-export function uncountedBoot(anyNumber: (least: number, below: number) => number = randomInt): number {
+function uncountedBoot(anyNumber: (least: number, below: number) => number = randomInt): number {
   return anyNumber(...UNCOUNTED);
 }
 
@@ -209,7 +209,7 @@ export async function openLedger(data: string, first: boolean, log: Log, files?:
   };
 }
 
-export interface TrustParts {
+interface TrustParts {
   readonly data: string;
   readonly memory: Memory;
   /** The trust file of the configuration. */

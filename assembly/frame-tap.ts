@@ -2,7 +2,7 @@
 import type { FrameBatch, FrameSource } from '../agent/ports.ts';
 
 /** `buses` are the names that the batch's `bus` indexes. The batch may not be kept. */
-export type FrameListener = (batch: FrameBatch, buses: readonly string[]) => void;
+type FrameListener = (batch: FrameBatch, buses: readonly string[]) => void;
 
 export class FrameTap {
   #listener: FrameListener | undefined;

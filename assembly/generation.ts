@@ -47,7 +47,7 @@ export interface Unwritten {
   state?: Generations;
 }
 
-export interface ConfigurationsParts {
+interface ConfigurationsParts {
   /** The file on the unit. */
   readonly file: string;
   /** Directory of the records. */

@@ -17,7 +17,7 @@ import type { ServedTo } from './hub-vehicles.ts';
 /** File in the directory of keys that tokens are signed with. */
 export const tokenKeyFile = (keys: string): string => join(keys, 'tokens.pem');
 
-export interface HubGatesParts {
+interface HubGatesParts {
   readonly states: RegistryStates;
   /** Directory of keys. */
   readonly keys: string;

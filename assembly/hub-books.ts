@@ -23,7 +23,7 @@ import { type Callback, readDelivery } from '../protocol/schema/callback.ts';
 import { anySignal } from '../protocol/schema/monitor/signals.ts';
 import { compileMonitor, MONITORS, type Monitor, monitorIdPattern } from '../protocol/schema/monitor.ts';
 
-export interface HubBooksParts {
+interface HubBooksParts {
   readonly store: MonitorStore;
   /** Refuses addresses that the hub would not connect to. */
   readonly notifier: Pick<Notifier, 'check'>;

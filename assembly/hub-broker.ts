@@ -14,7 +14,7 @@ export interface ExternalBroker {
   readonly receiveMaximum: number;
 }
 
-export interface HubBroker {
+interface HubBroker {
   /** Address of the broker, for people. */
   readonly url: string;
   /** Hands a message to the broker; rejects when it does not take it. */
@@ -64,7 +64,7 @@ export async function startEmbedded(
   };
 }
 
-export interface ExternalParts extends HubBrokerParts {
+interface ExternalParts extends HubBrokerParts {
   readonly name: string;
   /** The same whenever this hub starts, and of no other. */
   readonly identity: string;

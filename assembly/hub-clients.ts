@@ -46,7 +46,7 @@ function active(state: RegistryState, vin: string): ClientRights {
   throw new VigieError('request.forbidden', `the car ${vin} is not registered, or was removed`);
 }
 
-export interface WatchParts {
+interface WatchParts {
   readonly states: RegistryStates;
   readonly clock: Clock;
   readonly log: HubLog;

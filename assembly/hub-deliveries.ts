@@ -30,7 +30,7 @@ const LEASE = 30_000;
 /** How often the callbacks of open connections are looked up: another hub may have removed or paused them, ms. */
 const LOOKED_UP = 10_000;
 
-export interface HubDeliveriesParts {
+interface HubDeliveriesParts {
   readonly store: DeliveryStore;
   readonly books: Pick<MonitorStore, 'callbacksOf' | 'putCallback' | 'removeCallback'>;
   readonly notifier: Notifier;

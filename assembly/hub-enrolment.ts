@@ -33,7 +33,7 @@ export interface SecureHub {
   readonly lasts?: number;
 }
 
-export interface HubTls {
+interface HubTls {
   readonly key: string;
   readonly cert: string;
   readonly ca: string;
@@ -41,7 +41,7 @@ export interface HubTls {
   readonly file: string;
 }
 
-export interface HubCertificates {
+interface HubCertificates {
   readonly authority: CertificateAuthority;
   readonly tls: HubTls;
 }
@@ -83,7 +83,7 @@ export async function issueToken(data: string, registry: Registry, vin: string, 
   return text;
 }
 
-export interface EnrolmentParts {
+interface EnrolmentParts {
   readonly authority: CertificateAuthority;
   readonly registry: Registry;
   readonly states: RegistryStates;

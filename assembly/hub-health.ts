@@ -12,7 +12,7 @@ import { VigieError } from '../protocol/errors.ts';
 /** Name of the socket in the directory of a hub. */
 export const HUB_SOCKET = 'hub.sock';
 
-export interface HubHealthParts {
+interface HubHealthParts {
   readonly data: string;
   /** Port on the loopback interface; 0: any free one; absent: none. */
   readonly port?: number;
@@ -27,7 +27,7 @@ export interface HubHealthParts {
   readonly log: Log;
 }
 
-export interface HubHealth {
+interface HubHealth {
   /** Where the port listens, e.g. `127.0.0.1:9464`; omitted without a port. */
   readonly address?: string;
   /** Rejects with the reason while the hub does not keep what cars send. */

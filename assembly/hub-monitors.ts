@@ -10,7 +10,7 @@ import type { Teardown } from './teardown.ts';
 /** Waits for the report of a car, ms. A command is valid for two minutes, so those of before have ended then. */
 export const MONITOR_WAIT = { first: 240_000, longest: 6 * 3_600_000 };
 
-export interface HubMonitorsParts {
+interface HubMonitorsParts {
   readonly store: CarMonitorStore;
   readonly commands: HubCommands;
   readonly clock: Clock;

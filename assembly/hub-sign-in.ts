@@ -10,7 +10,7 @@ import type { RegistryStates } from '../hub/registry-state.ts';
 import { defined } from '../protocol/defined.ts';
 import { userScopes } from '../protocol/interface/operations/scopes.ts';
 
-export interface SignInOptions {
+interface SignInOptions {
   readonly states: RegistryStates;
   /** File of the key that signs tokens. */
   readonly keyFile: string;

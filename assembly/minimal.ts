@@ -12,7 +12,7 @@ import type { Service } from './service.ts';
 import { type Teardown, withTeardown } from './teardown.ts';
 import { version } from './version.ts';
 
-export interface MinimalParts {
+interface MinimalParts {
   readonly configuration: IdentifiedConfiguration;
   readonly mqtt: MqttAddress;
   /** Directory of the records; absent: the disk does not return them, so no key is trusted and nothing is written. */

@@ -21,7 +21,7 @@ const REMEMBERED = 20;
 /** Name of the key by which the car's own interface signs (assembly/car.ts). */
 const INTERFACE_KEY = 'interface';
 
-export interface OwnCommandsOptions {
+interface OwnCommandsOptions {
   readonly vehicle: Vehicle;
   /** The car takes commands at all. */
   readonly commands: boolean;

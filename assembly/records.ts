@@ -14,7 +14,7 @@ import { keepTrust } from './retry.ts';
 import type { CarService } from './service.ts';
 import type { Teardown } from './teardown.ts';
 
-export interface OpenRecordsOptions {
+interface OpenRecordsOptions {
   readonly vin: string;
   /** Directory of records and state; absent: they are in memory, and end with the agent. */
   readonly data?: string | undefined;
@@ -35,7 +35,7 @@ export interface OwnStore extends Omit<Store, 'metrics'> {
 }
 
 /** The records of one agent, open. */
-export interface OpenRecords {
+interface OpenRecords {
   /** Counts the starts. */
   readonly boot: number;
   /** `metrics`: of a store on disk. */
@@ -81,7 +81,7 @@ export async function openRecords(options: OpenRecordsOptions, teardowns: Teardo
   return { boot, store, ledger: await read(() => openLedger(data, first, log, files)) };
 }
 
-export interface KeysOptions extends Pick<OpenRecordsOptions, 'data' | 'first' | 'files' | 'clock' | 'log'> {
+interface KeysOptions extends Pick<OpenRecordsOptions, 'data' | 'first' | 'files' | 'clock' | 'log'> {
   /** File of the keys that may sign commands; absent: only `own` may. */
   readonly trust?: string | undefined;
   /** The unit's own key. */

@@ -11,7 +11,7 @@ const SOON = 600_000;
 /** Two renewals are at least so far apart, ms. */
 const PAUSE = 3_600_000;
 
-export interface RenewalParts {
+interface RenewalParts {
   /** Part of its time that the certificate has left by our clock, 0 to 1; undefined: it cannot be read. */
   readonly left: () => number | undefined;
   /** Monotonic ms. */

@@ -8,7 +8,7 @@ import type { CarService } from './service.ts';
 /** Time between attempts, ms. */
 const AGAIN = 60_000;
 
-export interface Retry {
+interface Retry {
   /** Says in the log what does not work meanwhile. */
   readonly event: 'callbacks.limited' | 'http.unavailable' | 'trust.unavailable';
   /** Reads files, and does what is to be done with them. */
@@ -61,7 +61,7 @@ export async function retryUntilSound(retry: Retry): Promise<() => Promise<void>
 }
 
 /** What those need that keep at it. */
-export interface KeepOptions {
+interface KeepOptions {
   /** Shows the reason to `vigie status` and the metrics. */
   readonly service: Pick<CarService, 'lacks'> | undefined;
   readonly clock: Clock;

@@ -155,7 +155,7 @@ export class Starts {
   }
 }
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly vin: string;
   readonly profile: string;
   readonly data: string;

@@ -6,7 +6,7 @@ import type { CustomSignal } from '../protocol/profile.ts';
 /** Integers of columns lie within ± this (protocol/columns/numbers.ts). */
 const REACH = 2 ** 51;
 
-export type StepFault = Required<Pick<Diagnostic, 'severity' | 'message' | 'fix'>>;
+type StepFault = Required<Pick<Diagnostic, 'severity' | 'message' | 'fix'>>;
 
 /**
  * `described` is absent for a signal that no DBC describes: what it may say is not known then. `shared` is true if its

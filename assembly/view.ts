@@ -13,13 +13,13 @@ import type { Vehicle } from './vehicle.ts';
 /** Fleet of a car on a bench, and of a car that has no fleet configured. */
 export const LOCAL_FLEET = 'local';
 
-export interface NameOptions {
+interface NameOptions {
   readonly vin: string;
   readonly vehicle: Vehicle;
   readonly http?: InterfaceOptions['http'] | undefined;
 }
 
-export interface ViewOptions {
+interface ViewOptions {
   readonly vin: string;
   readonly vehicle: Vehicle;
   /** Commands may be given at all. */

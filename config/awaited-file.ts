@@ -3,7 +3,7 @@ import { unreadable } from './buses.ts';
 import { credentialFix } from './credentials.ts';
 import type { Findings } from './findings.ts';
 
-export interface AwaitedFile {
+interface AwaitedFile {
   /** What to do when it is not there. */
   readonly fix?: string;
   /** Only its owner and group should be able to use it. */

@@ -33,7 +33,7 @@ export const callbacksSchema = closed(
   },
   'Receivers of events: webhook, websocket, push',
 );
-export type CallbacksInput = Static<typeof callbacksSchema>;
+type CallbacksInput = Static<typeof callbacksSchema>;
 
 /** Paths are absolute. */
 export interface CallbacksConfiguration extends CallbackSettings {

@@ -28,7 +28,7 @@ export type ProfileCommand = Rule &
 type WrittenSend = Send & { readonly bus: string; readonly line: number };
 
 /** What a command may be confirmed by. */
-export interface Fed {
+interface Fed {
   readonly sources: readonly Source[];
   /** Paths under `status`, those with faults too. */
   readonly paths: ReadonlySet<string>;

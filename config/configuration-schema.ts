@@ -20,7 +20,7 @@ import { powerSchema } from './power.ts';
 import { members } from './settings.ts';
 
 /** The configuration format that this version reads. */
-export const configurationVersion = 1;
+const configurationVersion = 1;
 
 /** What a car may speak, in the order of the ELM327 data sheet, whose numbers begin at 1: `SP h`. */
 export const obdProtocols = [

@@ -87,7 +87,7 @@ export interface SentConfiguration {
   readonly unit: { readonly vin?: string; readonly data: string };
 }
 
-export interface ConfigurationReading {
+interface ConfigurationReading {
   /** Undefined when a finding is an error. */
   readonly configuration?: Configuration;
   readonly diagnostics: Diagnostic[];

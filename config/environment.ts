@@ -54,7 +54,7 @@ export const otherVariables: readonly string[] = ['VIGIE_DEBUG', 'VIGIE_SEED_KEY
 /** The variables of a process, e.g. `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface Overlay {
+interface Overlay {
   readonly data: unknown;
   /** Name of the variable by pointer of the member that it stands in for. */
   readonly origins: ReadonlyMap<string, string>;

@@ -150,7 +150,7 @@ export const httpSchema = closed(
   'The connected-vehicle interface over HTTP; without it there is none',
 );
 
-export type HttpInput = Static<typeof httpSchema>;
+type HttpInput = Static<typeof httpSchema>;
 
 /** Somebody who works with fleets; `passwordFile` holds a hash, read it with `readSecret`. */
 export type FleetUserConfiguration = Static<typeof fleetUser>;

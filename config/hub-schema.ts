@@ -9,7 +9,7 @@ import { choice, closed, format, keyed, line, listOf, number } from './fields.ts
 import { mapTiles, trustedProxies } from './http.ts';
 
 /** The format of hub.yaml that this version reads. */
-export const hubVersion = 1;
+const hubVersion = 1;
 
 /** What a member that is left out means. */
 export const hubDefaults = {

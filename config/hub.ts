@@ -66,7 +66,7 @@ export interface HubConfiguration {
   readonly log: { readonly level: 'error' | 'warn' | 'info' };
 }
 
-export interface HubReading {
+interface HubReading {
   /** Undefined when a finding is an error. */
   readonly configuration?: HubConfiguration;
   readonly diagnostics: Diagnostic[];

@@ -7,7 +7,7 @@ const flowControls = ['none', 'rtscts', 'xonxoff'];
 const baud = { least: 50, most: 12_000_000 };
 
 /** What is wrong with an address, and what to do. */
-export interface AddressFault {
+interface AddressFault {
   readonly message: string;
   readonly fix: string;
 }

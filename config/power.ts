@@ -9,7 +9,7 @@ export const powerSchema = closed(
   { ...members(powerSettings), ...members(sleepingLinkSettings) },
   'Times of sleep and standby',
 );
-export type PowerInput = Static<typeof powerSchema>;
+type PowerInput = Static<typeof powerSchema>;
 
 export interface PowerConfiguration extends PowerSettings {
   /** No shorter than that of an awake unit, ms. */

@@ -12,7 +12,7 @@ import { signalsSchema } from './signal-schema.ts';
 import { controlUnitSchema, udsSchema } from './uds-schema.ts';
 
 /** The profile format that this version reads. */
-export const profileVersion = 1;
+const profileVersion = 1;
 
 /** Which paths there are is checked against Status, with names that are close. */
 const PATH = '^[^\\s\\u0000-\\u001f]{1,200}$';

@@ -35,7 +35,7 @@ export interface Profile
   readonly commands: Readonly<Record<string, ProfileCommand>>;
 }
 
-export interface ProfileOptions {
+interface ProfileOptions {
   /** Folder of the shipped profiles. */
   readonly shipped: string;
   /** More DBC files for every bus, relative to the working directory. */

@@ -9,7 +9,7 @@ import type { Findings } from './findings.ts';
 /** A value that a person writes into a profile. */
 export type FixedValue = string | number | boolean | readonly string[];
 
-export interface Misfit {
+interface Misfit {
   readonly message: string;
   readonly fix?: string;
 }

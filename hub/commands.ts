@@ -36,7 +36,7 @@ export interface CommandKey {
   sign(payload: Uint8Array): Uint8Array;
 }
 
-export interface CommandsParts {
+interface CommandsParts {
   readonly store: Pick<CommandStore, 'add' | 'pending'>;
   readonly key: CommandKey;
   readonly clock: WallClock;

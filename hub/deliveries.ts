@@ -27,7 +27,7 @@ export interface DroppedDeliveries {
 }
 
 /** How far the delivery to one receiver has come. */
-export interface ReceiverProgress {
+interface ReceiverProgress {
   /** Events below this number are in the request that was tried already; 0: there was no request. */
   readonly held: number;
   /** Attempts of that request that failed. */

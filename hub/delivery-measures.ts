@@ -1,7 +1,7 @@
 /** What one hub counts of the events that it sends to receivers, since its start, for metrics. */
 
 /** Reasons why a receiver does not get an event. */
-export const deliveryLosses = ['dropped', 'refused', 'expired', 'damaged'] as const;
+const deliveryLosses = ['dropped', 'refused', 'expired', 'damaged'] as const;
 export type DeliveryLoss = (typeof deliveryLosses)[number];
 
 export interface DeliveryCounts {

@@ -22,7 +22,7 @@ export interface DueTimesStore {
 /** Between two looks, ms. */
 const EVERY = 60_000;
 
-export interface DueTimesParts {
+interface DueTimesParts {
   readonly store: DueTimesStore;
   readonly longest: LongestWaits;
   readonly clock: WallClock;

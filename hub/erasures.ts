@@ -6,7 +6,7 @@ import type { Registry } from './registry.ts';
 /** Time between two looks, and from a message of a forgotten car to the next look, ms. */
 const RETRY_MS = 5_000;
 
-export interface ErasuresParts {
+interface ErasuresParts {
   readonly registry: Pick<Registry, 'erasures' | 'cleared' | 'clearAgain' | 'isForgotten'>;
   /**
    * Clears the topics, and all others of the car that the broker retains. Resolves when it has no more; rejects while the

@@ -28,7 +28,7 @@ export const eventKinds: readonly Kind[] = [
 ];
 
 /** The events that a caller may see. */
-export interface EventView {
+interface EventView {
   /** The same for views that see the same. */
   readonly key: string;
   /** Undefined: the event is hidden. */
@@ -38,7 +38,7 @@ export interface EventView {
 /** Batches of one look: who sees little must not have all messages read. */
 const MOST_BATCHES = 25;
 
-export interface EventParts {
+interface EventParts {
   readonly reader: Pick<OverviewReader, 'arrived'>;
   readonly clock: WallClock;
   /** Resolves when other work that waits had its turn. */

@@ -17,7 +17,7 @@ const LOOK = 5;
 const FORGOTTEN = 'was forgotten: `vigie hub add` registers it again';
 const NOT_REGISTERED = 'is not registered here, or was removed: `vigie hub add` registers a car';
 
-export interface IntakeParts {
+interface IntakeParts {
   readonly store: MessageStore;
   readonly clock: WallClock;
   readonly log: HubLog;

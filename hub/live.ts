@@ -15,13 +15,13 @@ const LATEST_COMMIT = 120_000;
 /** From a reading that failed to the next, ms. */
 const AGAIN = 1_000;
 
-export interface LiveValue {
+interface LiveValue {
   readonly value: unknown;
   /** UTC ms of the car. */
   readonly at: number;
   readonly stale: boolean;
 }
-export type LiveValues = ReadonlyMap<Slot, LiveValue>;
+type LiveValues = ReadonlyMap<Slot, LiveValue>;
 
 /** Somebody who follows. */
 export interface LiveViewer {
@@ -40,7 +40,7 @@ export interface LiveViewer {
   end(): void;
 }
 
-export interface LiveParts {
+interface LiveParts {
   readonly news: HubNews;
   readonly reader: Pick<OverviewReader, 'arrived'> & Pick<VehicleReader, 'status'>;
   readonly clock: WallClock;

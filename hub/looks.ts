@@ -1,7 +1,7 @@
 /** Looks again and again at what is due, one look at a time. */
 import type { Timer } from './ports.ts';
 
-export interface LooksParts {
+interface LooksParts {
   readonly after: Timer;
   /** From the end of a look to the next, ms. */
   readonly every: number;

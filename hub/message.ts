@@ -70,7 +70,7 @@ export interface RecordPlace {
 }
 
 /** Id of a piece of a series. */
-export function pieceId({ boot, seq }: MessageOrder): string {
+function pieceId({ boot, seq }: MessageOrder): string {
   return `${boot.toString(16)}-${seq.toString(16)}`;
 }
 

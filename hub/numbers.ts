@@ -18,7 +18,7 @@ export type KeptStart = readonly [
 ];
 
 /** What is kept of them. */
-export interface KeptNumbers {
+interface KeptNumbers {
   /** From starts before those of `starts`. */
   readonly arrived: readonly Run[];
   /** As `gap` messages of these starts say, numbers included that arrived all the same. */
@@ -35,7 +35,7 @@ export interface NumbersReport {
 }
 
 /** Members of a message that are counted; `boot` is the number of its start at the hub ({@link ./lives.ts}). */
-export type Numbered = Pick<Envelope, 'seq' | 'boot' | 'offset'>;
+type Numbered = Pick<Envelope, 'seq' | 'boot' | 'offset'>;
 
 interface Start {
   readonly boot: number;

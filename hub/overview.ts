@@ -10,7 +10,7 @@ const PAUSE_PER_LOOK = 4;
 const BATCH = 500;
 /** Hubs that share a database differ in their clocks, and commit after they have received, ms. */
 const CLOCK_TOLERANCE = 5_000;
-export interface OverviewParts {
+interface OverviewParts {
   readonly reader: OverviewReader;
   readonly clock: WallClock;
   /** Resolves when other work that waits had its turn. */

@@ -19,7 +19,7 @@ const MOST_RUNS = 256;
 /** Who asks, in the audit trail. */
 const CALLER = 'hub';
 
-export interface ResendParts {
+interface ResendParts {
   readonly store: ResendStore & Pick<NumbersStore, 'numbers'>;
   readonly commands: Pick<HubCommands, 'submit'>;
   readonly clock: WallClock;

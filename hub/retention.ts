@@ -31,7 +31,7 @@ export interface RetentionStore {
   ): Promise<{ readonly removed: number; readonly next?: RetentionPlace }>;
 }
 
-export interface RetentionParts {
+interface RetentionParts {
   readonly store: RetentionStore;
   readonly days: RetentionDays;
   readonly clock: WallClock;

@@ -93,7 +93,7 @@ export interface RolloutStore {
 }
 
 /** What a message says of a configuration that was sent. */
-export interface RolloutReport {
+interface RolloutReport {
   readonly boot: number;
   readonly seq: number;
   readonly state: RolloutCarState;

@@ -19,7 +19,7 @@ const UNDER_WAY = 900_000;
 /** Cars that one look serves. */
 const MOST = 100;
 
-export interface RolloutsParts {
+interface RolloutsParts {
   readonly store: RolloutStore;
   readonly commands: Pick<HubCommands, 'submit'>;
   readonly clock: WallClock;

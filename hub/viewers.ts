@@ -7,7 +7,7 @@ import type { HubLog, WallClock } from './ports.ts';
 const LEASE = 180_000;
 const RENEWAL = 60_000;
 
-export interface ViewersParts {
+interface ViewersParts {
   readonly clock: WallClock;
   readonly log: HubLog;
   /** Hands a message to the broker; rejects when it does not take it. */

@@ -1,7 +1,7 @@
 /** Why a TLS client refuses the certificate of a server, in words, with what to do; the same for every client. */
 
 /** The server, as in "the broker", and where its authority is configured. */
-export interface CheckedServer {
+interface CheckedServer {
   readonly server: string;
   /** Where to give an authority that is not trusted, such as `mqtt.ca`. */
   readonly authority: string;

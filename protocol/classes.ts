@@ -2,7 +2,7 @@
 import { VigieError } from './errors.ts';
 import type { Kind } from './schema/kind.ts';
 
-export interface PriorityClass {
+interface PriorityClass {
   readonly name: string;
   readonly kinds: readonly Kind[];
   /** Seconds the broker keeps a message for a receiver that is away (MQTT 5 message expiry interval). */

@@ -1,5 +1,5 @@
 /** `T` without the members whose value is undefined: those that may be undefined are optional. */
-export type Defined<T extends object> = {
+type Defined<T extends object> = {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K];
 } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;

@@ -29,7 +29,7 @@ export const failureCauses = [
 ] as const;
 export type FailureCause = (typeof failureCauses)[number];
 
-export interface ErrorFact {
+interface ErrorFact {
   readonly meaning: string;
   /** status × 100 + number within the status. */
   readonly http: number;

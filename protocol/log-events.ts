@@ -8,7 +8,7 @@
 export type LogLevel = 'info' | 'warn' | 'error';
 
 /** Level, sentence, members. */
-export type LogEventRow = readonly [level: LogLevel, sentence: string, ...members: string[]];
+type LogEventRow = readonly [level: LogLevel, sentence: string, ...members: string[]];
 
 export const logEvents = {
   // The process and its configuration

@@ -121,7 +121,7 @@ interface Plan {
 }
 
 /** Throws an Error where the schema is at fault: the plan is made at load from a constant. */
-export function planOf(schema: TSchema): Plan {
+function planOf(schema: TSchema): Plan {
   const slots: Slot[] = [];
   const objects: StatusObject[] = [];
   const root = record(schema as SchemaNode, { path: [], keys: [], object: undefined, entry: undefined }, {});

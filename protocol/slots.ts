@@ -14,7 +14,7 @@ import {
   type StatusObject,
 } from './slot-plan.ts';
 
-export type { Leaf, Slot, SlotValue, StatusObject };
+export type { Leaf, Slot, SlotValue };
 
 /** Every leaf of Status, in the order of the document; `slots[n].index === n`. */
 export const slots: readonly Slot[] = plan.slots;

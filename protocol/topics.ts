@@ -14,7 +14,7 @@ const ROOT = 'vigie/1';
 export const downKinds = ['remote', 'monitor', 'callback', 'config', 'ack', 'watch'] as const;
 export type DownKind = (typeof downKinds)[number];
 
-export type Topic =
+type Topic =
   | { readonly vin: string; readonly direction: 'up'; readonly kind: Kind }
   | { readonly vin: string; readonly direction: 'down'; readonly kind: DownKind }
   | { readonly vin: string; readonly direction: 'presence' };

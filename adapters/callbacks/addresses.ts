@@ -22,7 +22,7 @@ export type Resolve = (
 ) => void;
 
 /** Code of the error of a connection that was not made because the address is not permitted. */
-export const FORBIDDEN = 'VIGIE_FORBIDDEN_ADDRESS';
+const FORBIDDEN = 'VIGIE_FORBIDDEN_ADDRESS';
 
 export class Addresses {
   readonly #networks: BlockList;

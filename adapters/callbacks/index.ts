@@ -8,10 +8,9 @@ import { Addresses, type AddressRules } from './addresses.ts';
 import type { NotificationChannel, NotificationChannels } from './channel.ts';
 import { checkPair, type VapidKeys } from './vapid.ts';
 
-export type { AddressRules } from './addresses.ts';
 export type { VapidKeys } from './vapid.ts';
 
-export interface ChannelOptions extends AddressRules {
+interface ChannelOptions extends AddressRules {
   /** Authorities (PEM) that sign receivers' certificates; absent: those of Node. Throws when they cannot be read. */
   readonly ca?: () => string;
   /** Absent: no push notifications. Throws when the keys cannot be read. */

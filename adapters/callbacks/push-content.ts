@@ -11,7 +11,7 @@ const LONGEST_TTL = 2_419_200;
 /** Members of `notification`, spelled as in NotificationOptions of the Notifications API. */
 const shown = ['title', 'body', 'image', 'icon', 'badge', 'tag', 'sound', 'lang'] as const;
 
-export interface PushContent {
+interface PushContent {
   readonly payload: string;
   readonly urgency: Urgency;
   readonly ttl: number;

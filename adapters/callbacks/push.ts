@@ -9,7 +9,7 @@ import { failure } from './failures.ts';
 import type { VapidKeys } from './vapid.ts';
 import { type HttpOptions, post, TIMEOUT } from './webhook.ts';
 
-export interface PushOptions extends HttpOptions {
+interface PushOptions extends HttpOptions {
   readonly vapid: VapidKeys;
 }
 

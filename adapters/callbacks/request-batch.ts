@@ -25,7 +25,7 @@ type Written =
   | { readonly channel: 'pushnotif'; readonly count: number; readonly request: PushRequest };
 
 /** Which vehicle a notification is about. */
-export type VehicleOf = (notification: Notification) => NamedVehicle;
+type VehicleOf = (notification: Notification) => NamedVehicle;
 
 /** Writes notifications for the interface, and sends them by the channels. */
 export function notifierOf(channels: NotificationChannels, vehicleOf: VehicleOf): Notifier {

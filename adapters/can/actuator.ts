@@ -17,7 +17,7 @@ import {
 import { extremes, messagesOf, type SignalValues } from './parameters.ts';
 
 /** How the profile has a command put on the bus; without `send` it is carried out in another way. */
-export interface FrameCommand {
+interface FrameCommand {
   readonly send?: Send | undefined;
 }
 
@@ -29,7 +29,7 @@ interface Prepared {
   readonly counter: BitField | undefined;
 }
 
-export type Commands = Readonly<Record<string, FrameCommand>>;
+type Commands = Readonly<Record<string, FrameCommand>>;
 
 /**
  * Checks the commands of a profile against the network descriptions.

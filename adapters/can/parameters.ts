@@ -20,7 +20,7 @@ const ranges = {
 type Name = keyof typeof ranges;
 
 /** True when a signal asks for a parameter. */
-export function parametric(signals: SignalValues): boolean {
+function parametric(signals: SignalValues): boolean {
   return Object.values(signals).some((value) => nameIn(value) !== undefined);
 }
 

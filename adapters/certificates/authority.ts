@@ -27,7 +27,7 @@ export interface CarCertificate {
 }
 
 /** A request for a certificate, after its signature was checked. */
-export interface CertificateRequest {
+interface CertificateRequest {
   readonly publicKey: x509.PublicKey;
   /** Digest of the public key, hexadecimal. */
   readonly key: string;

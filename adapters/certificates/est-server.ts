@@ -47,7 +47,7 @@ export interface EstServerOptions {
 /** A request of a car is some 500 bytes. */
 const MAX_BODY_BYTES = 16_384;
 /** A connection waits until its car is known. A client that opens many keeps no other client out. */
-export const CONNECTION_LIMITS: ConnectionLimits = {
+const CONNECTION_LIMITS: ConnectionLimits = {
   all: 256,
   waiting: 128,
   waitingPerAddress: 16,

@@ -37,7 +37,7 @@ export interface MachineTimes {
 
 export type ClockState = 'free' | 'gnss' | 'holdover';
 
-export interface DisciplineOptions {
+interface DisciplineOptions {
   /** UTC milliseconds before which no fix can be, such as the day of the build. */
   readonly earliest: number;
   /** True when the system's wall time is known to be right. */

@@ -12,7 +12,7 @@ const LONGEST = 2 ** 31 - 1;
 /** A unit whose battery was off starts in 1970; no unit runs a build from before this moment. UTC ms */
 export const EARLIEST = Date.UTC(2025, 0, 1);
 
-export interface SystemClockOptions {
+interface SystemClockOptions {
   /**
    * True when the system's time is right. By default a plausible time is taken to have come from the network; a unit
    * that keeps a clock of its own through a flat battery has to ask its time service.

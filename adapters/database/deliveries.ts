@@ -17,7 +17,7 @@ import type { RegistryDatabase, SqlStatement } from './registry.ts';
 import { EVENTS, recordIn, type SqlRow } from './rows.ts';
 
 /** What databases say differently. Leases are by the clock of the database, which hubs share. */
-export interface DeliveryDialect {
+interface DeliveryDialect {
   /** UTC ms, whole. */
   readonly now: string;
   /** Leaves out rows that another hub claims at this moment. */

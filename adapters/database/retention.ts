@@ -16,7 +16,7 @@ const ofRecords: ReadonlySet<Kind> = new Set(recordKinds);
 const UNTIMED = clockNumber('none');
 
 /** Locks the rows of a query, where the database has more than one writer. */
-export type RowLock = 'FOR UPDATE' | '';
+type RowLock = 'FOR UPDATE' | '';
 
 export class SqlRetention implements RetentionStore {
   readonly #database: Pick<RegistryDatabase, 'select' | 'erase'>;

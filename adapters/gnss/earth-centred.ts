@@ -8,7 +8,7 @@ const e2 = flattening * (2 - flattening);
 const degree = 180 / Math.PI;
 
 /** X, Y, Z in metres, or metres per second. */
-export type EarthCentred = readonly [x: number, y: number, z: number];
+type EarthCentred = readonly [x: number, y: number, z: number];
 
 /** False for zeros and for what no receiver in a car can have measured. */
 export function isNearSurface(position: EarthCentred): boolean {

@@ -23,9 +23,9 @@ export interface RecordSink {
 }
 
 /** Longest sentence looked at. IEC 61162-1 §7.1 allows 82 characters; receivers with many satellites send more. */
-export const longestSentence = 1024;
+const longestSentence = 1024;
 /** Longest line of JSON or comment: a sky view with all satellites has some 20,000 characters. */
-export const longestLine = 65_536;
+const longestLine = 65_536;
 /** Payload of the longest SiRF frame (SiRF Binary Protocol Reference Manual, transport message). */
 const longestSirf = 1023;
 const sirfFraming = 8;

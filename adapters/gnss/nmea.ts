@@ -11,7 +11,7 @@ import { readSentence } from './sentence.ts';
 import { readSirf } from './sirf.ts';
 import { nameOfUbx, UbxEpochs } from './ubx.ts';
 
-export interface NmeaOptions {
+interface NmeaOptions {
   /** What diagnostics name: a file or a device. */
   readonly file: string;
   /**

@@ -67,7 +67,7 @@ export function detectFixFormat(head: Uint8Array): FixFormat | undefined {
 }
 
 /** Where the bytes of a recording come from, unpacked. */
-export interface FixBytes {
+interface FixBytes {
   /** Bytes of the file as it lies on the disk; 0 when that is not known. */
   readonly size: number;
   /** How many of them were read. */

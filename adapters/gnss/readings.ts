@@ -18,7 +18,7 @@ export const gnssMessage = 'GNSS';
  * | `satellites` | count used in the solution |
  */
 export const gnssSignals = ['latitude', 'longitude', 'altitude', 'speed', 'heading', 'fix', 'satellites'] as const;
-export type GnssSignal = (typeof gnssSignals)[number];
+type GnssSignal = (typeof gnssSignals)[number];
 
 const dimensions = { none: 0, '2D': 2, '3D': 3 } as const;
 

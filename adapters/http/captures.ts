@@ -54,7 +54,7 @@ export async function captureList(view: CaptureView): Promise<{ readonly capture
   return { captures: await view.list() };
 }
 
-export interface CaptureFrames {
+interface CaptureFrames {
   readonly body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -8,7 +8,7 @@ export interface StreamTimes {
   readonly pause: number;
 }
 
-export interface StreamParts<K> {
+interface StreamParts<K> {
   /** What is known when the stream begins, and when it became so, UTC ms. */
   readonly known: Iterable<readonly [key: K, at: number]>;
   /** Whether the stream shows it. */

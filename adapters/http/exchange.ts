@@ -45,7 +45,7 @@ const transport = { 'Strict-Transport-Security': 'max-age=31536000' };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export interface Opening {
+interface Opening {
   /** The whole URL of the request. */
   readonly address: string;
   /** Whether it came over TLS: the address may say what it likes. */

@@ -45,7 +45,7 @@ export const bounds: ListenerBounds = {
 /** How often the files of certificates are looked at, ms. */
 const RELOAD = 60_000;
 
-export interface Listener {
+interface Listener {
   readonly server: Server | SecureServer;
   readonly connections: Connections;
 }

@@ -10,7 +10,7 @@ import { type Slot, slots } from '../../protocol/slots.ts';
 import { TooManyRequests } from './access/failures.ts';
 import { EventStream, type StreamTimes } from './event-stream.ts';
 
-export interface LiveOptions extends StreamTimes {
+interface LiveOptions extends StreamTimes {
   /** Streams at a time. */
   readonly streams: number;
 }

@@ -71,7 +71,7 @@ export class PageTokens {
 }
 
 /** A page by its bounds; the records at `first`, `last` and `cursor` may be gone by the time it is asked for. */
-export interface View {
+interface View {
   readonly first: RecordPosition;
   readonly last: RecordPosition;
   readonly cursor: RecordPosition;

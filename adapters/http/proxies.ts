@@ -1,13 +1,13 @@
 /** Addresses of clients behind proxies: `Forwarded` (RFC 7239) or `X-Forwarded-For`, from trusted proxies only. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-export interface ForwardedHeaders {
+interface ForwardedHeaders {
   readonly forwarded?: string | undefined;
   readonly 'x-forwarded-for'?: string | readonly string[] | undefined;
 }
 
 /** A client whose address a trusted proxy does not show. Never an address, so it is not this machine either. */
-export const UNKNOWN_CLIENT = 'unknown';
+const UNKNOWN_CLIENT = 'unknown';
 /** Identifiers that proxies use to hide addresses (RFC 7239 §6.3). */
 const HIDDEN = /^_[A-Za-z0-9._-]{1,64}$/;
 /** One pair of RFC 7239 §4: a token, or text in quotes. */

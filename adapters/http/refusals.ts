@@ -22,7 +22,7 @@ export function refuse(env: RequestContext['env'], cause: unknown, log: Log): Re
   });
 }
 
-export interface RawRefusal {
+interface RawRefusal {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }

@@ -9,7 +9,7 @@ import type { Caller, Handlers } from './call.ts';
 import { type App, type RequestContext, refuseHead } from './exchange.ts';
 import type { Serving } from './serving.ts';
 
-export interface RouteOptions {
+interface RouteOptions {
   /** Runs before the caller is admitted: for what also a refusal must contain. */
   readonly begin?: (context: RequestContext) => void;
   /** The answer is a stream, which has no HEAD. */

@@ -19,14 +19,14 @@ import { acceptable, EVENT_STREAM, mediaOf, requireJson } from './media.ts';
 import type { TrustedProxies } from './proxies.ts';
 import type { RateLimiter } from './rates.ts';
 
-export interface RoutePattern {
+interface RoutePattern {
   /** What comes before the path of the operation. */
   readonly root: string;
   /** The path with names in braces, from the root. */
   readonly pattern: string;
 }
 
-export interface ServingOptions {
+interface ServingOptions {
   readonly handlers: Handlers;
   readonly gates: Readonly<Partial<Record<Side, Gate>>>;
   readonly rates: RateLimiter;

@@ -5,7 +5,7 @@
 import type { Clock } from '../../agent/ports.ts';
 import { TooManyRequests } from './access/failures.ts';
 
-export interface SnapshotOptions {
+interface SnapshotOptions {
   /** Streams at a time. */
   readonly streams: number;
   /** Time between two looks at the states, ms. */
@@ -19,7 +19,7 @@ const DEFAULT: SnapshotOptions = { streams: 16, every: 250, heartbeat: 15_000 };
 /** Events by name; each reads its state, of JSON's types; undefined: there is nothing to say. */
 export type SnapshotEvents = Readonly<Record<string, () => unknown>>;
 
-export interface OpenOptions {
+interface OpenOptions {
   /** As {@link SnapshotOptions.every}, of this stream. */
   readonly every?: number;
   /** Called once, when the stream ends. */

@@ -21,7 +21,7 @@ import {
 } from './trust-file.ts';
 
 /** What may be shown of a key. */
-export interface KeyDescription {
+interface KeyDescription {
   readonly name: string;
   /** Key id, hexadecimal. */
   readonly kid: string;
@@ -34,7 +34,7 @@ export interface KeyDescription {
   readonly signs: boolean;
 }
 
-export interface GenerateOptions {
+interface GenerateOptions {
   readonly algorithm: KeyAlgorithm;
   /** Kinds of command that the key may give. */
   readonly kinds: readonly string[];

@@ -1,5 +1,5 @@
 /** Keys that sign commands, and the file of those that a car trusts. */
-export { type GenerateOptions, generateKey, type KeyDescription, listKeys, readTrust } from './directory.ts';
+export { generateKey, listKeys, readTrust } from './directory.ts';
 export { type OwnKey, ownKey } from './own-key.ts';
 export { CommandSigner } from './signer.ts';
 export {
@@ -11,4 +11,4 @@ export {
   type TrustChanges,
 } from './trust-changes.ts';
 export { algorithmOf, type KeyAlgorithm, keyIdOf, readTrustFile, type TrustedKey, unknownKinds } from './trust-file.ts';
-export { CONFIRM, TRUST_STATE, type TrustOptions, TrustStore } from './trust-store.ts';
+export { CONFIRM, TRUST_STATE, TrustStore } from './trust-store.ts';

@@ -6,7 +6,7 @@ import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import { DAY } from '../../protocol/calendar.ts';
 
-export interface SelfSigned {
+interface SelfSigned {
   /** PEM */
   readonly certificate: string;
   /** PEM, secret. */

@@ -34,7 +34,7 @@ export function readTrustChanges(data: unknown): TrustChanges | undefined {
 }
 
 /** What was found of both copies at a start. */
-export interface TrustCopies {
+interface TrustCopies {
   readonly file: TrustChanges;
   /** What `file` was read from. */
   readonly found: 'newest' | 'previous' | 'none';

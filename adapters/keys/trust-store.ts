@@ -13,7 +13,7 @@ import {
   unknownKinds,
 } from './trust-file.ts';
 
-export interface TrustOptions {
+interface TrustOptions {
   /** Where changes by command are kept; without it there are none. */
   readonly changes?: Document<TrustChanges>;
   /** Told of keys that were added and cannot be read. */

@@ -8,7 +8,7 @@ import { fileLine } from './file.ts';
 import { type FlowControl, serialLine } from './serial.ts';
 import { tcpLine } from './tcp.ts';
 
-export type LineAddress =
+type LineAddress =
   | { readonly kind: 'serial'; readonly path: string; readonly baudRate: number; readonly flowControl: FlowControl }
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
   | { readonly kind: 'file'; readonly path: string };

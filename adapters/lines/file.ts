@@ -10,7 +10,7 @@ import type { Clock, Line, LineEvents, OpenLine } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { reasonOf, unopened } from './failures.ts';
 
-export interface FileLineOptions {
+interface FileLineOptions {
   readonly path: string;
   readonly clock: Clock;
 }

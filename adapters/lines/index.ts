@@ -1,4 +1,4 @@
-export { type LineAddress, lineTo, readLineAddress } from './address.ts';
-export { type FileLineOptions, fileLine } from './file.ts';
-export { type FlowControl, type SerialLineOptions, serialLine } from './serial.ts';
-export { type TcpLineOptions, tcpLine } from './tcp.ts';
+export { lineTo, readLineAddress } from './address.ts';
+export { fileLine } from './file.ts';
+export { serialLine } from './serial.ts';
+export { tcpLine } from './tcp.ts';

@@ -9,7 +9,7 @@ import { reasonOf, unopened } from './failures.ts';
 
 export type FlowControl = 'none' | 'rtscts' | 'xonxoff';
 
-export interface SerialLineOptions {
+interface SerialLineOptions {
   /** Device file, e.g. `/dev/ttyUSB0`. */
   readonly path: string;
   /** Bits per second. */

@@ -4,7 +4,7 @@ import type { Line, LineEvents, OpenLine } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { reasonOf, unopened } from './failures.ts';
 
-export interface TcpLineOptions {
+interface TcpLineOptions {
   /** Name or address; an IPv6 address without brackets. */
   readonly host: string;
   readonly port: number;

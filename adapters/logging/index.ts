@@ -6,8 +6,7 @@ import { structuredLog } from './structured.ts';
 
 export { LINES, RateLimitedLog, WINDOW } from './rate.ts';
 export { redacted, redactedText } from './redact.ts';
-export { type Level, StreamLog } from './stream.ts';
-export { type LineSink, type StructuredOptions, structuredLog } from './structured.ts';
+export { structuredLog } from './structured.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -4,11 +4,11 @@ import { type Log, type LogEvent, type LogLevel, logEvents } from '../../protoco
 import { redacted } from './redact.ts';
 
 /** What takes the lines. */
-export interface LineSink {
+interface LineSink {
   write(text: string): unknown;
 }
 
-export interface StructuredOptions {
+interface StructuredOptions {
   readonly level: LogLevel | 'silent';
   /** UTC ms. */
   readonly now?: () => number;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../agent/ports.ts';
 
-export interface AcknowledgementsParts {
+interface AcknowledgementsParts {
   readonly clock: Pick<Clock, 'monotonic' | 'after'>;
   /** Milliseconds that an acknowledgement may take, from when the broker is known to have the packet. */
   readonly patience: number;
@@ -87,7 +87,7 @@ export const machineClock: AcknowledgementsParts['clock'] = {
   },
 };
 
-export interface TakingParts {
+interface TakingParts {
   /** Untaken messages; beyond them nothing more is read. */
   readonly most: number;
   readonly acknowledge: (id: number) => void;

@@ -6,7 +6,7 @@ import { malformation } from './packet-form.ts';
 import { PacketSplitter } from './packet-splitter.ts';
 import type { Version } from './protocol-choice.ts';
 
-export interface CheckedReadingOptions {
+interface CheckedReadingOptions {
   readonly version: Version;
   /** Bytes of the largest packet that is gathered. */
   readonly maximumPacket: number;

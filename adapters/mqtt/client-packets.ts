@@ -4,9 +4,9 @@ import { malformation, type ProtocolLevel } from './packet-form.ts';
 import { PacketSplitter } from './packet-splitter.ts';
 
 /** The first packet, CONNECT with its will, comes before the client is known: a car sends some 200 bytes. */
-export const MAX_CONNECT_BYTES = 4_096;
+const MAX_CONNECT_BYTES = 4_096;
 /** A car stores messages of up to 16 MiB and sends each until it is acknowledged; there is room for topic and properties. */
-export const MAX_PACKET_BYTES = 0x101_0000;
+const MAX_PACKET_BYTES = 0x101_0000;
 
 const CONNECT = 1;
 

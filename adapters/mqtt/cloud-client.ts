@@ -55,7 +55,7 @@ export type Receive =
   | ((topic: string, payload: Uint8Array, delivery: Delivery) => void)
   | ((topic: string, payload: Uint8Array, delivery: Delivery) => Promise<void>);
 
-export interface PublishOptions {
+interface PublishOptions {
   readonly retain?: boolean;
   /** Seconds after which the broker drops it for those who are away. */
   readonly expiry?: number;
@@ -63,7 +63,7 @@ export interface PublishOptions {
   readonly correlation?: Uint8Array;
 }
 
-export interface Subscription {
+interface Subscription {
   readonly filter: string;
   /** Ends it; resolves on the broker's acknowledgement. */
   close(): Promise<void>;

@@ -23,7 +23,7 @@ writeToStream.cacheNumbers = false;
  */
 const UNACKNOWLEDGED = new Error('acknowledged later, or left to the broker');
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   /** There is a transport: TCP is connected, TLS is agreed upon. */
   reached(): void;
   /** The broker accepted; `sessionPresent` when it still has the session of before. */

@@ -11,7 +11,7 @@ import { type Closing, ProtocolChoice, protocolName, type Version } from './prot
 import { type BrokerEndpoint, openSocket } from './socket.ts';
 import { unreachable } from './unreachable.ts';
 
-export interface DialerOptions {
+interface DialerOptions {
   /** In the order of preference. */
   readonly targets: readonly [BrokerEndpoint, ...BrokerEndpoint[]];
   readonly protocol: 'auto' | Version;
@@ -25,7 +25,7 @@ export interface DialerOptions {
   readonly log: Log;
 }
 
-export interface DialerEvents {
+interface DialerEvents {
   ready(connection: MqttConnection, sessionPresent: boolean): void;
   message(message: Incoming): void;
   /** A connection that was ready has ended. */

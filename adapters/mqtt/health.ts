@@ -12,7 +12,7 @@ import type { LinkState } from '../../protocol/schema/hello.ts';
  * | `waiting` | until the next round of addresses | dialing |
  * | `closing` | saying good-bye; from every state | closed |
  */
-export { type LinkState, linkStates } from '../../protocol/schema/hello.ts';
+export type { LinkState } from '../../protocol/schema/hello.ts';
 
 const next: Readonly<Record<LinkState, readonly LinkState[]>> = {
   closed: ['dialing'],

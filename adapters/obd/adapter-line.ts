@@ -1,7 +1,7 @@
 import { bytesOf, hexOf } from './hex.ts';
 
 /** One line that an adapter printed, by what it is. */
-export type AdapterLine =
+type AdapterLine =
   /** A frame behind a header (`ATH1`): 11 or 29 bits of CAN; `data` with its ISO-TP control bytes. */
   | { readonly kind: 'frame'; readonly header: string; readonly data: Uint8Array }
   /** A message behind the three header bytes of J1850, ISO 9141-2 or ISO 14230-4, its checksum verified. */

@@ -2,7 +2,7 @@ import { hexByte } from './hex.ts';
 import { type ModelYears, yearsText } from './model-years.ts';
 
 /** Where a request goes and where its answer comes from, in the words of a signal set. */
-export interface Address {
+interface Address {
   readonly header: string;
   readonly receiveAddress: string | undefined;
   readonly tester: string | undefined;
@@ -56,7 +56,7 @@ export function isUsualAnswer(request: string, header: string): boolean {
   return (request === '686A' || request === '616A') && /^4[18]6B/.test(answer);
 }
 
-export interface CommandParts extends Address {
+interface CommandParts extends Address {
   readonly service: number;
   readonly parameter: string;
   readonly extendedAddress: string | undefined;
@@ -83,7 +83,7 @@ export function commandId(command: CommandParts): string {
 }
 
 /** What a person or a test calls a command: `010D`, `01 0D`, `7E0.010D`, `7E0.7E8.2101|f=-2018`. */
-export interface CommandName {
+interface CommandName {
   readonly header: string | undefined;
   readonly receiveAddress: string | undefined;
   /** Service and parameter, upper-case hex. */

@@ -1,14 +1,14 @@
 import { hexOf } from './hex.ts';
 
 /** A message put together of the frames of one sender. */
-export interface IsotpMessage {
+interface IsotpMessage {
   /** Identifier of the sender, with its extended address where there is one. */
   readonly sender: string;
   readonly data: Uint8Array;
 }
 
 /** Why the frames of a sender make no message. */
-export interface IsotpFault {
+interface IsotpFault {
   readonly sender: string;
   readonly message: string;
   /** The sender itself began anew: a late answer to an earlier request, cut off by the one to this. */

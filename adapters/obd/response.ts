@@ -41,7 +41,7 @@ export interface ObdResponse {
  * Whether a frame behind this header begins with an extended address; `first` and `second` are its first bytes,
  * `receiving` says that the header's normally addressed message waits for more frames.
  */
-export type ExtendedAddressing = (header: string, first: number, second: number, receiving: boolean) => boolean;
+type ExtendedAddressing = (header: string, first: number, second: number, receiving: boolean) => boolean;
 
 /**
  * Reads what an ELM327 class adapter printed for one request: frames with or without header and spaces, messages in

@@ -67,7 +67,7 @@ const STORES = new Map([
   [0x4a, 'permanent'],
 ] as const);
 
-export interface TroubleCodes {
+interface TroubleCodes {
   readonly store: 'confirmed' | 'pending' | 'permanent';
   readonly codes: readonly TroubleCode[];
 }

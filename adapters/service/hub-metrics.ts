@@ -3,7 +3,7 @@ import type { HubMeasurements } from '../../hub/measures.ts';
 import type { MissingNumbers } from '../../hub/ports.ts';
 import { type Metric, type MetricValue, pageOf } from './metrics.ts';
 
-export interface HubSnapshot {
+interface HubSnapshot {
   readonly counted: HubMeasurements;
   /** Time since the start, ms. */
   readonly uptime: number;

@@ -2,7 +2,7 @@ import type { Clock, Log } from '../../agent/ports.ts';
 import type { SystemdNotifier } from './notify.ts';
 
 /** Says why what it stands for is stuck; undefined: it moves. */
-export interface Beating {
+interface Beating {
   stuck(): string | undefined;
 }
 

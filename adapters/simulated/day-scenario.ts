@@ -9,7 +9,7 @@ import { parked, type Scenario, type Scene } from './scenario.ts';
 const INDICATED = 40;
 
 /** A drive of the day, worked out. Times are ms since the day began. */
-export interface Journey {
+interface Journey {
   readonly from: number;
   readonly to: number;
   /** When it runs into something. */

@@ -10,13 +10,13 @@ import {
 import { VigieError } from '../../protocol/errors.ts';
 import type { InjectionTime } from './injections.ts';
 import type { CarPosition } from './navigator.ts';
-import type { Part, ScenarioName, Scene } from './scenario.ts';
+import type { ScenarioName, Scene } from './scenario.ts';
 import { type SceneName, sceneNames } from './stage.ts';
 import { type CarState, newCar, parseState } from './state.ts';
 import { SimulatedTransmitter, TICK } from './transmitter.ts';
 import { type Driving, SimulatedVehicle } from './vehicle.ts';
 
-export type { CarPosition, CarState, InjectionTime, Part, ScenarioName, Scene, SceneName };
+export type { CarState, InjectionTime, ScenarioName, Scene, SceneName };
 export { sceneNames };
 
 /** Ticks that were missed for longer than this (a suspended machine) are not made up for, ms. */

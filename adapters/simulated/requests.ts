@@ -8,7 +8,7 @@ const PAUSE = 200;
 const NONE = 0;
 
 /** A message by which a control unit is asked for something. */
-export interface RequestMessage {
+interface RequestMessage {
   readonly message: string;
   /** Signal of the request; 0 asks for nothing. */
   readonly signal: string;

@@ -36,7 +36,7 @@ export interface RoutePoint {
 }
 
 /** A stretch of the route that turns. Distances in m from the start. */
-export interface Bend {
+interface Bend {
   readonly from: number;
   readonly to: number;
   /** 1/m; left is positive. */

@@ -19,7 +19,7 @@ const longStep = 128 << 10;
  * With more than half of the space dead, some segment is at most half alive: moving its m bytes frees at least
  * 2 m, so moving on as much as is written keeps pace.
  */
-export function chooseVictim(sealed: readonly Segment[], segmentBytes: number): Segment | undefined {
+function chooseVictim(sealed: readonly Segment[], segmentBytes: number): Segment | undefined {
   let space = 0;
   let live = 0;
   let victim: Segment | undefined;

@@ -3,7 +3,7 @@ import { Low } from 'lowdb';
 import type { Document } from '../../agent/ports.ts';
 import { DurableFile, type DurableOptions, type Generation, type Held } from './durable.ts';
 
-export interface FileDocument<T> extends Document<T> {
+interface FileDocument<T> extends Document<T> {
   /** Files that were found corrupt when the document was opened, and put aside. */
   readonly corrupt: number;
   /** What the document was read from when it was opened. */

@@ -2,7 +2,7 @@
 import type { Header } from './segment.ts';
 
 /** In headers that earlier versions wrote after a segment that the disk did not return: its end is unknown. */
-export const unknownEnd = 0xffff_ffff;
+const unknownEnd = 0xffff_ffff;
 
 export interface SegmentFile {
   readonly number: number;
@@ -11,7 +11,7 @@ export interface SegmentFile {
   readonly header: Header | undefined;
 }
 
-export interface Listing {
+interface Listing {
   /** Those whose records may count, oldest first. */
   readonly segments: readonly SegmentFile[];
   /** By number: up to where the records of a segment count, as the header of the one after it says. */

@@ -23,7 +23,7 @@ export interface MemoryStore {
   close(): Promise<void>;
 }
 
-export interface MemoryStoreOptions {
+interface MemoryStoreOptions {
   /** Retention of collections, as in the store on disk. */
   readonly records?: RecordRules;
   /** Collections without a reader: their records are not kept. */

@@ -22,7 +22,7 @@ export const FIRST_START = 'first-start';
 const VERSION = 'version';
 const COPY = 'version.copy';
 
-export interface RecordFormat {
+interface RecordFormat {
   /** The highest number of the two files; {@link FORMAT} when neither holds one. */
   readonly format: number;
   /** Which file is missing or damaged; absent: none, or no first start has finished in the folder. */
@@ -43,7 +43,7 @@ export function readFormat(folder: string, files: FileSystem = nodeFileSystem): 
   return faults.length === 0 || isNew(folder, files) ? { format } : { format, fault: faults.join('; ') };
 }
 
-export interface ClaimedFormat {
+interface ClaimedFormat {
   /** As {@link RecordFormat.fault}; the file was put aside and written again. */
   readonly fault?: string;
   /** Why the disk did not take the number. */

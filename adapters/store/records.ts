@@ -7,7 +7,7 @@ import type { Journal } from './journal.ts';
 import { stateSeries } from './record-types.ts';
 import { isSeries, type RecordRules, ruleOf } from './retention.ts';
 
-export interface RecordsOptions {
+interface RecordsOptions {
   readonly rules: RecordRules;
   /** The time by which records expire. */
   readonly agreed: () => number | undefined;
@@ -16,7 +16,7 @@ export interface RecordsOptions {
 }
 
 /** Records, and what keeps them within their bounds; the store calls `retire` when a group is cut. */
-export interface JournalRecords extends RecordStore {
+interface JournalRecords extends RecordStore {
   retire(): void;
 }
 

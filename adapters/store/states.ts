@@ -17,7 +17,7 @@ export interface States extends Memory {
 }
 
 /** `put` keeps bytes under a key and gives them a number; `remove` forgets what has a number. */
-export interface StateKeeper {
+interface StateKeeper {
   readonly first: Iterable<readonly [key: string, number: number, bytes: Uint8Array]>;
   put(key: string, bytes: Uint8Array): number;
   remove(number: number): void;

@@ -15,7 +15,7 @@ import { CallbackStore, type StoredCallback } from './store.ts';
 
 const MONITOR = receiverOfMonitor('');
 
-export interface CallbacksParts {
+interface CallbacksParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly monitors: WatchedMonitors;

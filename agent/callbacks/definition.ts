@@ -15,7 +15,7 @@ import { Member } from '../../protocol/schema/monitor/input.ts';
 import type { Notifier } from './notifier.ts';
 
 /** A requested callback. */
-export interface CallbackInput {
+interface CallbackInput {
   readonly side: CallbackSide;
   readonly id: string;
   /** `subscribe` of the interface, in JSON's types. */
@@ -24,7 +24,7 @@ export interface CallbackInput {
 }
 
 /** Present callbacks and limits. */
-export interface CallbackSurroundings {
+interface CallbackSurroundings {
   readonly notifier: Pick<Notifier, 'check'>;
   /** The callback with the same id. */
   readonly before: Callback | undefined;

@@ -23,7 +23,7 @@ export const deliveryBounds: DeliveryBounds = {
   requests: 256,
 };
 
-export interface DistributionParts {
+interface DistributionParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly records: RecordStore;

@@ -4,7 +4,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { Memory } from '../ports.ts';
 
 /** One event that waits, by the id of its record. */
-export interface Waiting {
+interface Waiting {
   readonly seq: number;
   readonly id: string;
   /** When it came, UTC ms. */

@@ -9,13 +9,13 @@ import type { NotificationItem, Receipt, RequestBatch } from './notifier.ts';
 import { type Loss, type Losses, Queue } from './queue.ts';
 
 /** All trying ends after three days. Interface 3.18.0 and 4.16.0, rules of delivery. */
-export const LIFETIME = 259_200_000;
+const LIFETIME = 259_200_000;
 /** Delay before the next attempt after a refused write, or without a connection, ms. */
 export const AGAIN = 10_000;
 /** Longest delay that a receiver may ask for, ms. */
 const LONGEST_PLEA = 3_600_000;
 
-export interface ReceiverParts {
+interface ReceiverParts {
   readonly clock: Clock;
   readonly log: Log;
   /** Loads the notification with an id; undefined if it is missing or cannot be read. */

@@ -16,7 +16,7 @@ export interface PreparedCollection {
   decoder(buses: readonly string[]): FrameDecoder;
 }
 
-export interface RunningParts extends SignalRecorderOptions {
+interface RunningParts extends SignalRecorderOptions {
   readonly status: RecorderParts['status'];
   readonly records: Pick<RecorderParts['records'], 'append'>;
   readonly privacy: RecorderParts['privacy'];

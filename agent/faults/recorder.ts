@@ -39,7 +39,7 @@ export interface FaultParts {
   readonly log: Log;
 }
 
-export interface FaultOptions extends FaultSettings {
+interface FaultOptions extends FaultSettings {
   /** What the profile says of codes. */
   readonly texts: Readonly<Record<string, string>>;
 }

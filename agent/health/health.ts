@@ -98,7 +98,7 @@ export interface LinkDetails {
   readonly counts: { readonly attempts: number; readonly losses: number };
 }
 
-export interface HealthOptions {
+interface HealthOptions {
   readonly clock: Clock;
   readonly process: () => ProcessVitals;
   readonly mode?: Mode;

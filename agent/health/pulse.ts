@@ -1,14 +1,14 @@
 import type { Clock } from '../ports.ts';
 
 /** A tick that is this late means that the event loop, or the agent, stands still, ms. */
-export const LATE = 15_000;
+const LATE = 15_000;
 /** A commit that neither succeeds nor fails for so long, ms: the slowest flash takes some seconds. */
-export const UNCOMMITTED = 30_000;
+const UNCOMMITTED = 30_000;
 /** The reported delay covers one to two such windows, ms. */
 const WINDOW = 60_000;
 
 /** What the pulse looks at beside the tick. */
-export interface PulseParts {
+interface PulseParts {
   /** Milliseconds since the oldest commit under way began; 0: no commit is under way. */
   readonly commitWait: () => number;
   /** Why a source counts as stuck; undefined: none does. */

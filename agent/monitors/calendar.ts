@@ -10,7 +10,7 @@ const REMEMBERED = 4_096;
 const LOOK_AGAIN = DAY;
 
 /** The clocks of one zone. */
-export class Zone {
+class Zone {
   readonly #format: Intl.DateTimeFormat;
   readonly #offsets = new Map<number, number>();
 
@@ -75,7 +75,7 @@ export function zoneOf(name: string): Zone {
   return known;
 }
 
-export interface Look {
+interface Look {
   readonly inside: boolean;
   /** When it is to be looked again, UTC ms: nothing changes before. */
   readonly next: number;

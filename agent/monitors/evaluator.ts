@@ -25,7 +25,7 @@ import { TimerQueue } from './timer-queue.ts';
 /** If a tick is earlier than the last input by more than this, the clock was set back. ms */
 const STEP = 1_000;
 
-export interface EvaluatorParts {
+interface EvaluatorParts {
   readonly status: PreviousStatus;
   readonly sources: Sources;
   /** Emits an event of the monitor. */

@@ -11,7 +11,7 @@ import type { Facts } from './facts.ts';
 import type { RunningMonitor, RunningTrigger, SourceValue } from './running.ts';
 import { literal, type Sources } from './sources.ts';
 
-export interface EventContentParts {
+interface EventContentParts {
   readonly status: StatusReader;
   readonly sources: Sources;
   readonly facts: Facts;
@@ -21,7 +21,7 @@ export interface EventContentParts {
 }
 
 /** The step that the event comes from. */
-export interface StepContext {
+interface StepContext {
   readonly values: ReadonlyMap<TriggerData, SourceValue>;
   /** The alert that has just ended. */
   readonly ended: Alert | undefined;

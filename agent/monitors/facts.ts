@@ -75,6 +75,6 @@ export class Facts {
 }
 
 /** The collision without its measurements, which are as long as a message may be. */
-export function shorn({ pulse: _pulse, readings: _readings, ...rest }: Body<'collision'>): Body<'collision'> {
+function shorn({ pulse: _pulse, readings: _readings, ...rest }: Body<'collision'>): Body<'collision'> {
   return rest;
 }

@@ -37,7 +37,7 @@ const CONTEXT = 'monitors/context';
 const keyOf = (id: string): string => `monitor/${id}`;
 const standingKeyOf = (id: string): string => `monitor/${id}/now`;
 
-export interface MonitorsParts {
+interface MonitorsParts {
   readonly status: StatusReader;
   readonly trips: OpenTripReader;
   /** Absent: the profile has no custom signals. */

@@ -8,7 +8,7 @@ const STEP = 50;
 /** Runs of numbers that may be asked for at a time; who asks for more has to ask again later. */
 const MOST_RUNS = 1024;
 
-export interface RepetitionParts {
+interface RepetitionParts {
   readonly store: OutboxStore;
   readonly clock: Clock;
   readonly log: Log;

@@ -31,7 +31,7 @@ interface Track {
   record: Alert | undefined;
 }
 
-export interface AlertParts {
+interface AlertParts {
   readonly status: StatusReader;
   readonly records: Records;
   readonly trips: TripReader;

@@ -44,7 +44,7 @@ interface State {
   readonly movedAt: number | undefined;
 }
 
-export interface TheftParts {
+interface TheftParts {
   readonly status: StatusReader;
   readonly writer: StatusWriter;
   readonly records: Records;

@@ -8,9 +8,9 @@ import type { Status, StatusObserver } from '../status.ts';
 import type { CommandEnd } from './diagnosis.ts';
 
 /** How waiting for a result ended: it was shown, it was not in time, or something else was shown that ends it. */
-export type Ending = 'shown' | 'late' | CommandEnd;
+type Ending = 'shown' | 'late' | CommandEnd;
 
-export interface WaitOptions {
+interface WaitOptions {
   /** Events that end it early. */
   readonly ends?: readonly CommandEnd[];
   /** Only a change to the result counts, since the previous command of this kind was confirmed in the same way. */

@@ -26,7 +26,7 @@ export function endsOf(action: string): readonly CommandEnd[] {
   return endsByAction.get(action) ?? [];
 }
 
-export interface Evidence {
+interface Evidence {
   readonly status: StatusReader;
   readonly channels: Pick<Channels, 'value' | 'fresh'> | undefined;
   /** Paths that the profile feeds, channels included. */

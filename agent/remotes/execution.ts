@@ -12,7 +12,7 @@ import type { Plan, Refusal } from './plan.ts';
 import { defaultLimits, type Limits, type Power } from './power.ts';
 import type { Progress, Reports } from './reports.ts';
 
-export interface ExecutionParts {
+interface ExecutionParts {
   readonly rules: Readonly<Record<string, CommandRule>>;
   readonly actuator: Actuator;
   readonly status: StatusReader;

@@ -22,7 +22,7 @@ export interface Circumstances {
 }
 
 /** One thing that an action needs of the car, and whether it is so. */
-export interface InterlockState {
+interface InterlockState {
   /** For people: what must be so, and what the car shows. */
   readonly demand: string;
   readonly shown: string;

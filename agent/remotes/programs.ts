@@ -50,7 +50,7 @@ const chargingKey = (place: number): string => `charge/${place}`;
 const endKey = (place: number): string => `charge/${place}/end`;
 const DELAYED = 'charge/next';
 
-export interface ProgramsParts {
+interface ProgramsParts {
   readonly schedule: Schedule;
   readonly writer: StatusWriter;
   readonly status: Pick<Status, 'value' | 'observe'>;

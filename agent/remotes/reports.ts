@@ -18,7 +18,7 @@ export interface Progress {
   readonly unreported: ReadonlySet<RemoteStatus>;
 }
 
-export interface ReportsParts {
+interface ReportsParts {
   readonly ledger: Ledger;
   /** The commits of the publisher have the copy of the ledger. */
   readonly copied: boolean;

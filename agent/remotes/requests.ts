@@ -48,14 +48,14 @@ export interface RemoteAction {
 }
 
 /** Follows commands from every sender. */
-export interface CommandObserver {
+interface CommandObserver {
   /** Called once, before its first state. */
   arrived(command: ArrivedCommand): void;
   /** Called with each state, before it is on disk. */
   reported(report: RemoteReport): void;
 }
 
-export interface RequestsParts {
+interface RequestsParts {
   readonly vin: string;
   readonly clock: Clock;
   /** Omitted if this unit has no key, and so sends itself no commands. */

@@ -39,7 +39,7 @@ export interface UnverifiedCommand {
   readonly late: boolean;
 }
 
-export interface VerificationParts {
+interface VerificationParts {
   readonly clock: Pick<Clock, 'monotonic' | 'after'>;
   readonly log: Log;
   readonly budget: CheckBudget;

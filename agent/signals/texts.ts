@@ -3,7 +3,7 @@ import { LONGEST_TEXT } from '../../protocol/schema/text.ts';
 import type { Records } from '../records.ts';
 
 /** Sees what text signals say. */
-export type TextObserver = (place: number, at: number) => void;
+type TextObserver = (place: number, at: number) => void;
 
 /**
  * The present text of each text signal. A text that differs from the last recorded one is recorded, and so published; it

@@ -42,7 +42,7 @@ export interface SignalView {
   follow(changed: (name: string, at: number) => void): () => void;
 }
 
-export interface RecordedParts {
+interface RecordedParts {
   readonly signals: Signals;
   readonly numbers: SignalNumbers;
   readonly kept: Pick<RecordStore, 'list'>;

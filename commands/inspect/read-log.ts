@@ -13,7 +13,7 @@ export interface FrameConsumer {
   endLog?(): void;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly columns?: string | undefined;
   readonly filter: FrameFilter | undefined;
   /** Flushed while the log is read, when consumers write to them. */

@@ -16,7 +16,7 @@ import type { IdentifierLine } from './schema.ts';
 import { signalLineOf, signalText } from './signal-lines.ts';
 import { busLineOf, identifierLineOf, trafficText } from './traffic-lines.ts';
 
-export interface Report {
+interface Report {
   readonly traffic: Traffic;
   readonly databases: readonly BoundDatabase[];
   readonly signals: readonly SignalStatistics[] | undefined;

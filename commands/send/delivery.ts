@@ -10,7 +10,7 @@ import { upTopic } from '../../protocol/topics.ts';
 import { readMessage } from './received.ts';
 import type { SendRequest } from './request.ts';
 
-export interface DeliveryOptions {
+interface DeliveryOptions {
   readonly vin: string;
   readonly client: CloudClient;
   readonly signer: CommandSigner;

@@ -87,7 +87,7 @@ function isList({ signal }: SignalFacts): boolean {
 }
 
 /** Smallest and largest physical value that the description allows. */
-export function spanOf({ signal }: SignalFacts): [number, number] {
+function spanOf({ signal }: SignalFacts): [number, number] {
   const { length, type, factor, offset, range } = signal;
   if (type === 'float') return range === undefined ? [-1e9, 1e9] : [...range];
   const raws = type === 'signed' ? [-(2 ** (length - 1)), 2 ** (length - 1) - 1] : [0, 2 ** length - 1];

@@ -34,7 +34,7 @@ const negations: ReadonlySet<string> = new Set([
 const negationsBehind: ReadonlySet<string> = new Set(['nicht', 'pas']);
 
 /** A rule with the names that the path has for its values; none of a flag. */
-export interface NamedStates extends StateRule {
+interface NamedStates extends StateRule {
   readonly names?: readonly string[] | undefined;
 }
 
@@ -123,7 +123,7 @@ function plain(label: string): string {
 }
 
 /** The value that a label of the DBC stands for; undefined: none, so the raw value stays out of the map. */
-export function valueOfLabel(rule: StateRule, label: string): string | undefined {
+function valueOfLabel(rule: StateRule, label: string): string | undefined {
   if (rule.plain === true && wordsOf(label).some(isUnknown)) return undefined;
   const meant = meaningsOf(label);
   for (const [value, pattern] of rule.values) {

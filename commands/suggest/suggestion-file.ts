@@ -16,7 +16,7 @@ export { SuggestionObserver };
 /** The bus of a profile that has only one. */
 const ONLY = 'car';
 
-export interface LogsRead {
+interface LogsRead {
   readonly observer: SuggestionObserver;
   readonly traffic: Traffic;
 }

@@ -107,7 +107,7 @@ const unstated: ReadonlySet<string> = new Set([
 const degrees: ReadonlySet<string> = new Set(['deg', 'degree', 'degrees', '°', 'grad', 'degre']);
 
 /** Units that are a percentage of something else, or of no use to any path, are known by name only. */
-export interface ReadUnit {
+interface ReadUnit {
   readonly name: string;
   readonly conversion: Conversion;
 }

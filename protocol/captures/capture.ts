@@ -6,7 +6,7 @@ import { type Capture, captureBounds } from '../schema/capture.ts';
 import { type CapturedFrames, columnsOfFrames, framesOfColumns } from './columns.ts';
 
 /** The members of a part that hold its frames. */
-export type PackedFrames = Pick<Capture, 'frames' | 'start' | 'size' | 'columns'>;
+type PackedFrames = Pick<Capture, 'frames' | 'start' | 'size' | 'columns'>;
 
 /**
  * Frames as members of a part; there must be at most `captureBounds.frames`.

@@ -28,8 +28,6 @@ import {
 } from './scalars.ts';
 import { parse, Wire } from './wire.ts';
 
-export type { CodecOptions } from './scalars.ts';
-
 /** Both directions of one schema. All faults are thrown as `message.malformed` naming the member and the rule. */
 export interface Codec<T> {
   /** The deterministic encoding (RFC 8949 section 4.2.1); `base` is the message's `at`, UTC milliseconds. */

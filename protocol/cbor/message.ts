@@ -52,7 +52,7 @@ const codecs = new Map<Kind, Codec<unknown>>();
 let waypointWireCodec: Codec<unknown> | undefined;
 
 /** A message before the type of its body is known to belong to its kind; the codec checks that. */
-export type UncheckedMessage = Envelope & { readonly body: object };
+type UncheckedMessage = Envelope & { readonly body: object };
 
 /**
  * The payload of a message (RFC 8949 section 4.2.1), in the shortest of the forms it can have. Throws

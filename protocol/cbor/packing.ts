@@ -15,7 +15,7 @@ import { encodeTree } from './wire.ts';
 /** Shorter messages gain nothing, bytes. */
 const WORTH_IT = 64;
 /** Bytes before compression that a packed message has at most; a longer one goes as it is. */
-export const PACKED_SIZE: number = 1 << 16;
+const PACKED_SIZE: number = 1 << 16;
 
 /** The packed form of a message; undefined where there is none or it is not worth trying. */
 export function pack(message: Uint8Array, deflate: Deflate): Uint8Array | undefined {

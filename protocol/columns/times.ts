@@ -17,7 +17,7 @@ const SAMPLE = 16;
 export const LONGEST: number = 2 ** 31;
 
 /** Lists of times: one list after the other, each list of one series or of the table of moments. */
-export interface TimeLists {
+interface TimeLists {
   /** In ticks. */
   readonly times: readonly number[];
   /** How many times each list has. */

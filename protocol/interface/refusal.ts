@@ -23,7 +23,7 @@ export const refusalMeanings: Readonly<Record<number, string>> = {
   507: 'The disk of the car refuses writes.',
 };
 
-export interface FleetRefusal {
+interface FleetRefusal {
   /** HTTP status × 100 + number. */
   readonly code: number;
   readonly uuid: string;
@@ -32,7 +32,7 @@ export interface FleetRefusal {
   readonly timestamp: string;
 }
 
-export interface UserRefusal {
+interface UserRefusal {
   readonly code: number;
   /** Name of the error and id of the request. */
   readonly debug: string;

@@ -7,7 +7,7 @@ import { remoteScope, reservedScopes, type Scope } from './operations/scopes.ts'
 import { remoteKindsOf } from './schemas/delivery.ts';
 
 /** A remote that was asked for. */
-export interface AskedRemote {
+interface AskedRemote {
   readonly type: RemoteType;
   /** Body of the command, as the table of kinds has it. */
   readonly body: object;
@@ -44,7 +44,7 @@ export function remoteScopeOf(type: RemoteType): Scope {
 }
 
 /** Scopes that sending a command needs: that of its kind, and those of the kinds that have its actions. */
-export function scopesOfRemote({ type, body }: Pick<AskedRemote, 'type' | 'body'>): ReadonlySet<Scope> {
+function scopesOfRemote({ type, body }: Pick<AskedRemote, 'type' | 'body'>): ReadonlySet<Scope> {
   const actions = remoteKindOf(type).asks(body);
   const kinds = remoteKinds.filter((kind) => actions.some((action) => Object.hasOwn(kind.actions, action)));
   return new Set([type, ...kinds.map((kind) => kind.type)].map(remoteScopeOf));

@@ -68,7 +68,7 @@ export function seenEvent(sees: Sees, event: FleetEvent): FleetEvent | undefined
 }
 
 /** Whether the caller sees a command in the audit trail: as a state of the car, or because it may send such commands. */
-export function seesCommand(sees: Sees, type: string): boolean {
+function seesCommand(sees: Sees, type: string): boolean {
   const kind = findRemoteKind(type);
   return sees('data:telemetry') || (kind !== undefined && sees(remoteScopeOf(kind.type)));
 }

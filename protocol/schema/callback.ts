@@ -5,7 +5,7 @@ import { type CallbackSubscribe, subscribeSchema } from './callback/subscribe.ts
 import { enumeration, instant, record, required, type Static, text } from './fields.ts';
 
 export { type MonitorDelivery, readDelivery, shownDelivery } from './callback/delivery.ts';
-export { type CallbackSubscribe, type CallbackType, callbackTypes, subscribeSchema } from './callback/subscribe.ts';
+export { type CallbackSubscribe, type CallbackType, subscribeSchema } from './callback/subscribe.ts';
 
 /** Callbacks that a car serves at most, both sides together. */
 export const CALLBACKS = 200;

@@ -5,7 +5,7 @@ import { recordId } from './identity.ts';
 import { monitorId } from './monitor.ts';
 
 /** What asks for a capture. */
-export const captureCauses = ['collision', 'monitor', 'command'] as const;
+const captureCauses = ['collision', 'monitor', 'command'] as const;
 
 /** Bounds of one part. */
 export const captureBounds = {

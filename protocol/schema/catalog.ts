@@ -10,7 +10,7 @@ export type SignalKind = (typeof signalKinds)[number];
 export const HASH_LENGTH = 8;
 
 /** A catalog is sent in at most so many parts. */
-export const MOST_PARTS = 1_000;
+const MOST_PARTS = 1_000;
 
 const float = (description: string) => quantity({ unit: '1', resolution: 0, description });
 

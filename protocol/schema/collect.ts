@@ -49,7 +49,7 @@ export const collectedSignalSchema = record(
 );
 export type CollectedSignal = Static<typeof collectedSignalSchema>;
 
-export const collectConditionSchema = record(
+const collectConditionSchema = record(
   'CollectCondition',
   {
     path: required(1, text({ description: 'Path of Status, such as `kinetic.speed`.' })),

@@ -57,7 +57,7 @@ export interface FieldOptions {
   readonly description: string;
 }
 
-export interface QuantityOptions extends FieldOptions {
+interface QuantityOptions extends FieldOptions {
   /** Unit in the interface, e.g. `km/h`; `1` for a plain count. */
   readonly unit: string;
   /** Smallest step that is kept on the wire; 0 sends the float as it is. */

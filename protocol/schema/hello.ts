@@ -108,7 +108,7 @@ export type HelloHealth = Static<typeof helloHealthSchema>;
 export type HelloLink = NonNullable<HelloHealth['link']>;
 
 /** What has become of a configuration that was sent to the car. */
-export const configurationStates = ['local', 'trial', 'applied', 'returned', 'superseded'] as const;
+const configurationStates = ['local', 'trial', 'applied', 'returned', 'superseded'] as const;
 
 export const helloConfigurationSchema = record(
   'HelloConfiguration',
@@ -135,9 +135,9 @@ export const helloConfigurationSchema = record(
 );
 export type HelloConfiguration = Static<typeof helloConfigurationSchema>;
 
-export const powerStates = ['active', 'standby', 'asleep'] as const;
+const powerStates = ['active', 'standby', 'asleep'] as const;
 
-export const helloPowerSchema = record(
+const helloPowerSchema = record(
   'HelloPower',
   {
     state: required(1, enumeration(powerStates, { description: 'Whether car and unit are awake.' })),

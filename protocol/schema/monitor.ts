@@ -3,8 +3,8 @@ import { count } from './count.ts';
 import { enumeration, instant, list, optional, record, required, type Static, text } from './fields.ts';
 import { monitorParameterSchema } from './monitor/parameter.ts';
 
-export { type CompiledMonitor, type CompiledTrigger, compileMonitor } from './monitor/compile.ts';
-export { type MonitorParameter, monitorParameterSchema } from './monitor/parameter.ts';
+export { type CompiledMonitor, compileMonitor } from './monitor/compile.ts';
+export type { MonitorParameter } from './monitor/parameter.ts';
 
 /** Monitors that a car runs at most. */
 export const MONITORS = 2_000;

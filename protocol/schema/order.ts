@@ -23,7 +23,7 @@ import { monitorId, monitorRevision, monitorStatus } from './monitor.ts';
 import { commandKinds } from './remote.ts';
 
 /** Gives a monitor, pauses it or lets it watch again, or takes it away. */
-export const monitorOrderSchema = record(
+const monitorOrderSchema = record(
   'MonitorOrder',
   {
     monitorId: required(1, monitorId),
@@ -36,7 +36,7 @@ export const monitorOrderSchema = record(
 );
 
 /** Gives a callback, pauses it or lets it run again, or takes it away. */
-export const callbackOrderSchema = record(
+const callbackOrderSchema = record(
   'CallbackOrder',
   {
     callbackId: required(1, callbackId),
@@ -52,7 +52,7 @@ const moment = (description: string) =>
   quantity({ unit: 'ms', resolution: 1, minimum: 0, maximum: 8.64e15, description });
 
 /** Adds a key whose commands the car obeys, or takes one away for ever. */
-export const trustOrderSchema = record(
+const trustOrderSchema = record(
   'TrustOrder',
   {
     add: optional(
@@ -135,7 +135,7 @@ export const configurationOrderSchema = record(
 export type ConfigurationOrder = Static<typeof configurationOrderSchema>;
 
 /** Asks for messages again that the car has sent. */
-export const resendOrderSchema = record(
+const resendOrderSchema = record(
   'ResendOrder',
   {
     class: required(1, count('Priority class of the messages (protocol/classes.ts).', { maximum: classes.length - 1 })),
@@ -154,7 +154,7 @@ export const resendOrderSchema = record(
 );
 
 /** Has the agent read the fault codes of the car now. */
-export const readFaultsOrderSchema = record(
+const readFaultsOrderSchema = record(
   'ReadFaultsOrder',
   {},
   { description: 'Fault codes are read now; `Success` says that those that were found are recorded.' },

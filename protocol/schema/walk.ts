@@ -1,7 +1,7 @@
 /** The one way through a schema, of the wire or of JSON: what it is made of, and which part a value follows. */
 
 /** The words that have schemas in them. */
-export interface SchemaParts<S> {
+interface SchemaParts<S> {
   readonly properties?: Readonly<Record<string, S>>;
   readonly items?: S;
   readonly prefixItems?: readonly S[];

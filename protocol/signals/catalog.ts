@@ -34,7 +34,7 @@ export function catalogParts(entries: readonly CatalogEntry[]): Catalog[] {
 }
 
 /** A signal of a catalog, with what its integers say. */
-export interface NamedSignal {
+interface NamedSignal {
   readonly definition: SignalDefinition;
   readonly value: (count: number) => SignalValue;
 }

@@ -21,7 +21,7 @@ export interface SignalReading {
   readonly at: number;
 }
 
-export interface SignalTelemetryOptions {
+interface SignalTelemetryOptions {
   /** Hash of the catalog that the numbers are of. */
   readonly catalog: Uint8Array;
   /** Step that the times of a signal are rounded to, ms. */

@@ -3,7 +3,7 @@
  * paths whose values mean something else there, such as enumerations of other states, have no name here.
  */
 
-export interface VssName {
+interface VssName {
   readonly name: string;
   /** value there = value of the interface × factor, e.g. m of km. */
   readonly factor: number;

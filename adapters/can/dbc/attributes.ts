@@ -39,7 +39,7 @@ export class AttributeSet {
   }
 }
 
-export interface FrameFormat {
+interface FrameFormat {
   readonly fd: boolean;
   readonly bitRateSwitch: boolean;
   readonly j1939: boolean;

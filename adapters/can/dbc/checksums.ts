@@ -34,7 +34,7 @@ export interface Profile2 {
 export type Protection = PlainProtection | Profile1 | Profile2;
 
 /** How many values the counter has before it starts again at 0; 1 when there is no counter. */
-export function counterModulus(protection: Protection): number {
+function counterModulus(protection: Protection): number {
   if (protection.method === 'e2e-profile-1') return 15;
   if (protection.method === 'e2e-profile-2') return 16;
   return protection.counter === undefined ? 1 : 2 ** protection.counter.length;

@@ -16,7 +16,7 @@ export interface ReadFrame {
   readonly signals: Record<string, number | string>;
 }
 
-export interface FrameReaderOptions {
+interface FrameReaderOptions {
   /** Names from the value tables instead of numbers. */
   readonly choices?: boolean;
   /** Numbers with the decimals that factor and offset can give, e.g. 69.57 instead of 69.57000000000001. */
@@ -168,7 +168,7 @@ export function scaleOf({ type, factor, offset }: Signal): number | undefined {
 }
 
 /** Integers in, integers out, and some of them larger than 2^53. */
-export function needsExactness({ type, length, factor, offset }: Signal): boolean {
+function needsExactness({ type, length, factor, offset }: Signal): boolean {
   if (type === 'float' || !Number.isInteger(factor) || !Number.isInteger(offset)) return false;
   return 2 ** length * Math.abs(factor) + Math.abs(offset) > limit;
 }

@@ -1,11 +1,11 @@
 /** Network descriptions (DBC): loading them, frames to signals, signals to frames, and what protects frames. */
-export { counterModulus, type Protection, protect } from './checksums.ts';
+export { type Protection, protect } from './checksums.ts';
 export { DbcCodec } from './codec.ts';
 export { type BitField, type Database, type DbcMessage, messageNamed, type Signal, signalNamed } from './database.ts';
-export { DbcDecoder, type DecodeCounts } from './decoding/decoder.ts';
+export { DbcDecoder } from './decoding/decoder.ts';
 export { REPEATED, Readings } from './decoding/readings.ts';
-export { DbcFrameReader, type FrameReaderOptions, type ReadFrame, scaleOf, writable } from './frame-reader.ts';
+export { DbcFrameReader, type ReadFrame, scaleOf, writable } from './frame-reader.ts';
 export { bitsOf, readable, readBits } from './layout.ts';
 export { type BoundDatabase, MessageFinder, parameterGroup } from './matching.ts';
 export { parseDbc } from './parse.ts';
-export { type UnknownSignal, unknownSignals, type WantedSignal } from './wanted.ts';
+export { unknownSignals, type WantedSignal } from './wanted.ts';

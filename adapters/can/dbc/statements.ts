@@ -5,7 +5,7 @@ import type { DbcFindings } from './findings.ts';
 import { isKeyword, type Scanner, SyntaxFault } from './scanner.ts';
 
 /** Reads one statement whose keyword has been taken; throws a {@link SyntaxFault} where the text makes no sense. */
-export type Statement = (scanner: Scanner, into: Declarations, findings: DbcFindings) => void;
+type Statement = (scanner: Scanner, into: Declarations, findings: DbcFindings) => void;
 
 const identifier = /^[A-Za-z_]\w*$/;
 

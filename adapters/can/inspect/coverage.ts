@@ -32,7 +32,7 @@ export function rankCoverage(databases: readonly Database[], traffic: Traffic): 
     .sort((a, b) => b.fitting - a.fitting || share(b) - share(a) || b.known - a.known);
 }
 
-export function coverageOf(database: Database, traffic: Traffic): Coverage {
+function coverageOf(database: Database, traffic: Traffic): Coverage {
   const finder = new MessageFinder([{ database }]);
   const seen = new Set<DbcMessage>();
   const sum = { frames: 0, known: 0, fitting: 0, values: 0, inRange: 0 };

@@ -2,9 +2,9 @@
 export { type FoundChecksum, findChecksum } from './checksums.ts';
 export { compareTraffic, type Difference, type RecordingSide } from './compare.ts';
 export { type Correlation, Correlator, type Reference } from './correlation.ts';
-export { type FoundCounter, findCounters } from './counters.ts';
-export { type Coverage, coverageOf, rankCoverage } from './coverage.ts';
-export { type FrameCriteria, FrameFilter, identifierRange, type Moment } from './frame-filter.ts';
+export { findCounters } from './counters.ts';
+export { type Coverage, rankCoverage } from './coverage.ts';
+export { type FrameCriteria, FrameFilter, identifierRange } from './frame-filter.ts';
 export { ObservedMessage } from './observed-message.ts';
 export { MOST_VALUES, SignalObserver, type SignalOfMessage, SignalStatistics, signalsOf } from './signal-statistics.ts';
 export { ObservedBus, Traffic } from './traffic.ts';

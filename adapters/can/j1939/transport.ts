@@ -56,7 +56,7 @@ interface Session {
 }
 
 /** Why a group was lost. */
-export type GroupLoss =
+type GroupLoss =
   | 'packets are missing'
   | 'its sender gave it up'
   | 'its announcement contradicts itself'

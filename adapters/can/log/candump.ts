@@ -217,7 +217,7 @@ for (let code = 0; code < 256; code++) {
 }
 
 /** Any line of the format. */
-export class CandumpLines implements LineParser {
+class CandumpLines implements LineParser {
   private readonly recording: Recording;
 
   constructor(recording: Recording) {

@@ -4,7 +4,7 @@ import { fileOf, isTar, magicSize, mostPackings, packingOf, TAR_HEADER_BYTES } f
 import { UnpackedInput } from './unpacked.ts';
 import { entriesOf, inputOf } from './zip.ts';
 
-export interface Content {
+interface Content {
   /** For people: the path, with the name in the archive. */
   readonly name: string;
   /** Whether it lies in an archive, perhaps among other files. */

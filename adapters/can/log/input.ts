@@ -141,7 +141,7 @@ class StreamInput implements ByteInput {
   }
 }
 
-export function unreadable(where: string, cause: unknown): VigieError {
+function unreadable(where: string, cause: unknown): VigieError {
   const { code, message = String(cause) } = cause as NodeJS.ErrnoException;
   const reason = reasons[code ?? ''] ?? message;
   return new VigieError('input.unreadable', `cannot be read: ${reason}`, { where, cause });

@@ -33,7 +33,7 @@ const magics: Readonly<Record<string, { readonly little: boolean; readonly perSe
   '\x4d\x3c\xb2\xa1': { little: true, perSecond: 1e9 },
 };
 
-export interface PcapHeader {
+interface PcapHeader {
   readonly little: boolean;
   readonly perSecond: number;
   /** Undefined when the file ends before it. */

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../../protocol/diagnostic.ts';
 import { append, createBatch } from '../frames.ts';
 
 /** Faults kept as diagnostics; later ones are only counted. */
-export const faultsKept = 10;
+const faultsKept = 10;
 
 /** Frames in a batch. */
 export const batchCapacity = 4096;

@@ -81,7 +81,7 @@ export class TextParser implements LogParser {
 }
 
 /** Position of the next LF or CR; `end` when there is none. */
-export function lineEnd(bytes: Uint8Array, from: number, end: number): number {
+function lineEnd(bytes: Uint8Array, from: number, end: number): number {
   let i = from;
   while (i < end && bytes[i] !== 10 && bytes[i] !== 13) i++;
   return i;

@@ -11,7 +11,7 @@ const LARGEST_RATIO = 250;
 const ANY_RATIO = 1024 ** 3;
 const LARGEST = 256 * 1024 ** 3;
 
-export type Packing = 'gzip' | 'zstd' | 'deflate';
+type Packing = 'gzip' | 'zstd' | 'deflate';
 
 /** Unpacks as it is read, several members or frames one after the other; of what was cut it gives what there is. */
 export class UnpackedInput implements ByteInput {

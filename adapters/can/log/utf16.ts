@@ -6,7 +6,7 @@ const OTHER = 0x3f;
 /** Characters that must alternate with zeros where no byte order mark is there. */
 const PROOF = 16;
 
-export type ByteOrder = 'little' | 'big';
+type ByteOrder = 'little' | 'big';
 
 /** The byte order of a text in UTF-16 by its mark, or by the zeros of its first characters; undefined for other bytes. */
 export function utf16Order(head: Uint8Array): ByteOrder | undefined {

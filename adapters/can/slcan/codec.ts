@@ -122,7 +122,7 @@ function numberIn(line: Uint8Array, from: number, to: number): number {
 }
 
 /** What is to be sent; `length` is that of a remote frame, else the payload's. */
-export interface WrittenFrame {
+interface WrittenFrame {
   readonly id: number;
   readonly flags: number;
   readonly data: Uint8Array;

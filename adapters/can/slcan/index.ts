@@ -1,2 +1,1 @@
-export type { Dialect, Rates } from './bit-rates.ts';
 export { SlcanBus, type SlcanOptions } from './bus.ts';

@@ -1,7 +1,7 @@
 /** Finds lines and refusals in what an adapter sends. */
 
 /** An extended CAN FD frame of 64 bytes with eight digits of time stamp has 146 characters. */
-export const longestLine = 160;
+const longestLine = 160;
 
 const BEL = 7;
 const LF = 10;

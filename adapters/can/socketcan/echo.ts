@@ -16,7 +16,7 @@ export const LEAVING = 250;
  */
 export const TRYING = 100;
 
-export interface EchoOptions {
+interface EchoOptions {
   /** Name of the interface. */
   readonly where: string;
   readonly clock: Clock;

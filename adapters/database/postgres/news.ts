@@ -28,7 +28,7 @@ export async function notify(execute: Execute, { vins, events }: News): Promise<
   await execute(`SELECT pg_notify('${CHANNEL}', payload) FROM unnest($1::text[]) AS payload`, [payloads]);
 }
 
-export interface PostgresNewsParts {
+interface PostgresNewsParts {
   readonly url: string;
   readonly after: Timer;
   readonly log: HubLog;

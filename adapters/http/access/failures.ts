@@ -1,7 +1,7 @@
 import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 
-export interface FailureBound {
+interface FailureBound {
   /** Failed logins of one name at one source within {@link windowMs}. */
   readonly attempts: number;
   /** Failed logins in all within {@link windowMs}; above it only sources without failures may try. */
@@ -27,7 +27,7 @@ export class TooManyRequests extends VigieError {
 }
 
 /** A login while its password is checked. Call one of the two functions, once. */
-export interface Attempt {
+interface Attempt {
   failed(): void;
   /** The password is right, or the check was refused. */
   ended(): void;

@@ -54,7 +54,7 @@ export async function signToken(file: string, grant: TokenGrant): Promise<string
   return (id === undefined ? token : token.setJti(id)).sign(createPrivateKey(readTokenKey(file)));
 }
 
-export interface HubGateParts {
+interface HubGateParts {
   readonly side: Side;
   /** Whether there is a registry, and so access control; else the machine itself may do everything. */
   readonly inUse: () => Promise<boolean>;

@@ -14,7 +14,7 @@ const MARK = 'vigie-lan';
 const ATTRIBUTES = 'Path=/; Secure; SameSite=Strict';
 
 /** What a request shows. */
-export interface LanRequest {
+interface LanRequest {
   readonly method: string;
   readonly path: string;
   /** Of the query. */
@@ -23,7 +23,7 @@ export interface LanRequest {
 }
 
 /** `in`: it shows the cookie. `out`: it shows nothing right. Else it goes to the page with these cookies. */
-export type LanAnswer = 'in' | 'out' | { readonly cookies: readonly string[] };
+type LanAnswer = 'in' | 'out' | { readonly cookies: readonly string[] };
 
 export class LanDoor {
   /** Behind the door everybody is admitted. */

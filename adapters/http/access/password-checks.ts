@@ -7,7 +7,7 @@ const MAX_RUNNING = 4;
 const MAX_RUNNING_STRAINED = 1;
 const MAX_WAITING = 64;
 
-export interface CheckRequest {
+interface CheckRequest {
   /** Addresses that share a part of the work. */
   readonly network: string;
   /** Many logins failed within the last minute. */

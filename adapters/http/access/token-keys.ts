@@ -36,7 +36,7 @@ export function keysByAddress(address: string): JWTVerifyGetKey {
 }
 
 /** Files that hold keys, and how they are read. */
-export interface KeyFiles {
+interface KeyFiles {
   /** Their texts. Throws `input.unreadable`. */
   readonly read: () => readonly string[];
   /** The keys in them. Throws `configuration.wrong`. */

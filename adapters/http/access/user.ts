@@ -26,7 +26,7 @@ export interface UserAccess {
 }
 
 /** Signatures with a public key (RFC 7518 §3.1, RFC 8037): a shared secret in a car would sign for everybody. */
-export const tokenAlgorithms = [
+const tokenAlgorithms = [
   'ES256',
   'ES384',
   'ES512',

@@ -10,7 +10,7 @@ import type { Call, Handler, Handlers } from '../call.ts';
 import { found, unknown } from '../resources/context.ts';
 import { uuidFor } from '../resources/ids.ts';
 
-export interface CommandDesk {
+interface CommandDesk {
   readonly store: CommandStore;
   submit(order: CommandOrder): Promise<KeptCommand>;
   /** A random UUID, lower case. */

@@ -11,7 +11,7 @@ import { MOST_FAULTS } from '../faults.ts';
 import { found, unknown } from '../resources/context.ts';
 import { query, reading } from './reading.ts';
 
-export interface DiagnosticsDesk {
+interface DiagnosticsDesk {
   readonly reader: Pick<VehicleReader, 'vehicle' | 'recordKeys' | 'fleetRecordKeys'>;
   /** Whose cars a call may see; undefined: all cars. */
   owners(call: Call): readonly Owner[] | undefined;

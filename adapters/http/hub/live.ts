@@ -18,7 +18,7 @@ import { EventStream } from '../event-stream.ts';
 import { shownValue } from '../live.ts';
 import { unknown } from '../resources/context.ts';
 
-export interface LiveDesk {
+interface LiveDesk {
   readonly feed: LiveFeed;
   readonly reader: Pick<VehicleReader, 'vehicle'>;
   /** Cars that the caller may see now; undefined: all. */

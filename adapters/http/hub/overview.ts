@@ -24,7 +24,7 @@ import type { Call, Handler, Handlers } from '../call.ts';
 import { shownValue } from '../live.ts';
 import { found, unknown } from '../resources/context.ts';
 
-export interface OverviewDesk {
+interface OverviewDesk {
   readonly reader: Pick<VehicleReader, 'vehicle' | 'status'>;
   /** Those that the caller may see. */
   cars(call: Call): Promise<Iterable<FleetCar>>;

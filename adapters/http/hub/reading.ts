@@ -8,7 +8,7 @@ export function query(name: string, description: string, schema: object): Parame
   return { name, in: 'query', required: false, description, schema };
 }
 
-export interface ReadingOptions {
+interface ReadingOptions {
   readonly parameters?: readonly Parameter[];
   /** Of the answer; default: JSON. */
   readonly media?: string;

@@ -24,7 +24,7 @@ import { headerOf, type RequestContext, respond } from '../exchange.ts';
 import { isLoopback } from '../hosts.ts';
 import type { Router } from '../routes.ts';
 
-export interface IdentityProvider {
+interface IdentityProvider {
   /** Its address, which `iss` of its tokens is. */
   readonly issuer: string;
   readonly clientId: string;
@@ -36,7 +36,7 @@ export interface IdentityProvider {
   readonly groups: string;
 }
 
-export interface SignInParts {
+interface SignInParts {
   readonly provider: IdentityProvider;
   /** Fleets of the hub. */
   readonly fleets: () => Promise<readonly string[]>;

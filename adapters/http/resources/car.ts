@@ -63,7 +63,7 @@ export interface VehicleView {
 }
 
 /** Whom an interface serves, beside the vehicles. */
-export interface InterfaceOwners {
+interface InterfaceOwners {
   /** Fleets that the vehicles are in; for a caller only those exist that it works with. */
   readonly fleets: readonly FleetDescription[];
   user(caller: Caller): UserDescription;
@@ -106,7 +106,7 @@ export interface ListedVehicle extends KeyPosition {
 export type ListedVehicles = readonly ListedVehicle[] | ((prefix: string) => Keyset<ListedVehicle>);
 
 /** Those with `from` ≤ at one by one, ascending by time, then by id. */
-export type WholeRecords = (collection: string, from?: number) => AsyncIterable<VehicleRecord>;
+type WholeRecords = (collection: string, from?: number) => AsyncIterable<VehicleRecord>;
 
 /** In a car one by one; at a hub part by part. */
 export type ListedRecords =
@@ -178,7 +178,7 @@ export interface FleetDescription {
   readonly updatedAt?: number;
 }
 
-export interface UserDescription {
+interface UserDescription {
   readonly email?: string;
   readonly firstName?: string;
   readonly lastName?: string;

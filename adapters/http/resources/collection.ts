@@ -58,7 +58,7 @@ export function collectionOfVehicles(
 }
 
 /** How a list of records is read and written. */
-export interface RecordList<T> {
+interface RecordList<T> {
   /** The collection, which has the name of the kind of its messages. */
   readonly collection: string;
   /** Its name in the answer. */

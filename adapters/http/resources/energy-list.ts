@@ -11,7 +11,7 @@ export interface WrittenEnergy {
   readonly extension?: { readonly electric?: { readonly charging?: Members; readonly battery?: Members } };
 }
 
-export type EnergyEntry = Pick<WrittenEnergy, 'type' | 'level' | 'autonomy' | 'updatedAt'> & {
+type EnergyEntry = Pick<WrittenEnergy, 'type' | 'level' | 'autonomy' | 'updatedAt'> & {
   readonly charging?: Members;
   readonly battery?: Members;
 };

@@ -12,7 +12,7 @@ export interface ResourceLink {
   /** `href` has names in braces, to be replaced by ids (RFC 6570 level 1). */
   readonly templated?: true;
 }
-export type Links = Readonly<Record<string, ResourceLink | readonly ResourceLink[] | undefined>>;
+type Links = Readonly<Record<string, ResourceLink | readonly ResourceLink[] | undefined>>;
 
 /**
  * The link to an operation named without its side, e.g. `trips.get`. Parameters of its path are those of `more`, else

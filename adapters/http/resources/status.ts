@@ -18,7 +18,7 @@ export function fleetStatus(context: Context): Promise<Answer> {
   return collectionOfVehicles(context, 'status', (own) => statusOf(own, linkTo(own, 'status.get') as ResourceLink));
 }
 
-export function statusOf(context: Context, self: ResourceLink): Members {
+function statusOf(context: Context, self: ResourceLink): Members {
   const { car, side, fleet, call, viewer } = context;
   const contents = seenOf(context, car.status.contents());
   const written = statusJson(viewer, contents, call.now);

@@ -8,7 +8,7 @@ import { Conversation } from './conversation.ts';
 import { exchange, onlyReads } from './exchange.ts';
 import { findProtocol, type Protocol, setProtocol } from './protocol.ts';
 
-export interface Elm327Options {
+interface Elm327Options {
   readonly open: OpenLine;
   readonly clock: Clock;
   readonly log?: Log;

@@ -15,7 +15,7 @@ const TIME_STEP = 4;
 const LONGEST_TIME = 255 * TIME_STEP;
 
 /** What the adapter's timer starts with, ms (data sheet); shorter waits by experience (`ATAT1`) are then its own matter. */
-export const DEFAULT_TIMEOUT = 200;
+const DEFAULT_TIMEOUT = 200;
 
 /** Transmission of long messages by STN chips (STN1100 family reference, "STPX"), as something that may be lacking. */
 const STN_TRANSMIT = 'STPX';

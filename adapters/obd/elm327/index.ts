@@ -1,3 +1,2 @@
-export type { AdapterFacts } from './adapter.ts';
-export { Elm327, type Elm327Options } from './elm327.ts';
-export { type Protocol, protocols } from './protocol.ts';
+export { Elm327 } from './elm327.ts';
+export type { Protocol } from './protocol.ts';

@@ -66,7 +66,7 @@ function separationTime(byte: number): number {
 }
 
 /** STmin of at least `ms`, which is 0..127. */
-export function separationByte(ms: number): number {
+function separationByte(ms: number): number {
   const tenths = Math.ceil(ms * 10);
   if (tenths > 0 && tenths < 10) return 0xf0 + tenths;
   return Math.min(Math.ceil(ms), 0x7f);

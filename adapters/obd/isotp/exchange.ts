@@ -16,7 +16,7 @@ const MOST_RESPONDERS = 16;
 /** Answers that one request may have; more are a flood. */
 const MOST_ANSWERS = 64;
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly wire: Omit<IsotpWire, 'send'>;
   readonly route: IsotpRoute;
   readonly payload: Uint8Array;

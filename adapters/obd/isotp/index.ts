@@ -1,3 +1,2 @@
 export { IsoTp, type IsoTpOptions, type IsoTpRequest } from './requester.ts';
 export { FUNCTIONAL, FUNCTIONAL_29, usualRequest } from './route.ts';
-export { defaultSettings, type IsoTpSettings } from './settings.ts';

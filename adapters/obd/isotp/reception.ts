@@ -2,7 +2,7 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { type Control, flowFrame } from './control.ts';
 import { type IsotpWire, sendInTime } from './settings.ts';
 
-export interface ReceptionEvents {
+interface ReceptionEvents {
   /** A whole message. The bytes are the receiver's to keep. */
   received(payload: Uint8Array): void;
   /**

@@ -12,7 +12,7 @@ import {
 import { functionalAddress } from './discovery.ts';
 
 /** The malfunction indicator lamp and the number of codes, by control unit. */
-export interface OnBoardMonitorStatus {
+interface OnBoardMonitorStatus {
   /** CAN identifier of the answer. */
   readonly unit: number;
   readonly lamp: boolean;
@@ -21,7 +21,7 @@ export interface OnBoardMonitorStatus {
 }
 
 /** What one control unit says of itself; members it does not have are absent. */
-export interface UnitInformation {
+interface UnitInformation {
   readonly unit: number;
   readonly vin?: string;
   readonly name?: string;
@@ -30,7 +30,7 @@ export interface UnitInformation {
 }
 
 /** Codes of one control unit by where they are kept. */
-export interface UnitTroubleCodes {
+interface UnitTroubleCodes {
   readonly unit: number;
   readonly confirmed: readonly TroubleCode[];
   readonly pending: readonly TroubleCode[];

@@ -3,7 +3,7 @@ import { hexByte, hexOf } from '../hex.ts';
 import { type Scaling, scalingOf } from './scaling.ts';
 
 /** A result of a monitor that the control unit runs by itself. */
-export interface MonitorTest {
+interface MonitorTest {
   /** OBD monitor identifier (OBDMID), 1..255. */
   readonly monitor: number;
   /** What it watches. */
@@ -87,7 +87,7 @@ const GROUPS: readonly (readonly [first: number, last: number, name: (index: num
 ];
 
 /** What a monitor watches, by its identifier; reserved and maker's ones are named by their number. */
-export function monitorName(monitor: number): string {
+function monitorName(monitor: number): string {
   const group = GROUPS.find(([first, last]) => monitor >= first && monitor <= last);
   return group === undefined ? `monitor ${hexByte(monitor)}` : group[2](monitor - group[0]);
 }

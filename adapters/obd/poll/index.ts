@@ -1,4 +1,4 @@
-export { obdMessage, type PollPlan, planPolls } from './plan.ts';
+export { planPolls } from './plan.ts';
 export { pauseAsleep, VoltageWatch } from './resting.ts';
-export { defaultPollSettings, type PollPriority, type PollRule, type PollSettings } from './settings.ts';
+export { defaultPollSettings, type PollSettings } from './settings.ts';
 export { ObdSource, type ObdSourceOptions } from './source.ts';

@@ -7,7 +7,7 @@ import { type ParameterReader, sampleReader, type TextReader, textReader } from 
 import type { PollPriority, PollSettings } from './settings.ts';
 
 /** The message name under which a profile finds a signal of any command: `OBD.VehicleSpeed`. */
-export const obdMessage = 'OBD';
+const obdMessage = 'OBD';
 
 export type PlannedSignal = {
   /** Place in the list of wanted signals. */
@@ -23,7 +23,7 @@ export interface PlannedCommand {
   readonly priority: PollPriority;
 }
 
-export interface PollPlan {
+interface PollPlan {
   readonly commands: readonly PlannedCommand[];
   /** Wanted signals that no set has as what is wanted: a number, or a text. */
   readonly missing: readonly WantedSignal[];

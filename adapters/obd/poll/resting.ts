@@ -4,7 +4,7 @@ import type { Rest } from '../../../agent/rest.ts';
 import type { ObdSource } from './source.ts';
 
 /** The polls of {@link ObdSource}, as they are held back. */
-export type Polls = Pick<ObdSource, 'pause' | 'resume'>;
+type Polls = Pick<ObdSource, 'pause' | 'resume'>;
 
 /** Pauses the polls while the unit sleeps. @returns a function that ends it */
 export function pauseAsleep(polls: Polls, rest: Rest): () => void {
@@ -22,7 +22,7 @@ const TRIAL = 20_000;
 /** An alternator or a charger lifts a 12 V battery by more than a volt; adapters measure to a tenth or two. */
 const RISE = 0.4;
 
-export interface VoltageWatchOptions {
+interface VoltageWatchOptions {
   readonly polls: Polls;
   readonly rest: Rest;
   readonly clock: Clock;

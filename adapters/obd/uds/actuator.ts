@@ -7,7 +7,7 @@ import { type PreparedCommand, prepareUdsCommands, type UdsCommands } from './co
 import { type KeyHooks, simpleKeys } from './security.ts';
 import { DiagnosticSession } from './session.ts';
 
-export interface UdsActuatorOptions {
+interface UdsActuatorOptions {
   readonly commands: UdsCommands;
   /** By bus of the profile; the actions of a bus that takes no requests are not offered. */
   readonly requesters: ReadonlyMap<string, UdsRequester>;

@@ -1,6 +1,5 @@
-export { UdsActuator, type UdsActuatorOptions } from './actuator.ts';
+export { UdsActuator } from './actuator.ts';
 export type { UdsRequester } from './client.ts';
-export { prepareUdsCommands, type UdsCommand, type UdsCommands } from './command.ts';
-export { NoAnswer, Refused } from './failures.ts';
+export { prepareUdsCommands, type UdsCommands } from './command.ts';
 export { keyPrograms } from './key-programs.ts';
-export { type KeyHook, type KeyHooks, type KeyRequest, simpleKeys } from './security.ts';
+export { type KeyHook, type KeyHooks, simpleKeys } from './security.ts';

@@ -27,7 +27,7 @@ const LETTING_GO = 10_000;
 /** While control is held it is looked this often whether it still may be, ms. */
 const GLANCE = 200;
 
-export interface SessionParts {
+interface SessionParts {
   readonly client: UdsClient;
   readonly clock: Clock;
   readonly log: Log;

@@ -49,7 +49,7 @@ interface State {
   readonly readings: readonly KeptReading[] | undefined;
 }
 
-export interface CollisionParts {
+interface CollisionParts {
   readonly status: StatusReader;
   readonly records: Records;
   readonly trips: TripReader;

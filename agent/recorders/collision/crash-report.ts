@@ -17,7 +17,7 @@ export interface Impact {
 }
 
 /** Change of the car's report by one frame. */
-export interface ReportChange {
+interface ReportChange {
   /** The car reports a crash for the first time. */
   readonly declared: boolean;
   /** The car reports a crash in this frame or did before. */

@@ -3,7 +3,7 @@ import type { ShownDefinition, SignalValue } from '../../signals/values.ts';
 import { dateTime } from './date-time.ts';
 
 /** A custom signal as the HTTP interface and its stream of changes write it. */
-export interface ShownSignal {
+interface ShownSignal {
   readonly definition: ShownDefinition;
   readonly value: SignalValue | undefined;
   /** UTC ms. */

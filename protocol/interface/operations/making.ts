@@ -6,7 +6,7 @@ import { answerSchema, type ShapeName } from '../schemas/answers.ts';
 import { requestBody } from '../schemas/requests.ts';
 import { noScopes, type OperationScopes } from './scopes.ts';
 
-export const HAL = 'application/hal+json';
+const HAL = 'application/hal+json';
 export const GEO_JSON = 'application/vnd.geo+json';
 export const JSON_MEDIA = 'application/json';
 
@@ -21,14 +21,14 @@ interface Given {
   readonly deprecated?: boolean;
 }
 
-export interface GivenRead extends Given {
+interface GivenRead extends Given {
   /** Schema of the answer. */
   readonly shape: ShapeName;
   readonly media?: string;
 }
 
 /** A collection, of which `id` and `path` are given, and its members. */
-export interface GivenCollection extends Omit<Given, 'summary'> {
+interface GivenCollection extends Omit<Given, 'summary'> {
   /** Parameter of the path that names a member, in braces. */
   readonly member: string;
   /** Schemas of a page and of a member. */
@@ -55,7 +55,7 @@ interface GivenManaged {
   readonly scopes: Partial<OperationScopes>;
 }
 
-export interface GivenWrite extends Given {
+interface GivenWrite extends Given {
   readonly method: Exclude<HttpMethod, 'GET' | 'DELETE'>;
   readonly body: RequestName;
   readonly status: 200 | 202;
@@ -90,7 +90,7 @@ export function write({ method, body, status, shape, ...given }: GivenWrite): Op
 }
 
 /** An operation that deletes. */
-export function remove(given: Given): Operation {
+function remove(given: Given): Operation {
   return made(given, 'DELETE', { 204: { description: 'Deleted.' } });
 }
 

@@ -38,7 +38,7 @@ export const commandsReportSchema = Type.Object({
   kinds: Type.Array(kindReportSchema, { description: 'What the car can be asked.' }),
 });
 
-export const commandStateSchema = Type.Object({
+const commandStateSchema = Type.Object({
   status: Type.Unsafe<RemoteStatus>({ type: 'string', enum: remoteStatuses }),
   at: Type.Number({ description: 'UTC ms.' }),
   failureCause: Type.Optional(Type.Unsafe<FailureCause>({ type: 'string', enum: failureCauses })),

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 
-export const outboxClassSchema = Type.Object({
+const outboxClassSchema = Type.Object({
   name: Type.String(),
   kinds: Type.Array(Type.String(), { description: 'Kinds of message in this class.' }),
   made: Type.Integer({ description: 'Sequence numbers given out so far; the next message gets this number.' }),

@@ -26,12 +26,12 @@ const several = (values: readonly string[], maxItems: number) => ({
 /** Records that one page has at most, and when nothing is asked for. */
 export const PAGE = 60;
 /** The same of telemetry and waypoints. */
-export const LONG_PAGE = 2_000;
+const LONG_PAGE = 2_000;
 
 const size = (maximum: number) =>
   query('pageSize', `Entries of a page, 1 to ${maximum}.`, { type: 'integer', minimum: 1, maximum, default: PAGE });
 export const pageSize = size(PAGE);
-export const longPageSize = size(LONG_PAGE);
+const longPageSize = size(LONG_PAGE);
 
 export const pageToken = query(
   'pageToken',
@@ -105,7 +105,7 @@ export const telemetryExtension = query(
 );
 
 /** Interface 3.19.2 AlarmTypeEnum. */
-export const alarmTypes = ['vehicle.alarm.status', 'vehicle.alarm.trigger'] as const;
+const alarmTypes = ['vehicle.alarm.status', 'vehicle.alarm.trigger'] as const;
 export const alarmType = query('type', 'Kinds of alarm records; all when absent.', several(alarmTypes, 2));
 
 export const vehicleExtension = query(

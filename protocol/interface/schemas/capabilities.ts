@@ -7,7 +7,7 @@ import { remoteKindsOf } from './delivery.ts';
 import { array, boolean, type JsonSchema, object, string } from './json.ts';
 
 /** Names of data that a car may give. */
-export const dataCapabilities = [
+const dataCapabilities = [
   'data:vehicle:devices:pnc',
   'data:telemetry',
   'data:telemetry:environment',

@@ -24,7 +24,7 @@ const everywhere = ['Header', 'Body', 'Query'];
 const userVariables = ['Vin', 'CallbackID', 'CallbackLabel'];
 
 /** Attributes of the monitors and remotes of the fleet side. */
-export const fleetAttributes = {
+const fleetAttributes = {
   monitor: attributes('MonitorWebhookAttribute', everywhere, ['vin', 'monitorID', 'fleetID', 'vid']),
   remote: attributes('RemoteWebhookAttribute', everywhere, ['vin', 'callbackID', 'remoteType', 'fleetID']),
 };

@@ -29,7 +29,7 @@ export interface JsonSchema extends TSchema {
 
 type Members = Readonly<Record<string, JsonSchema>>;
 
-export interface ObjectOptions {
+interface ObjectOptions {
   readonly description: string;
   readonly required?: readonly string[];
   readonly deprecated?: boolean;

@@ -18,12 +18,12 @@ const fleetData = [
   'stolen.state',
 ];
 
-export function triggerData(side: Side): readonly string[] {
+function triggerData(side: Side): readonly string[] {
   return side === 'fleet' ? dataNames : dataNames.filter((name) => !fleetData.includes(name));
 }
 
 /** Extensions of events by side. Interface 3.19.2 and 4.17.2 MonitorParameter.extendedEventParam, TelemetryEnum. */
-export function eventExtensions(side: Side): readonly string[] {
+function eventExtensions(side: Side): readonly string[] {
   const telemetry = telemetryTypes[side].map((name) => `vehicle.telemetry.${name}`);
   const others = side === 'fleet' ? ['vehicle.alarm'] : ['vehicle.collisions', 'vehicle.stolen'];
   return [...extensionTypes.filter((name) => !others.includes(name)), ...telemetry];

@@ -13,7 +13,7 @@ const dates = {
 };
 
 /** Interface 3.19.2 and 4.17.2 Vehicle.motorization. */
-export const motorizations = ['Electric', 'Hybrid', 'Thermic', 'Hydrogen'] as const;
+const motorizations = ['Electric', 'Hybrid', 'Thermic', 'Hydrogen'] as const;
 const motorization = string('Propulsion of the car.', { enum: motorizations });
 
 const pictures = array(string('Address of a picture.'), 'Pictures of the car.', { minItems: 1, maxItems: 12 });

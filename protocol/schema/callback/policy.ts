@@ -3,10 +3,10 @@ import { enumeration, optional, quantity, record, required, type Static } from '
 import type { Member } from '../monitor/input.ts';
 
 export const retryPolicies = ['None', 'Bounded', 'Always'] as const;
-export type RetryPolicyName = (typeof retryPolicies)[number];
+type RetryPolicyName = (typeof retryPolicies)[number];
 
 /** What is meant when it is left out: published defaults of 3.19.2. */
-export const retryDefaults = { policy: 'Bounded', retryNumber: 3, retryDelay: 10 } as const;
+const retryDefaults = { policy: 'Bounded', retryNumber: 3, retryDelay: 10 } as const;
 const WINDOW = 60;
 
 const seconds = (minimum: number, maximum: number, description: string) =>

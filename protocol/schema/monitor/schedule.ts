@@ -13,7 +13,7 @@ const ENTRIES = 64;
 const LONGEST = 31;
 
 /** One entry in its canonical spelling. */
-export interface TimeEntry {
+interface TimeEntry {
   readonly recurrence: (typeof recurrences)[number];
   readonly start: string;
   readonly duration?: string;

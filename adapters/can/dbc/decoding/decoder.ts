@@ -42,7 +42,7 @@ import {
 import { type BusSlots, Slots, TAIL } from './slots.ts';
 
 /** What was seen since the decoder was made. */
-export interface DecodeCounts extends ShortCounts {
+interface DecodeCounts extends ShortCounts {
   /** Frames that carry wanted signals. */
   frames: number;
   /** Of these, frames equal to the previous one of their identifier. */

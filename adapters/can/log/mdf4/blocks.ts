@@ -20,7 +20,7 @@ const TWO_32 = 4_294_967_296;
 /** Something in the file is not as the format has it; the message says what. */
 export class Damage extends Error {}
 
-export interface BlockHead {
+interface BlockHead {
   /** Two letters. */
   readonly id: string;
   readonly position: number;

@@ -8,7 +8,7 @@ import type { EventKind, FrameFields, Group } from './layout.ts';
 /** What {@link FrameRecords.add} makes of a record. */
 export const ADDED = 0;
 export const NO_ROOM = 1;
-export const LEFT_OUT = 2;
+const LEFT_OUT = 2;
 
 const none = new Uint8Array(0);
 

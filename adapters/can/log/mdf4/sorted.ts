@@ -14,7 +14,7 @@ export interface SortedBytes {
   readonly stride: number;
 }
 
-export interface Times extends SortedBytes {
+interface Times extends SortedBytes {
   readonly read: Read;
 }
 

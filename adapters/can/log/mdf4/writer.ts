@@ -10,7 +10,7 @@ import type { CapturedFrames } from '../../../../protocol/captures/columns.ts';
 import { defined } from '../../../../protocol/defined.ts';
 
 /** Frames with the names of the buses that they number. */
-export interface NamedFrames {
+interface NamedFrames {
   readonly frames: CapturedFrames;
   readonly buses: readonly string[];
 }

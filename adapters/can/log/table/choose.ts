@@ -20,7 +20,7 @@ const FITTING = 0.5;
 /** Highest identifier of 11 bits. */
 const MAX_STANDARD = 0x7ff;
 
-export interface ChosenTable {
+interface ChosenTable {
   readonly layout: Layout;
   /** The line of column names; undefined when there is none. */
   readonly names: string | undefined;

@@ -23,7 +23,7 @@ export interface ValueRow {
   readonly values: readonly (number | undefined)[];
 }
 
-export interface ValueLogOptions {
+interface ValueLogOptions {
   /** Zone of times that name none, of the IANA data base; default UTC. */
   readonly zone?: string;
 }

@@ -4,7 +4,7 @@ import type { ValueRow } from './reader.ts';
 import type { Column } from './units.ts';
 
 /** The message name under which a profile finds a column by its own name. */
-export const valuesMessage = 'VALUES';
+const valuesMessage = 'VALUES';
 
 /** Letters and digits in lower case: what columns and signals are compared by. */
 function key(name: string): string {

@@ -108,7 +108,7 @@ export function columnOf(header: string, given?: string): Column {
 }
 
 /** Letters and digits as they are, everything else as single underscores; a point between two names stays. */
-export function signalName(name: string): string {
+function signalName(name: string): string {
   const plain = name.trim();
   if (/^[^.\s]+\.[^.\s]+$/.test(plain)) return plain;
   return plain.replaceAll(/[^\p{L}\p{N}]+/gu, '_').replaceAll(/^_+|_+$/g, '') || 'column';
