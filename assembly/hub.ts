@@ -342,7 +342,9 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
         'hub.numbers.get': numbersOf(reader, audit),
         'hub.monitors.list': monitorsOf(monitorStore, digestOf),
         ...overviewHandlers({
-          ...{ reader, tiles: options.tiles, pushKey: channels.pushKey },
+          reader,
+          tiles: options.tiles,
+          pushKey: channels.pushKey,
           cars: async (call) => among(call, await overview.cars()),
           events: async (call) => {
             const { version } = await states.current();
