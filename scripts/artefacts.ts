@@ -25,6 +25,7 @@ import { inspectPage } from './inspect-lines.ts';
 import { operationsPage } from './log-page.ts';
 import { pageFile, pageLicences, pageScript, pageStyle } from './page.ts';
 import { readmeWithFormats } from './readme-formats.ts';
+import { tripPage } from './trip-page.ts';
 
 /** Ajv ships CommonJS; its default export is the function or wraps it, depending on the loader. */
 const standalone = ((standaloneModule as { default?: unknown }).default ?? standaloneModule) as (
@@ -78,6 +79,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'docs/architecture.md', make: architecturePage },
   { file: 'docs/inspect.md', make: inspectPage },
   { file: 'docs/operations.md', make: operationsPage },
+  { file: 'docs/trips.md', make: tripPage },
   { file: 'page/generated/index.html', make: pageFile('index.html') },
   { file: 'page/generated/hub.html', make: pageFile('hub.html') },
   { file: 'page/generated/icon.svg', make: pageFile('icon.svg') },

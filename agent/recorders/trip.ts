@@ -7,8 +7,9 @@ import type { OpenTripReader, Recorder, TripReader } from './recorder.ts';
 import { tellsPower } from './trip/car.ts';
 import { forget } from './trip/distance.ts';
 import { forgetGauge } from './trip/energy.ts';
+import type { CarUse } from './trip/evidence.ts';
 import { Hearing } from './trip/hearing.ts';
-import { type CarUse, Phases } from './trip/phases.ts';
+import { TripMachine } from './trip/machine.ts';
 import { gaugeSlots, nothing, TripReadings } from './trip/readings.ts';
 import { copy } from './trip/shape.ts';
 import * as slots from './trip/slots.ts';
@@ -40,7 +41,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
   readonly #rule: TripRule;
   readonly #hearing: Hearing;
   #state: TripState;
-  #phases: Phases;
+  #machine: TripMachine;
   #readings: TripReadings;
   /** The position that privacy takes away now: it is where the trip ends that privacy hides as well. */
   #parting: TripState['position'] = null;
@@ -53,8 +54,8 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     this.#rule = rule;
     this.#hearing = new Hearing(status);
     this.#state = newState();
-    this.#phases = new Phases(this.#state, status, records, rule);
-    this.#readings = new TripReadings(this.#state, status, this.#phases, rule);
+    this.#machine = new TripMachine(this.#state, status, records, rule);
+    this.#readings = new TripReadings(this.#state, status, this.#machine, rule);
   }
 
   get current(): string | undefined {
@@ -63,7 +64,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
 
   present(now: number): Trip | undefined {
     const { last, lead } = this.#state.timeline;
-    return this.#phases.present(Math.max(now + lead, last ?? now));
+    return this.#machine.present(Math.max(now + lead, last ?? now));
   }
 
   /**
@@ -83,7 +84,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     const gauge = gaugeSlots.get(slot);
     if (slot === slots.privacy) {
       const now = this.#arrive(at);
-      if (value === 'Full' && this.#blinded()) this.#phases.hide(now, 'FullPrivacy');
+      if (value === 'Full' && this.#blinded()) this.#machine.hide(now, 'FullPrivacy');
       // What this choice hides is removed before observers hear of the choice: the next one hides what is known then.
       this.#parting = null;
     } else if (gauge !== undefined) {
@@ -99,7 +100,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
       const now = this.#arrive(at);
       this.#hearing.changed(slot);
       const power = tellsPower(this.#status, (known) => known === slot);
-      this.#phases.advance(now, { ...this.#readings.read(slot, value, now), power });
+      this.#machine.advance(now, { ...this.#readings.read(slot, value, now), power });
       this.#noteHeard(now, ways.has(slot));
     }
   }
@@ -129,7 +130,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     const { changed, repeated } = this.#hearing.look(wall);
     this.#parting = null;
     const power = tellsPower(this.#status, (slot) => repeated.has(slot));
-    this.#phases.advance(now, { ...this.#repeated(repeated, now), power });
+    this.#machine.advance(now, { ...this.#repeated(repeated, now), power });
     const heard = [...changed, ...repeated].filter((slot) => signs.has(slot) || places.has(slot));
     const way = heard.some((slot) => ways.has(slot));
     if (heard.length > 0) this.#noteHeard(now, way);
@@ -156,8 +157,8 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     const { trip, hearing } = keptState(state);
     this.#state = copy(trip);
     this.#hearing.restore(hearing);
-    this.#phases = new Phases(this.#state, this.#status, this.#records, this.#rule);
-    this.#readings = new TripReadings(this.#state, this.#status, this.#phases, this.#rule);
+    this.#machine = new TripMachine(this.#state, this.#status, this.#records, this.#rule);
+    this.#readings = new TripReadings(this.#state, this.#status, this.#machine, this.#rule);
   }
 
   /** The records themselves are corrected and put again where they are kept. */
@@ -171,10 +172,10 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
   /** Takes the moment of an event and what has passed until then; gives its trip time. */
   #arrive(at: number): number {
     const state = this.#state;
-    const held = state.open !== null || state.on !== null || state.rolling !== null;
-    const moment = proceed(state.timeline, at, held);
+    const { phase } = this.#machine;
+    const moment = proceed(state.timeline, at, phase !== 'unseen' && phase !== 'parked');
     if (moment.shift !== 0) correctState(state, moment.shift);
-    this.#phases.elapse(moment.at);
+    this.#machine.elapse(moment.at);
     return moment.at;
   }
 
@@ -212,16 +213,16 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     const state = this.#state;
     const { position } = state;
     state.position ??= this.#parting;
-    this.#phases.hide(now, cause);
+    this.#machine.hide(now, cause);
     state.position = position;
   }
 
   /** While a car is driven its way must be heard, not only that it is on. */
   #lackWay(now: number): void {
-    const { open, wayAt } = this.#state;
-    if (open === null || open.pause !== null || open.gap !== null) return;
-    if (wayAt !== null && now - wayAt > this.#rule.silence) this.#phases.lack('DataLacking', 'Connection');
-    this.#phases.lackPosition();
+    const { wayAt } = this.#state;
+    if (this.#machine.phase !== 'driving') return;
+    if (wayAt !== null && now - wayAt > this.#rule.silence) this.#machine.lack('DataLacking', 'Connection');
+    this.#machine.lackPosition();
   }
 }
 

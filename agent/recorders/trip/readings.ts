@@ -5,7 +5,8 @@ import type { StatusReader } from '../../status.ts';
 import { propulsionOf } from './car.ts';
 import * as meters from './distance.ts';
 import { type EnergyType, type GaugeMember, gaugeMembers, readGauge } from './energy.ts';
-import type { CarUse, Phases } from './phases.ts';
+import type { CarUse } from './evidence.ts';
+import type { TripMachine } from './machine.ts';
 import * as slots from './slots.ts';
 import type { TripState } from './state.ts';
 
@@ -28,18 +29,18 @@ const EARLY = 1;
 export class TripReadings {
   readonly #state: TripState;
   readonly #status: StatusReader;
-  readonly #phases: Phases;
+  readonly #machine: TripMachine;
   readonly #rule: { readonly moving: number; readonly silence: number };
 
   constructor(
     state: TripState,
     status: StatusReader,
-    phases: Phases,
+    machine: TripMachine,
     rule: { readonly moving: number; readonly silence: number },
   ) {
     this.#state = state;
     this.#status = status;
-    this.#phases = phases;
+    this.#machine = machine;
     this.#rule = rule;
   }
 
@@ -62,7 +63,7 @@ export class TripReadings {
       // When it was read is not known; at the last tick it was the same.
       if (tickAt !== null) this.#share(meters.holdSpeed(meter, tickAt, this.#rule.silence));
       const rolls = meter.speed.value > this.#rule.moving;
-      if (rolls) this.#roll(now);
+      if (rolls) this.#machine.stir('rolls', now, now);
       return { ...nothing, rolls, rests: !rolls };
     }
     if (slot === slots.mileage) {
@@ -87,10 +88,7 @@ export class TripReadings {
     const found = stayed && !state.fixed;
     // A car that is found elsewhere than when it was last heard of did not drive there now.
     if (!state.fixed) meters.forget(meter, 'fix');
-    else if (meter.fix !== null && this.#idle() && !stayed) {
-      this.#phases.begin();
-      state.rolling = meter.fix.seen;
-    }
+    else if (meter.fix !== null && !stayed) this.#machine.stir('left', at, meter.fix.seen);
     state.fixed = true;
     const leg = meters.readFix(meter, place, at);
     this.#share(leg.gone);
@@ -119,7 +117,7 @@ export class TripReadings {
   #speed(value: number, now: number): CarUse {
     const state = this.#state;
     const rolls = value > this.#rule.moving;
-    if (rolls) this.#roll(now);
+    if (rolls) this.#machine.stir('rolls', now, now);
     this.#share(meters.readSpeed(state.meter, value, now, this.#rule.silence));
     state.maxSpeed = Math.max(state.maxSpeed ?? 0, value);
     return { ...nothing, rolls, rests: !rolls };
@@ -128,7 +126,7 @@ export class TripReadings {
   #odometer(value: number, now: number): CarUse {
     const state = this.#state;
     const { meter, open } = state;
-    if (this.#idle() && meter.odometer !== null && value > meter.odometer.value) this.#phases.begin();
+    if (meter.odometer !== null && value > meter.odometer.value) this.#machine.stir('stepped', now, now);
     const measured = meter.stretch[0] + meter.stretch[1] > 0;
     const step = meters.readOdometer(meter, value, now, this.#rule.silence);
     if (open === null) state.startMileage ??= value;
@@ -138,20 +136,6 @@ export class TripReadings {
     // What speed or positions have measured is shared out already.
     if (!measured) this.#share(step);
     return { ...nothing, moved: step > 0 };
-  }
-
-  /** A parked car begins to roll. */
-  #roll(now: number): void {
-    const state = this.#state;
-    if (state.open !== null || state.rolling !== null) return;
-    if (state.on === null) this.#phases.begin();
-    state.rolling = now;
-  }
-
-  /** Parked, and neither on nor rolling: what moves the car now begins a trip. */
-  #idle(): boolean {
-    const { open, on, rolling } = this.#state;
-    return open === null && on === null && rolling === null;
   }
 
   #early(): boolean {

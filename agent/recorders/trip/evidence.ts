@@ -1,0 +1,143 @@
+/** Decides which events of the table of phases have happened. Reads the state of the trip and Status; changes neither. */
+import type { TripRule } from '../../../protocol/recording.ts';
+import type { StatusReader } from '../../status.ts';
+import { hasSwitch, measuresWay, powerOf } from './car.ts';
+import { way } from './distance.ts';
+import type { TripEvent, TripPhase } from './phases.ts';
+import { moving, privacy, speed } from './slots.ts';
+import type { TripState } from './state.ts';
+
+/** Signs of use among the readings of one time. */
+export interface CarUse {
+  /** The readings include the one that decides whether the car is on. */
+  readonly power: boolean;
+  /** The odometer stepped, the car left its place, or `kinetic.moving` is true in a car without a speed. */
+  readonly moved: boolean;
+  /** The speed is above that of a moving car. */
+  readonly rolls: boolean;
+  /** The car stands, or is where it was parked. */
+  readonly rests: boolean;
+}
+
+export interface TripReading extends CarUse {
+  /** When the parked car began to roll, as known before these readings; trip time in ms. */
+  readonly rolling: number | null;
+}
+
+export interface TripContext {
+  readonly state: TripState;
+  readonly status: StatusReader;
+  readonly rule: TripRule;
+}
+
+/** An event that holds since `since`, trip time in ms. */
+export interface TripEvidence {
+  readonly event: TripEvent;
+  readonly since: number;
+}
+
+/** Distance after which a car counts as driven: if it is on or its switch unknown, more than a faulty reading; else pushed. km */
+const DRIVEN_KM = { on: 0.02, off: 0.1 };
+/** A speed is the present one for this time after its reading. */
+const SPEED_VALID_MS = 10_000;
+/** A car without speed and switch stands if it has not moved for this time. */
+const STANDING_MS = 60_000;
+
+/** The event that a reading means in this phase; undefined if it changes nothing. */
+export function evidenceOf(
+  phase: TripPhase,
+  context: TripContext,
+  at: number,
+  reading: TripReading,
+): TripEvidence | undefined {
+  if (phase === 'driving') return standing(context, at);
+  if (phase === 'paused') return drivenOn(context, reading) ? { event: 'driven', since: at } : undefined;
+  if (phase === 'gap' || phase === 'pausedGap') return afterGap(phase, context, at, reading);
+  if (!departed(context, at, reading)) return undefined;
+  return { event: 'driven', since: context.state.on ?? reading.rolling ?? at };
+}
+
+/** The event of a silence that lasts at `at`; undefined if the car is not silent. */
+export function silence(phase: TripPhase, { state, status, rule }: TripContext, at: number): TripEvidence | undefined {
+  const { heardAt, open } = state;
+  if (heardAt !== null && at - heardAt <= rule.silence) return undefined;
+  const since = Math.max(heardAt ?? Number.NEGATIVE_INFINITY, open?.startedAt ?? Number.NEGATIVE_INFINITY);
+  const atRest = phase === 'driving' && !hasSwitch(status) && !rolledAt({ state, status, rule }, since);
+  return { event: atRest ? 'silentAtRest' : 'silent', since };
+}
+
+/** Whether the grace time of a pause or gap is over. */
+export function overdue(phase: TripPhase, { state, status, rule }: TripContext, at: number): boolean {
+  const { open, heardAt, offAt } = state;
+  if (open === null) return false;
+  const { pause, gap } = open;
+  // Full privacy forbids any publication before it ends.
+  if (gap !== null && status.value(privacy) === 'Full') return false;
+  if (phase === 'gap' && gap !== null) return at - gap.since > rule.grace;
+  if (pause === null) return false;
+  // A car that is switched on during a pause may wait, for as long as it is not silent.
+  const waits = gap === null && powerOf(status) === 'on';
+  const from = waits ? (heardAt ?? pause.at) : Math.max(pause.at, offAt ?? pause.at);
+  return at - from > rule.grace;
+}
+
+/** Whether the car rolls now, as far as its speed or `kinetic.moving` show. */
+export function rollsNow({ state, status, rule }: TripContext, at: number): boolean {
+  const reading = state.meter.speed;
+  if (status.value(speed) === undefined) return status.value(moving) === true;
+  return reading !== null && reading.value > rule.moving && at - reading.at <= SPEED_VALID_MS;
+}
+
+/** A parked car was driven, not pushed, and not moved by one faulty reading. */
+function departed({ state, status, rule }: TripContext, at: number, { moved }: TripReading): boolean {
+  const power = powerOf(status);
+  if (moved && power !== 'off') return true;
+  if (state.rolling !== null && way(state.meter) >= drivenAfter(power)) return true;
+  // Only the engine of such a car can show a drive.
+  return state.on !== null && at - state.on > rule.silence && !measuresWay(status);
+}
+
+function drivenOn({ state, status }: TripContext, { power: powerRead, moved, rolls }: TripReading): boolean {
+  const power = powerOf(status);
+  if (moved && power !== 'off') return true;
+  if (power === 'on' && powerRead && !measuresWay(status)) return true;
+  const since = way(state.meter) - (state.open?.pause?.facts.distance ?? 0);
+  return rolls && since >= drivenAfter(power);
+}
+
+/** During a gap only readings count that show the car driven or switched off. */
+function afterGap(
+  phase: TripPhase,
+  { status }: TripContext,
+  at: number,
+  reading: TripReading,
+): TripEvidence | undefined {
+  const { rolls, moved, power: powerRead } = reading;
+  const power = powerOf(status);
+  const switched = phase === 'gap' && powerRead ? power : undefined;
+  if (rolls || (moved && power !== 'off') || switched === 'on') return { event: 'driven', since: at };
+  return switched === 'off' ? { event: 'foundOff', since: at } : undefined;
+}
+
+function standing(context: TripContext, at: number): TripEvidence | undefined {
+  const { state, status } = context;
+  const power = powerOf(status);
+  if (power === 'on' || state.open === null || rollsNow(context, at)) return undefined;
+  const { startedAt } = state.open;
+  const movedAt = state.movedAt ?? startedAt;
+  const hasSpeed = status.value(speed) !== undefined || status.value(moving) !== undefined;
+  if (power === undefined && !hasSpeed && measuresWay(status) && at - movedAt <= STANDING_MS) return undefined;
+  return { event: 'stands', since: Math.max(startedAt, movedAt, state.offAt ?? movedAt) };
+}
+
+/** Whether the car rolled when it fell silent at `since`. */
+function rolledAt({ state, status, rule }: TripContext, since: number): boolean {
+  const { meter, movedAt } = state;
+  if (status.value(speed) !== undefined) return meter.speed !== null && meter.speed.value > rule.moving;
+  if (status.value(moving) !== undefined) return status.value(moving) === true;
+  return measuresWay(status) && movedAt !== null && since - movedAt <= STANDING_MS;
+}
+
+function drivenAfter(power: ReturnType<typeof powerOf>): number {
+  return power === 'off' ? DRIVEN_KM.off : DRIVEN_KM.on;
+}
