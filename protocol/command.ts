@@ -15,31 +15,20 @@ import { commandKinds } from './schema/remote.ts';
 /** What a car takes at most, signature included. */
 export const commandBounds: Bounds = { maximumBytes: 64 * 1024, maximumDepth: 16, maximumItems: 4096 };
 
-const moment = (description: string) =>
-  quantity({ unit: 'ms', resolution: 1, minimum: 0, maximum: 8.64e15, description });
+const moment = (description: string) => quantity('ms', 1, [0, 8.64e15], description);
 
-export const commandSchema = record(
-  'Command',
-  {
-    id: required(
-      1,
-      text({ maxLength: 64, pattern: '^[!-~]+$', description: 'Chosen by the sender, e.g. a UUID (RFC 9562).' }),
-    ),
-    vin: required(
-      2,
-      text({ maxLength: 17, pattern: '^[A-HJ-NPR-Z0-9]{17}$', description: 'The car that it is for. ISO 3779.' }),
-    ),
-    kind: required(3, enumeration(commandKinds, { description: 'What to do. Interface 3.19.2 RemoteType, and ours.' })),
-    body: required(4, bytes({ maxLength: 60_000, description: 'How to do it: CBOR of the schema of the kind.' })),
-    issued: required(5, moment('When it was given, UTC since 1970.')),
-    expires: required(6, moment('When it must no longer be carried out, UTC since 1970.')),
-    counter: required(
-      7,
-      count('Grows from command to command of one key, against replay.', { maximum: Number.MAX_SAFE_INTEGER }),
-    ),
-  },
-  { description: 'A command to the car, the payload of a COSE_Sign1.' },
-);
+export const commandSchema = record('Command', 'A command to the car, the payload of a COSE_Sign1.', {
+  id: required(1, text('Chosen by the sender, e.g. a UUID (RFC 9562).', { maxLength: 64, pattern: '^[!-~]+$' })),
+  vin: required(2, text('The car that it is for. ISO 3779.', { maxLength: 17, pattern: '^[A-HJ-NPR-Z0-9]{17}$' })),
+  kind: required(3, enumeration('What to do. Interface 3.19.2 RemoteType, and ours.', commandKinds)),
+  body: required(4, bytes('How to do it: CBOR of the schema of the kind.', { maxLength: 60_000 })),
+  issued: required(5, moment('When it was given, UTC since 1970.')),
+  expires: required(6, moment('When it must no longer be carried out, UTC since 1970.')),
+  counter: required(
+    7,
+    count('Grows from command to command of one key, against replay.', { maximum: Number.MAX_SAFE_INTEGER }),
+  ),
+});
 export type Command = Static<typeof commandSchema>;
 
 /** A command taken apart but not verified: nothing in it is to be believed before `signature` has been checked. */

@@ -9,22 +9,17 @@ import { quantity, record, required, type Static } from './schema/fields.ts';
 /** A watch lasts an hour at most, ms; a client that watches longer renews it. */
 export const LONGEST_WATCH = 3_600_000;
 
-export const watchSchema = record(
-  'Watch',
-  {
-    until: required(
+export const watchSchema = record('Watch', 'Somebody watches the car.', {
+  until: required(
+    1,
+    quantity(
+      'ms',
       1,
-      quantity({
-        unit: 'ms',
-        resolution: 1,
-        minimum: 0,
-        maximum: 8.64e15,
-        description: 'How long somebody watches, UTC since 1970; beyond an hour from now the hour counts.',
-      }),
+      [0, 8.64e15],
+      'How long somebody watches, UTC since 1970; beyond an hour from now the hour counts.',
     ),
-  },
-  { description: 'Somebody watches the car.' },
-);
+  ),
+});
 type Watch = Static<typeof watchSchema>;
 
 const bounds = { maximumBytes: 256, maximumDepth: 4, maximumItems: 32 };

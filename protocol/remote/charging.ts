@@ -25,43 +25,34 @@ const nextDelayedTime = moment(
 
 const chargingCommandSchema = record(
   'RemoteCharging',
+  'Starts, stops, plans or sets charging. Interface 3.19.2 RemoteCharging.',
   {
-    immediate: optional(1, flag({ description: 'Start now, or stop. Interface 3.19.2 RemoteCharging.immediate.' })),
+    immediate: optional(1, flag('Start now, or stop. Interface 3.19.2 RemoteCharging.immediate.')),
     schedule: optional(
       2,
-      record(
-        'RemoteChargeSchedule',
-        { nextDelayedTime: optional(1, nextDelayedTime), programs: optional(2, chargePrograms) },
-        { description: 'Start later; one of the two. Interface 3.19.2 RemoteCharging.schedule.' },
-      ),
+      record('RemoteChargeSchedule', 'Start later; one of the two. Interface 3.19.2 RemoteCharging.schedule.', {
+        nextDelayedTime: optional(1, nextDelayedTime),
+        programs: optional(2, chargePrograms),
+      }),
     ),
     preferences: optional(
       3,
-      record(
-        'RemoteChargePreferences',
-        {
-          level: optional(
-            1,
-            enumeration(LEVELS, {
-              description: 'Power to charge with. Interface 3.19.2 RemoteCharging.preferences.level.',
-            }),
-          ),
-          type: optional(
-            2,
-            enumeration(['Partial', 'Full'], {
-              description: 'How far to charge. Interface 3.19.2 RemoteCharging.preferences.type.',
-            }),
-          ),
-        },
-        { description: 'How to charge. Interface 3.19.2 RemoteCharging.preferences.' },
-      ),
+      record('RemoteChargePreferences', 'How to charge. Interface 3.19.2 RemoteCharging.preferences.', {
+        level: optional(
+          1,
+          enumeration('Power to charge with. Interface 3.19.2 RemoteCharging.preferences.level.', LEVELS),
+        ),
+        type: optional(
+          2,
+          enumeration('How far to charge. Interface 3.19.2 RemoteCharging.preferences.type.', ['Partial', 'Full']),
+        ),
+      }),
     ),
     nextDelayedTime: optional(
       4,
       moment('Deprecated, accepted and without effect. Interface 3.19.2 RemoteCharging.nextDelayedTime.'),
     ),
   },
-  { description: 'Starts, stops, plans or sets charging. Interface 3.19.2 RemoteCharging.' },
 );
 type RemoteCharging = Static<typeof chargingCommandSchema>;
 

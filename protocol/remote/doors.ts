@@ -9,22 +9,16 @@ const WALKING_SPEED = 6;
 export const doors = remoteKind({
   type: 'Doors',
   wire: 3,
-  body: record(
-    'RemoteDoorsState',
-    {
-      state: required(
-        1,
-        enumeration(['Unlocked', 'Locked'], {
-          description: 'What the central locking shall be. Interface 3.19.2 RemoteDoorsState.state.',
-        }),
-      ),
-      forced: optional(
-        2,
-        flag({ description: 'Deprecated, accepted and without effect. Interface 3.19.2 RemoteDoorsState.forced.' }),
-      ),
-    },
-    { description: 'Locks or unlocks. Interface 3.19.2 RemoteDoorsState.' },
-  ),
+  body: record('RemoteDoorsState', 'Locks or unlocks. Interface 3.19.2 RemoteDoorsState.', {
+    state: required(
+      1,
+      enumeration('What the central locking shall be. Interface 3.19.2 RemoteDoorsState.state.', [
+        'Unlocked',
+        'Locked',
+      ]),
+    ),
+    forced: optional(2, flag('Deprecated, accepted and without effect. Interface 3.19.2 RemoteDoorsState.forced.')),
+  }),
   deprecated: 'forced',
   actions: {
     'doors.lock': {

@@ -5,18 +5,12 @@ import { remoteKind } from './kind.ts';
 export const horn = remoteKind({
   type: 'Horn',
   wire: 2,
-  body: record(
-    'RemoteHorn',
-    {
-      state: required(
-        1,
-        enumeration(['Activated', 'Unactivated'], {
-          description: 'Whether it shall sound. Interface 3.19.2 RemoteHorn.state.',
-        }),
-      ),
-    },
-    { description: 'Sounds the horn, or silences it. Interface 3.19.2 RemoteHorn.' },
-  ),
+  body: record('RemoteHorn', 'Sounds the horn, or silences it. Interface 3.19.2 RemoteHorn.', {
+    state: required(
+      1,
+      enumeration('Whether it shall sound. Interface 3.19.2 RemoteHorn.state.', ['Activated', 'Unactivated']),
+    ),
+  }),
   actions: { 'horn.on': { interlocks: [speedAtMost(STANDING)], ends: ignitionOn }, 'horn.off': {} },
   asks: ({ state }) => [state === 'Activated' ? 'horn.on' : 'horn.off'],
   member: 'horn',

@@ -4,13 +4,10 @@ import { remoteKind } from './kind.ts';
 
 export const immobilizationSchema = record(
   'RemoteSetImmobilization',
+  'Prevents the next start, or allows it again. Interface 3.19.2 RemoteSetImmobilization.',
   {
-    activate: required(
-      1,
-      flag({ description: 'The next start is prevented. Interface 3.19.2 RemoteSetImmobilization.activate.' }),
-    ),
+    activate: required(1, flag('The next start is prevented. Interface 3.19.2 RemoteSetImmobilization.activate.')),
   },
-  { description: 'Prevents the next start, or allows it again. Interface 3.19.2 RemoteSetImmobilization.' },
 );
 
 /** The action; it prevents or allows the next start and does nothing to a running engine. */

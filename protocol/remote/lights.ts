@@ -6,11 +6,9 @@ import { remoteKind } from './kind.ts';
 export const lights = remoteKind({
   type: 'Lights',
   wire: 4,
-  body: record(
-    'RemoteLights',
-    { on: required(1, flag({ description: 'Whether they shall flash. Interface 3.19.2 RemoteLights.on.' })) },
-    { description: 'Flashes the lights, or stops it. Interface 3.19.2 RemoteLights.' },
-  ),
+  body: record('RemoteLights', 'Flashes the lights, or stops it. Interface 3.19.2 RemoteLights.', {
+    on: required(1, flag('Whether they shall flash. Interface 3.19.2 RemoteLights.on.')),
+  }),
   actions: { 'lights.on': { interlocks: [speedAtMost(STANDING)], ends: ignitionOn }, 'lights.off': {} },
   asks: ({ on }) => [on ? 'lights.on' : 'lights.off'],
   member: 'lights',

@@ -5,48 +5,38 @@ import { altitude, latitude, longitude } from '../schema/status/position.ts';
 import { remoteKind } from './kind.ts';
 
 /** The same record as in a position. */
-const point = record(
-  'Point',
-  {
-    type: required(2, constant('Point', { description: 'RFC 7946 §3.1.2.' })),
-    coordinates: required(
-      1,
-      flat(
-        tuple<readonly [number, number] | readonly [number, number, number]>(
-          [item('longitude', longitude), item('latitude', latitude), item('altitude', altitude)],
-          { required: 2, description: 'Longitude, latitude, altitude. RFC 7946 §3.1.1.' },
-        ),
+const point = record('Point', 'A place. RFC 7946 §3.1.2.', {
+  type: required(2, constant('Point', 'RFC 7946 §3.1.2.')),
+  coordinates: required(
+    1,
+    flat(
+      tuple<readonly [number, number] | readonly [number, number, number]>(
+        'Longitude, latitude, altitude. RFC 7946 §3.1.1.',
+        2,
+        [item('longitude', longitude), item('latitude', latitude), item('altitude', altitude)],
       ),
     ),
-  },
-  { description: 'A place. RFC 7946 §3.1.2.' },
-);
+  ),
+});
 
 /** Hands the way to the navigation of a car whose profile has one. */
 export const navigation = remoteKind({
   type: 'Navigation',
   wire: 8,
-  body: record(
-    'RemoteNavigation',
-    {
-      positions: required(
-        1,
-        list(point, {
-          minItems: 1,
-          maxItems: 10,
-          description:
-            'Up to nine places on the way, at last the destination. Interface 3.19.2 RemoteNavigation.positions.',
-        }),
+  body: record('RemoteNavigation', 'Where to go. Interface 3.19.2 RemoteNavigation.', {
+    positions: required(
+      1,
+      list(
+        'Up to nine places on the way, at last the destination. Interface 3.19.2 RemoteNavigation.positions.',
+        point,
+        { minItems: 1, maxItems: 10 },
       ),
-      driverApproval: optional(
-        2,
-        flag({
-          description: 'Deprecated, accepted and without effect. Interface 3.19.2 RemoteNavigation.driverApproval.',
-        }),
-      ),
-    },
-    { description: 'Where to go. Interface 3.19.2 RemoteNavigation.' },
-  ),
+    ),
+    driverApproval: optional(
+      2,
+      flag('Deprecated, accepted and without effect. Interface 3.19.2 RemoteNavigation.driverApproval.'),
+    ),
+  }),
   deprecated: 'driverApproval',
   actions: {
     'navigation.send': {

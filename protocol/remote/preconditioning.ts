@@ -48,26 +48,21 @@ export const preconditioning = remoteKind({
   wire: 0,
   body: record(
     'RemotePreconditioning',
+    'Heats or cools the cabin before a drive. Interface 3.19.2 RemotePreconditioning.',
     {
       airConditioning: required(
         1,
-        record(
-          'RemoteAirConditioning',
-          {
-            immediate: optional(
-              1,
-              flag({
-                description:
-                  'Start now; false without programs: stop. Interface 3.19.2 RemotePreconditioning.airConditioning.immediate.',
-              }),
+        record('RemoteAirConditioning', 'The cabin. Interface 3.19.2 RemotePreconditioning.airConditioning.', {
+          immediate: optional(
+            1,
+            flag(
+              'Start now; false without programs: stop. Interface 3.19.2 RemotePreconditioning.airConditioning.immediate.',
             ),
-            programs: optional(2, preconditioningPrograms),
-          },
-          { description: 'The cabin. Interface 3.19.2 RemotePreconditioning.airConditioning.' },
-        ),
+          ),
+          programs: optional(2, preconditioningPrograms),
+        }),
       ),
     },
-    { description: 'Heats or cools the cabin before a drive. Interface 3.19.2 RemotePreconditioning.' },
   ),
   fault: ({ airConditioning: { immediate, programs } }) =>
     immediate === undefined && (programs === undefined || programs.length === 0)

@@ -10,6 +10,7 @@ const members = preconditioningProgramSchema.properties;
 /** One program of charging, as a command brings it. */
 export const remoteChargeProgramSchema = record(
   'RemoteChargeProgram',
+  'A charging program. Interface 3.19.2 RemoteCharging.schedule.programs.',
   {
     slot: optional(1, members.slot),
     enabled: optional(2, members.enabled),
@@ -17,13 +18,13 @@ export const remoteChargeProgramSchema = record(
     occurence: optional(5, members.occurence),
     end: optional(6, chargeProgramSchema.properties.end),
   },
-  { description: 'A charging program. Interface 3.19.2 RemoteCharging.schedule.programs.' },
 );
 export type RemoteChargeProgram = Static<typeof remoteChargeProgramSchema>;
 
 /** One program of preconditioning, as a command brings it: set or deleted by its slot. */
 export const remotePreconditioningProgramSchema = record(
   'RemotePreconditioningProgram',
+  'A preconditioning program. Interface 3.19.2 RemotePreconditioning.airConditioning.programs.',
   {
     slot: optional(1, members.slot),
     enabled: optional(2, members.enabled),
@@ -32,29 +33,29 @@ export const remotePreconditioningProgramSchema = record(
     occurence: optional(5, members.occurence),
     actionsType: optional(
       6,
-      enumeration(['Delete', 'Set'], {
-        description:
-          'What becomes of the slot; Set when absent. Interface 3.19.2 …airConditioning.programs.actionsType.',
-      }),
+      enumeration(
+        'What becomes of the slot; Set when absent. Interface 3.19.2 …airConditioning.programs.actionsType.',
+        ['Delete', 'Set'],
+      ),
     ),
   },
-  { description: 'A preconditioning program. Interface 3.19.2 RemotePreconditioning.airConditioning.programs.' },
 );
 export type RemotePreconditioningProgram = Static<typeof remotePreconditioningProgramSchema>;
 
 /** A list of programs. */
-export const chargePrograms = list(remoteChargeProgramSchema, {
-  maxItems: PROGRAMS,
-  description:
-    'All programs: those that are not in the list are dropped. Interface 3.19.2 RemoteCharging.schedule.programs.',
-});
-export const preconditioningPrograms = list(remotePreconditioningProgramSchema, {
-  maxItems: PROGRAMS,
-  description: 'Programs to set or delete. Interface 3.19.2 RemotePreconditioning.airConditioning.programs.',
-});
+export const chargePrograms = list(
+  'All programs: those that are not in the list are dropped. Interface 3.19.2 RemoteCharging.schedule.programs.',
+  remoteChargeProgramSchema,
+  { maxItems: PROGRAMS },
+);
+export const preconditioningPrograms = list(
+  'Programs to set or delete. Interface 3.19.2 RemotePreconditioning.airConditioning.programs.',
+  remotePreconditioningProgramSchema,
+  { maxItems: PROGRAMS },
+);
 
 /** A moment as somebody wrote it. */
-export const moment = (description: string) => text({ maxLength: 40, description });
+export const moment = (description: string) => text(description, { maxLength: 40 });
 
 /**
  * Seconds since midnight of a time of day written as an ISO 8601 duration, `PT14H30M`; undefined for what is none:

@@ -5,45 +5,38 @@ import { anyMember, oneMember } from './members.ts';
 
 const trackingPeriod = record(
   'RemoteTrackingPeriod',
+  'How often a stolen car tells where it is. Interface 3.19.2 RemoteStolen.trackingPeriod.',
   {
     running: optional(
       1,
-      quantity({
-        unit: 's',
-        resolution: 1,
-        minimum: 5,
-        description: 'Time between positions while it is driven. Interface 3.19.2 RemoteStolen.trackingPeriod.running.',
-      }),
+      quantity(
+        's',
+        1,
+        [5],
+        'Time between positions while it is driven. Interface 3.19.2 RemoteStolen.trackingPeriod.running.',
+      ),
     ),
     shutdown: optional(
       2,
-      quantity({
-        unit: 's',
-        resolution: 1,
-        minimum: 60,
-        description: 'Time between positions while it stands. Interface 3.19.2 RemoteStolen.trackingPeriod.shutdown.',
-      }),
+      quantity(
+        's',
+        1,
+        [60],
+        'Time between positions while it stands. Interface 3.19.2 RemoteStolen.trackingPeriod.shutdown.',
+      ),
     ),
   },
-  { description: 'How often a stolen car tells where it is. Interface 3.19.2 RemoteStolen.trackingPeriod.' },
 );
 
 /** A theft: declared, followed, or the car kept from being started again. */
 export const stolen = remoteKind({
   type: 'Stolen',
   wire: 6,
-  body: record(
-    'RemoteStolen',
-    {
-      stolen: optional(
-        1,
-        flag({ description: 'The car is stolen, or is found again. Interface 3.19.2 RemoteStolen.stolen.' }),
-      ),
-      trackingPeriod: optional(2, trackingPeriod),
-      immobilization: optional(3, immobilizationSchema),
-    },
-    { description: 'Declares a theft or follows the car during one. Interface 3.19.2 RemoteStolen.' },
-  ),
+  body: record('RemoteStolen', 'Declares a theft or follows the car during one. Interface 3.19.2 RemoteStolen.', {
+    stolen: optional(1, flag('The car is stolen, or is found again. Interface 3.19.2 RemoteStolen.stolen.')),
+    trackingPeriod: optional(2, trackingPeriod),
+    immobilization: optional(3, immobilizationSchema),
+  }),
   fault: (body) =>
     oneMember(body, ['stolen', 'trackingPeriod', 'immobilization']) ??
     (body.trackingPeriod === undefined ? undefined : anyMember(body.trackingPeriod, ['running', 'shutdown'])),

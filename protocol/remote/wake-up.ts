@@ -6,16 +6,12 @@ import { remoteKind } from './kind.ts';
 export const wakeUp = remoteKind({
   type: 'WakeUp',
   wire: 7,
-  body: record(
-    'RemoteWakeUp',
-    {
-      action: optional(
-        1,
-        text({ maxLength: 32, description: 'Always WakeUp, also when absent. Interface 3.19.2 RemoteWakeUp.action.' }),
-      ),
-    },
-    { description: 'Wakes the car, so that it tells its present state. Interface 3.19.2 RemoteWakeUp.' },
-  ),
+  body: record('RemoteWakeUp', 'Wakes the car, so that it tells its present state. Interface 3.19.2 RemoteWakeUp.', {
+    action: optional(
+      1,
+      text('Always WakeUp, also when absent. Interface 3.19.2 RemoteWakeUp.action.', { maxLength: 32 }),
+    ),
+  }),
   fault: ({ action }) =>
     action === undefined || action === 'WakeUp' ? undefined : `action must be WakeUp, is ${action}`,
   // The frames that wake a bus; they are sent before any command, and by none.

@@ -10,38 +10,38 @@ export { type CallbackSubscribe, type CallbackType, subscribeSchema } from './ca
 /** Callbacks that a car serves at most, both sides together. */
 export const CALLBACKS = 200;
 
-export const callbackId = text({
+export const callbackId = text('Names the callback. Interface 4.17.2 CallbackId.', {
   maxLength: 64,
   pattern: callbackIdPattern,
-  description: 'Names the callback. Interface 4.17.2 CallbackId.',
 });
 
 /** Interface 4.17.2 CallbacksStatusSetter: statuses that a client may set; it lists `Failed`, which is never set. */
 export const callbackStatuses = ['Running', 'Paused'] as const;
 export type CallbackStatus = (typeof callbackStatuses)[number];
 
-export const callbackStatus = enumeration(callbackStatuses, {
-  description: 'Whether notifications are sent. Interface 4.17.2 CallbackStatus.',
-});
+export const callbackStatus = enumeration(
+  'Whether notifications are sent. Interface 4.17.2 CallbackStatus.',
+  callbackStatuses,
+);
 
 /** Which line of the interface a callback belongs to: decides how notifications look and how often they are tried. */
 export const callbackSides = ['fleet', 'user'] as const;
 export type CallbackSide = (typeof callbackSides)[number];
 
-export const callbackSide = enumeration(callbackSides, { description: 'Line of the interface.' });
+export const callbackSide = enumeration('Line of the interface.', callbackSides);
 
 /** A callback as it is kept and as a command brings it. */
 export const callbackSchema = record(
   'Callback',
+  'A receiver of events. Interface 4.17.2 UserCallback, 3.19.2 RemoteCallback.',
   {
-    createdAt: required(0, instant({ description: 'When it was given.' })),
+    createdAt: required(0, instant('When it was given.')),
     callbackId: required(1, callbackId),
-    updatedAt: required(2, instant({ description: 'When it was last changed.' })),
+    updatedAt: required(2, instant('When it was last changed.')),
     status: required(3, callbackStatus),
     side: required(4, callbackSide),
     subscribe: required(5, subscribeSchema),
   },
-  { description: 'A receiver of events. Interface 4.17.2 UserCallback, 3.19.2 RemoteCallback.' },
 );
 export type Callback = Static<typeof callbackSchema>;
 

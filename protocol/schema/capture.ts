@@ -18,52 +18,42 @@ export const captureBounds = {
 /** One part of a capture. Body of a `capture` message. */
 export const captureSchema = record(
   'Capture',
+  'Raw frames around a collision, an event of a monitor or a command, one part of them.',
   {
     id: required(1, recordId),
     part: required(2, count('Number of this part, from 0. The frames of a part come before those of the next.')),
-    last: required(3, flag({ description: 'No part comes after this one.' })),
-    cause: required(4, enumeration(captureCauses, { description: 'What asked for the capture.' })),
+    last: required(3, flag('No part comes after this one.')),
+    cause: required(4, enumeration('What asked for the capture.', captureCauses)),
     of: required(
       5,
-      text({
+      text('Id of the collision or of the event of the monitor, or the name that the command gave.', {
         maxLength: 64,
         pattern: '^[0-9A-Za-z_-]+$',
-        description: 'Id of the collision or of the event of the monitor, or the name that the command gave.',
       }),
     ),
     monitorId: optional(6, monitorId),
-    at: required(7, instant({ description: 'Time of the collision, event or command.' })),
-    from: required(8, instant({ description: 'Begin of the time whose frames were asked for.' })),
-    to: required(9, instant({ description: 'Its end.' })),
-    since: optional(
-      10,
-      instant({ description: 'Frames before this time were no longer, or not yet, in memory. Absent: all were.' }),
-    ),
+    at: required(7, instant('Time of the collision, event or command.')),
+    from: required(8, instant('Begin of the time whose frames were asked for.')),
+    to: required(9, instant('Its end.')),
+    since: optional(10, instant('Frames before this time were no longer, or not yet, in memory. Absent: all were.')),
     lost: optional(11, count('Frames of the buses, wanted or not, that were overwritten before this part was made.')),
     buses: required(
       12,
-      list(text({ description: 'Name of a bus in the profile of the car.' }), {
+      list('Buses by the number that the columns name them by.', text('Name of a bus in the profile of the car.'), {
         maxItems: 256,
-        description: 'Buses by the number that the columns name them by.',
       }),
     ),
     frames: required(13, count('Frames in this part.', { maximum: captureBounds.frames })),
-    start: required(14, instant({ description: 'Time that the columns count from.' })),
+    start: required(14, instant('Time that the columns count from.')),
     size: required(15, count('Bytes of the columns before compression.', { maximum: 1 << 20 })),
     columns: required(
       16,
-      bytes({
-        description: 'The frames, compressed by raw deflate (RFC 1951).',
-        coding: 'docs/wire-format.md, "Captures"',
-      }),
+      bytes('The frames, compressed by raw deflate (RFC 1951).', { coding: 'docs/wire-format.md, "Captures"' }),
     ),
     broken: optional(
       17,
-      flag({
-        description: 'With `last`: the agent ended before the time did. Frames that were still to come are missing.',
-      }),
+      flag('With `last`: the agent ended before the time did. Frames that were still to come are missing.'),
     ),
   },
-  { description: 'Raw frames around a collision, an event of a monitor or a command, one part of them.' },
 );
 export type Capture = Static<typeof captureSchema>;

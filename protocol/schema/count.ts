@@ -1,6 +1,9 @@
 import { quantity } from './fields.ts';
 
 /** A whole number without unit, 0 or more unless the bounds say otherwise. */
-export function count(description: string, bounds: { readonly minimum?: number; readonly maximum?: number } = {}) {
-  return quantity({ unit: '1', resolution: 1, minimum: 0, ...bounds, description });
+export function count(
+  description: string,
+  { minimum = 0, maximum }: { readonly minimum?: number; readonly maximum?: number } = {},
+) {
+  return quantity('1', 1, maximum === undefined ? [minimum] : [minimum, maximum], description);
 }

@@ -52,93 +52,93 @@ export interface SchemaNode {
   readonly 'x-duration'?: boolean;
 }
 
-/** What a field may say about itself; `description` gives meaning and source (interface clause or standard). */
-export interface FieldOptions {
-  readonly description: string;
-}
-
-interface QuantityOptions extends FieldOptions {
-  /** Unit in the interface, e.g. `km/h`; `1` for a plain count. */
-  readonly unit: string;
-  /** Smallest step that is kept on the wire; 0 sends the float as it is. */
-  readonly resolution: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-}
-
-/** A physical number. In the car and in JSON it is in `unit`; on the wire an integer count of `resolution`. */
-export function quantity(options: QuantityOptions): TUnsafe<number> {
-  const { unit, resolution, ...rest } = options;
-  const integral = resolution !== 0 && Number.isInteger(resolution);
+/**
+ * A physical number. In the car and in JSON it is in `unit`; on the wire an integer count of `resolution`.
+ *
+ * @param unit in the interface, e.g. `km/h`; `1` for a plain count
+ * @param resolution smallest step that is kept on the wire; 0 sends the float unchanged
+ * @param range least and greatest value, of which each may be missing
+ * @param description meaning and source (interface clause or standard), here and in all that follow
+ */
+export function quantity(
+  unit: string,
+  resolution: number,
+  [minimum, maximum]: readonly [minimum?: number | undefined, maximum?: number],
+  description: string,
+): TUnsafe<number> {
   return Type.Unsafe<number>({
-    type: integral ? 'integer' : 'number',
-    ...rest,
+    type: resolution !== 0 && Number.isInteger(resolution) ? 'integer' : 'number',
+    ...defined({ minimum, maximum }),
+    description,
     'x-unit': unit,
     'x-resolution': resolution,
   });
 }
 
 /** A truth value. */
-export function flag(options: FieldOptions): TUnsafe<boolean> {
-  return Type.Unsafe<boolean>({ type: 'boolean', ...options });
+export function flag(description: string): TUnsafe<boolean> {
+  return Type.Unsafe<boolean>({ type: 'boolean', description });
 }
 
 /** A text of at most `maxLength` characters (default 256). */
 export function text(
-  options: FieldOptions & { readonly maxLength?: number; readonly pattern?: string },
+  description: string,
+  bounds: { readonly maxLength?: number; readonly pattern?: string } = {},
 ): TUnsafe<string> {
-  return Type.Unsafe<string>({ type: 'string', maxLength: 256, ...options });
+  return Type.Unsafe<string>({ type: 'string', maxLength: 256, ...bounds, description });
 }
 
 /** One of a closed list of names; the wire carries its position, so the list may only grow at its end. */
-export function enumeration<const V extends readonly string[]>(values: V, options: FieldOptions): TUnsafe<V[number]> {
-  return Type.Unsafe<V[number]>({ type: 'string', enum: values, 'x-values': values, ...options });
+export function enumeration<const V extends readonly string[]>(description: string, values: V): TUnsafe<V[number]> {
+  return Type.Unsafe<V[number]>({ type: 'string', enum: values, 'x-values': values, description });
 }
 
 /** A moment, UTC milliseconds since 1970 (RFC 3339 in the HTTP interface). */
-export function instant(options: FieldOptions): TUnsafe<number> {
-  return Type.Unsafe<number>({ type: 'integer', 'x-instant': true, 'x-unit': 'ms', ...options });
+export function instant(description: string): TUnsafe<number> {
+  return Type.Unsafe<number>({ type: 'integer', 'x-instant': true, 'x-unit': 'ms', description });
 }
 
-/** Raw bytes; `coding` names the page that says what is in them. */
+/** Raw bytes; `coding` names the page that describes their content. */
 export function bytes(
-  options: FieldOptions & { readonly maxLength?: number; readonly coding?: string },
+  description: string,
+  { coding, ...bounds }: { readonly maxLength?: number; readonly coding?: string } = {},
 ): TUnsafe<Uint8Array> {
-  const { coding, ...rest } = options;
-  return Type.Unsafe<Uint8Array>({ 'x-bytes': true, ...rest, ...defined({ 'x-coding': coding }) });
+  return Type.Unsafe<Uint8Array>({
+    'x-bytes': true,
+    description,
+    ...bounds,
+    ...defined({ 'x-coding': coding }),
+  });
 }
 
 /** A value the interface fixes, such as GeoJSON's `type`. */
-export function constant<const V extends string>(value: V, options: FieldOptions): TUnsafe<V> {
-  return Type.Unsafe<V>({ type: 'string', const: value, 'x-constant': true, ...options });
+export function constant<const V extends string>(value: V, description: string): TUnsafe<V> {
+  return Type.Unsafe<V>({ type: 'string', const: value, 'x-constant': true, description });
 }
 
 /** A list; `identity` names the members that tell entries apart, `minItems`/`maxItems` bound it. */
 export function list<S extends TSchema>(
+  description: string,
   items: S,
-  options: FieldOptions & {
-    readonly identity?: readonly string[];
-    readonly minItems?: number;
-    readonly maxItems?: number;
-  },
+  bounds: { readonly identity?: readonly string[]; readonly minItems?: number; readonly maxItems?: number } = {},
 ) {
-  const { identity, ...rest } = options;
-  return Type.Array(items, identity === undefined ? rest : { ...rest, 'x-identity': identity });
+  const { identity, ...rest } = bounds;
+  return Type.Array(items, { ...rest, description, ...defined({ 'x-identity': identity }) });
 }
 
 /** A fixed sequence of fields, such as GeoJSON coordinates; entries past `required` may be absent. */
 export function tuple<V extends readonly number[]>(
+  description: string,
+  required: number,
   items: readonly TSchema[],
-  options: FieldOptions & { readonly required: number },
 ): TUnsafe<V> {
-  const { required, ...rest } = options;
   return Type.Unsafe<V>({
     type: 'array',
     prefixItems: items,
     minItems: required,
     maxItems: items.length,
     'x-tuple': true,
-    ...rest,
+    description,
   });
 }
 
@@ -153,6 +153,6 @@ export function optional<S extends TSchema>(key: number, schema: S): TOptional<S
 }
 
 /** An object: members by their published names. Unknown members of input are accepted and ignored. */
-export function record<P extends Record<string, TSchema>>(name: string, members: P, options: FieldOptions) {
-  return Type.Object(members, { title: name, ...options });
+export function record<P extends Record<string, TSchema>>(name: string, description: string, members: P) {
+  return Type.Object(members, { title: name, description });
 }

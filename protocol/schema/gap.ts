@@ -6,35 +6,28 @@ import { kinds } from './kind.ts';
  * Body of a `gap` message: messages that will never come, because the outbox was full, the disk damaged them or the
  * broker refused them for good. Where the disk lost even the kind, nothing but their numbers is known.
  */
-export const gapSchema = record(
-  'Gap',
-  {
-    class: required(1, count('Priority class of the messages (protocol/classes.ts).')),
-    lost: optional(2, enumeration(kinds, { description: 'Their kind; absent when the disk lost it.' })),
-    count: required(
-      3,
-      count('How many; without `lost` at most so many, for some of the numbers may never have been used.', {
-        minimum: 1,
-      }),
+export const gapSchema = record('Gap', 'Messages that the car gave up.', {
+  class: required(1, count('Priority class of the messages (protocol/classes.ts).')),
+  lost: optional(2, enumeration('Their kind; absent when the disk lost it.', kinds)),
+  count: required(
+    3,
+    count('How many; without `lost` at most so many, for some of the numbers may never have been used.', {
+      minimum: 1,
+    }),
+  ),
+  bytes: optional(4, count('Their payload, bytes; absent without `lost`.')),
+  from: optional(5, instant('`at` of the oldest; absent without `lost`.')),
+  to: optional(6, instant('`at` of the newest; absent without `lost`.')),
+  numbers: optional(
+    7,
+    list(
+      'Which numbers of the class never come, ascending. Where several kinds of a class were given up together, ' +
+        'the gap of each says the numbers of all of them.',
+      tuple<readonly [number, number]>('Numbers without a hole.', 2, [
+        count('The first `seq`.'),
+        count('The last `seq`.'),
+      ]),
     ),
-    bytes: optional(4, count('Their payload, bytes; absent without `lost`.')),
-    from: optional(5, instant({ description: '`at` of the oldest; absent without `lost`.' })),
-    to: optional(6, instant({ description: '`at` of the newest; absent without `lost`.' })),
-    numbers: optional(
-      7,
-      list(
-        tuple<readonly [number, number]>([count('The first `seq`.'), count('The last `seq`.')], {
-          required: 2,
-          description: 'Numbers without a hole.',
-        }),
-        {
-          description:
-            'Which numbers of the class never come, ascending. Where several kinds of a class were given up together, ' +
-            'the gap of each says the numbers of all of them.',
-        },
-      ),
-    ),
-  },
-  { description: 'Messages that the car gave up.' },
-);
+  ),
+});
 export type Gap = Static<typeof gapSchema>;

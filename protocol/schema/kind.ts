@@ -27,4 +27,4 @@ export type Kind = (typeof kinds)[number];
 export const recordKinds = ['trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'fault'] as const;
 export type RecordKind = (typeof recordKinds)[number];
 
-export const kindSchema = enumeration(kinds, { description: 'Kind of the message; the last level of its topic.' });
+export const kindSchema = enumeration('Kind of the message; the last level of its topic.', kinds);

@@ -11,7 +11,7 @@
  * | `x-only` | a member | only entries of identified arrays whose identity is this have it |
  * | `x-duration` | a text | an ISO 8601 duration, e.g. `PT14H30M` |
  */
-import { type FieldOptions, type TSchema, text } from './fields.ts';
+import { type TSchema, text } from './fields.ts';
 
 /** One slot for the value as a whole, e.g. a position inside an alarm. */
 export function whole<S extends TSchema>(schema: S): S {
@@ -39,13 +39,12 @@ export function only<S extends TSchema>(identity: string, schema: S): S {
 }
 
 /** A duration as the interface writes it: ISO 8601-1:2019 §5.5.2, e.g. `PT14H30M`. */
-export function duration(options: FieldOptions) {
+export function duration(description: string) {
   return {
-    ...text({
+    ...text(description, {
       maxLength: 32,
       // At least one component, and at least one of time after a T.
       pattern: '^P(?=[0-9T])([0-9]+W|([0-9]+Y)?([0-9]+M)?([0-9]+D)?(T(?=[0-9])([0-9]+H)?([0-9]+M)?([0-9.]+S)?)?)$',
-      ...options,
     }),
     'x-duration': true,
   };

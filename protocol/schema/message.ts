@@ -52,13 +52,8 @@ const envelope = {
     ),
   ),
   // Not an instant: the instants of the body are counted from it.
-  at: required(5, quantity({ unit: 'ms', resolution: 1, description: 'Time of the message, UTC since 1970.' })),
-  clock: required(
-    6,
-    enumeration(clockQualities, {
-      description: 'Source of the car’s time: satellites, a time server, or none yet.',
-    }),
-  ),
+  at: required(5, quantity('ms', 1, [], 'Time of the message, UTC since 1970.')),
+  clock: required(6, enumeration('Source of the car’s time: satellites, a time server, or none yet.', clockQualities)),
   offset: optional(
     8,
     count(
@@ -69,7 +64,7 @@ const envelope = {
 };
 
 /** What every message has; the body is member 7. */
-export const envelopeSchema = record('Envelope', envelope, { description: 'Begin of every message.' });
+export const envelopeSchema = record('Envelope', 'Begin of every message.', envelope);
 export type Envelope = Static<typeof envelopeSchema>;
 
 /** Integer key of `body`, beside those of {@link envelopeSchema}. */
@@ -113,9 +108,8 @@ export function wireSchema(kind: BodyKind): TSchema {
 }
 
 function envelopeWith(kind: BodyKind, body: TSchema): TSchema {
-  return record(
-    `${kind[0]?.toUpperCase()}${kind.slice(1)}Envelope`,
-    { ...envelope, body: required(BODY_KEY, body) },
-    { description: `A message of kind ${kind}.` },
-  );
+  return record(`${kind[0]?.toUpperCase()}${kind.slice(1)}Envelope`, `A message of kind ${kind}.`, {
+    ...envelope,
+    body: required(BODY_KEY, body),
+  });
 }

@@ -11,63 +11,48 @@ export const MONITORS = 2_000;
 
 export const monitorIdPattern = '^[0-9a-zA-Z_-]{1,64}$';
 
-export const monitorId = text({
+export const monitorId = text('Names the monitor. Interface 3.19.2 MonitorId.', {
   maxLength: 64,
   pattern: monitorIdPattern,
-  description: 'Names the monitor. Interface 3.19.2 MonitorId.',
 });
 
 /** Interface 3.19.2 MonitorStatusSetter: statuses that a client may set; it lists `Failed`, which is never set. */
 export const monitorStatuses = ['Running', 'Paused'] as const;
 export type MonitorStatus = (typeof monitorStatuses)[number];
 
-export const monitorStatus = enumeration(monitorStatuses, {
-  description: 'Whether it watches. Interface 3.19.2 MonitorStatus.',
-});
+export const monitorStatus = enumeration('Whether it watches. Interface 3.19.2 MonitorStatus.', monitorStatuses);
 
-export const monitorRevision = text({
-  maxLength: 32,
-  description:
-    'Chosen by the sender for this form of the monitor; absent: the sender wants no report of it. An addition.',
-});
+export const monitorRevision = text(
+  'Chosen by the sender for this form of the monitor; absent: the sender wants no report of it. An addition.',
+  { maxLength: 32 },
+);
 
 /** A monitor as it is kept and as a command brings it. */
-export const monitorSchema = record(
-  'Monitor',
-  {
-    createdAt: required(0, instant({ description: 'When it was given. Interface 3.19.2 Monitor.createdAt.' })),
-    monitorId: required(1, monitorId),
-    updatedAt: required(2, instant({ description: 'When it was last changed. Interface 3.19.2 Monitor.updatedAt.' })),
-    status: required(3, monitorStatus),
-    monitor: required(4, monitorParameterSchema),
-    revision: optional(5, monitorRevision),
-  },
-  { description: 'A rule that the car watches. Interface 3.19.2 Monitor.' },
-);
+export const monitorSchema = record('Monitor', 'A rule that the car watches. Interface 3.19.2 Monitor.', {
+  createdAt: required(0, instant('When it was given. Interface 3.19.2 Monitor.createdAt.')),
+  monitorId: required(1, monitorId),
+  updatedAt: required(2, instant('When it was last changed. Interface 3.19.2 Monitor.updatedAt.')),
+  status: required(3, monitorStatus),
+  monitor: required(4, monitorParameterSchema),
+  revision: optional(5, monitorRevision),
+});
 export type Monitor = Static<typeof monitorSchema>;
 
 /** Body of a `monitor` message: what the car watches. */
-export const monitorListSchema = record(
-  'MonitorList',
-  {
-    version: required(1, count('Number of changes of the list: a list with a lower number is older.')),
-    monitors: required(
-      2,
-      list(
-        record(
-          'MonitorEntry',
-          {
-            monitorId: required(1, monitorId),
-            status: required(2, monitorStatus),
-            updatedAt: required(3, instant({ description: 'When it was last changed.' })),
-            revision: optional(4, monitorRevision),
-          },
-          { description: 'One monitor.' },
-        ),
-        { maxItems: MONITORS, description: 'All of them, in the order in which they were given.' },
-      ),
+export const monitorListSchema = record('MonitorList', 'The monitors of the car.', {
+  version: required(1, count('Number of changes of the list: a list with a lower number is older.')),
+  monitors: required(
+    2,
+    list(
+      'All of them, in the order in which they were given.',
+      record('MonitorEntry', 'One monitor.', {
+        monitorId: required(1, monitorId),
+        status: required(2, monitorStatus),
+        updatedAt: required(3, instant('When it was last changed.')),
+        revision: optional(4, monitorRevision),
+      }),
+      { maxItems: MONITORS },
     ),
-  },
-  { description: 'The monitors of the car.' },
-);
+  ),
+});
 export type MonitorList = Static<typeof monitorListSchema>;

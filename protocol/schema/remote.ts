@@ -50,29 +50,17 @@ export const remoteStatuses = [
 export type RemoteStatus = (typeof remoteStatuses)[number];
 
 /** Body of a `remote` message: one state that a command has reached. */
-export const remoteReportSchema = record(
-  'RemoteReport',
-  {
-    remoteActionId: required(
-      1,
-      text({ maxLength: 64, description: 'Id of the command, from the command. Interface 3.19.2 RemoteActionId.' }),
-    ),
-    type: required(
-      2,
-      enumeration(commandKinds, { description: 'Kind of command. Interface 3.19.2 RemoteType, and ours.' }),
-    ),
-    status: required(
-      3,
-      enumeration(remoteStatuses, { description: 'State it has reached. Interface 3.19.2 RemoteActionStatus.' }),
-    ),
-    failureCause: optional(
-      4,
-      enumeration(failureCauses, {
-        description: 'Why it failed, with status Failed. Interface 3.19.2 RemoteFailedEventStatus.',
-      }),
-    ),
-    detail: optional(5, text({ description: 'The same for people.' })),
-  },
-  { description: 'State of a command. Interface 3.19.2 RemoteAction.' },
-);
+export const remoteReportSchema = record('RemoteReport', 'State of a command. Interface 3.19.2 RemoteAction.', {
+  remoteActionId: required(
+    1,
+    text('Id of the command, from the command. Interface 3.19.2 RemoteActionId.', { maxLength: 64 }),
+  ),
+  type: required(2, enumeration('Kind of command. Interface 3.19.2 RemoteType, and ours.', commandKinds)),
+  status: required(3, enumeration('State it has reached. Interface 3.19.2 RemoteActionStatus.', remoteStatuses)),
+  failureCause: optional(
+    4,
+    enumeration('Why it failed, with status Failed. Interface 3.19.2 RemoteFailedEventStatus.', failureCauses),
+  ),
+  detail: optional(5, text('The same for people.')),
+});
 export type RemoteReport = Static<typeof remoteReportSchema>;

@@ -3,31 +3,27 @@ import { flag, list, optional, record, required, type Static, text } from './fie
 import { statusContentsSchema } from './status.ts';
 
 /** Body of a `status` message. The VIN is in the topic, the time in the envelope. */
-export const statusMessageSchema = record(
-  'StatusMessage',
-  {
-    full: required(
-      1,
-      flag({
-        description:
-          'True: this is the whole Status; discard earlier ones. False: merge it member by member, entries of arrays by their identity; other members stay unchanged.',
-      }),
+export const statusMessageSchema = record('StatusMessage', 'The state of the car, or its changes.', {
+  full: required(
+    1,
+    flag(
+      'True: this is the whole Status; discard earlier ones. False: merge it member by member, entries of arrays by their identity; other members stay unchanged.',
     ),
-    status: required(2, statusContentsSchema),
-    removed: optional(
-      3,
-      list(text({ description: 'Path of a slot or object, e.g. `stolen` or `lastPosition.altitude`.' }), {
-        description: 'Paths without a value; remove them before you merge `status`.',
-      }),
+  ),
+  status: required(2, statusContentsSchema),
+  removed: optional(
+    3,
+    list(
+      'Paths without a value; remove them before you merge `status`.',
+      text('Path of a slot or object, e.g. `stolen` or `lastPosition.altitude`.'),
     ),
-    stale: optional(
-      4,
-      list(count('Id of a slot (protocol/slots.ts).'), {
-        description:
-          'All slots whose value has not been read within its time-out; absent: no slot. Each message has the complete list.',
-      }),
+  ),
+  stale: optional(
+    4,
+    list(
+      'All slots whose value has not been read within its time-out; absent: no slot. Each message has the complete list.',
+      count('Id of a slot (protocol/slots.ts).'),
     ),
-  },
-  { description: 'The state of the car, or its changes.' },
-);
+  ),
+});
 export type StatusMessage = Static<typeof statusMessageSchema>;

@@ -34,14 +34,13 @@ const members = {
   lastPosition: optional(2, positionSchema),
   engines: optional(
     3,
-    list(engineSchema, { identity: ['type'], maxItems: 2, description: 'Engines. Interface 3.19.2 Status.engines.' }),
+    list('Engines. Interface 3.19.2 Status.engines.', engineSchema, { identity: ['type'], maxItems: 2 }),
   ),
   energies: optional(
     4,
-    list(energySchema, {
+    list('Energies the car drives on. Interface 3.19.2 Status.energies.', energySchema, {
       identity: ['type'],
       maxItems: 2,
-      description: 'Energies the car drives on. Interface 3.19.2 Status.energies.',
     }),
   ),
   odometer: optional(5, odometerSchema),
@@ -57,13 +56,12 @@ const members = {
   autonomy: optional(
     15,
     unmapped(
-      quantity({
-        unit: 'km',
-        resolution: 1,
-        minimum: 0,
-        maximum: 20_000,
-        description: 'Range on all energies together: the sum of energies[].autonomy. An addition to interface 3.19.2.',
-      }),
+      quantity(
+        'km',
+        1,
+        [0, 20_000],
+        'Range on all energies together: the sum of energies[].autonomy. An addition to interface 3.19.2.',
+      ),
     ),
   ),
   drivingBehavior: optional(16, drivingBehaviorSchema),
@@ -76,26 +74,20 @@ const members = {
 };
 
 /** What is known of the car, without the envelope of the document: messages carry the VIN in their topic. */
-export const statusContentsSchema = record('StatusContents', members, {
-  description: 'The objects of Status that are known, or those that changed.',
-});
+export const statusContentsSchema = record(
+  'StatusContents',
+  'The objects of Status that are known, or those that changed.',
+  members,
+);
 export type StatusContents = Static<typeof statusContentsSchema>;
 
 /** The whole document. */
-export const statusSchema = record(
-  'Status',
-  {
-    createdAt: required(23, instant({ description: 'When the document was made. Interface 3.19.2 CreatedAtField.' })),
-    vin: required(
-      24,
-      text({
-        maxLength: 17,
-        pattern: '^[A-HJ-NPR-Z0-9]{17}$',
-        description: 'Vehicle identification number. ISO 3779.',
-      }),
-    ),
-    updatedAt: optional(25, instant({ description: 'Newest change in it. Interface 3.19.2 UpdatedAtField.' })),
-    ...members,
-  },
-  { description: 'The state of a car. Interface 3.19.2 Status.' },
-);
+export const statusSchema = record('Status', 'The state of a car. Interface 3.19.2 Status.', {
+  createdAt: required(23, instant('When the document was made. Interface 3.19.2 CreatedAtField.')),
+  vin: required(
+    24,
+    text('Vehicle identification number. ISO 3779.', { maxLength: 17, pattern: '^[A-HJ-NPR-Z0-9]{17}$' }),
+  ),
+  updatedAt: optional(25, instant('Newest change in it. Interface 3.19.2 UpdatedAtField.')),
+  ...members,
+});

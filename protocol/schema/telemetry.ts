@@ -16,43 +16,30 @@ import { bytes, instant, optional, record, required, type Static } from './field
 /** What one message carries at most: readings, and bytes of columns before compression. Such columns always fit. */
 export const telemetryBounds = { readings: 10_000, size: 1 << 18 } as const;
 
-const signalColumnsSchema = record(
-  'SignalColumns',
-  {
-    catalog: required(
-      1,
-      bytes({ description: 'Hash of the catalog that says what the numbers stand for.', maxLength: HASH_LENGTH }),
-    ),
-    size: required(2, count('Bytes of the columns before compression.', { maximum: telemetryBounds.size })),
-    columns: required(
-      3,
-      bytes({
-        description: 'Columns of times and values, compressed.',
-        coding: 'docs/wire-format.md, "Custom signals"',
-        maxLength: telemetryBounds.size,
-      }),
-    ),
-  },
-  { description: 'Readings of custom signals over time.' },
-);
+const signalColumnsSchema = record('SignalColumns', 'Readings of custom signals over time.', {
+  catalog: required(1, bytes('Hash of the catalog that says what the numbers stand for.', { maxLength: HASH_LENGTH })),
+  size: required(2, count('Bytes of the columns before compression.', { maximum: telemetryBounds.size })),
+  columns: required(
+    3,
+    bytes('Columns of times and values, compressed.', {
+      coding: 'docs/wire-format.md, "Custom signals"',
+      maxLength: telemetryBounds.size,
+    }),
+  ),
+});
 
-export const telemetrySchema = record(
-  'Telemetry',
-  {
-    start: required(1, instant({ description: 'The moment that the times of the readings are counted from.' })),
-    size: required(2, count('Bytes of the columns before compression.', { maximum: telemetryBounds.size })),
-    columns: required(
-      3,
-      bytes({
-        description: 'Columns of times and values, compressed.',
-        coding: 'docs/wire-format.md, "Telemetry"',
-        maxLength: telemetryBounds.size,
-      }),
-    ),
-    signals: optional(4, signalColumnsSchema),
-  },
-  { description: 'Readings over time.' },
-);
+export const telemetrySchema = record('Telemetry', 'Readings over time.', {
+  start: required(1, instant('The moment that the times of the readings are counted from.')),
+  size: required(2, count('Bytes of the columns before compression.', { maximum: telemetryBounds.size })),
+  columns: required(
+    3,
+    bytes('Columns of times and values, compressed.', {
+      coding: 'docs/wire-format.md, "Telemetry"',
+      maxLength: telemetryBounds.size,
+    }),
+  ),
+  signals: optional(4, signalColumnsSchema),
+});
 export type Telemetry = Static<typeof telemetrySchema>;
 
 /** One value of one slot at one time. */

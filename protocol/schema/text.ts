@@ -5,13 +5,9 @@ import { instant, record, required, type Static, text } from './fields.ts';
 export const LONGEST_TEXT = 4_095;
 
 /** Body of a `text` message. */
-export const textSchema = record(
-  'SignalText',
-  {
-    at: required(1, instant({ description: 'When the car read it.' })),
-    name: required(2, text({ description: 'Name of the custom signal, with points.' })),
-    text: required(3, text({ maxLength: LONGEST_TEXT, description: 'The text.' })),
-  },
-  { description: 'A custom signal of a car has another text.' },
-);
+export const textSchema = record('SignalText', 'A custom signal of a car has another text.', {
+  at: required(1, instant('When the car read it.')),
+  name: required(2, text('Name of the custom signal, with points.')),
+  text: required(3, text('The text.', { maxLength: LONGEST_TEXT })),
+});
 export type SignalText = Static<typeof textSchema>;

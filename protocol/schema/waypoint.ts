@@ -3,53 +3,38 @@ import { speed } from './status/kinetic.ts';
 import { altitude, fixStatus, heading, latitude, longitude, positionType, signalQuality } from './status/position.ts';
 
 /** A point of the way. It is smaller than a GeoJSON Feature, which the HTTP interface makes of it. */
-export const waypointSchema = record(
-  'Waypoint',
-  {
-    at: required(1, instant({ description: 'When the car was there.' })),
-    latitude: required(2, latitude),
-    longitude: required(3, longitude),
-    altitude: optional(4, altitude),
-    heading: optional(5, heading),
-    speed: optional(6, speed),
-    type: required(7, positionType),
-    fixStatus: optional(8, fixStatus),
-    signalQuality: optional(9, signalQuality),
-    gap: optional(
-      10,
-      flag({
-        description:
-          'True: the path between the previous point and this one is unknown, because there was no fix or no power, or privacy hid it. An addition.',
-      }),
+export const waypointSchema = record('Waypoint', 'Positions of the car. Interface 3.19.2 WayPoints.', {
+  at: required(1, instant('When the car was there.')),
+  latitude: required(2, latitude),
+  longitude: required(3, longitude),
+  altitude: optional(4, altitude),
+  heading: optional(5, heading),
+  speed: optional(6, speed),
+  type: required(7, positionType),
+  fixStatus: optional(8, fixStatus),
+  signalQuality: optional(9, signalQuality),
+  gap: optional(
+    10,
+    flag(
+      'True: the path between the previous point and this one is unknown, because there was no fix or no power, or privacy hid it. An addition.',
     ),
-  },
-  { description: 'Positions of the car. Interface 3.19.2 WayPoints.' },
-);
+  ),
+});
 export type Waypoint = Static<typeof waypointSchema>;
 
-const points = list(waypointSchema, { description: 'Points in the order they were passed.' });
+const points = list('Points in the order they were passed.', waypointSchema);
 
 /** Body of a `waypoint` message. */
-export const waypointMessageSchema = record(
-  'WaypointMessage',
-  { points: required(1, points) },
-  { description: 'Part of the path of the car.' },
-);
+export const waypointMessageSchema = record('WaypointMessage', 'Part of the path of the car.', {
+  points: required(1, points),
+});
 export type WaypointMessage = Static<typeof waypointMessageSchema>;
 
 /** The same as it travels: with either `points` or `columns`, whatever is shorter. */
-export const waypointWireSchema = record(
-  'WaypointMessage',
-  {
-    points: optional(1, points),
-    columns: optional(
-      2,
-      bytes({
-        description: 'The points as columns.',
-        maxLength: 1 << 18,
-        coding: 'docs/wire-format.md, "Waypoints"',
-      }),
-    ),
-  },
-  { description: 'Part of the path of the car.' },
-);
+export const waypointWireSchema = record('WaypointMessage', 'Part of the path of the car.', {
+  points: optional(1, points),
+  columns: optional(
+    2,
+    bytes('The points as columns.', { maxLength: 1 << 18, coding: 'docs/wire-format.md, "Waypoints"' }),
+  ),
+});

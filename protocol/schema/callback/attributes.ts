@@ -11,28 +11,23 @@ const MOST = 32;
 
 export const attributeSchema = record(
   'Attribute',
+  'A value that is added to every notification. Interface 3.19.2 Attribute.',
   {
-    type: required(
-      1,
-      enumeration(attributePlaces, { description: 'Place in the notification. Interface 3.19.2 Attribute.type.' }),
-    ),
-    key: required(2, text({ maxLength: 128, description: 'Its name. Interface 3.19.2 Attribute.key.' })),
+    type: required(1, enumeration('Place in the notification. Interface 3.19.2 Attribute.type.', attributePlaces)),
+    key: required(2, text('Its name. Interface 3.19.2 Attribute.key.', { maxLength: 128 })),
     value: required(
       3,
-      text({
-        maxLength: 2048,
-        description: 'A literal, or a variable such as $vin. Interface 3.19.2 Attribute.value.',
-      }),
+      text('A literal, or a variable such as $vin. Interface 3.19.2 Attribute.value.', { maxLength: 2048 }),
     ),
   },
-  { description: 'A value that is added to every notification. Interface 3.19.2 Attribute.' },
 );
 export type Attribute = Static<typeof attributeSchema>;
 
-export const attributesSchema = list(attributeSchema, {
-  maxItems: MOST,
-  description: 'Go along with every notification. Interface 3.19.2 AttributeSet.',
-});
+export const attributesSchema = list(
+  'Go along with every notification. Interface 3.19.2 AttributeSet.',
+  attributeSchema,
+  { maxItems: MOST },
+);
 
 /** Variables by the name after `$`; both lines' spellings differ in capitals only, which are not looked at. */
 export const variables = {

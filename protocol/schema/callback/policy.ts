@@ -10,41 +10,37 @@ const retryDefaults = { policy: 'Bounded', retryNumber: 3, retryDelay: 10 } as c
 const WINDOW = 60;
 
 const seconds = (minimum: number, maximum: number, description: string) =>
-  quantity({ unit: 's', resolution: 1, minimum, maximum, description });
+  quantity('s', 1, [minimum, maximum], description);
 const whole = (minimum: number, maximum: number, description: string) =>
-  quantity({ unit: '1', resolution: 1, minimum, maximum, description });
+  quantity('1', 1, [minimum, maximum], description);
 
 const bounds = { number: 100_000, delay: 259_200, size: 500, window: 86_400 } as const;
 
 export const retryPolicySchema = record(
   'RetryPolicy',
+  'Further attempts when the receiver does not accept a notification.',
   {
-    policy: required(1, enumeration(retryPolicies, { description: 'Interface 3.19.2 retryPolicy.policy.' })),
+    policy: required(1, enumeration('Interface 3.19.2 retryPolicy.policy.', retryPolicies)),
     retryNumber: optional(
       2,
       whole(1, bounds.number, 'Tries after the first. Interface 3.19.2 retryPolicy.retryNumber.'),
     ),
     retryDelay: optional(3, seconds(1, bounds.delay, 'Between two tries. Interface 3.19.2 retryPolicy.retryDelay.')),
   },
-  { description: 'Further attempts when the receiver does not accept a notification.' },
 );
 export type RetryPolicy = Static<typeof retryPolicySchema>;
 
-export const batchNotifySchema = record(
-  'BatchNotify',
-  {
-    size: required(1, whole(1, bounds.size, 'Events in a notification at most. Interface 3.19.2 batchNotify.size.')),
-    timeWindow: optional(
-      2,
-      seconds(
-        5,
-        bounds.window,
-        'Time for which the first event waits for others. Interface 3.19.2 batchNotify.timeWindow.',
-      ),
+export const batchNotifySchema = record('BatchNotify', 'Events that travel together.', {
+  size: required(1, whole(1, bounds.size, 'Events in a notification at most. Interface 3.19.2 batchNotify.size.')),
+  timeWindow: optional(
+    2,
+    seconds(
+      5,
+      bounds.window,
+      'Time for which the first event waits for others. Interface 3.19.2 batchNotify.timeWindow.',
     ),
-  },
-  { description: 'Events that travel together.' },
-);
+  ),
+});
 export type BatchNotify = Static<typeof batchNotifySchema>;
 
 /** @throws VigieError `input.malformed` */

@@ -3,54 +3,40 @@ import { whole } from '../mapping.ts';
 import { createdAt } from './created.ts';
 import { positionSchema } from './position.ts';
 
-export const alarmStatusSchema = record(
-  'AlarmStatus',
-  {
-    createdAt,
-    activation: required(
-      1,
-      enumeration(['Inactive', 'Active'], {
-        description: 'Whether the alarm is armed. Interface 3.19.2 AlarmStatus.activation.',
-      }),
-    ),
-  },
-  { description: 'State of the alarm. Interface 3.19.2 AlarmStatus.' },
-);
+export const alarmStatusSchema = record('AlarmStatus', 'State of the alarm. Interface 3.19.2 AlarmStatus.', {
+  createdAt,
+  activation: required(
+    1,
+    enumeration('Whether the alarm is armed. Interface 3.19.2 AlarmStatus.activation.', ['Inactive', 'Active']),
+  ),
+});
 
-export const alarmTriggerSchema = record(
-  'AlarmTrigger',
-  {
-    createdAt,
-    type: required(
-      1,
-      enumeration(
-        [
-          'NoBreakIn',
-          'FrontRightDoorBreakIn',
-          'FrontLeftDoorBreakIn',
-          'RearRightFrontDoorBreakIn',
-          'RearLeftFrontDoorBreakIn',
-          'HoodDoorBreakIn',
-          'TrunkDoorBreakIn',
-          'BackliteDoorBreakIn',
-          'RoofBreakIn',
-          'VolumetricBreakIn',
-          'VehicleLifting',
-          'ElectricalsystemBreakIn',
-          'KeyLearning',
-          'UnauthenticatedStartup',
-        ],
-        { description: 'Cause of the alarm. Interface 3.19.2 AlarmTrigger.type.' },
-      ),
-    ),
-    startAt: required(2, instant({ description: 'When it went off. Interface 3.19.2 AlarmTrigger.startAt.' })),
-    position: optional(3, whole(positionSchema)),
-  },
-  { description: 'Why the alarm went off. Interface 3.19.2 AlarmTrigger.' },
-);
+export const alarmTriggerSchema = record('AlarmTrigger', 'Why the alarm went off. Interface 3.19.2 AlarmTrigger.', {
+  createdAt,
+  type: required(
+    1,
+    enumeration('Cause of the alarm. Interface 3.19.2 AlarmTrigger.type.', [
+      'NoBreakIn',
+      'FrontRightDoorBreakIn',
+      'FrontLeftDoorBreakIn',
+      'RearRightFrontDoorBreakIn',
+      'RearLeftFrontDoorBreakIn',
+      'HoodDoorBreakIn',
+      'TrunkDoorBreakIn',
+      'BackliteDoorBreakIn',
+      'RoofBreakIn',
+      'VolumetricBreakIn',
+      'VehicleLifting',
+      'ElectricalsystemBreakIn',
+      'KeyLearning',
+      'UnauthenticatedStartup',
+    ]),
+  ),
+  startAt: required(2, instant('When it went off. Interface 3.19.2 AlarmTrigger.startAt.')),
+  position: optional(3, whole(positionSchema)),
+});
 
-export const alarmSchema = record(
-  'VehicleStatusAlarm',
-  { status: optional(1, alarmStatusSchema), trigger: optional(2, alarmTriggerSchema) },
-  { description: 'The burglar alarm. Interface 3.19.2 Status.alarm.' },
-);
+export const alarmSchema = record('VehicleStatusAlarm', 'The burglar alarm. Interface 3.19.2 Status.alarm.', {
+  status: optional(1, alarmStatusSchema),
+  trigger: optional(2, alarmTriggerSchema),
+});

@@ -8,87 +8,70 @@ export const energySubTypes = ['FossilEnergy', 'ElectricEnergy', 'Hydrogen'] as 
 
 const consumptions = record(
   'CompositFuelEnergyConsumption',
+  'Consumption of fuel. Interface 3.19.2 Energy.extension.fuel.consumptions.',
   {
     total: optional(
       1,
-      quantity({
-        unit: 'cL',
-        resolution: 0.1,
-        minimum: 0,
-        maximum: 1_000_000_000,
-        description: 'Fuel consumed so far. Interface 3.19.2 CompositFuelEnergyConsumption.total.',
-      }),
+      quantity(
+        'cL',
+        0.1,
+        [0, 1_000_000_000],
+        'Fuel consumed so far. Interface 3.19.2 CompositFuelEnergyConsumption.total.',
+      ),
     ),
     instant: optional(
       2,
-      quantity({
-        unit: 'L/100km',
-        resolution: 0.01,
-        minimum: 0,
-        maximum: 1000,
-        description:
-          'Consumption of this moment; kg/100km when subType is Hydrogen. Interface 3.19.2 CompositFuelEnergyConsumption.instant.',
-      }),
+      quantity(
+        'L/100km',
+        0.01,
+        [0, 1000],
+        'Consumption of this moment; kg/100km when subType is Hydrogen. Interface 3.19.2 CompositFuelEnergyConsumption.instant.',
+      ),
     ),
   },
-  { description: 'Consumption of fuel. Interface 3.19.2 Energy.extension.fuel.consumptions.' },
 );
 
-const load = record(
-  'LoadElectricEnergy',
-  {
-    createdAt,
-    residual: optional(
+const load = record('LoadElectricEnergy', 'Energy in the traction battery. Interface 3.19.2 EnergyBattery.load.', {
+  createdAt,
+  residual: optional(
+    1,
+    quantity(
+      'Wh',
       1,
-      quantity({
-        unit: 'Wh',
-        resolution: 1,
-        minimum: 0,
-        maximum: 10_000_000,
-        description: 'Energy left in the traction battery. Interface 3.19.2 LoadElectricEnergy.residual.',
-      }),
+      [0, 10_000_000],
+      'Energy left in the traction battery. Interface 3.19.2 LoadElectricEnergy.residual.',
     ),
-    capacity: optional(
-      2,
-      quantity({
-        unit: 'Wh',
-        resolution: 1,
-        minimum: 0,
-        maximum: 10_000_000,
-        description: 'Energy the traction battery holds when full. Interface 3.19.2 LoadElectricEnergy.capacity.',
-      }),
+  ),
+  capacity: optional(
+    2,
+    quantity(
+      'Wh',
+      1,
+      [0, 10_000_000],
+      'Energy the traction battery holds when full. Interface 3.19.2 LoadElectricEnergy.capacity.',
     ),
-  },
-  { description: 'Energy in the traction battery. Interface 3.19.2 EnergyBattery.load.' },
-);
+  ),
+});
 
 const health = record(
   'HealthElectricEnergy',
+  'Ageing of the traction battery. Interface 3.19.2 EnergyBattery.health.',
   {
     createdAt,
     capacity: optional(
       1,
-      quantity({
-        unit: '%',
-        resolution: 1,
-        minimum: 0,
-        maximum: 100,
-        description:
-          'Remaining share of the capacity of a new battery. Interface 3.19.2 HealthElectricEnergy.capacity.',
-      }),
+      quantity(
+        '%',
+        1,
+        [0, 100],
+        'Remaining share of the capacity of a new battery. Interface 3.19.2 HealthElectricEnergy.capacity.',
+      ),
     ),
     resistance: optional(
       2,
-      quantity({
-        unit: '%',
-        resolution: 1,
-        minimum: 0,
-        maximum: 100,
-        description: 'Health by internal resistance. Interface 3.19.2 HealthElectricEnergy.resistance.',
-      }),
+      quantity('%', 1, [0, 100], 'Health by internal resistance. Interface 3.19.2 HealthElectricEnergy.resistance.'),
     ),
   },
-  { description: 'Ageing of the traction battery. Interface 3.19.2 EnergyBattery.health.' },
 );
 
 /**
@@ -96,105 +79,62 @@ const health = record(
  * (`energy`, `extension.fuel.consumption`, `extension.electric.residual`, `extension.electric.battery.capacity`)
  * repeat what is here and exist in HTTP only.
  */
-export const energySchema = record(
-  'Energy',
-  {
-    createdAt,
-    type: required(1, enumeration(energyTypes, { description: 'Kind of energy. Interface 3.19.2 Energy.type.' })),
-    level: optional(
-      2,
-      quantity({
-        unit: '%',
-        resolution: 0.1,
-        minimum: 0,
-        maximum: 100,
-        description: 'Level of the tank or state of charge. Interface 3.19.2 Energy.level.',
-      }),
-    ),
-    autonomy: optional(
-      3,
-      quantity({
-        unit: 'km',
-        resolution: 1,
-        minimum: 0,
-        maximum: 10_000,
-        description: 'Range on this energy. Interface 3.19.2 Energy.autonomy.',
-      }),
-    ),
-    extension: optional(
-      4,
-      record(
-        'EnergyExtension',
-        {
-          fuel: optional(
-            1,
-            only(
-              'Fuel',
-              record(
-                'FuelExtension',
-                { consumptions: optional(1, consumptions) },
-                { description: 'Of a fuel. Interface 3.19.2 Energy.extension.fuel.' },
-              ),
+export const energySchema = record('Energy', 'One energy the car drives on. Interface 3.19.2 Energy.', {
+  createdAt,
+  type: required(1, enumeration('Kind of energy. Interface 3.19.2 Energy.type.', energyTypes)),
+  level: optional(
+    2,
+    quantity('%', 0.1, [0, 100], 'Level of the tank or state of charge. Interface 3.19.2 Energy.level.'),
+  ),
+  autonomy: optional(3, quantity('km', 1, [0, 10_000], 'Range on this energy. Interface 3.19.2 Energy.autonomy.')),
+  extension: optional(
+    4,
+    record('EnergyExtension', 'Members of one kind of energy. Interface 3.19.2 Energy.extension.', {
+      fuel: optional(
+        1,
+        only(
+          'Fuel',
+          record('FuelExtension', 'Of a fuel. Interface 3.19.2 Energy.extension.fuel.', {
+            consumptions: optional(1, consumptions),
+          }),
+        ),
+      ),
+      electric: optional(
+        2,
+        only(
+          'Electric',
+          record('ElectricExtension', 'Of electricity. Interface 3.19.2 Energy.extension.electric.', {
+            charging: optional(1, chargingSchema),
+            battery: optional(
+              2,
+              record('EnergyBattery', 'The traction battery. Interface 3.19.2 EnergyBattery.', {
+                load: optional(1, load),
+                health: optional(2, health),
+              }),
             ),
-          ),
-          electric: optional(
-            2,
-            only(
-              'Electric',
+            consumption: optional(
+              3,
               record(
-                'ElectricExtension',
+                'ElectricEnergyInstantConsumption',
+                'Consumption of electricity. Interface 4.17.2 Energy.extension.electric.consumption.',
                 {
-                  charging: optional(1, chargingSchema),
-                  battery: optional(
-                    2,
-                    record(
-                      'EnergyBattery',
-                      { load: optional(1, load), health: optional(2, health) },
-                      { description: 'The traction battery. Interface 3.19.2 EnergyBattery.' },
-                    ),
-                  ),
-                  consumption: optional(
-                    3,
-                    record(
-                      'ElectricEnergyInstantConsumption',
-                      {
-                        consumption: required(
-                          1,
-                          quantity({
-                            unit: 'kWh/100km',
-                            resolution: 0.01,
-                            minimum: 0,
-                            maximum: 1000,
-                            description:
-                              'Consumption of this moment (deprecated, no successor). Interface 4.17.2 ElectricEnergyInstantConsumption.',
-                          }),
-                        ),
-                      },
-                      {
-                        description:
-                          'Consumption of electricity. Interface 4.17.2 Energy.extension.electric.consumption.',
-                      },
+                  consumption: required(
+                    1,
+                    quantity(
+                      'kWh/100km',
+                      0.01,
+                      [0, 1000],
+                      'Consumption of this moment (deprecated, no successor). Interface 4.17.2 ElectricEnergyInstantConsumption.',
                     ),
                   ),
                 },
-                { description: 'Of electricity. Interface 3.19.2 Energy.extension.electric.' },
               ),
             ),
-          ),
-        },
-        { description: 'Members of one kind of energy. Interface 3.19.2 Energy.extension.' },
+          }),
+        ),
       ),
-    ),
-    subType: optional(
-      5,
-      enumeration(energySubTypes, {
-        description: 'Kind of fuel or electricity. Interface 3.19.2 Energy.subType.',
-      }),
-    ),
-    updatedAt: optional(
-      6,
-      unmapped(instant({ description: 'Deprecated twin of createdAt. Interface 4.17.2 Energy.updatedAt.' })),
-    ),
-  },
-  { description: 'One energy the car drives on. Interface 3.19.2 Energy.' },
-);
+    }),
+  ),
+  subType: optional(5, enumeration('Kind of fuel or electricity. Interface 3.19.2 Energy.subType.', energySubTypes)),
+  updatedAt: optional(6, unmapped(instant('Deprecated twin of createdAt. Interface 4.17.2 Energy.updatedAt.'))),
+});

@@ -4,16 +4,12 @@ import { createdAt } from './created.ts';
 import { positionSchema } from './position.ts';
 
 /** Present only while the car counts as stolen. */
-export const stolenSchema = record(
-  'StolenObj',
-  {
-    createdAt,
-    state: required(1, flag({ description: 'The car counts as stolen. Interface 3.19.2 StolenBase.state.' })),
-    id: required(2, text({ maxLength: 64, description: 'Names the record. Interface 3.19.2 StolenBase.id.' })),
-    startedAt: required(3, instant({ description: 'Since when. Interface 3.19.2 StolenBase.startedAt.' })),
-    endAt: optional(4, instant({ description: 'Until when. Interface 3.19.2 StolenBase.endAt.' })),
-    startPosition: optional(5, whole(positionSchema)),
-    endPosition: optional(6, whole(positionSchema)),
-  },
-  { description: 'The theft that is going on. Interface 3.19.2 Status.stolen.' },
-);
+export const stolenSchema = record('StolenObj', 'The theft that is going on. Interface 3.19.2 Status.stolen.', {
+  createdAt,
+  state: required(1, flag('The car counts as stolen. Interface 3.19.2 StolenBase.state.')),
+  id: required(2, text('Names the record. Interface 3.19.2 StolenBase.id.', { maxLength: 64 })),
+  startedAt: required(3, instant('Since when. Interface 3.19.2 StolenBase.startedAt.')),
+  endAt: optional(4, instant('Until when. Interface 3.19.2 StolenBase.endAt.')),
+  startPosition: optional(5, whole(positionSchema)),
+  endPosition: optional(6, whole(positionSchema)),
+});

@@ -3,15 +3,13 @@ import { createdAt } from './created.ts';
 
 export const wipingBladesSchema = record(
   'WipingBladesState',
+  'The windscreen wipers. Interface 3.19.2 Status.wipingBlades.',
   {
     createdAt,
-    active: optional(1, flag({ description: 'The wipers work. Interface 3.19.2 WipingBladesState.active.' })),
+    active: optional(1, flag('The wipers work. Interface 3.19.2 WipingBladesState.active.')),
     speed: optional(
       2,
-      enumeration(['High', 'Low'], {
-        description: 'How fast, only while active. Interface 3.19.2 WipingBladesState.speed.',
-      }),
+      enumeration('How fast, only while active. Interface 3.19.2 WipingBladesState.speed.', ['High', 'Low']),
     ),
   },
-  { description: 'The windscreen wipers. Interface 3.19.2 Status.wipingBlades.' },
 );

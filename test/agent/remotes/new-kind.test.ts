@@ -16,7 +16,7 @@ import { remoteKind } from './kind.ts';
 export const wipers = remoteKind({
   type: 'Wipers',
   wire: ${wire},
-  body: record('RemoteWipers', { wipe: required(1, flag({ description: 'They wipe.' })) }, { description: 'Wipes.' }),
+  body: record('RemoteWipers', 'Wipes.', { wipe: required(1, flag('They wipe.')) }),
   fault: ({ wipe }) => (wipe ? undefined : 'wipe must be true'),
   actions: { 'wipers.wipe': { interlocks: [speedAtMost(30)] } },
   asks: () => ['wipers.wipe'],

@@ -20,61 +20,49 @@ import {
 import { readItem } from '../cddl/items.ts';
 import { BASE, valuesOf } from './arbitrary.ts';
 
-const d = { description: 'of the test' };
-const tenths = quantity({ ...d, unit: 'km/h', resolution: 0.1, minimum: 0, maximum: 400 });
-const float = quantity({ ...d, unit: '1', resolution: 0 });
-const big = quantity({ ...d, unit: '1', resolution: 1 });
+const d = 'of the test';
+const tenths = quantity('km/h', 0.1, [0, 400], d);
+const float = quantity('1', 0, [], d);
+const big = quantity('1', 1, [], d);
 
-const everything = record(
-  'Everything',
-  {
-    // Keys deliberately not in the order of the members.
-    speed: optional(9, tenths),
-    float: optional(2, float),
-    big: optional(300, big),
-    moving: optional(0, flag(d)),
-    name: optional(24, text({ ...d, maxLength: 100 })),
-    door: optional(7, enumeration(['Open', 'Closed', 'Ajar'], d)),
-    at: optional(5, instant(d)),
-    raw: optional(1, bytes({ ...d, maxLength: 400 })),
-    inner: optional(
-      23,
-      record(
-        'Inner',
-        {
-          type: required(2, constant('Point', d)),
-          coordinates: required(
-            1,
-            tuple<[number, number] | [number, number, number]>(
-              [
-                quantity({ ...d, unit: 'deg', resolution: 1e-7, minimum: -180, maximum: 180 }),
-                quantity({ ...d, unit: 'deg', resolution: 1e-7, minimum: -90, maximum: 90 }),
-                float,
-              ],
-              { ...d, required: 2 },
-            ),
-          ),
-        },
-        d,
+const everything = record('Everything', d, {
+  // Keys deliberately not in the order of the members.
+  speed: optional(9, tenths),
+  float: optional(2, float),
+  big: optional(300, big),
+  moving: optional(0, flag(d)),
+  name: optional(24, text(d, { maxLength: 100 })),
+  door: optional(7, enumeration(d, ['Open', 'Closed', 'Ajar'])),
+  at: optional(5, instant(d)),
+  raw: optional(1, bytes(d, { maxLength: 400 })),
+  inner: optional(
+    23,
+    record('Inner', d, {
+      type: required(2, constant('Point', d)),
+      coordinates: required(
+        1,
+        tuple<[number, number] | [number, number, number]>(d, 2, [
+          quantity('deg', 1e-7, [-180, 180], d),
+          quantity('deg', 1e-7, [-90, 90], d),
+          float,
+        ]),
       ),
-    ),
-    list: optional(
-      65536,
-      list(record('Entry', { type: required(1, enumeration(['A', 'B'], d)), level: optional(2, tenths) }, d), {
-        ...d,
-        identity: ['type'],
-        maxItems: 5,
-      }),
-    ),
-  },
-  d,
-);
+    }),
+  ),
+  list: optional(
+    65536,
+    list(d, record('Entry', d, { type: required(1, enumeration(d, ['A', 'B'])), level: optional(2, tenths) }), {
+      identity: ['type'],
+      maxItems: 5,
+    }),
+  ),
+});
 const codec = compile(everything);
 const decoded = (schema: TSchema, hex: string, base = 0): unknown => compile(schema).decode(fromHex(hex), base);
 
 describe('the wire form', () => {
   const one = (schema: TSchema, value: unknown, base = 0): string =>
-    toHex(compile(record('One', { v: required(0, schema) }, d)).encode({ v: value } as never, base)).slice(4);
+    toHex(compile(record('One', d, { v: required(0, schema) })).encode({ v: value } as never, base)).slice(4);
   test.each<[string, TSchema, unknown, string]>([
     ['a quantity counts its resolution', tenths, 82.3, '190337'],
     ['a quantity rounds to the nearest step', tenths, 82.34, '190337'],
@@ -89,7 +77,7 @@ describe('the wire form', () => {
     ['-1', big, -1, '20'],
     ['-2^32', big, -(2 ** 32), '3affffffff'],
     ['-2^32-1', big, -(2 ** 32) - 1, '3b0000000100000000'],
-    ['an enumeration is its position', enumeration(['a', 'b'], d), 'b', '01'],
+    ['an enumeration is its position', enumeration(d, ['a', 'b']), 'b', '01'],
     ['an instant counts back', instant(d), BASE - 1000, '1903e8'],
     ['an instant after the message is negative', instant(d), BASE + 1, '20'],
     ['true', flag(d), true, 'f5'],
@@ -166,8 +154,8 @@ describe('both ways', () => {
         fc.constantFrom(...resolutions),
         fc.integer({ min: -(2 ** 31), max: 2 ** 31 }),
         (resolution, count) => {
-          const schema = compile(record('Q', { v: required(0, quantity({ ...d, unit: '1', resolution })) }, d));
-          const integer = compile(record('I', { v: required(0, big) }, d));
+          const schema = compile(record('Q', d, { v: required(0, quantity('1', resolution, [], d)) }));
+          const integer = compile(record('I', d, { v: required(0, big) }));
           const { v } = schema.decode(integer.encode({ v: count }, 0), 0);
           expect(v).toBe(decimalProduct(count, resolution));
           expect(schema.encode({ v }, 0)).toEqual(integer.encode({ v: count }, 0));
@@ -177,11 +165,11 @@ describe('both ways', () => {
   });
 
   test('a count that came as a negative zero is zero', () => {
-    expect(decoded(record('Q', { v: required(0, big) }, d), 'a100f98000')).toEqual({ v: 0 });
+    expect(decoded(record('Q', d, { v: required(0, big) }), 'a100f98000')).toEqual({ v: 0 });
   });
 
   test('82.3 at 0.1 is 82.3', () => {
-    expect(decoded(record('Q', { v: required(0, tenths) }, d), 'a100190337')).toEqual({ v: 82.3 });
+    expect(decoded(record('Q', d, { v: required(0, tenths) }), 'a100190337')).toEqual({ v: 82.3 });
   });
 
   test('decoded bytes do not share memory with the message', () => {
@@ -192,23 +180,17 @@ describe('both ways', () => {
   });
 
   test('a bound between two steps is still a value', () => {
-    const odd = compile(
-      record('Q', { v: required(0, quantity({ ...d, unit: '1', resolution: 0.15, minimum: 0, maximum: 100 })) }, d),
-    );
+    const odd = compile(record('Q', d, { v: required(0, quantity('1', 0.15, [0, 100], d)) }));
     expect(odd.decode(odd.encode({ v: 100 }, 0), 0)).toEqual({ v: 100 });
   });
 });
 
 test('strings and arrays of every length are written with the shortest head', () => {
-  const schema = record(
-    'Sizes',
-    {
-      text: required(1, text({ ...d, maxLength: 70_000 })),
-      raw: required(2, bytes(d)),
-      list: required(3, list(big, d)),
-    },
-    d,
-  );
+  const schema = record('Sizes', d, {
+    text: required(1, text(d, { maxLength: 70_000 })),
+    raw: required(2, bytes(d)),
+    list: required(3, list(d, big)),
+  });
   const sized = compile(schema);
   const lengths = [0, 1, 23, 24, 31, 32, 63, 64, 65, 85, 86, 127, 128, 255, 256, 257, 21_845, 21_846, 65_535, 65_536];
   fc.assert(
@@ -226,12 +208,12 @@ describe('forward compatible', () => {
     expect(decoded(everything, 'a200f5190fff8201a10102')).toEqual({ moving: true });
   });
 
-  const Entry = record('Entry', { type: required(1, enumeration(['A', 'B'], d)), n: optional(2, big) }, d);
+  const Entry = record('Entry', d, { type: required(1, enumeration(d, ['A', 'B'])), n: optional(2, big) });
   test('an unknown enumeration value leaves out an optional member', () => {
     expect(decoded(everything, 'a200f50718ff')).toEqual({ moving: true });
   });
   test('a list loses the entry whose required member is unknown', () => {
-    const schema = record('L', { list: required(0, list(Entry, d)) }, d);
+    const schema = record('L', d, { list: required(0, list(d, Entry)) });
     expect(decoded(schema, 'a10083a10100a10109a10101')).toEqual({ list: [{ type: 'A' }, { type: 'B' }] });
   });
   test('an unknown value of the root is an error that names the member', () => {
@@ -331,11 +313,11 @@ describe('faults', () => {
 
 describe('schemas that have no wire form', () => {
   test.each<[string, TSchema, RegExp]>([
-    ['a member without key', record('R', { a: flag(d) }, d), /R\.a has no x-key/],
-    ['a key twice', record('R', { a: required(1, flag(d)), b: required(1, flag(d)) }, d), /R\.b has the x-key 1 of a/],
-    ['a value twice', record('R', { a: required(1, enumeration(['x', 'x'], d)) }, d), /R\.a names a value twice/],
-    ['a resolution below 0', record('R', { a: required(1, quantity({ ...d, unit: 'm', resolution: -1 })) }, d), /R\.a/],
-    ['a type without words', record('R', { a: required(1, { type: 'null' } as TSchema) }, d), /R\.a has no annotation/],
+    ['a member without key', record('R', d, { a: flag(d) }), /R\.a has no x-key/],
+    ['a key twice', record('R', d, { a: required(1, flag(d)), b: required(1, flag(d)) }), /R\.b has the x-key 1 of a/],
+    ['a value twice', record('R', d, { a: required(1, enumeration(d, ['x', 'x'])) }), /R\.a names a value twice/],
+    ['a resolution below 0', record('R', d, { a: required(1, quantity('m', -1, [], d)) }), /R\.a/],
+    ['a type without words', record('R', d, { a: required(1, { type: 'null' } as TSchema) }), /R\.a has no annotation/],
   ])('%s', (_, schema, message) => {
     expect(() => compile(schema)).toThrow(
       expect.objectContaining({ code: 'configuration.wrong', message: expect.stringMatching(message) }),

@@ -6,7 +6,7 @@ import { parse } from '../../../protocol/cbor/wire.ts';
 import { bytes, list, quantity, record, required } from '../../../protocol/schema/fields.ts';
 import { half, readItem } from '../cddl/items.ts';
 
-const d = { description: 'of the test' };
+const d = 'of the test';
 
 describe('binary16', () => {
   test('every pattern is written and read as RFC 8949 appendix D reads it', () => {
@@ -37,9 +37,9 @@ test('any float takes the shortest format that holds it', () => {
 });
 
 test('floats among byte strings of the same bytes and lengths', () => {
-  const float = quantity({ ...d, unit: '1', resolution: 0 });
-  const entry = record('Entry', { raw: required(1, bytes(d)), float: required(2, float) }, d);
-  const codec = compile(record('Mixed', { entries: required(1, list(entry, d)) }, d));
+  const float = quantity('1', 0, [], d);
+  const entry = record('Entry', d, { raw: required(1, bytes(d)), float: required(2, float) });
+  const codec = compile(record('Mixed', d, { entries: required(1, list(d, entry)) }));
   const raw = fc.oneof(
     fc.constantFrom(2, 4, 8).chain((n) => fc.uint8Array({ minLength: n, maxLength: n })),
     fc.uint8Array(),

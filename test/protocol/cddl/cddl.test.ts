@@ -25,44 +25,30 @@ import { BASE, valuesOf } from '../cbor/arbitrary.ts';
 import { matchCddl } from './matcher.ts';
 import { parseCddl } from './parser.ts';
 
-const d = { description: 'of the test' };
+const d = 'of the test';
 
-const place = record(
-  'Place',
-  {
-    type: required(2, constant('Point', d)),
-    coordinates: required(
-      1,
-      tuple<[number] | [number, number]>(
-        [
-          quantity({ ...d, unit: 'deg', resolution: 0.1, minimum: -180, maximum: 180 }),
-          quantity({ ...d, unit: 'm', resolution: 0, minimum: -0.5, maximum: 9000 }),
-        ],
-        { ...d, required: 1 },
-      ),
-    ),
-  },
-  d,
-);
-const car = record(
-  'Car',
-  {
-    speed: optional(3, quantity({ ...d, unit: 'km/h', resolution: 0.01, minimum: 0, maximum: 300 })),
-    gear: required(1, enumeration(['P', '1st', 'Low/High'], d)),
-    level: optional(24, quantity({ ...d, unit: '1', resolution: 0 })),
-    odometer: optional(5, quantity({ ...d, unit: 'km', resolution: 1, minimum: 0 })),
-    temperature: optional(6, quantity({ ...d, unit: 'degC', resolution: 1, maximum: -1 })),
-    pressure: optional(7, quantity({ ...d, unit: 'hPa', resolution: 0, minimum: 1 })),
-    at: optional(8, instant(d)),
-    open: optional(9, flag(d)),
-    name: optional(10, text({ ...d, maxLength: 8, pattern: '^[a-z]*$' })),
-    raw: optional(11, bytes({ ...d, maxLength: 4 })),
-    places: optional(12, list(place, { ...d, minItems: 1, maxItems: 3 })),
-    days: optional(13, list(enumeration(['Mon', 'Tue'], d), d)),
-    none: optional(14, record('None', {}, d)),
-  },
-  d,
-);
+const place = record('Place', d, {
+  type: required(2, constant('Point', d)),
+  coordinates: required(
+    1,
+    tuple<[number] | [number, number]>(d, 1, [quantity('deg', 0.1, [-180, 180], d), quantity('m', 0, [-0.5, 9000], d)]),
+  ),
+});
+const car = record('Car', d, {
+  speed: optional(3, quantity('km/h', 0.01, [0, 300], d)),
+  gear: required(1, enumeration(d, ['P', '1st', 'Low/High'])),
+  level: optional(24, quantity('1', 0, [], d)),
+  odometer: optional(5, quantity('km', 1, [0], d)),
+  temperature: optional(6, quantity('degC', 1, [undefined, -1], d)),
+  pressure: optional(7, quantity('hPa', 0, [1], d)),
+  at: optional(8, instant(d)),
+  open: optional(9, flag(d)),
+  name: optional(10, text(d, { maxLength: 8, pattern: '^[a-z]*$' })),
+  raw: optional(11, bytes(d, { maxLength: 4 })),
+  places: optional(12, list(d, place, { minItems: 1, maxItems: 3 })),
+  days: optional(13, list(d, enumeration(d, ['Mon', 'Tue']))),
+  none: optional(14, record('None', d, {})),
+});
 
 test('golden: one of each', () => {
   expect(
@@ -139,7 +125,7 @@ test('whatever the codec writes is what the CDDL says', () => {
 
 test('a value just past a bound matches neither the CDDL nor the codec', () => {
   const bounded = (minimum: number, maximum: number) =>
-    record('B', { v: required(0, quantity({ ...d, unit: 'm', resolution: 0.1, minimum, maximum })) }, d);
+    record('B', d, { v: required(0, quantity('m', 0.1, [minimum, maximum], d)) });
   fc.assert(
     fc.property(fc.integer({ min: -1000, max: 1000 }), fc.nat(1000), fc.boolean(), (least, span, above) => {
       const cddl = cddlOf({ b: [bounded(least, least + span)] });
@@ -158,15 +144,14 @@ describe('schemas that CDDL cannot say', () => {
   test.each<[string, TSchema, RegExp]>([
     [
       'two records of one title',
-      record(
-        'R',
-        { a: required(1, record('S', {}, d)), b: required(2, record('S', { c: required(1, flag(d)) }, d)) },
-        d,
-      ),
+      record('R', d, {
+        a: required(1, record('S', d, {})),
+        b: required(2, record('S', d, { c: required(1, flag(d)) })),
+      }),
       /two different schemas have the title S/,
     ],
-    ['a title that is not a rule name', record('My record', {}, d), /title My record is not a CDDL rule name/],
-    ['a constant in a list', record('R', { a: required(1, list(constant('x', d), d)) }, d), /R\.a is a constant/],
+    ['a title that is not a rule name', record('My record', d, {}), /title My record is not a CDDL rule name/],
+    ['a constant in a list', record('R', d, { a: required(1, list(d, constant('x', d))) }), /R\.a is a constant/],
   ])('%s', (_, schema, message) => {
     expect(() => cddlOf({ root: [schema] })).toThrow(
       expect.objectContaining({ code: 'configuration.wrong', message: expect.stringMatching(message) }),

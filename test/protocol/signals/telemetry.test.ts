@@ -62,27 +62,19 @@ test('readings come back as they were sent, in their order, at the moments that 
 
 test('a receiver of the version before reads telemetry with custom signals as telemetry without readings', () => {
   const before = compile(
-    record(
-      'Telemetry',
-      {
-        start: required(1, instant({ description: 'x' })),
-        size: required(2, count('x')),
-        columns: required(3, bytes({ description: 'x' })),
-      },
-      { description: 'x' },
-    ),
+    record('Telemetry', 'x', {
+      start: required(1, instant('x')),
+      size: required(2, count('x')),
+      columns: required(3, bytes('x')),
+    }),
   );
   const now = compile(
-    record(
-      'Telemetry',
-      {
-        start: required(1, instant({ description: 'x' })),
-        size: required(2, count('x')),
-        columns: required(3, bytes({ description: 'x' })),
-        signals: optional(4, record('S', { catalog: required(1, bytes({ description: 'x' })) }, { description: 'x' })),
-      },
-      { description: 'x' },
-    ),
+    record('Telemetry', 'x', {
+      start: required(1, instant('x')),
+      size: required(2, count('x')),
+      columns: required(3, bytes('x')),
+      signals: optional(4, record('S', 'x', { catalog: required(1, bytes('x')) })),
+    }),
   );
   const reading = { number: 1, count: 5, at: envelope.at };
   const body = telemetryFromSignals([reading], { catalog: new Uint8Array(8), resolution: () => 1 });
