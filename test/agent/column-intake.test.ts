@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  BEGIN,
+  ENTRY_FRAME,
+  ENTRY_PLACE,
   ENTRY_SIZE,
-  FRAME,
+  GROUP_BEGIN,
+  GROUP_LIST,
   GROUP_SHIFT,
   GROUP_SIZE,
-  LIST,
-  PLACE,
+  GROUP_STEP,
   REPEATED,
   Readings,
-  STEP,
 } from '../../adapters/can/dbc/decoding/readings.ts';
 import { Channels } from '../../agent/channels.ts';
 import { intakeOf } from '../../agent/column-intake.ts';
@@ -77,12 +77,12 @@ class ScriptedDecoder implements FrameDecoder {
       const signals = lists[list] as number[];
       if (fewer) readings.fewer.push(signals.slice(0, -1));
       const group = i * GROUP_SIZE;
-      readings.groups[group + LIST] = fewer ? -readings.fewer.length : list;
-      readings.groups[group + BEGIN] = values === undefined ? REPEATED : end;
-      readings.groups[group + STEP] = 1;
-      readings.entries[i * ENTRY_SIZE + FRAME] = i;
+      readings.groups[group + GROUP_LIST] = fewer ? -readings.fewer.length : list;
+      readings.groups[group + GROUP_BEGIN] = values === undefined ? REPEATED : end;
+      readings.groups[group + GROUP_STEP] = 1;
+      readings.entries[i * ENTRY_SIZE + ENTRY_FRAME] = i;
       // Each frame is a group; one that repeats a whole frame needs none.
-      readings.entries[i * ENTRY_SIZE + PLACE] = values === undefined && !fewer ? -1 - list : i << GROUP_SHIFT;
+      readings.entries[i * ENTRY_SIZE + ENTRY_PLACE] = values === undefined && !fewer ? -1 - list : i << GROUP_SHIFT;
       if (values === undefined) continue;
       readings.reserve(end + 2);
       for (const value of values) {

@@ -2,7 +2,7 @@ import { ERROR, type FrameBatch, REMOTE } from '../../../agent/ports.ts';
 import { decimalScale, rounded } from '../../../protocol/decimals.ts';
 import type { DbcMessage, Signal } from './database.ts';
 import { Halves, load, operation, rawOf } from './decoding/extraction.ts';
-import { KIND, REGISTERS, WIDE } from './decoding/operation.ts';
+import { OP_KIND, REGISTERS, WIDE } from './decoding/operation.ts';
 import { bytesNeeded, readable, runStart } from './layout.ts';
 import { type BoundDatabase, MessageFinder } from './matching.ts';
 
@@ -107,7 +107,7 @@ export class DbcFrameReader {
 
   #physical({ signal, table, exact, scale }: Reader, raw: number): number | string {
     if (exact !== undefined) {
-      const integer = table[KIND] === WIDE ? this.#halves.integer() : BigInt(raw);
+      const integer = table[OP_KIND] === WIDE ? this.#halves.integer() : BigInt(raw);
       const value = integer * exact.factor + exact.offset;
       const number = Number(value);
       return Math.abs(number) > limit || BigInt(number) !== value ? value.toString() : number;

@@ -10,32 +10,43 @@ import type { DecodeTables } from './decode-tables.ts';
 import { Halves, rawOf } from './extraction.ts';
 import {
   BIG,
-  DOWN,
-  KIND,
-  LEFT,
   LITTLE,
-  MASK,
-  OTHER,
+  OP_DOWN,
+  OP_KIND,
+  OP_LEFT,
+  OP_MASK,
+  OP_OTHER_WORD,
+  OP_RIGHT,
+  OP_SIZE,
+  OP_WORD,
   REGISTERS,
-  RIGHT,
   SIGNED,
   SIGNED_PAIR,
-  STRIDE,
   UNSIGNED,
   UNSIGNED_PAIR,
-  WORD,
 } from './operation.ts';
 import {
-  BEGIN,
+  GROUP_BEGIN,
+  GROUP_LIST,
   GROUP_SHIFT,
   GROUP_SIZE,
-  MOST_WAITING,
-  LIST as OF_GROUP,
+  GROUP_STEP,
+  MAX_WAITING,
+  MEMBER_MASK,
   type Readings,
-  STEP,
-  WAITING,
 } from './readings.ts';
-import { BIG_HIGH, BIG_LOW, BIG_ROWS, HIGH, LIST, LOW, NEXT, ROW, ROWS, RUN } from './slot-record.ts';
+import {
+  RUN_SIZE,
+  SLOT_BIG_HIGH,
+  SLOT_BIG_LOW,
+  SLOT_FIRST_ROW,
+  SLOT_HAS_BIG,
+  SLOT_HIGH,
+  SLOT_LIST,
+  SLOT_LOW,
+  SLOT_NEXT_PLACE,
+  SLOT_ROW_COUNT,
+} from './slot-record.ts';
 
 export class ColumnDecoder {
   readonly #registers = new Int32Array(REGISTERS);
@@ -43,49 +54,49 @@ export class ColumnDecoder {
   #view = new DataView<ArrayBufferLike>(new ArrayBuffer(0));
 
   /**
-   * Decodes the frames that wait in the slot whose record begins at `record`, into `readings` from `begin` on;
-   * afterwards none wait. Returns where the next values may begin.
+   * Decodes the frames that wait in the slot whose record begins at `record`, as one group, into the values of `readings`
+   * from `begin` on; then no frame waits. Returns the end of these values.
    */
   decode(records: Int32Array, record: number, tables: DecodeTables, readings: Readings, begin: number): number {
-    const latest = records[record + NEXT]! - 1;
-    const count = (latest & WAITING) + 1;
+    const latest = records[record + SLOT_NEXT_PLACE]! - 1;
+    const count = (latest & MEMBER_MASK) + 1;
     const group = (latest >>> GROUP_SHIFT) * GROUP_SIZE;
-    const first = records[record + ROW]!;
-    const rows = records[record + ROWS]!;
+    const first = records[record + SLOT_FIRST_ROW]!;
+    const rows = records[record + SLOT_ROW_COUNT]!;
     readings.reserve(begin + rows * count);
     const { groups } = readings;
-    groups[group + OF_GROUP] = records[record + LIST]!;
-    groups[group + BEGIN] = begin;
-    groups[group + STEP] = count;
-    if (records[record + BIG_ROWS] !== 0) this.#swap(records, record, count);
+    groups[group + GROUP_LIST] = records[record + SLOT_LIST]!;
+    groups[group + GROUP_BEGIN] = begin;
+    groups[group + GROUP_STEP] = count;
+    if (records[record + SLOT_HAS_BIG] !== 0) this.#swap(records, record, count);
     const { operations, scales } = tables;
     const { values, raws } = readings;
-    let place = begin;
-    for (let row = first; row < first + rows; row++, place += count) {
-      const at = row * STRIDE;
-      const kind = operations[at + KIND]!;
-      const from = record + runOf(operations[at + WORD]!);
+    let target = begin;
+    for (let row = first; row < first + rows; row++, target += count) {
+      const at = row * OP_SIZE;
+      const kind = operations[at + OP_KIND]!;
+      const from = record + runOf(operations[at + OP_WORD]!);
       const to = from + count;
-      const left = operations[at + LEFT]!;
-      const right = operations[at + RIGHT]!;
-      const mask = operations[at + MASK]!;
+      const left = operations[at + OP_LEFT]!;
+      const right = operations[at + OP_RIGHT]!;
+      const mask = operations[at + OP_MASK]!;
       const factor = scales[row * 2]!;
       const offset = scales[row * 2 + 1]!;
-      const shift = place - from;
+      const shift = target - from;
       if (kind === UNSIGNED) unsigned(records, from, to, right, mask, values, raws, shift, factor, offset);
       else if (kind === SIGNED) signed(records, from, to, left, right, values, raws, shift, factor, offset);
       else if (kind === UNSIGNED_PAIR || kind === SIGNED_PAIR) {
-        const other = record + runOf(operations[at + OTHER]!) - from;
-        const down = operations[at + DOWN]!;
+        const other = record + runOf(operations[at + OP_OTHER_WORD]!) - from;
+        const down = operations[at + OP_DOWN]!;
         if (kind === UNSIGNED_PAIR) {
           unsignedPair(records, from, to, left, other, down, mask, values, raws, shift, factor, offset);
         } else signedPair(records, from, to, left, other, down, right, values, raws, shift, factor, offset);
-      } else this.#other(records, record, count, operations, at, values, raws, place, factor, offset);
+      } else this.#other(records, record, count, operations, at, values, raws, target, factor, offset);
     }
-    records[record + LOW] = records[record + LOW + count]!;
-    records[record + HIGH] = records[record + HIGH + count]!;
-    records[record + NEXT] = 0;
-    return place;
+    records[record + SLOT_LOW] = records[record + SLOT_LOW + count]!;
+    records[record + SLOT_HIGH] = records[record + SLOT_HIGH + count]!;
+    records[record + SLOT_NEXT_PLACE] = 0;
+    return target;
   }
 
   /** Fills in the words in Motorola order. */
@@ -94,9 +105,9 @@ export class ColumnDecoder {
     if (this.#view.buffer !== buffer) this.#view = new DataView(buffer, byteOffset, byteLength);
     const view = this.#view;
     for (let i = 0; i < count; i = (i + 1) | 0) {
-      const place = record + LOW + 1 + i;
-      records[record + BIG_LOW + i] = view.getInt32(place << 2, false);
-      records[record + BIG_HIGH + i] = view.getInt32((place + RUN) << 2, false);
+      const low = record + SLOT_LOW + 1 + i;
+      records[record + SLOT_BIG_LOW + i] = view.getInt32(low << 2, false);
+      records[record + SLOT_BIG_HIGH + i] = view.getInt32((low + RUN_SIZE) << 2, false);
     }
   }
 
@@ -115,10 +126,10 @@ export class ColumnDecoder {
   ): void {
     const registers = this.#registers;
     for (let i = 0; i < count; i++) {
-      registers[LITTLE] = records[record + LOW + 1 + i]!;
-      registers[LITTLE + 1] = records[record + HIGH + 1 + i]!;
-      registers[BIG] = records[record + BIG_LOW + i]!;
-      registers[BIG + 1] = records[record + BIG_HIGH + i]!;
+      registers[LITTLE] = records[record + SLOT_LOW + 1 + i]!;
+      registers[LITTLE + 1] = records[record + SLOT_HIGH + 1 + i]!;
+      registers[BIG] = records[record + SLOT_BIG_LOW + i]!;
+      registers[BIG + 1] = records[record + SLOT_BIG_HIGH + i]!;
       const raw = rawOf(registers, operations, operation, this.#halves);
       raws[to + i] = raw;
       values[to + i] = raw * factor + offset;
@@ -128,7 +139,7 @@ export class ColumnDecoder {
 
 /** Where in a record the words of waiting frames begin, by which word of the first eight bytes it is. */
 function runOf(word: number): number {
-  return word >= BIG ? BIG_LOW + (word - BIG) * MOST_WAITING : LOW + 1 + word * RUN;
+  return word >= BIG ? SLOT_BIG_LOW + (word - BIG) * MAX_WAITING : SLOT_LOW + 1 + word * RUN_SIZE;
 }
 
 /*
@@ -152,17 +163,17 @@ function unsigned(
   for (const last = (to - 1) | 0; i < last; i = (i + 2) | 0) {
     const one = (records[i]! >>> right) & mask;
     const two = (records[(i + 1) | 0]! >>> right) & mask;
-    const place = (i + shift) | 0;
-    values[place] = one * factor + offset;
-    values[(place + 1) | 0] = two * factor + offset;
-    raws[place] = one;
-    raws[(place + 1) | 0] = two;
+    const target = (i + shift) | 0;
+    values[target] = one * factor + offset;
+    values[(target + 1) | 0] = two * factor + offset;
+    raws[target] = one;
+    raws[(target + 1) | 0] = two;
   }
   if (i < to) {
     const one = (records[i]! >>> right) & mask;
-    const place = (i + shift) | 0;
-    values[place] = one * factor + offset;
-    raws[place] = one;
+    const target = (i + shift) | 0;
+    values[target] = one * factor + offset;
+    raws[target] = one;
   }
 }
 
@@ -182,17 +193,17 @@ function signed(
   for (const last = (to - 1) | 0; i < last; i = (i + 2) | 0) {
     const one = (records[i]! << left) >> right;
     const two = (records[(i + 1) | 0]! << left) >> right;
-    const place = (i + shift) | 0;
-    values[place] = one * factor + offset;
-    values[(place + 1) | 0] = two * factor + offset;
-    raws[place] = one;
-    raws[(place + 1) | 0] = two;
+    const target = (i + shift) | 0;
+    values[target] = one * factor + offset;
+    values[(target + 1) | 0] = two * factor + offset;
+    raws[target] = one;
+    raws[(target + 1) | 0] = two;
   }
   if (i < to) {
     const one = (records[i]! << left) >> right;
-    const place = (i + shift) | 0;
-    values[place] = one * factor + offset;
-    raws[place] = one;
+    const target = (i + shift) | 0;
+    values[target] = one * factor + offset;
+    raws[target] = one;
   }
 }
 
@@ -214,17 +225,17 @@ function unsignedPair(
   for (const last = (to - 1) | 0; i < last; i = (i + 2) | 0) {
     const one = ((records[i]! << left) | (records[(i + other) | 0]! >>> down)) & mask;
     const two = ((records[(i + 1) | 0]! << left) | (records[(i + other + 1) | 0]! >>> down)) & mask;
-    const place = (i + shift) | 0;
-    values[place] = one * factor + offset;
-    values[(place + 1) | 0] = two * factor + offset;
-    raws[place] = one;
-    raws[(place + 1) | 0] = two;
+    const target = (i + shift) | 0;
+    values[target] = one * factor + offset;
+    values[(target + 1) | 0] = two * factor + offset;
+    raws[target] = one;
+    raws[(target + 1) | 0] = two;
   }
   if (i < to) {
     const one = ((records[i]! << left) | (records[(i + other) | 0]! >>> down)) & mask;
-    const place = (i + shift) | 0;
-    values[place] = one * factor + offset;
-    raws[place] = one;
+    const target = (i + shift) | 0;
+    values[target] = one * factor + offset;
+    raws[target] = one;
   }
 }
 
@@ -246,16 +257,16 @@ function signedPair(
   for (const last = (to - 1) | 0; i < last; i = (i + 2) | 0) {
     const one = (((records[i]! << left) | (records[(i + other) | 0]! >>> down)) << right) >> right;
     const two = (((records[(i + 1) | 0]! << left) | (records[(i + other + 1) | 0]! >>> down)) << right) >> right;
-    const place = (i + shift) | 0;
-    values[place] = one * factor + offset;
-    values[(place + 1) | 0] = two * factor + offset;
-    raws[place] = one;
-    raws[(place + 1) | 0] = two;
+    const target = (i + shift) | 0;
+    values[target] = one * factor + offset;
+    values[(target + 1) | 0] = two * factor + offset;
+    raws[target] = one;
+    raws[(target + 1) | 0] = two;
   }
   if (i < to) {
     const one = (((records[i]! << left) | (records[(i + other) | 0]! >>> down)) << right) >> right;
-    const place = (i + shift) | 0;
-    values[place] = one * factor + offset;
-    raws[place] = one;
+    const target = (i + shift) | 0;
+    values[target] = one * factor + offset;
+    raws[target] = one;
   }
 }

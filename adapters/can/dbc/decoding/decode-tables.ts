@@ -7,9 +7,9 @@
 import type { Signal } from '../database.ts';
 import { bytesNeeded } from '../layout.ts';
 import { operation } from './extraction.ts';
-import { STRIDE } from './operation.ts';
+import { OP_SIZE } from './operation.ts';
 import { type Selector, selectorOf } from './selector.ts';
-import { NEVER_ENOUGH } from './slot-record.ts';
+import { NO_FULL_LENGTH } from './slot-record.ts';
 
 /** A signal and its index in the list of wanted signals. */
 export interface IndexedSignal {
@@ -21,14 +21,14 @@ export interface IndexedSignal {
 export const UNWANTED = -1;
 
 /** Numbers of one plan in {@link DecodeTables.plans}. */
-export const PLAN = 4;
+export const PLAN_SIZE = 4;
 /** The plan's first row, and the row after its last. */
-export const FIRST = 0;
-export const END = 1;
+export const PLAN_FIRST_ROW = 0;
+export const PLAN_END_ROW = 1;
 /** Bytes with which every row is in the payload; beyond any payload when rows depend on others in more than one way. */
-export const PLAIN = 2;
+export const PLAN_FULL_LENGTH = 2;
 /** 1 when some rows are of Motorola order, else 0. */
-export const SWAPPED = 3;
+export const PLAN_HAS_BIG = 3;
 
 /** The column with `more` from `count` on; with twice the room when there is too little, so that many plans cost no more each. */
 function extended<T extends Int32Array | Float64Array>(
@@ -59,7 +59,7 @@ export class DecodeTables {
   indexes = new Int32Array(0);
   /** Two numbers per row: factor and offset. */
   scales = new Float64Array(0);
-  /** STRIDE numbers per row: how it is taken whatever its width, see extraction.ts. */
+  /** OP_SIZE numbers per row: how it is taken whatever its width, see extraction.ts. */
   operations = new Int32Array(0);
   /** Per row: bytes the payload must have. */
   needs = new Int32Array(0);
@@ -109,7 +109,7 @@ export class DecodeTables {
     const wraps = rows.map(({ signal }) => (signal.type === 'signed' ? 2 ** signal.length : 0));
     this.indexes = extended(this.indexes, start, indexes, Int32Array);
     this.scales = extended(this.scales, 2 * start, scales, Float64Array);
-    this.operations = extended(this.operations, STRIDE * start, operations, Int32Array);
+    this.operations = extended(this.operations, OP_SIZE * start, operations, Int32Array);
     this.needs = extended(this.needs, start, needs, Int32Array);
     this.parents = extended(this.parents, start, parents, Int32Array);
     this.wraps = extended(this.wraps, start, wraps, Float64Array);
@@ -123,22 +123,22 @@ export class DecodeTables {
 
     const swapped = rows.some(({ signal }) => signal.byteOrder === 'big') ? 1 : 0;
     const selector = selected ? selectorOf(rows.map(({ signal }) => signal)) : undefined;
-    const plain = selected && selector === undefined ? NEVER_ENOUGH : Math.max(...needs);
+    const plain = selected && selector === undefined ? NO_FULL_LENGTH : Math.max(...needs);
     return this.#plan(start, plain, swapped, selector);
   }
 
   /** Of a plan with a selector, the plan of what is wanted when the multiplexor has this raw value. */
   select(plan: number, raw: number): number {
-    const end = this.plans[plan + END]!;
+    const end = this.plans[plan + PLAN_END_ROW]!;
     const rows: number[] = [];
-    for (let row = this.plans[plan + FIRST]!; row < end; row++) {
+    for (let row = this.plans[plan + PLAN_FIRST_ROW]!; row < end; row++) {
       const parent = this.parents[row]!;
       if (this.indexes[row] !== UNWANTED && (parent < 0 || this.selects(row, parent, raw))) rows.push(row);
     }
     const key = `${plan} ${rows.join()}`;
     let selected = this.#selected.get(key);
     if (selected === undefined) {
-      selected = this.#copy(rows, this.plans[plan + SWAPPED]!);
+      selected = this.#copy(rows, this.plans[plan + PLAN_HAS_BIG]!);
       this.#selected.set(key, selected);
     }
     return selected;
@@ -147,7 +147,7 @@ export class DecodeTables {
   /** A plan of rows that are there, in which none depends on another. */
   #copy(rows: readonly number[], swapped: number): number {
     const start = this.rows;
-    const operations = rows.flatMap((row) => [...this.operations.subarray(row * STRIDE, (row + 1) * STRIDE)]);
+    const operations = rows.flatMap((row) => [...this.operations.subarray(row * OP_SIZE, (row + 1) * OP_SIZE)]);
     const scales = rows.flatMap((row) => [this.scales[row * 2]!, this.scales[row * 2 + 1]!]);
     const needs = rows.map((row) => this.needs[row]!);
     this.indexes = extended(
@@ -157,7 +157,7 @@ export class DecodeTables {
       Int32Array,
     );
     this.scales = extended(this.scales, 2 * start, scales, Float64Array);
-    this.operations = extended(this.operations, STRIDE * start, operations, Int32Array);
+    this.operations = extended(this.operations, OP_SIZE * start, operations, Int32Array);
     this.needs = extended(this.needs, start, needs, Int32Array);
     this.parents = extended(
       this.parents,
@@ -186,7 +186,7 @@ export class DecodeTables {
   #plan(start: number, plain: number, swapped: number, selector: Selector | undefined): number {
     const plan = this.#planned;
     this.plans = extended(this.plans, plan, [start, this.rows, plain, swapped], Int32Array);
-    this.#planned += PLAN;
+    this.#planned += PLAN_SIZE;
     this.signals.push([...this.indexes.subarray(start, this.rows)].filter((index) => index !== UNWANTED));
     this.selectors.push(selector);
     return plan;

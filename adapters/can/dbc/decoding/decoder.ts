@@ -5,41 +5,41 @@ import { type UnknownSignal, unknownSignals, type WantedSignal } from '../wanted
 import { ColumnDecoder } from './columns.ts';
 import { DecodeTables } from './decode-tables.ts';
 import {
-  BEGIN,
+  ENTRY_FRAME,
+  ENTRY_PLACE,
   ENTRY_SIZE,
-  FRAME,
+  GROUP_BEGIN,
+  GROUP_LIST,
   GROUP_SHIFT,
   GROUP_SIZE,
-  LIST as OF_GROUP,
-  PLACE,
+  GROUP_STEP,
+  MEMBER_MASK,
   REPEATED,
   Readings,
-  STEP,
-  WAITING,
 } from './readings.ts';
 import { RowDecoder, type ShortCounts } from './row-decoder.ts';
 import {
-  BRANCHES,
-  ENOUGH,
-  FEWER,
-  HIGH,
-  LAST,
-  LENGTH,
-  LINK,
-  LIST,
-  LOW,
-  NEXT,
-  NO_LENGTH,
+  BRANCHING,
+  FEWER_SIGNALS,
   NO_SLOT,
-  RECORD,
-  SELECTED,
-  SELECTOR_MASK,
-  SELECTOR_SHIFT,
-  SELECTOR_WORD,
+  NONE_WAITS,
+  RECORD_SIZE,
+  SLOT_BRANCHES,
+  SLOT_FULL_LENGTH,
+  SLOT_HIGH,
+  SLOT_LAST_LENGTH,
+  SLOT_LINK,
+  SLOT_LIST,
+  SLOT_LOW,
+  SLOT_NEXT_PLACE,
+  SLOT_SELECTOR_MASK,
+  SLOT_SELECTOR_SHIFT,
+  SLOT_SELECTOR_WORD,
+  SLOT_WAITING_LENGTH,
   UNLINKED,
   UNSEEN,
 } from './slot-record.ts';
-import { type BusSlots, Slots, TAIL } from './slots.ts';
+import { type BusSlots, Slots, TAIL_SIZE } from './slots.ts';
 
 /** What was seen since the decoder was made. */
 interface DecodeCounts extends ShortCounts {
@@ -59,29 +59,29 @@ export class DbcDecoder implements FrameDecoder {
   readonly counts: DecodeCounts = { frames: 0, repeated: 0, short: 0, missed: 0 };
   readonly #buses: readonly string[];
   readonly #byBus: BusSlots[] = [];
-  /** By bus and 11-bit identifier: where the slot's record is, NO_SLOT or UNSEEN. */
+  /** By bus and 11-bit identifier: the slot's record, NO_SLOT or UNSEEN. */
   #standard = new Int32Array(0);
   readonly #tables = new DecodeTables();
   readonly #slots: Slots;
-  readonly #columns = new ColumnDecoder();
+  readonly #columnDecoder = new ColumnDecoder();
   readonly #readings = new Readings();
-  readonly #rows: RowDecoder;
-  /** Of the payloads of the batch. */
+  readonly #rowDecoder: RowDecoder;
+  /** The payloads of the batch. */
   #view: DataView = new DataView(new ArrayBuffer(0));
-  /** Numbers written into the entries, groups begun, and values in the columns. */
-  #filled = 0;
-  #groups = 0;
-  #valued = 0;
+  /** Used so far in the entries (numbers, not entries), the groups and the values of the batch. */
+  #entryEnd = 0;
+  #groupCount = 0;
+  #valueEnd = 0;
   #repeated = 0;
-  /** The record in which frames began to wait last; the others follow by LINK. */
-  #linked = -1;
+  /** The last record in which frames began to wait; SLOT_LINK leads to the others. */
+  #lastLinked = -1;
   /** A record in which no more frames can wait, or -1. */
   #full = -1;
   /** @param buses names that {@link FrameBatch.bus} indexes; may grow later. */
   constructor(wanted: readonly WantedSignal[], bound: readonly BoundDatabase[], buses: readonly string[]) {
     this.#buses = buses;
     this.#slots = new Slots(this.#tables, wanted, bound);
-    this.#rows = new RowDecoder(this.#tables, this.#slots, this.counts);
+    this.#rowDecoder = new RowDecoder(this.#tables, this.#slots, this.counts);
     this.problems = unknownSignals(wanted, bound);
   }
 
@@ -101,11 +101,11 @@ export class DbcDecoder implements FrameDecoder {
     }
     readings.clear(count);
     readings.lists = this.#slots.signals;
-    this.#filled = 0;
-    this.#groups = 0;
-    this.#valued = 0;
+    this.#entryEnd = 0;
+    this.#groupCount = 0;
+    this.#valueEnd = 0;
     this.#repeated = 0;
-    this.#linked = -1;
+    this.#lastLinked = -1;
     this.#full = -1;
     let whole = false;
     try {
@@ -121,7 +121,7 @@ export class DbcDecoder implements FrameDecoder {
       // A batch that contradicts itself is its source's defect; its frames must not wait for the next batch.
       if (!whole) this.#slots.forget();
     }
-    readings.count = this.#filled / ENTRY_SIZE;
+    readings.count = this.#entryEnd / ENTRY_SIZE;
     this.counts.frames += readings.count;
     this.counts.repeated += this.#repeated;
     return readings;
@@ -145,87 +145,88 @@ export class DbcDecoder implements FrameDecoder {
     const { entries } = this.#readings;
     const { records, branches } = this.#slots;
     const standard = this.#standard;
-    const known = standard.length | 0;
-    let linked = this.#linked | 0;
-    let filled = this.#filled | 0;
-    let groups = this.#groups | 0;
+    const keys = standard.length | 0;
+    let lastLinked = this.#lastLinked | 0;
+    let entryEnd = this.#entryEnd | 0;
+    let groupCount = this.#groupCount | 0;
     let repeated = 0;
     let i = start | 0;
     for (; i < count; i = (i + 1) | 0) {
       const identifier = id[i]! | 0;
       if (identifier >>> 11 !== 0) break;
-      const place = (bus[i]! << 11) | identifier;
-      if (place >= known) break;
-      const record = standard[place]!;
+      const key = (bus[i]! << 11) | identifier;
+      if (key >= keys) break;
+      const record = standard[key]!;
       if (record < 0) {
         if (record === NO_SLOT) continue;
         break;
       }
-      if (length[i]! !== records[(record + LENGTH) | 0]!) break;
+      if (length[i]! !== records[(record + SLOT_WAITING_LENGTH) | 0]!) break;
       // Payloads are padded to eight bytes, so both words are always there.
       const from = offset[i]!;
       const low = view.getInt32(from, true);
       const high = view.getInt32((from + 4) | 0, true);
-      let next = records[(record + NEXT) | 0]!;
-      let last = (record + (next & WAITING)) | 0;
-      entries[filled] = i;
-      const differs = (records[(last + LOW) | 0]! ^ low) | (records[(last + HIGH) | 0]! ^ high);
-      if ((next & WAITING) !== 0) {
+      let next = records[(record + SLOT_NEXT_PLACE) | 0]!;
+      let last = (record + (next & MEMBER_MASK)) | 0;
+      entries[entryEnd] = i;
+      const differs = (records[(last + SLOT_LOW) | 0]! ^ low) | (records[(last + SLOT_HIGH) | 0]! ^ high);
+      if ((next & MEMBER_MASK) !== 0) {
         // Others wait already: whether it is a repeated one cannot be foreseen, so both are done without a branch. What
-        // is put behind those that wait is not one of them until NEXT says so. All bits set: it differs.
+        // is put behind those that wait is not one of them until SLOT_NEXT_PLACE says so. All bits set: it differs.
         const all = (differs | -differs) >> 31;
         const sum = (next - all) | 0;
-        entries[(filled + 1) | 0] = (next & all) | ~(records[(record + LIST) | 0]! | all);
-        filled = (filled + 2) | 0;
+        entries[(entryEnd + 1) | 0] = (next & all) | ~(records[(record + SLOT_LIST) | 0]! | all);
+        entryEnd = (entryEnd + 2) | 0;
         repeated = (repeated + 1 + all) | 0;
-        records[(last + (LOW + 1)) | 0] = low;
-        records[(last + (HIGH + 1)) | 0] = high;
-        records[(record + NEXT) | 0] = sum;
-        if ((sum & WAITING) !== 0) continue;
+        records[(last + (SLOT_LOW + 1)) | 0] = low;
+        records[(last + (SLOT_HIGH + 1)) | 0] = high;
+        records[(record + SLOT_NEXT_PLACE) | 0] = sum;
+        if ((sum & MEMBER_MASK) !== 0) continue;
         this.#full = record;
         i = (i + 1) | 0;
         break;
       }
       if (differs === 0) {
-        entries[(filled + 1) | 0] = ~records[(record + LIST) | 0]!;
-        filled = (filled + 2) | 0;
+        entries[(entryEnd + 1) | 0] = ~records[(record + SLOT_LIST) | 0]!;
+        entryEnd = (entryEnd + 2) | 0;
         repeated = (repeated + 1) | 0;
         continue;
       }
       let into = record;
-      if (next === BRANCHES) {
-        const word = records[(record + SELECTOR_WORD) | 0]! === 0 ? low : high;
-        const value = (word >>> records[(record + SELECTOR_SHIFT) | 0]!) & records[(record + SELECTOR_MASK) | 0]!;
-        into = branches[(records[(record + SELECTED) | 0]! + value) | 0]!;
+      if (next === BRANCHING) {
+        const word = records[(record + SLOT_SELECTOR_WORD) | 0]! === 0 ? low : high;
+        const value =
+          (word >>> records[(record + SLOT_SELECTOR_SHIFT) | 0]!) & records[(record + SLOT_SELECTOR_MASK) | 0]!;
+        into = branches[(records[(record + SLOT_BRANCHES) | 0]! + value) | 0]!;
         if (into < 0) break;
-        records[(record + LOW) | 0] = low;
-        records[(record + HIGH) | 0] = high;
-        records[(record + LIST) | 0] = records[(into + LIST) | 0]!;
-        next = records[(into + NEXT) | 0]!;
-        last = (into + (next & WAITING)) | 0;
+        records[(record + SLOT_LOW) | 0] = low;
+        records[(record + SLOT_HIGH) | 0] = high;
+        records[(record + SLOT_LIST) | 0] = records[(into + SLOT_LIST) | 0]!;
+        next = records[(into + SLOT_NEXT_PLACE) | 0]!;
+        last = (into + (next & MEMBER_MASK)) | 0;
       }
-      if ((next & WAITING) === 0) {
-        next = groups << GROUP_SHIFT;
-        groups = (groups + 1) | 0;
-        if (records[(into + LINK) | 0]! === UNLINKED) {
-          records[(into + LINK) | 0] = linked;
-          linked = into;
+      if ((next & MEMBER_MASK) === 0) {
+        next = groupCount << GROUP_SHIFT;
+        groupCount = (groupCount + 1) | 0;
+        if (records[(into + SLOT_LINK) | 0]! === UNLINKED) {
+          records[(into + SLOT_LINK) | 0] = lastLinked;
+          lastLinked = into;
         }
       }
-      entries[(filled + 1) | 0] = next;
-      filled = (filled + 2) | 0;
-      records[(last + (LOW + 1)) | 0] = low;
-      records[(last + (HIGH + 1)) | 0] = high;
-      records[(into + NEXT) | 0] = (next + 1) | 0;
-      if ((next & WAITING) === WAITING) {
+      entries[(entryEnd + 1) | 0] = next;
+      entryEnd = (entryEnd + 2) | 0;
+      records[(last + (SLOT_LOW + 1)) | 0] = low;
+      records[(last + (SLOT_HIGH + 1)) | 0] = high;
+      records[(into + SLOT_NEXT_PLACE) | 0] = (next + 1) | 0;
+      if ((next & MEMBER_MASK) === MEMBER_MASK) {
         this.#full = into;
         i = (i + 1) | 0;
         break;
       }
     }
-    this.#linked = linked;
-    this.#filled = filled;
-    this.#groups = groups;
+    this.#lastLinked = lastLinked;
+    this.#entryEnd = entryEnd;
+    this.#groupCount = groupCount;
     this.#repeated += repeated;
     return i;
   }
@@ -246,27 +247,32 @@ export class DbcDecoder implements FrameDecoder {
       if (slot === UNSEEN) slot = this.#slots.discover(on, identifier & 0x1fff_ffff);
       if (slot < 0) continue;
       const { records } = this.#slots;
-      const record = slot * RECORD;
+      const record = slot * RECORD_SIZE;
       const from = offset[i]!;
       // A payload of no bytes may lie where the batch ends.
       const low = bytes === 0 ? 0 : view.getInt32(from, true);
       const high = bytes === 0 ? 0 : view.getInt32(from + 4, true);
-      const last = record + (records[record + NEXT]! & WAITING);
-      let differs = (records[record + LAST]! ^ bytes) | (records[last + LOW]! ^ low) | (records[last + HIGH]! ^ high);
+      const last = record + (records[record + SLOT_NEXT_PLACE]! & MEMBER_MASK);
+      let differs =
+        (records[record + SLOT_LAST_LENGTH]! ^ bytes) |
+        (records[last + SLOT_LOW]! ^ low) |
+        (records[last + SLOT_HIGH]! ^ high);
       if (bytes > 8) differs |= this.#tailDiffers(view, from, bytes, slot);
-      const entry = this.#filled;
-      this.#filled += ENTRY_SIZE;
-      entries[entry + FRAME] = i;
+      const entry = this.#entryEnd;
+      this.#entryEnd += ENTRY_SIZE;
+      entries[entry + ENTRY_FRAME] = i;
       if (differs === 0) {
         this.#repeated++;
-        const list = records[record + LIST]!;
-        entries[entry + PLACE] = list === FEWER ? this.#group(this.#fewer(slot), REPEATED, 0) : -1 - list;
+        const list = records[record + SLOT_LIST]!;
+        entries[entry + ENTRY_PLACE] = list === FEWER_SIGNALS ? this.#group(this.#fewer(slot), REPEATED, 0) : -1 - list;
         continue;
       }
-      const waits = bytes >= records[record + ENOUGH]! && bytes > 0 && bytes <= 8;
-      records[record + LAST] = bytes;
-      records[record + LENGTH] = waits ? bytes : NO_LENGTH;
-      entries[entry + PLACE] = waits ? this.#wait(record, low, high) : this.#decodeAlone(batch, i, slot, low, high);
+      const waits = bytes >= records[record + SLOT_FULL_LENGTH]! && bytes > 0 && bytes <= 8;
+      records[record + SLOT_LAST_LENGTH] = bytes;
+      records[record + SLOT_WAITING_LENGTH] = waits ? bytes : NONE_WAITS;
+      entries[entry + ENTRY_PLACE] = waits
+        ? this.#wait(record, low, high)
+        : this.#decodeAlone(batch, i, slot, low, high);
     }
     return i;
   }
@@ -275,29 +281,29 @@ export class DbcDecoder implements FrameDecoder {
   #wait(record: number, low: number, high: number): number {
     let into = record;
     let { records } = this.#slots;
-    if (records[record + NEXT] === BRANCHES) {
-      const word = records[record + SELECTOR_WORD] === 0 ? low : high;
-      const value = (word >>> records[record + SELECTOR_SHIFT]!) & records[record + SELECTOR_MASK]!;
+    if (records[record + SLOT_NEXT_PLACE] === BRANCHING) {
+      const word = records[record + SLOT_SELECTOR_WORD] === 0 ? low : high;
+      const value = (word >>> records[record + SLOT_SELECTOR_SHIFT]!) & records[record + SLOT_SELECTOR_MASK]!;
       into = this.#slots.branch(record, value);
       records = this.#slots.records;
-      records[record + LOW] = low;
-      records[record + HIGH] = high;
-      records[record + LIST] = records[into + LIST]!;
-    } else records[record + LIST] = record / RECORD;
-    let next = records[into + NEXT]!;
-    const last = into + (next & WAITING);
-    if ((next & WAITING) === 0) {
-      next = this.#groups << GROUP_SHIFT;
-      this.#groups++;
-      if (records[into + LINK] === UNLINKED) {
-        records[into + LINK] = this.#linked;
-        this.#linked = into;
+      records[record + SLOT_LOW] = low;
+      records[record + SLOT_HIGH] = high;
+      records[record + SLOT_LIST] = records[into + SLOT_LIST]!;
+    } else records[record + SLOT_LIST] = record / RECORD_SIZE;
+    let next = records[into + SLOT_NEXT_PLACE]!;
+    const last = into + (next & MEMBER_MASK);
+    if ((next & MEMBER_MASK) === 0) {
+      next = this.#groupCount << GROUP_SHIFT;
+      this.#groupCount++;
+      if (records[into + SLOT_LINK] === UNLINKED) {
+        records[into + SLOT_LINK] = this.#lastLinked;
+        this.#lastLinked = into;
       }
     }
-    records[last + LOW + 1] = low;
-    records[last + HIGH + 1] = high;
-    records[into + NEXT] = next + 1;
-    if ((next & WAITING) === WAITING) this.#full = into;
+    records[last + SLOT_LOW + 1] = low;
+    records[last + SLOT_HIGH + 1] = high;
+    records[into + SLOT_NEXT_PLACE] = next + 1;
+    if ((next & MEMBER_MASK) === MEMBER_MASK) this.#full = into;
     return next;
   }
 
@@ -306,7 +312,7 @@ export class DbcDecoder implements FrameDecoder {
     const { tails } = this.#slots;
     const end = Math.min(bytes, longestPayload);
     let differs = 0;
-    for (let byte = 8, at = slot * TAIL; byte < end; byte += 4, at++) {
+    for (let byte = 8, at = slot * TAIL_SIZE; byte < end; byte += 4, at++) {
       const word = view.getInt32(from + byte, true);
       differs |= tails[at]! ^ word;
       tails[at] = word;
@@ -315,16 +321,22 @@ export class DbcDecoder implements FrameDecoder {
   }
 
   #drain(record: number): void {
-    this.#valued = this.#columns.decode(this.#slots.records, record, this.#tables, this.#readings, this.#valued);
+    this.#valueEnd = this.#columnDecoder.decode(
+      this.#slots.records,
+      record,
+      this.#tables,
+      this.#readings,
+      this.#valueEnd,
+    );
   }
 
   /** Decodes the frames that still wait, and clears the records in which they waited. */
   #drainAll(): void {
     const { records } = this.#slots;
-    for (let record = this.#linked; record >= 0; ) {
-      if ((records[record + NEXT]! & WAITING) !== 0) this.#drain(record);
-      const next = records[record + LINK]!;
-      records[record + LINK] = UNLINKED;
+    for (let record = this.#lastLinked; record >= 0; ) {
+      if ((records[record + SLOT_NEXT_PLACE]! & MEMBER_MASK) !== 0) this.#drain(record);
+      const next = records[record + SLOT_LINK]!;
+      records[record + SLOT_LINK] = UNLINKED;
       record = next;
     }
   }
@@ -332,14 +344,14 @@ export class DbcDecoder implements FrameDecoder {
   /** Decodes a frame that may lack rows, or is a long one, and returns its place. */
   #decodeAlone(batch: FrameBatch, frame: number, slot: number, low: number, high: number): number {
     const { records, carried } = this.#slots;
-    const record = slot * RECORD;
-    if ((records[record + NEXT]! & WAITING) !== 0) this.#drain(record);
-    records[record + LOW] = low;
-    records[record + HIGH] = high;
-    records[record + LIST] = FEWER;
-    const begin = this.#valued;
-    carried[slot] = this.#rows.decodeFrame(this.#view, batch, frame, slot, this.#readings, begin);
-    this.#valued += carried[slot].length;
+    const record = slot * RECORD_SIZE;
+    if ((records[record + SLOT_NEXT_PLACE]! & MEMBER_MASK) !== 0) this.#drain(record);
+    records[record + SLOT_LOW] = low;
+    records[record + SLOT_HIGH] = high;
+    records[record + SLOT_LIST] = FEWER_SIGNALS;
+    const begin = this.#valueEnd;
+    carried[slot] = this.#rowDecoder.decodeFrame(this.#view, batch, frame, slot, this.#readings, begin);
+    this.#valueEnd += carried[slot].length;
     return this.#group(this.#fewer(slot), begin, 1);
   }
 
@@ -353,10 +365,10 @@ export class DbcDecoder implements FrameDecoder {
   /** Begins a group of one frame and returns the place of the frame. */
   #group(list: number, begin: number, step: number): number {
     const { groups } = this.#readings;
-    const group = this.#groups++;
-    groups[group * GROUP_SIZE + OF_GROUP] = list;
-    groups[group * GROUP_SIZE + BEGIN] = begin;
-    groups[group * GROUP_SIZE + STEP] = step;
+    const group = this.#groupCount++;
+    groups[group * GROUP_SIZE + GROUP_LIST] = list;
+    groups[group * GROUP_SIZE + GROUP_BEGIN] = begin;
+    groups[group * GROUP_SIZE + GROUP_STEP] = step;
     return group << GROUP_SHIFT;
   }
 
@@ -370,7 +382,7 @@ export class DbcDecoder implements FrameDecoder {
       this.#standard = larger;
     }
     this.#standard.set(
-      bus.standard.map((slot) => (slot < 0 ? slot : slot * RECORD)),
+      bus.standard.map((slot) => (slot < 0 ? slot : slot * RECORD_SIZE)),
       number << 11,
     );
     return bus;

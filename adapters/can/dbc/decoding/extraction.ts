@@ -8,21 +8,21 @@ import { runStart } from '../layout.ts';
 import {
   BIG,
   DOUBLE,
-  DOWN,
   FLOAT,
   HALF,
-  KIND,
-  LEFT,
   LITTLE,
-  MASK,
-  OTHER,
-  RIGHT,
+  OP_DOWN,
+  OP_KIND,
+  OP_LEFT,
+  OP_MASK,
+  OP_OTHER_WORD,
+  OP_RIGHT,
+  OP_WORD,
   SIGNED,
   SIGNED_PAIR,
   UNSIGNED,
   UNSIGNED_PAIR,
   WIDE,
-  WORD,
 } from './operation.ts';
 
 /** Loads a payload into the registers, with nothing but zeros after it. For code that is not in a hurry. */
@@ -85,11 +85,11 @@ export class Halves {
 
   /** Reads the bits of a signal of kind WIDE or of a float. */
   read(registers: Int32Array, table: Int32Array, row: number): void {
-    const word = table[row + WORD]!;
-    const shift = table[row + LEFT]!;
-    const length = table[row + RIGHT]!;
+    const word = table[row + OP_WORD]!;
+    const shift = table[row + OP_LEFT]!;
+    const length = table[row + OP_RIGHT]!;
     const spare = 64 - length;
-    if (table[row + DOWN] === 1) {
+    if (table[row + OP_DOWN] === 1) {
       this.low = bitsUp(registers, word, shift);
       if (length < 32) this.low &= 2 ** length - 1;
       if (length <= 32) this.high = 0;
@@ -102,7 +102,7 @@ export class Halves {
       this.low = bitsDown(registers, word + (last >>> 5), last & 31);
       this.high = (bitsDown(registers, word, shift) >>> spare) << spare;
     }
-    if (length > 32) this.high = table[row + MASK] === 1 ? this.high >> spare : this.high >>> spare;
+    if (length > 32) this.high = table[row + OP_MASK] === 1 ? this.high >> spare : this.high >>> spare;
   }
 
   /** The number the bits are; integers beyond 2^53 are rounded to the nearest double. */
@@ -143,17 +143,17 @@ function half(bits: number): number {
 
 /** The raw number of a signal; integers beyond 2^53 rounded. */
 export function rawOf(registers: Int32Array, table: Int32Array, row: number, halves: Halves): number {
-  const kind = table[row + KIND]!;
+  const kind = table[row + OP_KIND]!;
   if (kind >= WIDE) {
     halves.read(registers, table, row);
     return halves.number(kind);
   }
-  const word = registers[table[row + WORD]!]!;
-  const right = table[row + RIGHT]!;
-  const mask = table[row + MASK]!;
-  const high = word << table[row + LEFT]!;
+  const word = registers[table[row + OP_WORD]!]!;
+  const right = table[row + OP_RIGHT]!;
+  const mask = table[row + OP_MASK]!;
+  const high = word << table[row + OP_LEFT]!;
   if (kind === UNSIGNED) return (word >>> right) & mask;
   if (kind === SIGNED) return high >> right;
-  const joined = high | (registers[table[row + OTHER]!]! >>> table[row + DOWN]!);
+  const joined = high | (registers[table[row + OP_OTHER_WORD]!]! >>> table[row + OP_DOWN]!);
   return kind === UNSIGNED_PAIR ? joined & mask : (joined << right) >> right;
 }

@@ -1,27 +1,24 @@
 /**
- * The readings of the frames of one batch, as columns that the next batch reuses. This file imports no values,
- * for the reason that slot-record.ts gives.
+ * The readings of the frames of one batch, as columns that the next batch reuses; docs/decoder.md draws them. This file
+ * imports no values, for the reason that slot-record.ts gives.
  */
 import type { BatchReadings, FrameBatch, ReadingSink } from '../../../../agent/ports.ts';
 
-/** Frames that are decoded together, a group, at most; the bits of a number below that, and how many those are. */
-export const MOST_WAITING = 64;
-export const WAITING = 63;
+/** A group has at most this many frames. A place is `group << GROUP_SHIFT | member`, and this mask takes the member. */
+export const MAX_WAITING = 64;
+export const MEMBER_MASK = 63;
 export const GROUP_SHIFT = 6;
-/** Numbers of one entry: the frame, and where its values are. */
-export const FRAME = 0;
-/**
- * The group in which the frame was decoded << GROUP_SHIFT | which of the group it is; below 0 when the frame
- * equals the last of its identifier: -1 - the list of its signals.
- */
-export const PLACE = 1;
+/** An entry: the index of the frame in the batch; */
+export const ENTRY_FRAME = 0;
+/** its place, or `-1 - signal list` if the frame equals the last one of its identifier. */
+export const ENTRY_PLACE = 1;
 export const ENTRY_SIZE = 2;
-/** Numbers of one group: list of signals, where the values of its first frame begin, and how far apart they are. */
-export const LIST = 0;
-export const BEGIN = 1;
-export const STEP = 2;
+/** A group: the number of its signal list, the first value of its first frame, the distance from signal to signal. */
+export const GROUP_LIST = 0;
+export const GROUP_BEGIN = 1;
+export const GROUP_STEP = 2;
 export const GROUP_SIZE = 4;
-/** A `begin` that means: the frame equals the last of its identifier. */
+/** In place of a begin: the frame equals the last one of its identifier. */
 export const REPEATED = -1;
 
 export class Readings implements BatchReadings {
@@ -34,7 +31,7 @@ export class Readings implements BatchReadings {
   /** The decoder fills these two. */
   entries: Int32Array = new Int32Array(0);
   groups: Int32Array = new Int32Array(0);
-  /** Lists by slot, and after them, as negative numbers from -1 down, those of frames that carried fewer signals. */
+  /** Signal lists by slot. Lists of frames that lack signals are in `fewer`, with the numbers -1, -2 and so on. */
   lists: readonly (readonly number[])[] = [];
   readonly fewer: (readonly number[])[] = [];
 
@@ -43,10 +40,10 @@ export class Readings implements BatchReadings {
     return this.entries[i * ENTRY_SIZE]!;
   }
 
-  /** Number of its list of signals; negative in frames that carried fewer than others of their identifier. */
+  /** Number of its signal list; negative if the frame may lack signals of its plan. */
   list(i: number): number {
-    const place = this.entries[i * ENTRY_SIZE + PLACE]!;
-    return place < 0 ? -1 - place : this.groups[(place >>> GROUP_SHIFT) * GROUP_SIZE + LIST]!;
+    const place = this.entries[i * ENTRY_SIZE + ENTRY_PLACE]!;
+    return place < 0 ? -1 - place : this.groups[(place >>> GROUP_SHIFT) * GROUP_SIZE + GROUP_LIST]!;
   }
 
   /** The wanted signals it carried, as indexes of the decoder's list. */
@@ -57,14 +54,16 @@ export class Readings implements BatchReadings {
 
   /** Where the value of its first signal is; {@link REPEATED} when all values are those of the frame before. */
   begin(i: number): number {
-    const place = this.entries[i * ENTRY_SIZE + PLACE]!;
-    return place < 0 ? REPEATED : this.groups[(place >>> GROUP_SHIFT) * GROUP_SIZE + BEGIN]! + (place & WAITING);
+    const place = this.entries[i * ENTRY_SIZE + ENTRY_PLACE]!;
+    return place < 0
+      ? REPEATED
+      : this.groups[(place >>> GROUP_SHIFT) * GROUP_SIZE + GROUP_BEGIN]! + (place & MEMBER_MASK);
   }
 
   /** How far the value of the next signal is from that of the one before. */
   step(i: number): number {
-    const place = this.entries[i * ENTRY_SIZE + PLACE]!;
-    return place < 0 ? 0 : this.groups[(place >>> GROUP_SHIFT) * GROUP_SIZE + STEP]!;
+    const place = this.entries[i * ENTRY_SIZE + ENTRY_PLACE]!;
+    return place < 0 ? 0 : this.groups[(place >>> GROUP_SHIFT) * GROUP_SIZE + GROUP_STEP]!;
   }
 
   /** Makes room for the entries of a new batch. */

@@ -1,9 +1,9 @@
 import type { FrameBatch } from '../../../../agent/ports.ts';
 import { type DecodeTables, UNWANTED } from './decode-tables.ts';
 import { Halves, loadPadded, rawOf } from './extraction.ts';
-import { REGISTERS, STRIDE } from './operation.ts';
+import { OP_SIZE, REGISTERS } from './operation.ts';
 import type { Readings } from './readings.ts';
-import { RECORD, ROW, ROWS } from './slot-record.ts';
+import { RECORD_SIZE, SLOT_FIRST_ROW, SLOT_ROW_COUNT } from './slot-record.ts';
 import type { Slots } from './slots.ts';
 
 export interface ShortCounts {
@@ -46,8 +46,8 @@ export class RowDecoder {
   ): readonly number[] {
     const tables = this.#tables;
     const { records } = this.#slots;
-    const first = records[slot * RECORD + ROW]!;
-    const end = first + records[slot * RECORD + ROWS]!;
+    const first = records[slot * RECORD_SIZE + SLOT_FIRST_ROW]!;
+    const end = first + records[slot * RECORD_SIZE + SLOT_ROW_COUNT]!;
     const bytes = batch.length[frame]!;
     if (this.#raw.length < tables.rows) {
       const room = Math.max(tables.rows, 2 * this.#raw.length);
@@ -74,7 +74,7 @@ export class RowDecoder {
         if (index !== UNWANTED) missed++;
         continue;
       }
-      const raw = rawOf(registers, operations, row * STRIDE, this.#halves);
+      const raw = rawOf(registers, operations, row * OP_SIZE, this.#halves);
       rawOfRow[row] = raw;
       there[row] = 1;
       if (index === UNWANTED) continue;

@@ -7,28 +7,36 @@ import { type DbcMessage, signalNamed } from '../database.ts';
 import { longestPayload, readable } from '../layout.ts';
 import { type BoundDatabase, databasesOf, MessageIndex } from '../matching.ts';
 import type { WantedSignal } from '../wanted.ts';
-import { type DecodeTables, END, FIRST, type IndexedSignal, PLAIN, PLAN, SWAPPED } from './decode-tables.ts';
+import {
+  type DecodeTables,
+  type IndexedSignal,
+  PLAN_END_ROW,
+  PLAN_FIRST_ROW,
+  PLAN_FULL_LENGTH,
+  PLAN_HAS_BIG,
+  PLAN_SIZE,
+} from './decode-tables.ts';
 import { IdentifierMap } from './identifier-map.ts';
 import type { Selector } from './selector.ts';
 import {
-  BIG_ROWS,
-  BRANCHES,
-  ENOUGH,
-  LAST,
-  LENGTH,
-  LINK,
-  LIST,
-  NEVER_ENOUGH,
-  NEXT,
-  NO_LENGTH,
+  BRANCHING,
+  NO_FULL_LENGTH,
   NO_SLOT,
-  RECORD,
-  ROW,
-  ROWS,
-  SELECTED,
-  SELECTOR_MASK,
-  SELECTOR_SHIFT,
-  SELECTOR_WORD,
+  NONE_WAITS,
+  RECORD_SIZE,
+  SLOT_BRANCHES,
+  SLOT_FIRST_ROW,
+  SLOT_FULL_LENGTH,
+  SLOT_HAS_BIG,
+  SLOT_LAST_LENGTH,
+  SLOT_LINK,
+  SLOT_LIST,
+  SLOT_NEXT_PLACE,
+  SLOT_ROW_COUNT,
+  SLOT_SELECTOR_MASK,
+  SLOT_SELECTOR_SHIFT,
+  SLOT_SELECTOR_WORD,
+  SLOT_WAITING_LENGTH,
   UNLINKED,
 } from './slot-record.ts';
 
@@ -47,7 +55,7 @@ export interface BusSlots {
 }
 
 /** Words of one slot in {@link Slots.tails}: what a payload has beyond eight bytes. */
-export const TAIL = longestPayload / 4 - 2;
+export const TAIL_SIZE = longestPayload / 4 - 2;
 /** In {@link Slots.branches}: the value did not come yet. */
 const UNMADE = -1;
 /** Lists of a slot that are kept to be given again; a message with more ways to be multiplexed gets new ones. */
@@ -56,12 +64,12 @@ const mostLists = 16;
 const mostIdentifiers = 8192;
 
 export class Slots {
-  /** {@link RECORD} numbers per slot. */
-  records = new Int32Array(8 * RECORD);
-  /** For each value of a multiplexor, from SELECTED on: the record in which its frames wait, or -1 for not made yet. */
+  /** {@link RECORD_SIZE} numbers per slot. */
+  records = new Int32Array(8 * RECORD_SIZE);
+  /** For each value of a multiplexor, from SLOT_BRANCHES on: the record in which its frames wait, or -1 for not made yet. */
   branches = new Int32Array(64);
   /** Per slot: words of the last payload beyond its first two. */
-  tails = new Int32Array(8 * TAIL);
+  tails = new Int32Array(8 * TAIL_SIZE);
   /** Per slot: the wanted signals of its plan, all of them; those of {@link branches} are slots too. */
   readonly signals: (readonly number[])[] = [];
   /** Per slot: the wanted signals its last payload carried, kept when that may be fewer. Lists never change. */
@@ -120,17 +128,17 @@ export class Slots {
     const remembered = bus.extended.size < mostIdentifiers;
     const slot = this.#slotFor(bus, id + EXTENDED, remembered, false);
     if (remembered) bus.extended.set(id, slot);
-    else if (slot >= 0) this.records[slot * RECORD + LAST] = -1;
+    else if (slot >= 0) this.records[slot * RECORD_SIZE + SLOT_LAST_LENGTH] = -1;
     return slot;
   }
 
   /** Drops the waiting frames and the last values. */
   forget(): void {
-    for (let record = 0; record < this.carried.length * RECORD; record += RECORD) {
-      this.records[record + LENGTH] = NO_LENGTH;
-      this.records[record + LAST] = -1;
-      if (this.records[record + NEXT] !== BRANCHES) this.records[record + NEXT] = 0;
-      this.records[record + LINK] = UNLINKED;
+    for (let record = 0; record < this.carried.length * RECORD_SIZE; record += RECORD_SIZE) {
+      this.records[record + SLOT_WAITING_LENGTH] = NONE_WAITS;
+      this.records[record + SLOT_LAST_LENGTH] = -1;
+      if (this.records[record + SLOT_NEXT_PLACE] !== BRANCHING) this.records[record + SLOT_NEXT_PLACE] = 0;
+      this.records[record + SLOT_LINK] = UNLINKED;
     }
   }
 
@@ -145,14 +153,14 @@ export class Slots {
 
   /** The record in which frames of the slot of `record` wait that have this raw value of their multiplexor. */
   branch(record: number, value: number): number {
-    const at = this.records[record + SELECTED]! + value;
+    const at = this.records[record + SLOT_BRANCHES]! + value;
     if (this.branches[at] === UNMADE) {
-      const slot = record / RECORD;
+      const slot = record / RECORD_SIZE;
       const plan = this.#tables.select(this.#plans[slot]!, value);
       const key = `${slot} ${plan}`;
       const made = this.#branchSlots.get(key) ?? this.#add(plan, false);
       this.#branchSlots.set(key, made);
-      this.branches[at] = made * RECORD;
+      this.branches[at] = made * RECORD_SIZE;
     }
     return this.branches[at]!;
   }
@@ -177,26 +185,26 @@ export class Slots {
 
   #add(plan: number, branching: boolean): number {
     const slot = this.carried.length;
-    const record = slot * RECORD;
+    const record = slot * RECORD_SIZE;
     if (record >= this.records.length) {
       this.records = twice(this.records);
       this.tails = twice(this.tails);
     }
     const { records } = this;
     const { plans } = this.#tables;
-    records[record + LENGTH] = NO_LENGTH;
-    records[record + LIST] = slot;
-    records[record + LAST] = -1;
-    records[record + LINK] = UNLINKED;
-    records[record + ENOUGH] = plans[plan + PLAIN]!;
-    records[record + ROW] = plans[plan + FIRST]!;
-    records[record + ROWS] = plans[plan + END]! - plans[plan + FIRST]!;
-    records[record + BIG_ROWS] = plans[plan + SWAPPED]!;
-    const selector = this.#tables.selectors[plan / PLAN];
+    records[record + SLOT_WAITING_LENGTH] = NONE_WAITS;
+    records[record + SLOT_LIST] = slot;
+    records[record + SLOT_LAST_LENGTH] = -1;
+    records[record + SLOT_LINK] = UNLINKED;
+    records[record + SLOT_FULL_LENGTH] = plans[plan + PLAN_FULL_LENGTH]!;
+    records[record + SLOT_FIRST_ROW] = plans[plan + PLAN_FIRST_ROW]!;
+    records[record + SLOT_ROW_COUNT] = plans[plan + PLAN_END_ROW]! - plans[plan + PLAN_FIRST_ROW]!;
+    records[record + SLOT_HAS_BIG] = plans[plan + PLAN_HAS_BIG]!;
+    const selector = this.#tables.selectors[plan / PLAN_SIZE];
     if (selector !== undefined && branching) this.#branch(record, selector);
-    else if (selector !== undefined) records[record + ENOUGH] = NEVER_ENOUGH;
+    else if (selector !== undefined) records[record + SLOT_FULL_LENGTH] = NO_FULL_LENGTH;
     this.#plans.push(plan);
-    this.signals.push(this.#tables.signals[plan / PLAN]!);
+    this.signals.push(this.#tables.signals[plan / PLAN_SIZE]!);
     this.carried.push([]);
     this.#lists.push([]);
     return slot;
@@ -208,11 +216,11 @@ export class Slots {
     const end = this.#branchesEnd + mask + 1;
     while (end > this.branches.length) this.branches = twice(this.branches);
     this.branches.fill(UNMADE, this.#branchesEnd, end);
-    records[record + NEXT] = BRANCHES;
-    records[record + SELECTOR_WORD] = word;
-    records[record + SELECTOR_SHIFT] = shift;
-    records[record + SELECTOR_MASK] = mask;
-    records[record + SELECTED] = this.#branchesEnd;
+    records[record + SLOT_NEXT_PLACE] = BRANCHING;
+    records[record + SLOT_SELECTOR_WORD] = word;
+    records[record + SLOT_SELECTOR_SHIFT] = shift;
+    records[record + SLOT_SELECTOR_MASK] = mask;
+    records[record + SLOT_BRANCHES] = this.#branchesEnd;
     this.#branchesEnd = end;
   }
 }
