@@ -1,6 +1,6 @@
 /**
  * Every event that the agent and the hub log: its code, its level, the sentence that says what happened, and the names
- * of the members that it may carry. docs/operations.md lists them; scripts/log-advice.ts has what an operator does.
+ * of the members that it may carry. docs/log-events.md lists them; scripts/log-advice.ts has what an operator does.
  * A new event needs a row here, and nothing else.
  */
 

@@ -22,7 +22,7 @@ import { declarationFiles } from './declarations.ts';
 import { hubPage } from './hub-settings.ts';
 import { architecturePage } from './imports/drawing.ts';
 import { inspectPage } from './inspect-lines.ts';
-import { operationsPage } from './log-page.ts';
+import { logEventsPage } from './log-page.ts';
 import { pageFile, pageLicences, pageScript, pageStyle } from './page.ts';
 import { readmeWithFormats } from './readme-formats.ts';
 import { tripPage } from './trip-page.ts';
@@ -78,8 +78,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'docs/commands.md', make: commandsPage },
   { file: 'docs/architecture.md', make: architecturePage },
   { file: 'docs/inspect.md', make: inspectPage },
-  { file: 'docs/operations.md', make: operationsPage },
-  { file: 'docs/trips.md', make: tripPage },
+  { file: 'docs/log-events.md', make: logEventsPage },
   { file: 'page/generated/index.html', make: pageFile('index.html') },
   { file: 'page/generated/hub.html', make: pageFile('hub.html') },
   { file: 'page/generated/icon.svg', make: pageFile('icon.svg') },

@@ -1,5 +1,5 @@
 /**
- * What an operator does about log events, for docs/operations.md. An event without advice needs nothing, or its members
+ * Advice for operators about log events, for docs/log-events.md. An event without advice needs nothing, or its members
  * say what to do.
  */
 import type { LogEvent } from '../protocol/log-events.ts';
@@ -23,7 +23,7 @@ export const logAdvice: Partial<Record<LogEvent, string>> = {
   'callbacks.unknown': 'make the callback, or remove it from the monitor',
   'callbacks.unstored': DISK,
   'callbacks.waiting': DISK,
-  'can.late': 'use `one-shot on`: see above',
+  'can.late': 'use `one-shot on` (operations.md, a CAN interface for commands)',
   'can.overdue': 'check that another node on the bus is awake and acknowledges frames',
   'can.waiting': 'bring the interface up with `ip link`; `reason` says what is missing',
   'cloud.handler': REPORT,
