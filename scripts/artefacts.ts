@@ -71,7 +71,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'config/generated/vigie.schema.json', make: configurationEditorSchema },
   { file: 'config/generated/hub.schema.json', make: hubEditorSchema },
   { file: 'docs/access.md', make: accessPage },
-  { file: 'docs/hub.md', make: hubPage },
+  { file: 'docs/hub-reference.md', make: hubPage },
   { file: 'config/generated/status-paths.md', make: statusPaths },
   { file: 'protocol/generated/status-paths.ts', make: statusTypes },
   { file: 'README.md', make: readmeWithFormats },

@@ -1,4 +1,4 @@
-/** The table of settings in `docs/hub.md`, made from the schema of hub.yaml. */
+/** The table of settings in `docs/hub-reference.md`, made from the schema of hub.yaml. */
 import { hubSchema } from '../config/hub-schema.ts';
 import { withSection } from './generated-section.ts';
 
@@ -9,10 +9,10 @@ interface Described {
   readonly enum?: readonly unknown[];
 }
 
-/** docs/hub.md with the table as it is now. */
+/** docs/hub-reference.md with the table as it is now. */
 export function hubPage(): string {
   return withSection(
-    'docs/hub.md',
+    'docs/hub-reference.md',
     'settings',
     `| member | |\n|---|---|\n${rowsOf(hubSchema as unknown as Described, '').join('')}`,
   );

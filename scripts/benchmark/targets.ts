@@ -82,18 +82,18 @@ export const elsewhereTable: Table = {
   title: 'Targets that other programs measure',
   columns: ['what', 'wanted', 'measured by'],
   rows: [
-    ['processor of one hub a message, its commit included', 'at most 120 µs', '`npm run fleet`, [hub](hub.md)'],
+    ['processor of one hub a message, its commit included', 'at most 120 µs', '`npm run fleet`, [hub](hub-operations.md#how-large)'],
     [
       'bytes a reading in the database of a hub, at 200 readings a message',
       'at most 3.5',
-      '`npm run fleet`, [hub](hub.md)',
+      '`npm run fleet`, [hub](hub-operations.md#how-large)',
     ],
     [
       '10,000 driving cars while hubs and PostgreSQL are killed',
       'none lost, none twice',
-      '`npm run fleet`, [hub](hub.md)',
+      '`npm run fleet`, [hub](hub-operations.md#how-large)',
     ],
-    ['three nodes of RabbitMQ or NATS while one is killed', 'none lost, none twice', '`npm run fleet`, [hub](hub.md)'],
+    ['three nodes of RabbitMQ or NATS while one is killed', 'none lost, none twice', '`npm run fleet`, [hub](hub-operations.md#how-large)'],
     ['private memory over a simulated week', 'flat', '`npm run week`'],
     ['`npm test` on two idle cores', 'at most 8 minutes', '`npm test`'],
   ].map((cells) => ({ cells })),

@@ -124,7 +124,7 @@ test('after a commit that failed health is bad until one succeeds', async () => 
 });
 
 test('the page of the hub lists every metric, and no other', () => {
-  const page = readFileSync(new URL('../../docs/hub.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../docs/hub-reference.md', import.meta.url), 'utf8');
   const listed = [...page.matchAll(/^\| `(vigie_hub_\w+)`(?: by (\w+))? \| (.*) \|$/gm)].map(
     ([, name, label, help]) => [name, label, help],
   );
