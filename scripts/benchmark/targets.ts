@@ -82,7 +82,11 @@ export const elsewhereTable: Table = {
   title: 'Targets that other programs measure',
   columns: ['what', 'wanted', 'measured by'],
   rows: [
-    ['processor of one hub a message, its commit included', 'at most 120 µs', '`npm run fleet`, [hub](hub-operations.md#how-large)'],
+    [
+      'processor of one hub a message, its commit included',
+      'at most 120 µs',
+      '`npm run fleet`, [hub](hub-operations.md#how-large)',
+    ],
     [
       'bytes a reading in the database of a hub, at 200 readings a message',
       'at most 3.5',
@@ -93,7 +97,11 @@ export const elsewhereTable: Table = {
       'none lost, none twice',
       '`npm run fleet`, [hub](hub-operations.md#how-large)',
     ],
-    ['three nodes of RabbitMQ or NATS while one is killed', 'none lost, none twice', '`npm run fleet`, [hub](hub-operations.md#how-large)'],
+    [
+      'three nodes of RabbitMQ or NATS while one is killed',
+      'none lost, none twice',
+      '`npm run fleet`, [hub](hub-operations.md#how-large)',
+    ],
     ['private memory over a simulated week', 'flat', '`npm run week`'],
     ['`npm test` on two idle cores', 'at most 8 minutes', '`npm test`'],
   ].map((cells) => ({ cells })),
