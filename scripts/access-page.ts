@@ -12,17 +12,17 @@ import { carMembers, eventScopes } from '../protocol/interface/visible-members.t
 
 const HEAD = `# Who may use what
 
-Generated from the table of access (\`protocol/interface/access.ts\`), by which every server asks every request. A server
-does not start with a route that is not listed here. The tests \`test/assembly/car-access-matrix.test.ts\` and
-\`test/contracts/hub-access-matrix.ts\` ask all routes of a running car and of a hub on both databases, without a token, with each
-single scope, as another fleet and user, and with expired tokens.
+Generated from the table of access (\`protocol/interface/access.ts\`), by which every server asks every request; a server
+does not start with another route. \`test/assembly/car-access-matrix.test.ts\` and \`test/contracts/hub-access-matrix.ts\` ask
+all routes of a car and of a hub on both databases, without a token, with each single scope, as another fleet and user, and
+with expired tokens.
 
 - *Required*: without all of these scopes the answer is 403.
-- *Optional*: without one of them its members are left out. If no scope is required, the token needs one of the optional scopes;
-  \`any\` accepts every published scope.
+- *Optional*: without one its members are left out. Without a required scope the token needs one of these; \`any\` accepts
+  every published scope.
 - Fleet users of a car (HTTP Basic) have no scopes: they may use the whole fleet side. On a bench, and at a hub without a
   registry, the machine itself may do everything.
-- A token of a fleet shows cars of its fleets only, a token of a user cars of that user only. Other cars answer 403 or 404.`;
+- A token shows cars of its fleets or its user only. Other cars answer 403 or 404.`;
 
 const who: Readonly<Record<Principal, string>> = {
   anyone: 'everybody',
@@ -47,28 +47,49 @@ function listed(scopes: readonly Scope[]): string {
   ].join(', ');
 }
 
-function rowText({ method, path, principal, scopes: { required, optional, more } }: AccessRow): string {
+/** Cells of a row for the scopes. */
+function scopeCells({ scopes: { required, optional, more } }: AccessRow): string {
   const any = [more === true ? 'any' : '', listed(optional)].filter((text) => text !== '').join('; ');
-  return `| ${code(`${method} ${path}`)} | ${who[principal]} | ${listed(required)} | ${any} |`;
+  return `${listed(required)} | ${any}`;
 }
 
-function section(title: string, rows: readonly AccessRow[], note?: string): string {
-  const head = ['| route | who | required | optional |', '| --- | --- | --- | --- |'];
-  return [`## ${title}`, ...(note === undefined ? [] : ['', note]), '', ...head, ...rows.map(rowText)].join('\n');
+interface SectionOptions {
+  readonly note?: string;
+  /** Left out of the paths. */
+  readonly base?: string;
+}
+
+/** The routes of a section in groups of equal rights. */
+function section(title: string, rows: readonly AccessRow[], { note, base = '' }: SectionOptions = {}): string {
+  const groups = new Map<string, Map<string, string[]>>();
+  for (const row of rows) {
+    const rights = `${who[row.principal]} | ${scopeCells(row)}`;
+    const paths = groups.get(rights) ?? new Map<string, string[]>();
+    groups.set(rights, paths);
+    const path = row.path.slice(base.length);
+    paths.set(path, [...(paths.get(path) ?? []), row.method]);
+  }
+  const lines = [...groups].map(([rights, paths]) => {
+    const routes = [...paths].map(([path, methods]) => code(`${methods.join('/')} ${path}`));
+    return `| ${rights} | ${routes.join(', ')} |`;
+  });
+  const head = ['| who | required | optional | routes |', '|---|---|---|---|'];
+  return [`## ${title}`, ...(note === undefined ? [] : ['', note]), '', ...head, ...lines].join('\n');
 }
 
 const at = (server: Server) => (row: AccessRow) => row.servers.includes(server);
 
 export function accessPage(): string {
-  const below = (base: string) => accessTable.filter(({ path }) => path.startsWith(`${base}/`));
   const own = accessTable.filter(({ path }) => path === '/live' || path.startsWith('/vigie/'));
   const http = own.filter((row) => at('car')(row) || at('hub')(row));
-  const roots = 'The same routes answer without the base, such as';
+  const side = (base: string): readonly AccessRow[] => accessTable.filter(({ path }) => path.startsWith(`${base}/`));
+  const below = (base: string, scopes: string): string =>
+    `Below ${code(base)}, and at the root. Scopes are those ${scopes}.`;
   return `${[
     HEAD,
     scopesSection(),
-    section('Fleet side', below(bases.fleet), `${roots} \`/fleets\`. Scopes are those of tokens of a hub.`),
-    section('User side', below(bases.user), `${roots} \`/user\`. Scopes as published (4.17.2).`),
+    section('Fleet side', side(bases.fleet), { note: below(bases.fleet, 'of tokens of a hub'), base: bases.fleet }),
+    section('User side', side(bases.user), { note: below(bases.user, 'published in 4.17.2'), base: bases.user }),
     section('Vigie’s own, in a car', http.filter(at('car'))),
     section('Vigie’s own, at a hub', http.filter(at('hub'))),
     membersSection(),
@@ -88,7 +109,7 @@ function scopesSection(): string {
   const how = (scope: string): string => {
     if (reservedScopes.includes(scope as Scope)) return 'by name, never to a user';
     if (namedScopes.includes(scope as Scope)) return 'by name';
-    return scopeNames.includes(scope as Scope) ? 'by name and by `all`' : 'no';
+    return scopeNames.includes(scope as Scope) ? 'yes' : 'no';
   };
   const rows = Object.entries(scopeMeanings).map(
     ([scope, meaning]) => `| ${code(scope)} | ${meaning} | ${how(scope)} |`,
@@ -96,8 +117,10 @@ function scopesSection(): string {
   return [
     '## Scopes',
     '',
-    '| scope | what it permits | `vigie hub token` grants it |',
-    '| --- | --- | --- |',
+    '`vigie hub token` grants a scope by its name; `yes` marks those that `--scopes all` includes.',
+    '',
+    '| scope | permits | granted |',
+    '|---|---|---|',
     ...rows,
   ].join('\n');
 }
@@ -110,10 +133,7 @@ function membersSection(): string {
     ([kind, scope]) => `| events and live: ${code(kind)} | ${code(scope)} |`,
   );
   return [
-    '## Members of answers at a hub',
-    '',
-    '| what | needs |',
-    '| --- | --- |',
+    ...['## Members of answers at a hub', '', '| what | needs |', '|---|---|'],
     ...cars,
     ...events,
     '| events and live: `event` of a monitor | `data:telemetry`, `data:position` and the scopes of what it contains; only for the fleet or the user to whom the monitor belongs |',

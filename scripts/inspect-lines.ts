@@ -19,16 +19,23 @@ interface Described {
 
 /** docs/inspect.md with the tables as they are now. */
 export function inspectPage(): string {
+  const shown = new Set<string>();
   const tables = Object.values(lines as unknown as Record<string, TSchema>).map((schema) =>
-    tableOf(schema as Described),
+    tableOf(schema as Described, shown),
   );
   return withSection('docs/inspect.md', 'lines', tables.join('\n'));
 }
 
-function tableOf({ description, properties = {}, required = [] }: Described): string {
+/** @param shown rows of earlier tables: later ones only name these fields */
+function tableOf({ description, properties = {}, required = [] }: Described, shown: Set<string>): string {
   const kind = String(properties['kind']?.const);
   const rows = rowsOf(properties, required, '').filter((row) => !row.startsWith('| `kind`'));
-  return `**\`${kind}\`**: ${description}.\n\n| field | type | |\n|---|---|---|\n${rows.join('')}`;
+  const names = rows.filter((row) => shown.has(row)).map((row) => row.split(' | ')[0]?.slice(2));
+  const fresh = rows.filter((row) => !shown.has(row));
+  for (const row of fresh) shown.add(row);
+  const above = names.length === 0 ? '' : ` Fields as above: ${names.join(', ')}.`;
+  const table = fresh.length === 0 ? '' : `\n| field | type | |\n|---|---|---|\n${fresh.join('')}`;
+  return `**\`${kind}\`**: ${description}.${above}\n${table}`;
 }
 
 function rowsOf(
@@ -38,10 +45,10 @@ function rowsOf(
 ): string[] {
   return Object.entries(properties).flatMap(([name, field]) => {
     const { description = '' } = field;
-    const absent = required.includes(name) ? '' : ' (may be absent)';
+    const absent = required.includes(name) ? '' : '?';
     const inner = field.items ?? field;
     const below = rowsOf(inner.properties ?? {}, inner.required ?? [], `${prefix}${name}${field.items ? '[]' : ''}.`);
-    return [`| \`${prefix}${name}\` | ${typeOf(field)} | ${description}${absent} |\n`, ...below];
+    return [`| \`${prefix}${name}${absent}\` | ${typeOf(field)} | ${description} |\n`, ...below];
   });
 }
 
@@ -51,5 +58,6 @@ function typeOf({ type, minimum, maximum, items, anyOf, enum: names, const: valu
   if (value !== undefined) return `\`${String(value)}\``;
   if (type === 'array') return `list of ${typeOf(items ?? {})}`;
   if (minimum === undefined) return type ?? '';
+  if (type === 'integer' && minimum === 0 && maximum === undefined) return 'count';
   return maximum === undefined ? `${type} from ${minimum}` : `${type} ${minimum} to ${maximum}`;
 }
