@@ -79,6 +79,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'docs/architecture.md', make: architecturePage },
   { file: 'docs/inspect.md', make: inspectPage },
   { file: 'docs/log-events.md', make: logEventsPage },
+  { file: 'docs/trips.md', make: tripPage },
   { file: 'page/generated/index.html', make: pageFile('index.html') },
   { file: 'page/generated/hub.html', make: pageFile('hub.html') },
   { file: 'page/generated/icon.svg', make: pageFile('icon.svg') },
