@@ -15,11 +15,11 @@ export const smallestPadding = headLength + 5;
 /** What a record may hold. */
 export type Item = number | string | boolean | Uint8Array | readonly Item[];
 
-const initial = 8 << 10;
+const INITIAL_BYTES = 8 << 10;
 /** Bytes that a batch keeps for the next. */
-const largest = 1 << 20;
+const MAX_KEPT_BYTES = 1 << 20;
 /** Bytes of the longest CBOR head or float. */
-const longestHead = 9;
+const MAX_HEAD_BYTES = 9;
 
 const unsigned = 0 << 5;
 const byteString = 2 << 5;
@@ -30,7 +30,7 @@ const cborTrue = 0xf5;
 const float64 = 0xfb;
 
 export class RecordBatch {
-  #bytes = new Uint8Array(initial);
+  #bytes = new Uint8Array(INITIAL_BYTES);
   #view = new DataView(this.#bytes.buffer);
   #length = 0;
   #seed = 0;
@@ -56,8 +56,8 @@ export class RecordBatch {
     this.#length = 0;
     this.#seed = seed;
     this.#sum = 0;
-    if (this.#bytes.length <= largest) return;
-    this.#bytes = new Uint8Array(initial);
+    if (this.#bytes.length <= MAX_KEPT_BYTES) return;
+    this.#bytes = new Uint8Array(INITIAL_BYTES);
     this.#view = new DataView(this.#bytes.buffer);
   }
 
@@ -116,7 +116,7 @@ export class RecordBatch {
   }
 
   #item(item: Item): void {
-    this.#reserve(longestHead);
+    this.#reserve(MAX_HEAD_BYTES);
     if (typeof item === 'number') this.#number(item);
     else if (typeof item === 'string') this.#text(item);
     else if (typeof item === 'boolean') this.#bytes[this.#length++] = item ? cborTrue : cborFalse;
@@ -146,13 +146,13 @@ export class RecordBatch {
         return;
       }
     }
-    this.#reserve(longestHead + text.length);
+    this.#reserve(MAX_HEAD_BYTES + text.length);
     this.#head(textString, text.length);
     for (let i = 0; i < text.length; i++) this.#bytes[this.#length++] = text.charCodeAt(i);
   }
 
   #put(major: number, data: Uint8Array): void {
-    this.#reserve(longestHead + data.length);
+    this.#reserve(MAX_HEAD_BYTES + data.length);
     this.#head(major, data.length);
     this.#bytes.set(data, this.#length);
     this.#length += data.length;

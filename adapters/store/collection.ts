@@ -163,7 +163,7 @@ export class Collection {
     try {
       return { id: read.id, at, record: decodeValue(read.value) };
     } catch (error) {
-      this.#contents.complain(`record ${read.id} of ${this.name}`, error);
+      this.#contents.logUnreadable(`record ${read.id} of ${this.name}`, error);
       return undefined;
     }
   }

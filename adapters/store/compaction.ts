@@ -7,10 +7,10 @@ import { headLength, lengthAt, recordAt } from './record.ts';
 import { headerLength, type Segment } from './segment.ts';
 
 /** Part of a full segment that a small one counts for, so that many restarts do not leave many small files. */
-const smallest = 1 / 4;
+const MIN_SEGMENT_SHARE = 1 / 4;
 /** Bytes that are looked through in one step at least, and at most: a step must not be felt. */
-const shortStep = 32 << 10;
-const longStep = 128 << 10;
+const MIN_STEP_BYTES = 32 << 10;
+const MAX_STEP_BYTES = 128 << 10;
 
 /**
  * The segment whose live records are to be moved on, or undefined when it is not worth it yet. `sealed` are the
@@ -27,7 +27,7 @@ function chooseVictim(sealed: readonly Segment[], segmentBytes: number): Segment
   const damaged = sealed.find((segment) => segment.damaged && segment.live > 0 && !segment.broken);
   if (damaged !== undefined) return damaged;
   sealed.forEach((segment, i) => {
-    const cost = Math.max(segment.used, segmentBytes * smallest);
+    const cost = Math.max(segment.used, segmentBytes * MIN_SEGMENT_SHARE);
     space += cost;
     live += segment.live;
     const part = segment.live / cost;
@@ -95,7 +95,7 @@ export class Compaction {
       this.#moveAll(victim, moves);
       return;
     }
-    const length = Math.min(Math.max(2 * written, shortStep), longStep, this.#segmentBytes);
+    const length = Math.min(Math.max(2 * written, MIN_STEP_BYTES), MAX_STEP_BYTES, this.#segmentBytes);
     let bytes = new Uint8Array(length);
     let filled = this.#reader.fill(victim, this.#at, bytes);
     const first = headLength + lengthAt(bytes, 0, Number.POSITIVE_INFINITY);

@@ -1,7 +1,7 @@
 /**
- * The live collection that the journal keeps: series of numbered entries. What is known of an entry is a row in
- * memory, the rest is its record. A change takes effect in the rows at once and is written with the next group; until
- * then the record waits in a batch that is, byte by byte, what will be written behind the last group.
+ * The collection that the journal persists: series of numbered entries. An entry has a row in memory and a record on the
+ * disk. A change takes effect in the rows at once; its record waits in the batch, whose bytes are those that the next group
+ * appends to the segment.
  */
 
 import type { Log } from '../../agent/ports.ts';
@@ -62,17 +62,17 @@ export function* runsOf(ranges: readonly number[]): Generator<Run> {
   }
 }
 
-/** Entries that are gone, which no record says yet. */
+/** Entries that were removed; no record of that is in the batch yet. */
 export interface Removal {
   readonly series: SeriesName;
   readonly number: number;
-  /** How many from `number` on the record is to name; none of what stays owed. */
+  /** Numbers from `number` on for the removal record; 0 for a number that stays owed. */
   readonly count: number;
-  /** Where the record of the entry lies, when there was one. */
-  readonly place: Pick<RecordExtent, 'segment' | 'size'> | undefined;
+  /** The record of the entry, if there was one. */
+  readonly extent: Pick<RecordExtent, 'segment' | 'size'> | undefined;
 }
 
-/** A record that was written again, and where it lay. */
+/** A record that was copied to the batch. */
 export interface Move {
   readonly series: Series;
   readonly number: number;
@@ -80,10 +80,10 @@ export interface Move {
   readonly to: RecordExtent;
 }
 
-/** What the contents need of the journal. */
+/** The part of the journal that the contents use. */
 export interface Medium {
   /** The segment that the next group goes to. */
-  target(): Segment;
+  nextSegment(): Segment;
   /** The record that lies there, head included; undefined when it is damaged. Throws `store.failed`. */
   readRecord(segment: number, offset: number, size: number): Uint8Array | undefined;
 }
@@ -136,7 +136,7 @@ export class Contents {
       const { name, next } = series;
       throw new VigieError('input.malformed', `number ${number} of series ${name} was used; ${next} is free`);
     }
-    const segment = this.begin();
+    const segment = this.placeBatch();
     const offset = this.#base + this.#batch.length;
     const size = this.#batch.add(record);
     series.rows.push(number, { segment: segment.number, offset, size }, traits);
@@ -155,17 +155,17 @@ export class Contents {
     this.#remove(series, row, 0);
   }
 
-  /** The numbers from `first` to `last`, of which no entry exists, are owed no more. */
-  settle(series: Series, [first, last]: Run): void {
+  /** The numbers from `first` to `last`, which have no entries, are owed no more. */
+  clearOwed(series: Series, [first, last]: Run): void {
     series.owed.remove(first, last);
-    this.#removals.push({ series: series.name, number: first, count: last - first + 1, place: undefined });
+    this.#removals.push({ series: series.name, number: first, count: last - first + 1, extent: undefined });
   }
 
   #remove(series: Series, row: number, count: number): void {
     const { rows, name } = series;
     series.forget?.(row);
-    const place = { segment: rows.segment(row), size: rows.bytes(row) };
-    this.#removals.push({ series: name, number: rows.number(row), count, place });
+    const extent = { segment: rows.segment(row), size: rows.bytes(row) };
+    this.#removals.push({ series: name, number: rows.number(row), count, extent });
     rows.remove(row);
   }
 
@@ -191,19 +191,19 @@ export class Contents {
     try {
       return this.read(series, row);
     } catch (error) {
-      this.complain(`entry ${series.rows.number(row)} of ${series.name}`, error);
+      this.logUnreadable(`entry ${series.rows.number(row)} of ${series.name}`, error);
       return undefined;
     }
   }
 
-  /** Says in the log what cannot be given to who asked for it. */
-  complain(what: string, error: unknown): void {
+  /** Logs that the disk did not return a record. */
+  logUnreadable(what: string, error: unknown): void {
     this.#log?.error('store.unreadable', { what, error: String(error) });
   }
 
   // What follows is for the journal.
 
-  /** Where the batch will lie; undefined while it is empty. */
+  /** The segment of the batch; undefined while the batch is empty. */
   get segment(): Segment | undefined {
     return this.#segment;
   }
@@ -212,7 +212,7 @@ export class Contents {
     return this.#batch;
   }
 
-  /** Removals that no record says yet. */
+  /** Removals without a record in the batch. */
   get removals(): readonly Removal[] {
     return this.#removals;
   }
@@ -223,17 +223,17 @@ export class Contents {
     return taken;
   }
 
-  /** Makes sure that it is settled which segment the batch goes to. */
-  begin(): Segment {
+  /** Decides which segment the batch goes to, and from where on, unless that is decided. */
+  placeBatch(): Segment {
     if (this.#segment === undefined) {
-      this.#segment = this.#medium.target();
+      this.#segment = this.#medium.nextSegment();
       this.#base = this.#segment.used;
       this.#batch.clear(this.#segment.seed);
     }
     return this.#segment;
   }
 
-  /** The batch is written: what comes next is behind it. Gives it, to be kept until {@link giveBack}. */
+  /** The batch is written: the next one begins behind it. Returns it; {@link recycleBatch} takes it back. */
   takeBatch(): RecordBatch {
     const taken = this.#batch;
     this.#batch = this.#spare ?? new RecordBatch();
@@ -242,29 +242,26 @@ export class Contents {
     return taken;
   }
 
-  giveBack(batch: RecordBatch): void {
+  recycleBatch(batch: RecordBatch): void {
     this.#spare = batch;
   }
 
-  /** Moves what lives in the batch to another segment, or away from what no longer lives. */
+  /** Builds the batch again for the next segment, with its live records only. */
   rebase(): void {
     const source = this.#segment;
     if (source === undefined) return;
     const base = this.#base;
     const batch = this.takeBatch();
     this.relocate(batch.bytes, source, base);
-    this.giveBack(batch);
+    this.recycleBatch(batch);
   }
 
-  /** Begins the batch anew: it is written, and nothing in it is needed any more. */
+  /** The batch is written, and nothing in it can be needed again. */
   dropBatch(): void {
     this.#segment = undefined;
   }
 
-  /**
-   * Puts those of the records in `bytes` into the batch whose place is where they lie, which is `source` from `base`
-   * on. All must be whole.
-   */
+  /** Copies the live records in `bytes` to the batch; they lie in `source` from `base` on. All must be whole. */
   relocate(bytes: Uint8Array, source: Segment, base: number): void {
     let at = 0;
     while (at < bytes.length) {
@@ -273,7 +270,7 @@ export class Contents {
     }
   }
 
-  /** Puts the whole record at `at` into the batch, when its place is at `offset` of `source`. */
+  /** Copies the whole record at `at` to the batch if it is live: its row has it at `offset` of `source`. */
   relocateRecord(bytes: Uint8Array, at: number, source: Segment, offset: number, moves?: Move[]): void {
     const payload = at + headLength;
     const end = payload + lengthAt(bytes, at, bytes.length);
@@ -288,19 +285,19 @@ export class Contents {
     const { rows } = series;
     const row = rows.find(number);
     if (row < 0 || rows.segment(row) !== source.number || rows.offset(row) !== offset) return;
-    const segment = this.begin();
-    const place = { segment: segment.number, offset: this.#base + this.#batch.length, size: end - at };
+    const segment = this.placeBatch();
+    const extent = { segment: segment.number, offset: this.#base + this.#batch.length, size: end - at };
     this.#batch.addEncoded(bytes, payload, end);
-    moves?.push({ series, number, from: { segment: source.number, offset, size: place.size }, to: place });
-    rows.move(row, place);
-    source.live -= place.size;
-    segment.live += place.size;
+    moves?.push({ series, number, from: { segment: source.number, offset, size: extent.size }, to: extent });
+    rows.move(row, extent);
+    source.live -= extent.size;
+    segment.live += extent.size;
   }
 
-  /** Puts what was removed into the batch, runs of numbers as one record. */
+  /** Adds the removals to the batch, a record for each run of numbers. */
   encodeRemovals(removals: readonly Removal[]): void {
     if (removals.length === 0) return;
-    this.begin();
+    this.placeBatch();
     const bySeries = new Map<SeriesName, Runs>();
     for (const { series, number, count } of removals) {
       if (count === 0) continue;
@@ -316,11 +313,11 @@ export class Contents {
     }
   }
 
-  /** Puts a checkpoint into the batch. All that exists must be in the batch or written before. */
+  /** Adds a checkpoint to the batch. The records of all entries must be in the batch or written before. */
   encodeCheckpoint(): void {
-    this.begin();
-    const lines: Item[] = [];
-    for (const series of this.#series.values()) lines.push([series.name, series.next, series.ranges()]);
-    this.#batch.add([checkpointRecord, ...lines]);
+    this.placeBatch();
+    const listed: Item[] = [];
+    for (const series of this.#series.values()) listed.push([series.name, series.next, series.ranges()]);
+    this.#batch.add([checkpointRecord, ...listed]);
   }
 }

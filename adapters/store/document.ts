@@ -1,7 +1,7 @@
 /** A document of the agent on disk: a durable file behind lowdb. */
 import { Low } from 'lowdb';
 import type { Document } from '../../agent/ports.ts';
-import { DurableFile, type DurableOptions, type Generation, type Held } from './durable.ts';
+import { DurableFile, type DurableOptions, type Generation, type WrappedDocument } from './durable.ts';
 
 interface FileDocument<T> extends Document<T> {
   /** Files that were found corrupt when the document was opened, and put aside. */
@@ -22,7 +22,7 @@ export async function openDocument<T>(
   options: DurableOptions<T> = {},
 ): Promise<FileDocument<T>> {
   const file = new DurableFile<T>(path, options);
-  const db = new Low<Held<T>>(file, { value: fallback });
+  const db = new Low<WrappedDocument<T>>(file, { value: fallback });
   await db.read();
   return {
     corrupt: file.corrupt,

@@ -76,18 +76,18 @@ function verify(crc: number, bytes: Uint8Array): void {
 /** What a document was read from: its file, the generation before, or neither. */
 export type Generation = 'newest' | 'previous' | 'none';
 
-/** lowdb neither reads nor writes a falsy document; held like this, any value is one. */
-export interface Held<T> {
+/** lowdb neither reads nor writes a falsy document: wrapped, a document can have any value. */
+export interface WrappedDocument<T> {
   readonly value: T;
 }
 
 /** One generation that was read: its document, or how to put a corrupt file aside; neither if there is no file. */
 interface ReadGeneration<T> {
-  readonly held?: Held<T>;
+  readonly document?: WrappedDocument<T>;
   readonly putAside?: () => void;
 }
 
-export class DurableFile<T> implements Adapter<Held<T>> {
+export class DurableFile<T> implements Adapter<WrappedDocument<T>> {
   readonly #path: string;
   readonly #options: DurableOptions<T>;
   readonly #format: Format;
@@ -120,16 +120,16 @@ export class DurableFile<T> implements Adapter<Held<T>> {
    * bad data never makes this reject. Rejects with `store.unreadable`, and nothing is renamed, when the disk does not
    * return a file that is needed.
    */
-  async read(): Promise<Held<T> | null> {
+  async read(): Promise<WrappedDocument<T> | null> {
     const newest = this.#readGeneration(this.#path);
-    const previous = newest.held === undefined ? this.#readGeneration(this.#previous) : {};
+    const previous = newest.document === undefined ? this.#readGeneration(this.#previous) : {};
     // What a program leaves that ends between the two renames of a write: the newest generation.
-    const next = previous.held === undefined ? {} : this.#readGeneration(this.#temporary);
+    const next = previous.document === undefined ? {} : this.#readGeneration(this.#temporary);
     for (const { putAside } of [newest, previous, next]) putAside?.();
-    const completed = next.held !== undefined && this.#complete() ? next.held : undefined;
-    const held = newest.held ?? completed ?? previous.held;
-    if (held !== undefined) this.#found = held === previous.held ? 'previous' : 'newest';
-    return held ?? null;
+    const completed = next.document !== undefined && this.#complete() ? next.document : undefined;
+    const document = newest.document ?? completed ?? previous.document;
+    if (document !== undefined) this.#found = document === previous.document ? 'previous' : 'newest';
+    return document ?? null;
   }
 
   /**
@@ -137,7 +137,7 @@ export class DurableFile<T> implements Adapter<Held<T>> {
    * disk did not take it, one of the generations before then being what is read next, and with `input.malformed`
    * for what cannot be written, e.g. undefined. The value may be changed after the call.
    */
-  async write({ value }: Held<T>): Promise<void> {
+  async write({ value }: WrappedDocument<T>): Promise<void> {
     this.#newest = this.#format.seal(value);
     this.#next ??= this.#running
       .catch(() => undefined) // that failure was its own callers' to hear
@@ -203,7 +203,7 @@ export class DurableFile<T> implements Adapter<Held<T>> {
       const data = this.#format.open(bytes);
       const { accept } = this.#options;
       const value = accept === undefined ? (data as T) : accept(data);
-      return value === undefined ? corrupt(new TypeError('it does not hold such a document')) : { held: { value } };
+      return value === undefined ? corrupt(new TypeError('it does not hold such a document')) : { document: { value } };
     } catch (error) {
       return corrupt(error);
     }

@@ -1,5 +1,5 @@
 /**
- * A lowdb adapter that appends. `Low.data` is a live collection; `write` persists what has changed in it and nothing
+ * A lowdb adapter that appends; docs/durability.md defines the words. `Low.data` is a live collection; `write` persists what has changed in it and nothing
  * else:
  *
  *     db.data.append(…);
@@ -41,20 +41,19 @@ interface Current {
   synced: number;
 }
 
-/** What the last group was made of, until it is on the medium. */
-interface Flight {
+/** The last group, as long as it may not be on the medium. */
+interface UnsyncedGroup {
   readonly segment: Segment;
   readonly batch: RecordBatch;
   readonly base: number;
   readonly moves: readonly Move[];
 }
 
-/** Bytes handed to the system at a time. */
-const chunk = 1 << 20;
-const page = 4096;
-/** A group is filled up to the end of a page when that makes it longer by this part at most: the next then begins a
- * page of its own, which saves writing the shared one twice. */
-const filling = 1 / 8;
+/** Bytes of one write. */
+const WRITE_BYTES = 1 << 20;
+const PAGE_BYTES = 4096;
+/** Padding up to the end of a page may make a group longer by this share: the medium then does not write the page twice. */
+const MAX_PADDING_SHARE = 1 / 8;
 
 export class Journal implements Adapter<Contents>, Medium {
   readonly contents: Contents;
@@ -76,7 +75,7 @@ export class Journal implements Adapter<Contents>, Medium {
   #current: Current | undefined;
   /** The segment to be begun next; it has no file yet. */
   #upcoming: Segment | undefined;
-  #flight: Flight | undefined;
+  #unsynced: UnsyncedGroup | undefined;
   /** The last write or flush failed; the next group says everything there is. */
   #failed = false;
   #running: Promise<void> = Promise.resolve();
@@ -110,13 +109,13 @@ export class Journal implements Adapter<Contents>, Medium {
     Object.assign(this.metrics, findings);
     for (const segment of segments) this.#segments.set(segment.number, segment);
     for (const { rows } of this.contents.all()) {
-      rows.weigh((number, bytes) => {
+      rows.forEachRecord((number, bytes) => {
         this.#segments.get(number)!.live += bytes;
       });
     }
     this.#sealed = segments;
-    this.#failed = !recovery.settled || segments.some(({ suspect }) => suspect);
-    this.#count();
+    this.#failed = !recovery.durable || segments.some(({ suspect }) => suspect);
+    this.#updateMetrics();
     return this.contents;
   }
 
@@ -148,9 +147,9 @@ export class Journal implements Adapter<Contents>, Medium {
     try {
       const removals = contents.takeRemovals();
       contents.encodeRemovals(removals);
-      this.#account(removals);
-      this.#mark(current.synced);
-      this.#put(current, contents.batch);
+      this.#subtractLive(removals);
+      this.#endGroup(current.synced);
+      this.#writeBatch(current, contents.batch);
       contents.dropBatch();
     } catch (error) {
       this.#failed = true;
@@ -179,7 +178,7 @@ export class Journal implements Adapter<Contents>, Medium {
 
   // For the contents.
 
-  target(): Segment {
+  nextSegment(): Segment {
     const segment = this.#current?.segment;
     if (segment !== undefined && segment.used < this.segmentBytes) return segment;
     if (this.#upcoming === undefined) {
@@ -202,39 +201,39 @@ export class Journal implements Adapter<Contents>, Medium {
 
   async #commit(last: boolean): Promise<void> {
     try {
-      if (this.#failed) this.#abandon();
+      if (this.#failed) this.#giveUpSegment();
       await this.#sealFull();
       for (const prepare of this.contents.beforeGroup) prepare();
-      this.#group(last);
+      this.#writeGroup(last);
       await this.#sync();
       await this.#sealFull();
     } catch (cause) {
       const failure = this.#failure(cause);
-      this.#abandon();
+      this.#giveUpSegment();
       // A disk that is full has room again when something goes that is only kept in case a receiver asks for it.
       if (!isFull(cause) || !this.#store.makeRoom()) throw failure;
       await this.#commit(last);
     } finally {
-      this.#count();
+      this.#updateMetrics();
     }
   }
 
   /** Writes all that has changed as one group. */
-  #group(last: boolean): void {
+  #writeGroup(last: boolean): void {
     const { contents } = this;
     const restate = this.#failed;
     if (!restate && !last && contents.segment === undefined && contents.removals.length === 0) return;
-    const segment = contents.begin();
+    const segment = contents.placeBatch();
     const removals = contents.takeRemovals();
     if (!restate) contents.encodeRemovals(removals);
-    this.#account(removals);
+    this.#subtractLive(removals);
     const { batch } = contents;
     const written = batch.length;
     // Flash that was written too much today is spared what can wait.
     const wait = this.wear.exceeded && !restate && this.metrics.disk < this.metrics.diskBound / 2;
     const moves = wait ? [] : this.#compaction.step(this.#sealed, written);
     this.metrics.moved += batch.length - written;
-    this.#flight = { segment, batch, base: segment.used, moves };
+    this.#unsynced = { segment, batch, base: segment.used, moves };
     const first = this.#current?.segment !== segment;
     if (first || restate || last) {
       contents.encodeCheckpoint();
@@ -242,8 +241,8 @@ export class Journal implements Adapter<Contents>, Medium {
     }
     if (first) this.#begin(segment);
     const current = this.#current!;
-    this.#mark(current.synced);
-    this.#put(current, batch);
+    this.#endGroup(current.synced);
+    this.#writeBatch(current, batch);
     contents.takeBatch();
     this.#failed = false;
   }
@@ -255,28 +254,29 @@ export class Journal implements Adapter<Contents>, Medium {
   }
 
   /** Ends the group in the batch with its mark, at the end of a page when that is near. */
-  #mark(synced: number): void {
+  #endGroup(synced: number): void {
     const { contents } = this;
-    const from = contents.begin().used;
+    const from = contents.placeBatch().used;
     const { batch } = contents;
-    const rest = page - ((from + batch.length + markSize) % page);
-    if (rest >= smallestPadding && rest <= batch.length * filling) batch.addPadding(rest);
+    const rest = PAGE_BYTES - ((from + batch.length + markSize) % PAGE_BYTES);
+    if (rest >= smallestPadding && rest <= batch.length * MAX_PADDING_SHARE) batch.addPadding(rest);
     batch.addMark(from, batch.sum, synced);
   }
 
   /** Writes the batch; when that throws, the segment holds what it held before. */
-  #put({ segment, file }: Current, batch: RecordBatch): void {
+  #writeBatch({ segment, file }: Current, batch: RecordBatch): void {
     const { bytes } = batch;
-    for (let at = 0; at < bytes.length; at += chunk) {
-      file.write(bytes.subarray(at, Math.min(at + chunk, bytes.length)), segment.used + at);
+    for (let at = 0; at < bytes.length; at += WRITE_BYTES) {
+      file.write(bytes.subarray(at, Math.min(at + WRITE_BYTES, bytes.length)), segment.used + at);
     }
     segment.used += bytes.length;
     this.metrics.written += bytes.length;
   }
 
-  /** What was removed no longer lives in its segment. */
-  #account(removals: readonly Removal[]): void {
-    for (const { place } of removals) if (place !== undefined) this.#segments.get(place.segment)!.live -= place.size;
+  /** Removed records are dead in their segments. */
+  #subtractLive(removals: readonly Removal[]): void {
+    for (const { extent } of removals)
+      if (extent !== undefined) this.#segments.get(extent.segment)!.live -= extent.size;
   }
 
   /** Puts on the medium what was written, then removes the segments that are not needed any more. */
@@ -290,14 +290,14 @@ export class Journal implements Adapter<Contents>, Medium {
     this.metrics.flushes++;
     this.wear.flushed(current.synced, upTo);
     current.synced = upTo;
-    if (this.#flight !== undefined) {
-      this.contents.giveBack(this.#flight.batch);
-      this.#flight = undefined;
+    if (this.#unsynced !== undefined) {
+      this.contents.recycleBatch(this.#unsynced.batch);
+      this.#unsynced = undefined;
       for (const segment of this.#sealed) segment.suspect = false;
     }
     const older = this.#sealed.filter((segment) => !dead.includes(segment));
-    await this.#manifest.cover(this.contents, current, older, dead.length > 0);
-    for (const segment of dead) this.#release(segment);
+    await this.#manifest.update(this.contents, current, older, dead.length > 0);
+    for (const segment of dead) this.#retire(segment);
     // What is damaged is to be found no more, not even after a power cut.
     if (dead.some(({ damaged }) => damaged)) await this.#store.syncNames();
   }
@@ -317,9 +317,9 @@ export class Journal implements Adapter<Contents>, Medium {
     return dead;
   }
 
-  #release(segment: Segment): void {
+  #retire(segment: Segment): void {
     this.#reader.forget(segment);
-    segment.stuck = !this.#store.release(segment, this.segmentBytes);
+    segment.stuck = !this.#store.retire(segment, this.segmentBytes);
     if (segment.stuck) return;
     this.#sealed = this.#sealed.filter((one) => one !== segment);
     this.#segments.delete(segment.number);
@@ -341,21 +341,21 @@ export class Journal implements Adapter<Contents>, Medium {
   }
 
   /** Gives up the newest segment; what is not known to be on the medium waits again. */
-  #abandon(): void {
+  #giveUpSegment(): void {
     const { contents } = this;
     const current = this.#current;
-    const flight = this.#flight;
+    const unsynced = this.#unsynced;
     this.#current = undefined;
     this.#upcoming = undefined;
-    this.#flight = undefined;
+    this.#unsynced = undefined;
     this.#failed = true;
     // The checkpoint of the next group says what these would have said.
-    this.#account(contents.takeRemovals());
-    // The group failed when it was written, or when it was flushed and others wait behind it.
-    const flushed = flight !== undefined && flight.batch !== contents.batch;
-    if (flight !== undefined) moveBack(flight.moves, flight.segment, this.#segments);
+    this.#subtractLive(contents.takeRemovals());
+    // The group failed when it was written, or when it was flushed, and others wait behind it.
+    const wasWritten = unsynced !== undefined && unsynced.batch !== contents.batch;
+    if (unsynced !== undefined) moveBack(unsynced.moves, unsynced.segment, this.#segments);
     contents.rebase();
-    if (flushed) contents.relocate(flight.batch.bytes, flight.segment, flight.base);
+    if (wasWritten) contents.relocate(unsynced.batch.bytes, unsynced.segment, unsynced.base);
     if (current === undefined) return;
     const { segment, file, synced } = current;
     this.#reader.forget(segment);
@@ -385,7 +385,7 @@ export class Journal implements Adapter<Contents>, Medium {
     );
   }
 
-  #count(): void {
+  #updateMetrics(): void {
     const { metrics } = this;
     metrics.damaged += this.#compaction.takeDamaged();
     const segments = this.#current === undefined ? this.#sealed : [...this.#sealed, this.#current.segment];

@@ -1,6 +1,5 @@
 /**
- * What is known of the journal beside its segments: which there are, how much of the newest was on the medium, and
- * which numbers may have been given out. Without it the loss of the newest segment would look like a power cut before
+ * A list of the segments, of the bytes of the newest that are on the medium, and of the numbers that may have been given out. Without it the loss of the newest segment would look like a power cut before
  * that was begun, and numbers that a receiver has seen would be given out again.
  *
  * The file is written after the first group of a segment is on the medium and before its commit resolves, when a
@@ -75,11 +74,8 @@ export class Manifest {
     return segment === this.newest ? this.#data : undefined;
   }
 
-  /**
-   * Has the file name the newest segment and the `older`, and allow for all numbers given out. `gone`: some that it
-   * names are going to go.
-   */
-  async cover(
+  /** Writes the file unless it names the newest segment and allows for all numbers. `gone`: it names dead segments. */
+  async update(
     contents: Contents,
     { segment, file, synced }: NewestSegment,
     older: readonly Pick<Segment, 'number'>[],
@@ -87,8 +83,8 @@ export class Manifest {
   ): Promise<void> {
     const numbers = classesIn(contents);
     const ends = new Map(this.classes.map(([name, , end]) => [name, end]));
-    const covered = numbers.every(([name, , next]) => next <= (ends.get(name) ?? 0));
-    if (!gone && segment.number === this.newest && covered) return;
+    const sufficient = numbers.every(([name, , next]) => next <= (ends.get(name) ?? 0));
+    if (!gone && segment.number === this.newest && sufficient) return;
     const classes = numbers.map(([name, low, next]): ClassNumbers => {
       const used = next - (this.#given.get(name) ?? next);
       return [name, low, next + Math.max(LEAST_RESERVE, used)];

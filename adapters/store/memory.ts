@@ -70,13 +70,13 @@ function memoryOutbox(commit: () => Promise<void>): OutboxStore {
     load: find,
     append(entry) {
       const { class: priority, seq } = checked(entry);
-      const line = classes.get(priority) ?? { next: 0, entries: new Map<number, OutboxEntry>() };
-      if (!Number.isSafeInteger(seq) || seq < line.next) {
-        throw new VigieError('input.malformed', `number ${seq} of series ${priority}; ${line.next} is free`);
+      const series = classes.get(priority) ?? { next: 0, entries: new Map<number, OutboxEntry>() };
+      if (!Number.isSafeInteger(seq) || seq < series.next) {
+        throw new VigieError('input.malformed', `number ${seq} of series ${priority}; ${series.next} is free`);
       }
-      classes.set(priority, line);
-      line.entries.set(seq, entry);
-      line.next = seq + 1;
+      classes.set(priority, series);
+      series.entries.set(seq, entry);
+      series.next = seq + 1;
       bytes += size(entry);
     },
     acknowledge(priority, seq) {

@@ -119,7 +119,7 @@ export function outboxStore(
     gapKnown({ class: priority, numbers }) {
       const series = classes.get(priority);
       if (series === undefined) return;
-      for (const run of numbers) contents.settle(series, run);
+      for (const run of numbers) contents.clearOwed(series, run);
       acknowledged();
     },
     find,

@@ -29,10 +29,10 @@ interface SegmentContents extends Pick<Groups, 'damaged' | 'torn' | 'more' | 'en
   readonly records: number;
   /** No segment was begun after it. */
   readonly last: boolean;
-  /** It is known to have been on the medium. */
-  readonly was: boolean;
-  /** Not one whole record is in it. */
-  readonly nothing: boolean;
+  /** It was on the medium, according to the manifest or a later segment. */
+  readonly wasOnMedium: boolean;
+  /** It has no whole record. */
+  readonly empty: boolean;
   /** Length of the file, bytes. */
   readonly size: number;
   /** Bytes of the last segment that may not be on the medium: from `settled` to `end`. */
@@ -48,8 +48,8 @@ export class Recovery {
   readonly damagedFiles: string[] = [];
   /** Commits may be lost: state is, or what no checkpoint after the damage tells of. */
   doubtful = false;
-  /** All that is found is on the medium, or that there is nothing. */
-  settled = true;
+  /** The records found are on the medium; if there are none, the empty directory is. */
+  durable = true;
   readonly #files: SegmentFiles;
   readonly #manifest: Manifest;
   readonly #replay: Replay;
@@ -84,22 +84,22 @@ export class Recovery {
       const last = file.number >= newest && listing.segments.slice(i + 1).every(({ header }) => header === undefined);
       changes.push(this.#readSegment(file, last, listing.limits.get(file.number)));
     }
-    this.#files.letGo();
+    this.#files.dropBuffer();
     this.#tidy(listing);
     for (const [i, { path }] of this.#files.rename(listing.segments).entries()) await changes[i]?.(path);
     for (const [where, records] of this.#skipped) this.#log?.warn('store.skipped', { where, records });
     const missing = segments.filter((number) => !listing.segments.some((one) => one.number === number));
     // One that is newer than all that the manifest names tells by itself what was before.
     const newestMissing = missing.includes(newest) && listing.segments.every(({ number }) => number < newest);
-    if (newestMissing) this.#replay.doubt(Number.POSITIVE_INFINITY);
-    const lost = this.#replay.settle(classes);
+    if (newestMissing) this.#replay.addMissing(Number.POSITIVE_INFINITY);
+    const lost = this.#replay.finish(classes);
     // A segment goes by itself only when nothing lives in it.
     if (lost.size > 0 || newestMissing) this.#miss(missing);
     this.doubtful = this.#replay.doubtful || [...lost.keys()].some(({ name }) => name === stateSeries);
     for (const [{ name }, entries] of lost) {
       if (typeof name === 'string') this.#log?.error('store.lost', { series: name, entries, files: this.damagedFiles });
     }
-    if (this.segments.length === 0) this.settled = await this.#files.settleEmptiness();
+    if (this.segments.length === 0) this.durable = await this.#files.syncEmptiness();
   }
 
   #miss(segments: readonly number[]): void {
@@ -142,14 +142,14 @@ export class Recovery {
     const { records, holes } = groups;
     let hole = 0;
     for (const at of records) {
-      for (; hole < holes.length && holes[hole]!.end <= at; hole++) this.#replay.doubt(holes[hole]!.bytes);
-      this.#take(bytes, at, file);
+      for (; hole < holes.length && holes[hole]!.end <= at; hole++) this.#replay.addMissing(holes[hole]!.bytes);
+      this.#apply(bytes, at, file);
     }
-    for (; hole < holes.length; hole++) this.#replay.doubt(holes[hole]!.bytes);
+    for (; hole < holes.length; hole++) this.#replay.addMissing(holes[hole]!.bytes);
     // The last may be one that was begun as the power failed, unless it is known that it had been on the medium.
-    const was = !last || known !== undefined;
-    const nothing = records.length === 0 && (was || groups.foreign);
-    if (nothing && was) this.#replay.doubt(Number.POSITIVE_INFINITY);
+    const wasOnMedium = !last || known !== undefined;
+    const empty = records.length === 0 && (wasOnMedium || groups.foreign);
+    if (empty && wasOnMedium) this.#replay.addMissing(Number.POSITIVE_INFINITY);
     const unsettled = last ? bytes.slice(groups.settled, groups.end) : noBytes;
     const { damaged, torn, more, end } = groups;
     const found = {
@@ -159,24 +159,24 @@ export class Recovery {
       end,
       records: records.length,
       last,
-      was,
-      nothing,
+      wasOnMedium,
+      empty,
       size: bytes.length,
       unsettled,
     };
-    return (path) => this.#settleSegment(newSegment(number, path), found);
+    return (path) => this.#tidySegment(newSegment(number, path), found);
   }
 
   /** Reports what was found in a segment, and cuts off or puts aside what does not count. */
-  async #settleSegment(segment: Segment, found: SegmentContents): Promise<void> {
+  async #tidySegment(segment: Segment, found: SegmentContents): Promise<void> {
     const { number, path } = segment;
-    const { records, damaged, last, nothing } = found;
-    if (damaged > 0 || (nothing && found.was)) {
+    const { records, damaged, last, empty } = found;
+    if (damaged > 0 || (empty && found.wasOnMedium)) {
       this.findings.damaged += Math.max(1, damaged);
       this.damagedFiles.push(path);
       this.#log?.warn('store.damaged', { file: path, stretches: Math.max(1, damaged), records });
     }
-    if (nothing) {
+    if (empty) {
       this.findings.aside++;
       this.#files.putAside(path);
       return;
@@ -203,10 +203,10 @@ export class Recovery {
     await this.#files.makeDurable(segment, found.unsettled, mayCut);
   }
 
-  #take(bytes: Uint8Array, at: number, { number, path }: SegmentFile): void {
+  #apply(bytes: Uint8Array, at: number, { number, path }: SegmentFile): void {
     const length = lengthAt(bytes, at, bytes.length);
-    const place = { segment: number, offset: at, size: headLength + length };
-    const reading = this.#replay.take(bytes, at + headLength, at + headLength + length, place);
+    const extent = { segment: number, offset: at, size: headLength + length };
+    const reading = this.#replay.apply(bytes, at + headLength, at + headLength + length, extent);
     if (reading === 'known') return;
     this.findings[reading]++;
     const where = `${path}: ${reading}`;

@@ -21,14 +21,14 @@ import type { RecordExtent, Traits } from './rows.ts';
 /** Result of reading a record back. */
 type Reading = 'known' | 'unknown' | 'malformed';
 
-interface CheckpointLine {
+interface CheckpointSeries {
   readonly series: SeriesName;
   readonly next: number;
   readonly ranges: readonly number[];
 }
 
 /** Bytes of the shortest record of a message, head included. */
-const leastMessage = 16;
+const MIN_MESSAGE_BYTES = 16;
 
 export class Replay {
   /** Bytes put on the medium on a day, as the last record of it says. */
@@ -37,29 +37,29 @@ export class Replay {
   readonly #cursor = new RecordCursor();
   /** By series: number and count of what was removed. */
   readonly #removals = new Map<Series, number[]>();
-  #checkpoint: readonly CheckpointLine[] | undefined;
+  #checkpoint: readonly CheckpointSeries[] | undefined;
   /** Bytes of records that are missing since the last checkpoint. */
   #missing = 0;
-  /** Series of which an entry was found since the last records that are missing. */
-  readonly #told = new Set<Series>();
+  /** Series with an entry behind the last missing records. */
+  readonly #seenSinceLoss = new Set<Series>();
 
   constructor(contents: Contents) {
     this.#contents = contents;
   }
 
-  /** Records are missing whose changes no later checkpoint contains. */
+  /** Records are missing, and no later checkpoint contains their changes. */
   get doubtful(): boolean {
     return this.#missing > 0;
   }
 
-  /** Records of so many bytes are missing here. */
-  doubt(bytes: number): void {
+  /** Records of this many bytes are missing here. */
+  addMissing(bytes: number): void {
     this.#missing += bytes;
-    this.#told.clear();
+    this.#seenSinceLoss.clear();
   }
 
-  /** Takes the record whose payload is `bytes[from..to)`; `place` is where it lies, head included. */
-  take(bytes: Uint8Array, from: number, to: number, place: RecordExtent): Reading {
+  /** Applies the record with the payload `bytes[from..to)`; `extent` includes its head. */
+  apply(bytes: Uint8Array, from: number, to: number, extent: RecordExtent): Reading {
     const cursor = this.#cursor.reset(bytes, from, to);
     const items = cursor.array();
     const type = items === undefined ? undefined : cursor.count();
@@ -68,7 +68,7 @@ export class Replay {
       case messageRecord:
       case collectionRecord:
       case stateRecord:
-        return this.#entry(type, cursor, items, place);
+        return this.#entry(type, cursor, items, extent);
       case removalRecord:
         return this.#removal(cursor, items);
       case checkpointRecord:
@@ -90,16 +90,16 @@ export class Replay {
    * many entries should exist and were not found; those of classes are owed. `classes` is what is known of them
    * elsewhere: below `low` no number is owed, and from `end` on none was given out.
    */
-  settle(classes: readonly (readonly [name: number, low: number, end: number])[]): ReadonlyMap<Series, number> {
+  finish(classes: readonly (readonly [name: number, low: number, end: number])[]): ReadonlyMap<Series, number> {
     for (const [name] of classes) this.#contents.series(name);
     for (const series of this.#contents.all()) {
-      if (typeof series.name !== 'number' || this.#told.has(series)) continue;
+      if (typeof series.name !== 'number' || this.#seenSinceLoss.has(series)) continue;
       // What was given out last may be among what is missing.
-      const most = series.next + Math.floor(this.#missing / leastMessage);
+      const most = series.next + Math.floor(this.#missing / MIN_MESSAGE_BYTES);
       const end = Math.min(most, classes.find(([name]) => name === series.name)?.[2] ?? Number.POSITIVE_INFINITY);
       if (end > series.next && Number.isFinite(end)) series.next = end;
     }
-    for (const { rows } of this.#contents.all()) rows.settle();
+    for (const { rows } of this.#contents.all()) rows.sort();
     for (const [{ rows }, ranges] of this.#removals) {
       for (let i = 0; i < ranges.length; i += 2) {
         const end = ranges[i]! + ranges[i + 1]!;
@@ -134,10 +134,10 @@ export class Replay {
     const { name, next, rows } = series;
     const removed = this.#removals.get(series) ?? [];
     const missing = new Runs();
-    const line = this.#checkpoint?.find((one) => one.series === name);
-    for (const [first, last] of runsOf(line?.ranges ?? [])) missing.add(first, last);
+    const listed = this.#checkpoint?.find((one) => one.series === name);
+    for (const [first, last] of runsOf(listed?.ranges ?? [])) missing.add(first, last);
     // Without a checkpoint it is unknown what became of the numbers before the first that is found.
-    const known = this.#checkpoint === undefined ? (low ?? this.#firstFound(series, removed)) : (line?.next ?? 0);
+    const known = this.#checkpoint === undefined ? (low ?? this.#firstFound(series, removed)) : (listed?.next ?? 0);
     if (known < next) missing.add(known, next - 1);
     const gone = new Runs();
     for (let i = 0; i < removed.length; i += 2) gone.add(removed[i]!, removed[i]! + removed[i + 1]! - 1);
@@ -154,7 +154,7 @@ export class Replay {
     return first;
   }
 
-  #entry(type: number, cursor: RecordCursor, items: number, place: RecordExtent): Reading {
+  #entry(type: number, cursor: RecordCursor, items: number, extent: RecordExtent): Reading {
     const name = type === messageRecord ? cursor.count() : cursor.text();
     const number = cursor.count();
     if (name === undefined || number === undefined || (type === stateRecord) !== (name === stateSeries)) {
@@ -166,9 +166,9 @@ export class Replay {
     else if (cursor.utf8() !== undefined && cursor.bytes() !== undefined) traits = { at: 0, a: 0, b: 0 };
     if (traits === undefined) return 'malformed';
     const series = this.#contents.series(name);
-    series.rows.push(number, place, traits);
+    series.rows.push(number, extent, traits);
     // Numbers are given out in order: none above this one was before.
-    if (number >= series.next) this.#told.add(series);
+    if (number >= series.next) this.#seenSinceLoss.add(series);
     series.next = Math.max(series.next, number + 1);
     return 'known';
   }
@@ -188,7 +188,7 @@ export class Replay {
   }
 
   #readCheckpoint(cursor: RecordCursor, count: number): Reading {
-    const lines: CheckpointLine[] = [];
+    const listed: CheckpointSeries[] = [];
     for (let i = 0; i < count; i++) {
       if (cursor.array() !== 3) return 'malformed';
       const series = cursor.atText ? cursor.text() : cursor.count();
@@ -201,11 +201,11 @@ export class Replay {
         if (value === undefined) return 'malformed';
         ranges.push(value);
       }
-      lines.push({ series, next, ranges });
+      listed.push({ series, next, ranges });
     }
-    this.#checkpoint = lines;
+    this.#checkpoint = listed;
     this.#missing = 0;
-    for (const { series: name, next } of lines) {
+    for (const { series: name, next } of listed) {
       const series = this.#contents.series(name);
       series.next = Math.max(series.next, next);
     }

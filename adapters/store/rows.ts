@@ -1,9 +1,9 @@
 /**
- * What is known of the entries of one series without reading them, as columns: 36 bytes an entry, so that a backlog
- * of a million does not sit in memory. Rows are in order of their numbers; a removed one is squeezed out later.
+ * The entries of one series in memory, as columns: 36 bytes an entry, so that a backlog of a million messages needs little
+ * memory. Rows are in order of their numbers; a removed row is squeezed out later.
  */
 
-/** What a row says of an entry. */
+/** The place of a record on the disk. */
 export interface RecordExtent {
   /** Number of the segment that has its record; from 1. */
   readonly segment: number;
@@ -22,19 +22,19 @@ export interface Traits {
   readonly b: number;
 }
 
-const smallest = 64;
-const growth = 1.5;
+const MIN_ROWS = 64;
+const GROWTH = 1.5;
 /** In the column of segments: the entry is removed. */
-const removed = 0;
+const REMOVED = 0;
 
 export class Rows {
-  #number = new Float64Array(smallest);
-  #at = new Float64Array(smallest);
-  #segment = new Uint32Array(smallest);
-  #offset = new Uint32Array(smallest);
-  #size = new Uint32Array(smallest);
-  #a = new Uint32Array(smallest);
-  #b = new Uint32Array(smallest);
+  #number = new Float64Array(MIN_ROWS);
+  #at = new Float64Array(MIN_ROWS);
+  #segment = new Uint32Array(MIN_ROWS);
+  #offset = new Uint32Array(MIN_ROWS);
+  #size = new Uint32Array(MIN_ROWS);
+  #a = new Uint32Array(MIN_ROWS);
+  #b = new Uint32Array(MIN_ROWS);
   /** Rows before this are removed. */
   #from = 0;
   #to = 0;
@@ -45,27 +45,27 @@ export class Rows {
     return this.#live;
   }
 
-  /** Adds an entry; its number is greater than all before, but for what {@link settle} puts right. */
-  push(number: number, place: RecordExtent, traits: Traits): void {
-    if (this.#to === this.#number.length) this.#resize(Math.ceil(growth * this.#to));
+  /** Adds an entry; its number is greater than all before, but for what {@link sort} puts right. */
+  push(number: number, extent: RecordExtent, traits: Traits): void {
+    if (this.#to === this.#number.length) this.#resize(Math.ceil(GROWTH * this.#to));
     const row = this.#to++;
     this.#live++;
     this.#number[row] = number;
     this.#at[row] = traits.at;
     this.#a[row] = traits.a;
     this.#b[row] = traits.b;
-    this.move(row, place);
+    this.move(row, extent);
   }
 
   /** Row of an entry that exists, or -1; good until something is added or removed. */
   find(number: number): number {
     const row = this.#first(number);
-    return row < this.#to && this.#number[row] === number && this.#segment[row] !== removed ? row : -1;
+    return row < this.#to && this.#number[row] === number && this.#segment[row] !== REMOVED ? row : -1;
   }
 
   /** Row of the first entry that exists with at least this number, or -1. */
   next(number: number): number {
-    for (let row = this.#first(number); row < this.#to; row++) if (this.#segment[row] !== removed) return row;
+    for (let row = this.#first(number); row < this.#to; row++) if (this.#segment[row] !== REMOVED) return row;
     return -1;
   }
 
@@ -98,7 +98,7 @@ export class Rows {
     return this.#size[row]!;
   }
 
-  /** The record lies elsewhere now. */
+  /** The record was copied to another place. */
   move(row: number, { segment, offset, size }: RecordExtent): void {
     this.#segment[row] = segment;
     this.#offset[row] = offset;
@@ -106,20 +106,20 @@ export class Rows {
   }
 
   remove(row: number): void {
-    this.#segment[row] = removed;
+    this.#segment[row] = REMOVED;
     this.#live--;
-    while (this.#from < this.#to && this.#segment[this.#from] === removed) this.#from++;
+    while (this.#from < this.#to && this.#segment[this.#from] === REMOVED) this.#from++;
     const rows = this.#to - this.#from;
-    if (this.#from > smallest + rows || rows > smallest + 2 * this.#live) this.#squeeze();
+    if (this.#from > MIN_ROWS + rows || rows > MIN_ROWS + 2 * this.#live) this.#squeeze();
   }
 
   /** After reading back: in order of the numbers, and of two rows of one entry the one added last. */
-  settle(): void {
+  sort(): void {
     let sorted = true;
     for (let row = 1; row < this.#to && sorted; row++) sorted = this.#number[row - 1]! < this.#number[row]!;
     if (sorted) {
       // While they were read the columns grew to have room that is not needed now.
-      this.#resize(Math.max(smallest, Math.ceil(1.1 * this.#to)));
+      this.#resize(Math.max(MIN_ROWS, Math.ceil(1.1 * this.#to)));
       return;
     }
     const order = sortedRows(this.#number.subarray(0, this.#to));
@@ -132,7 +132,7 @@ export class Rows {
       for (const [i, row] of rows.entries()) into[i] = column[row]!;
       return into;
     };
-    const length = Math.max(smallest, rows.length);
+    const length = Math.max(MIN_ROWS, rows.length);
     this.#number = pick(this.#number, new Float64Array(length));
     this.#at = pick(this.#at, new Float64Array(length));
     this.#segment = pick(this.#segment, new Uint32Array(length));
@@ -144,10 +144,10 @@ export class Rows {
     this.#live = rows.length;
   }
 
-  /** Tells the segment and size of every record. */
-  weigh(add: (segment: number, bytes: number) => void): void {
+  /** Calls `add` with the segment and size of every record. */
+  forEachRecord(add: (segment: number, bytes: number) => void): void {
     for (let row = this.#from; row < this.#to; row++) {
-      if (this.#segment[row] !== removed) add(this.#segment[row]!, this.#size[row]!);
+      if (this.#segment[row] !== REMOVED) add(this.#segment[row]!, this.#size[row]!);
     }
   }
 
@@ -164,7 +164,7 @@ export class Rows {
     for (let row = this.#from; row < this.#to; row++) {
       const number = this.#number[row]!;
       if (number >= next) break;
-      if (this.#segment[row] === removed) continue;
+      if (this.#segment[row] === REMOVED) continue;
       if (result.length > 0 && number === end) result[result.length - 1]!++;
       else result.push(number - end, 1);
       end = number + 1;
@@ -189,7 +189,7 @@ export class Rows {
   #squeeze(): void {
     let to = 0;
     for (let row = this.#from; row < this.#to; row++) {
-      if (this.#segment[row] === removed) continue;
+      if (this.#segment[row] === REMOVED) continue;
       if (to !== row) {
         this.#number[to] = this.#number[row]!;
         this.#at[to] = this.#at[row]!;
@@ -203,7 +203,7 @@ export class Rows {
     }
     this.#from = 0;
     this.#to = to;
-    if (to * 4 < this.#number.length && this.#number.length > smallest) this.#resize(Math.max(smallest, to * 2));
+    if (to * 4 < this.#number.length && this.#number.length > MIN_ROWS) this.#resize(Math.max(MIN_ROWS, to * 2));
   }
 
   #resize(length: number): void {

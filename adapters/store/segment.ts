@@ -13,21 +13,21 @@ import { crc32c, crc32cOf } from './crc32c.ts';
 export interface Segment {
   readonly number: number;
   readonly path: string;
-  /** What the CRCs of its records go on from. */
+  /** The CRCs of its records continue from this one. */
   readonly seed: number;
   /** Bytes of header and records; the file may be longer. */
   used: number;
   /** Bytes of records of entries that exist. */
   live: number;
-  /** Nothing but records that count is in the file: what was given up is cut off. */
+  /** The file has no bytes behind the records that count. */
   clean: boolean;
-  /** What is in it may be lost with the power, because the disk did not take it. */
+  /** The disk refused a sync, so that a power cut may lose its records: the next group copies them. */
   suspect: boolean;
-  /** What still lives in it cannot be moved: the disk did not give it, or it is damaged. */
+  /** Its live records cannot be copied: the disk does not return them, or they are damaged. */
   broken: boolean;
-  /** Damage was found in it when it was read: what lives in it is moved on at once, so that it is found only once. */
+  /** It was damaged when it was read: the next group copies its live records, so that no later start finds the damage. */
   damaged: boolean;
-  /** Nothing lives in it, and the disk did not let go of it. */
+  /** It is dead, but the disk refused to rename or remove its file. */
   stuck: boolean;
 }
 

@@ -9,12 +9,12 @@ import { type Header, headerLength, readHeader, type Segment, writeHeader } from
 /** What the header of the first segment names as the one before it. */
 const NO_SEGMENT: Pick<Segment, 'number' | 'used'> = { number: 0, used: 0 };
 
-const pattern = /^(\d{8,})\.journal/;
-const spareEnding = '.spare';
-/** A segment on its way to its own name. */
-const movedEnding = '.moved';
+const SEGMENT_NAME = /^(\d{8,})\.journal/;
+const SPARE_SUFFIX = '.spare';
+/** Name of a segment that is about to get its own name. */
+const MOVED_SUFFIX = '.moved';
 /** Files kept to be used again, so that a steady flow of messages needs no new blocks of the file system. */
-const mostSpares = 3;
+const MAX_SPARES = 3;
 
 export class SegmentFiles {
   readonly directory: string;
@@ -30,7 +30,7 @@ export class SegmentFiles {
   #spares: string[] = [];
   /** Names have changed since the directory was last put on the medium. */
   #renamed = false;
-  /** Nothing lives in them; they hold messages that were acknowledged. */
+  /** Dead segments, kept for the acknowledged messages in them. */
   readonly #kept: KeptSegments;
 
   constructor(directory: string, files: FileSystem, log: Log | undefined, keeping: KeepingRule) {
@@ -68,7 +68,7 @@ export class SegmentFiles {
    * That there is no segment must be on the medium, too: one that could not be written and was removed would be there
    * again after a power cut. False, and said in the log, when the disk refuses.
    */
-  async settleEmptiness(): Promise<boolean> {
+  async syncEmptiness(): Promise<boolean> {
     if (!this.#exists) return true;
     try {
       await this.#files.syncDirectory(this.directory);
@@ -137,7 +137,7 @@ export class SegmentFiles {
     // Two may have each other's name: all leave theirs first.
     const moved = segments.map((file) => {
       const own = this.path(file.number);
-      return file.path === own ? file : move(file, own + movedEnding);
+      return file.path === own ? file : move(file, own + MOVED_SUFFIX);
     });
     const taken = new Set(moved.map(({ path }) => path));
     return moved.map((file) => {
@@ -172,10 +172,10 @@ export class SegmentFiles {
     }
   }
 
-  /** Lets go of a segment in which nothing lives, or keeps it for its messages; false when the disk refuses. */
-  release(segment: Segment, segmentBytes: number): boolean {
+  /** Retires a dead segment: keeps its file for the messages, or as a spare, or removes it. False if the disk refuses. */
+  retire(segment: Segment, segmentBytes: number): boolean {
     const kept = this.#kept.place(segment);
-    if (kept === undefined) return this.#letGo(segment.path, segment.used >= segmentBytes && !segment.damaged);
+    if (kept === undefined) return this.#removeOrReuse(segment.path, segment.used >= segmentBytes && !segment.damaged);
     if (!this.#moveAside(segment.path, kept.path)) return false;
     this.#kept.add(kept);
     for (const one of this.#kept.excess) this.#drop(one, one.bytes >= segmentBytes);
@@ -194,15 +194,15 @@ export class SegmentFiles {
   }
 
   #drop(kept: KeptSegment, whole: boolean): boolean {
-    if (!this.#letGo(kept.path, whole)) return false;
+    if (!this.#removeOrReuse(kept.path, whole)) return false;
     this.#kept.forget(kept);
     return true;
   }
 
   /** Removes a file whose records are not needed, or keeps it for reuse when it is a `whole` one. */
-  #letGo(path: string, whole: boolean): boolean {
-    if (!whole || this.spares >= mostSpares) return this.remove(path);
-    const spare = path + spareEnding;
+  #removeOrReuse(path: string, whole: boolean): boolean {
+    if (!whole || this.spares >= MAX_SPARES) return this.remove(path);
+    const spare = path + SPARE_SUFFIX;
     if (!this.#moveAside(path, spare)) return false;
     // Written to only when the old name is gone for good: a power cut must not find new records under it.
     this.#newSpares.push(spare);
@@ -255,8 +255,8 @@ export class SegmentFiles {
     }
   }
 
-  /** No more files are going to be read whole. */
-  letGo(): void {
+  /** Frees the memory for whole files. */
+  dropBuffer(): void {
     this.#buffer = new Uint8Array(0);
   }
 
@@ -270,17 +270,17 @@ export class SegmentFiles {
       throw unreadable(this.directory, cause);
     }
     const numbered = names.flatMap((name) => {
-      const match = pattern.exec(name);
+      const match = SEGMENT_NAME.exec(name);
       return match === null ? [] : [{ name, number: Number(match[1]), path: join(this.directory, name) }];
     });
     this.#last = numbered.reduce((last, { number }) => Math.max(last, number), 0);
     for (const { name, path } of numbered) {
       this.#kept.found(name, path);
-      if (!name.endsWith(spareEnding)) continue;
+      if (!name.endsWith(SPARE_SUFFIX)) continue;
       this.#newSpares.push(path);
       this.#renamed = true;
     }
-    const segments = numbered.filter(({ name }) => name.endsWith('.journal') || name.endsWith(movedEnding));
+    const segments = numbered.filter(({ name }) => name.endsWith('.journal') || name.endsWith(MOVED_SUFFIX));
     return segments.sort((a, b) => a.number - b.number);
   }
 
