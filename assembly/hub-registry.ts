@@ -30,6 +30,16 @@ export function isHubPlace({ data, database }: HubPlace): boolean {
   return existsSync(database === undefined ? join(data, DATABASE_FILE) : join(data, 'keys'));
 }
 
+/** Whether a hub was ever started on the directory: its first start makes its key. */
+export function hasRun({ data }: HubPlace): boolean {
+  return existsSync(join(data, 'keys', 'hub.pem'));
+}
+
+/** Whether the hub of the directory was ever started with TLS, and so enrols cars. */
+export function usesTls({ data }: HubPlace): boolean {
+  return existsSync(join(data, 'hub.pem'));
+}
+
 /** Opens the database of a hub, beside the hub if it runs. Rejects as `startHub` does, but for the lock of its directory. */
 export async function openRegistry({ data, database: url }: HubPlace, log: HubLog): Promise<OpenRegistry> {
   if (url === undefined) {

@@ -1,76 +1,19 @@
-/** `vigie hub add`, `remove`, `forget` and `list`: which cars belong to a hub. The hub sees each change within a second. */
+/** `vigie hub remove`, `forget` and `list`: which cars belong to a hub. The hub sees each change within a second. */
 
-import { randomBytes } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { StreamLog } from '../adapters/logging/stream.ts';
-import { makeDirectory } from '../assembly/directory.ts';
-import { digestOf } from '../assembly/hub-clients.ts';
 import { type HubPlace, isHubPlace, type OpenRegistry, openRegistry } from '../assembly/hub-registry.ts';
 import type { Owner, RegisteredCar } from '../hub/registry.ts';
-import { counted } from '../protocol/counted.ts';
 import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { isVin } from '../protocol/topics.ts';
 import { placeHelp } from './help.ts';
 import { type PlaceOptions, placeOf } from './hub-place.ts';
 import { formatOf, Lines } from './output.ts';
-import { programName } from './program-name.ts';
 
-/** Cars that a warning names. */
-const NAMED_CARS = 5;
-
-export function addCarCommand(): Command {
-  return new Command('add')
-    .configureHelp(placeHelp)
-    .argument('<vin>', 'vehicle identification number')
-    .description(
-      'registers a car in fleets and for users, beside those of before; lets a removed car in again. Prints a one-time ' +
-        'token for `vigie enroll` in the car, which is good for a week. From the first registered car on, no other car may send.',
-    )
-    .option('--fleet <fleet...>', 'fleets that the car is in')
-    .option('--user <user...>', 'users whose car it is')
-    .option('--password', 'also makes a password for MQTT, of which the VIN is the user name, and prints it')
-    .option('--new', 'makes the database if there is none: for a hub that has not started yet')
-    .action(async (vin: string, options: AddOptions, command: Command) => {
-      const owners = ownersIn(options);
-      if (owners.length === 0) throw new VigieError('usage.wrong', 'say whose car it is: --fleet, --user or both');
-      if (options.new === true) makeDirectory(placeIn(command).data, { of: 'the hub', choose: '--data' });
-      await withRegistry(command, async ({ registry, reader }, { data }) => {
-        const first = !(await registry.inUse());
-        await registry.add(checkedVin(vin), owners, Date.now());
-        const car = await registry.car(vin);
-        if (first) warnOfUnregistered(await reader.vehicles(), vin);
-        const { issueToken } = await import('../assembly/hub-enrolment.ts');
-        const token = await issueToken(data, registry, vin, Date.now());
-        process.stdout.write(`${textOf(car as RegisteredCar)}\ntoken: ${token}\n`);
-        if (options.password !== true) return;
-        const password = randomBytes(32).toString('base64url');
-        await registry.setPassword(vin, digestOf(password));
-        process.stdout.write(`password: ${password}\n`);
-      });
-    });
-}
-
-interface AddOptions {
+export interface OwnerOptions {
   readonly fleet?: readonly string[];
   readonly user?: readonly string[];
-  readonly password?: boolean;
-  readonly new?: boolean;
-}
-
-/** The first registered car closes the hub to all others, and to itself until it has a certificate or a password. */
-function warnOfUnregistered(heard: readonly { readonly vin: string }[], added: string): void {
-  if (heard.length === 0) return;
-  const others = heard.map(({ vin }) => vin).filter((vin) => vin !== added);
-  const named = `${others.slice(0, NAMED_CARS).join(', ')}${others.length > NAMED_CARS ? ', …' : ''}`;
-  const refused =
-    others.length === 0
-      ? ''
-      : `${counted(others.length, 'car', 'cars')} that this hub has received messages from are refused until you add them: ${named}. `;
-  process.stderr.write(
-    `${programName}: this hub now has a registry: it admits registered cars only. ${refused}Every car, ${added} included, needs ` +
-      'a certificate (vigie enroll, with its token) or, on a hub without --tls, a password (--password)\n',
-  );
 }
 
 export function removeCarCommand(): Command {
@@ -83,12 +26,12 @@ export function removeCarCommand(): Command {
     )
     .option('--fleet <fleet...>', 'fleets that the car leaves')
     .option('--user <user...>', 'users whose car it is no longer')
-    .action((vin: string, options: AddOptions, command: Command) =>
+    .action((vin: string, options: OwnerOptions, command: Command) =>
       withRegistry(command, async ({ registry }) => {
         const owners = ownersIn(options);
         if (owners.length > 0) {
           await registry.leave(checkedVin(vin), owners, Date.now());
-          process.stdout.write(`${textOf((await registry.car(vin)) as RegisteredCar)}\n`);
+          process.stdout.write(`${carText((await registry.car(vin)) as RegisteredCar)}\n`);
           return;
         }
         await registry.remove(checkedVin(vin), Date.now());
@@ -130,7 +73,7 @@ export function listCarsCommand(): Command {
         for (const car of [...registered, ...strangers]) {
           const lastSeen = heard.get(car.vin);
           const line = { ...car, ...defined({ lastSeen }) };
-          lines.line(formatOf(options.format) === 'ndjson' ? JSON.stringify(line) : textOf(line));
+          lines.line(formatOf(options.format) === 'ndjson' ? JSON.stringify(line) : carText(line));
         }
         await lines.flush();
       }),
@@ -142,7 +85,7 @@ export async function withRegistry(
   work: (open: OpenRegistry, place: HubPlace) => Promise<void>,
 ): Promise<void> {
   const place = placeIn(command);
-  if (!isHubPlace(place) && command.opts<AddOptions>().new !== true) {
+  if (!isHubPlace(place) && command.opts<{ readonly new?: boolean }>().new !== true) {
     throw new VigieError(
       'usage.wrong',
       'no hub has its data there: give --data (and --database) of the hub; `vigie hub add … --new` prepares a hub that has not started yet',
@@ -161,14 +104,14 @@ function placeIn(command: Command): HubPlace {
   return placeOf(command.optsWithGlobals<PlaceOptions>());
 }
 
-function ownersIn({ fleet = [], user = [] }: { fleet?: readonly string[]; user?: readonly string[] }): Owner[] {
+export function ownersIn({ fleet = [], user = [] }: OwnerOptions): Owner[] {
   return [
     ...fleet.map((id) => ({ kind: 'fleet' as const, id: checkedId(id) })),
     ...user.map((id) => ({ kind: 'user' as const, id: checkedId(id) })),
   ];
 }
 
-function checkedVin(vin: string): string {
+export function checkedVin(vin: string): string {
   if (isVin(vin)) return vin;
   throw new VigieError('usage.wrong', `"${vin}" is not a VIN: 17 capital letters and digits, without I, O and Q`);
 }
@@ -180,7 +123,7 @@ function checkedId(id: string): string {
 }
 
 /** One car on a line, for people. */
-function textOf(car: Partial<RegisteredCar> & { readonly vin: string; readonly lastSeen?: number }): string {
+export function carText(car: Partial<RegisteredCar> & { readonly vin: string; readonly lastSeen?: number }): string {
   const { vin, added, removed, fleets = [], users = [], lastSeen } = car;
   const at = (time: number): string => new Date(time).toISOString().slice(0, 19).replace('T', ' ');
   return [

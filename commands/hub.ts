@@ -8,8 +8,9 @@ import { isLoopback } from '../config/http.ts';
 import { brokerAddress } from '../config/mqtt.ts';
 import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { addCarCommand } from './hub-add.ts';
 import { DEFAULT_DATA, type PlaceOptions, placeOf } from './hub-place.ts';
-import { addCarCommand, forgetCarCommand, listCarsCommand, removeCarCommand } from './hub-registry.ts';
+import { forgetCarCommand, listCarsCommand, removeCarCommand } from './hub-registry.ts';
 import { rolloutCommand } from './hub-rollout.ts';
 import { hubTokenCommand } from './hub-token.ts';
 import {

@@ -83,7 +83,8 @@ test('the first car that is added to a running hub closes it to the others, says
   expect(added.status).toBe(0);
   expect(added.stderr).toContain(`Every car, ${VIN} included, needs a certificate`);
   const other = await vigie('hub', 'add', OTHER, '--fleet', 'north', '--data', data);
-  expect(other).toMatchObject({ status: 0, stderr: '' });
+  expect(other).toMatchObject({ status: 0, stderr: expect.stringContaining('--password makes one') });
+  expect(`${added.stdout}${other.stdout}`).not.toContain('token: ');
   expect(await open.end('SIGINT')).toBe(0);
 
   writeFileSync(file, /^password: (.*)$/m.exec(added.stdout)?.[1] ?? '');
@@ -102,7 +103,53 @@ test('the cars that a first registration closes out are named', async () => {
   ]);
   database.close();
   const { stderr } = await vigie('hub', 'add', VIN, '--fleet', 'north', '--data', data);
+  expect(stderr).toMatch(/^vigie: this hub now has a registry/);
   expect(stderr).toContain(`1 car that this hub has received messages from are refused until you add them: ${OTHER}.`);
+});
+
+test('a first registration that would cut off cars in use is refused, names them, and changes nothing', async () => {
+  const data = join(folder, 'cut');
+  mkdirSync(data);
+  const database = await SqliteDatabase.open(join(data, 'hub.sqlite'));
+  const [insert, now] = [
+    'INSERT INTO vehicles (vin, public_id, first_seen, last_seen) VALUES (?, ?, ?, ?)',
+    Date.now(),
+  ];
+  await database.write([[insert, OTHER, 'other', 1, now]]);
+  database.close();
+  const hub = (...words: string[]) => vigie('hub', ...words, '--data', data);
+  const refused = await hub('add', VIN, '--fleet', 'north');
+  expect([refused.status, refused.stdout]).toEqual([2, '']);
+  expect(refused.stderr).toContain(`it would refuse 1 car that it heard within a day: ${OTHER}. Register them`);
+  expect((await hub('list', '--format', 'text')).stdout).toContain(`${OTHER}, not registered`);
+  expect(await hub('add', VIN, '--fleet', 'north', '--yes')).toMatchObject({ status: 0 });
+});
+
+test('several cars are added at once, from the command line and from a file', async () => {
+  const [data, file] = [join(folder, 'several'), join(folder, 'vins')];
+  writeFileSync(file, `# those of the north\n${OTHER}   # the van\n\n${VIN}\n`);
+  const words = ['hub', 'add', VIN, '--vins', file, '--fleet', 'north', '--data', data];
+  const added = await vigie(...words, '--new', '--password', '--format', 'ndjson');
+  const lines = added.stdout.trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line))).toEqual(
+    [VIN, OTHER].map((vin) => ({
+      vin,
+      added: expect.any(Number),
+      fleets: ['north'],
+      users: [],
+      password: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+    })),
+  );
+  writeFileSync(file, `${VIN}\nVF3\n`);
+  expect(await vigie(...words)).toMatchObject({
+    status: 2,
+    stdout: '',
+    stderr: expect.stringContaining('"VF3" is not'),
+  });
+  writeFileSync(file, '');
+  expect((await vigie('hub', 'add', '--vins', file, '--fleet', 'a', '--data', data)).stderr).toContain('say which car');
+  const missing = join(folder, 'no-file');
+  expect((await vigie('hub', 'add', '--vins', missing, '--fleet', 'a', '--data', data)).stderr).toContain(missing);
 });
 
 test('a password for the embedded broker of a bench is refused', async () => {
