@@ -8,31 +8,25 @@ import type { Findings } from './findings.ts';
 import { isNetwork, network } from './networks.ts';
 import { members, readSettings } from './settings.ts';
 
-export const callbacksSchema = closed(
-  {
-    networks: Type.Optional(listOf(network, 0, 'Networks that are not public and may be connected to all the same')),
-    allowHttp: Type.Optional(truth('http:// and ws:// are allowed, not only https:// and wss://')),
-    ca: Type.Optional(line('Certificates (PEM) of the authorities that receivers are checked against')),
-    ...members(callbackSettings),
-    push: Type.Optional(
-      closed(
-        {
-          subject: line('Where push services reach the operator (RFC 8292)', {
-            pattern: '^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$',
-            expected: 'an address such as mailto:operator@example.org or https://example.org/contact',
-          }),
-          publicKey: line('Key that apps subscribe with (applicationServerKey)', {
-            pattern: '^B[A-Za-z0-9_-]{86}$',
-            expected: 'a public key of P-256 in base64url, 87 characters that begin with B',
-          }),
-          privateKeyFile: line('File that contains the private key in base64url and nothing else'),
-        },
-        'Web Push; without it no push notifications are sent',
-      ),
-    ),
-  },
-  'Receivers of events: webhook, websocket, push',
-);
+export const callbacksSchema = closed('Receivers of events: webhook, websocket, push', {
+  networks: Type.Optional(listOf(network, 0, 'Networks that are not public and may be connected to all the same')),
+  allowHttp: Type.Optional(truth('http:// and ws:// are allowed, not only https:// and wss://')),
+  ca: Type.Optional(line('Certificates (PEM) of the authorities that receivers are checked against')),
+  ...members(callbackSettings),
+  push: Type.Optional(
+    closed('Web Push; without it no push notifications are sent', {
+      subject: line('Where push services reach the operator (RFC 8292)', {
+        pattern: '^(mailto:[^\\s@]+@[^\\s@]+|https://[^\\s]+)$',
+        expected: 'an address such as mailto:operator@example.org or https://example.org/contact',
+      }),
+      publicKey: line('Key that apps subscribe with (applicationServerKey)', {
+        pattern: '^B[A-Za-z0-9_-]{86}$',
+        expected: 'a public key of P-256 in base64url, 87 characters that begin with B',
+      }),
+      privateKeyFile: line('File that contains the private key in base64url and nothing else'),
+    }),
+  ),
+});
 type CallbacksInput = Static<typeof callbacksSchema>;
 
 /** Paths are absolute. */

@@ -32,27 +32,24 @@ const members = {
   identifiers: Type.Optional(identifiers('Identifiers whose frames are kept; default: all')),
 };
 
-const capture = closed(members, 'Raw frames that are kept of an event');
+const capture = closed('Raw frames that are kept of an event', members);
 
 export const capturesSchema = Type.Optional(
-  closed(
-    {
-      collision: Type.Optional(capture),
-      command: Type.Optional(capture),
-      monitors: Type.Optional(
-        keyed(monitorIdPattern, capture, 'By monitor: when it fires', 'a monitorId: 1 to 64 letters, digits, - and _'),
+  closed('Raw frames that are kept around events', {
+    collision: Type.Optional(capture),
+    command: Type.Optional(capture),
+    monitors: Type.Optional(
+      keyed(monitorIdPattern, capture, 'By monitor: when it fires', 'a monitorId: 1 to 64 letters, digits, - and _'),
+    ),
+    positionFree: Type.Optional(
+      keyed(
+        NAME,
+        identifiers('Identifiers whose frames never say where the car is'),
+        'By bus: the only frames that are kept while the car asks for privacy',
+        'the name of a bus of the profile',
       ),
-      positionFree: Type.Optional(
-        keyed(
-          NAME,
-          identifiers('Identifiers whose frames never say where the car is'),
-          'By bus: the only frames that are kept while the car asks for privacy',
-          'the name of a bus of the profile',
-        ),
-      ),
-    },
-    'Raw frames that are kept around events',
-  ),
+    ),
+  }),
 );
 
 export type CaptureInput = Static<typeof capture>;

@@ -42,68 +42,56 @@ const address = (description: string) =>
 
 const file = (description: string) => line(description, { expected: 'the path of a file' });
 
-const input = closed(
-  {
-    bus: line('Logical bus of the profile', { pattern: NAME, expected: 'the name of a bus of the profile' }),
-    simulated: Type.Optional(truth('The simulated car')),
-    log: Type.Optional(file('A log file, or `-` for standard input, e.g. from `candump -L`')),
-    speed: Type.Optional(number('1 = as recorded, 2 = twice as fast', { exclusiveMinimum: 0, maximum: 1e6 })),
-    loop: Type.Optional(truth('Begin again when the log ends')),
-    socketcan: Type.Optional(
-      line('A CAN interface of this machine', {
-        pattern: '^[^\\s/:]{1,15}$',
-        expected: 'the name of a network interface, such as can0',
-      }),
-    ),
-    slcan: Type.Optional(address('A CAN adapter that speaks slcan')),
-    bitrate: Type.Optional(
-      Type.Unsafe<number | string>({
-        type: ['integer', 'string'],
-        minimum: 1000,
-        maximum: 1_000_000,
-        pattern: '^[0-9]{1,4}k$',
-        description: 'Bits a second of the bus behind an slcan adapter; default 500k',
-        'x-expected': 'a bit rate such as 500k',
-      }),
-    ),
-  },
-  'Source of the frames of a bus',
-);
+const input = closed('Source of the frames of a bus', {
+  bus: line('Logical bus of the profile', { pattern: NAME, expected: 'the name of a bus of the profile' }),
+  simulated: Type.Optional(truth('The simulated car')),
+  log: Type.Optional(file('A log file, or `-` for standard input, e.g. from `candump -L`')),
+  speed: Type.Optional(number('1 = as recorded, 2 = twice as fast', { exclusiveMinimum: 0, maximum: 1e6 })),
+  loop: Type.Optional(truth('Begin again when the log ends')),
+  socketcan: Type.Optional(
+    line('A CAN interface of this machine', {
+      pattern: '^[^\\s/:]{1,15}$',
+      expected: 'the name of a network interface, such as can0',
+    }),
+  ),
+  slcan: Type.Optional(address('A CAN adapter that speaks slcan')),
+  bitrate: Type.Optional(
+    Type.Unsafe<number | string>({
+      type: ['integer', 'string'],
+      minimum: 1000,
+      maximum: 1_000_000,
+      pattern: '^[0-9]{1,4}k$',
+      description: 'Bits a second of the bus behind an slcan adapter; default 500k',
+      'x-expected': 'a bit rate such as 500k',
+    }),
+  ),
+});
 
-const obd = closed(
-  {
-    bus: Type.Optional(line('Bus of the profile that has `obd`', { pattern: NAME, expected: 'the name of a bus' })),
-    elm327: Type.Optional(address('An adapter with an ELM327 or STN chip')),
-    isotp: Type.Optional(
-      line('An entry of `can` with a live bus that the agent polls directly (ISO 15765-2)', {
-        pattern: NAME,
-        expected: 'the name of a bus under can',
-      }),
-    ),
-    protocol: Type.Optional(
-      choice(obdProtocols, 'Protocol of the car; by default the adapter finds out with the first request'),
-    ),
-  },
-  'Intervals and priorities of polling',
-);
+const obd = closed('Intervals and priorities of polling', {
+  bus: Type.Optional(line('Bus of the profile that has `obd`', { pattern: NAME, expected: 'the name of a bus' })),
+  elm327: Type.Optional(address('An adapter with an ELM327 or STN chip')),
+  isotp: Type.Optional(
+    line('An entry of `can` with a live bus that the agent polls directly (ISO 15765-2)', {
+      pattern: NAME,
+      expected: 'the name of a bus under can',
+    }),
+  ),
+  protocol: Type.Optional(
+    choice(obdProtocols, 'Protocol of the car; by default the adapter finds out with the first request'),
+  ),
+});
 
-const gnss = closed(
-  {
-    bus: Type.Optional(line('Bus of the profile that has `gnss`', { pattern: NAME, expected: 'the name of a bus' })),
-    nmea: Type.Optional(address('A receiver that speaks NMEA 0183 or UBX')),
-    gpsd: Type.Optional(address('gpsd, e.g. tcp://localhost:2947')),
-    clock: Type.Optional(truth('Its time sets the clock of the agent; default true')),
-  },
-  'A satellite receiver',
-);
+const gnss = closed('A satellite receiver', {
+  bus: Type.Optional(line('Bus of the profile that has `gnss`', { pattern: NAME, expected: 'the name of a bus' })),
+  nmea: Type.Optional(address('A receiver that speaks NMEA 0183 or UBX')),
+  gpsd: Type.Optional(address('gpsd, e.g. tcp://localhost:2947')),
+  clock: Type.Optional(truth('Its time sets the clock of the agent; default true')),
+});
 
-const record = closed(
-  {
-    folder: file('Folder of the recordings; created if missing'),
-    ...members(recordingSettings),
-  },
-  'Frames of all live buses as candump logs',
-);
+const record = closed('Frames of all live buses as candump logs', {
+  folder: file('Folder of the recordings; created if missing'),
+  ...members(recordingSettings),
+});
 
 const broker = (description: string) =>
   line(description, {
@@ -132,83 +120,71 @@ export const brokerMembers = {
   crl: Type.Optional(file('Revocation lists (PEM) of the authorities of the broker')),
 };
 
-const mqtt = closed(
-  {
-    ...brokerMembers,
-    est: Type.Optional(
-      line('Enrolment of the hub (EST, RFC 7030), which renews the certificate; `vigie enroll` writes it', {
-        pattern: '^https://[^\\s/@?#]+/?$',
-        expected: 'an address such as https://hub.example:8443',
-      }),
-    ),
-    ...members(linkSettings),
-  },
-  'The connection to the cloud',
-);
+const mqtt = closed('The connection to the cloud', {
+  ...brokerMembers,
+  est: Type.Optional(
+    line('Enrolment of the hub (EST, RFC 7030), which renews the certificate; `vigie enroll` writes it', {
+      pattern: '^https://[^\\s/@?#]+/?$',
+      expected: 'an address such as https://hub.example:8443',
+    }),
+  ),
+  ...members(linkSettings),
+});
 
-export const configurationSchema = closed(
-  {
-    configuration: format(configurationVersion, 'Version of this format'),
-    vin: Type.Optional(
-      line('Vehicle identification number (ISO 3779); without it, it is read from the car by `obd`', {
-        pattern: '^[A-HJ-NPR-Z0-9]{17}$',
-        expected: 'a vehicle identification number: 17 capital letters and digits without I, O and Q (ISO 3779)',
+export const configurationSchema = closed('Configuration of the agent in one car', {
+  configuration: format(configurationVersion, 'Version of this format'),
+  vin: Type.Optional(
+    line('Vehicle identification number (ISO 3779); without it, it is read from the car by `obd`', {
+      pattern: '^[A-HJ-NPR-Z0-9]{17}$',
+      expected: 'a vehicle identification number: 17 capital letters and digits without I, O and Q (ISO 3779)',
+    }),
+  ),
+  profile: line('Name of a shipped profile, or a path (with / or ending in .yaml) relative to this file'),
+  data: Type.Optional(file('Folder of the records; created if missing')),
+  can: Type.Optional(listOf(input, 0, 'Inputs of frames, by bus')),
+  obd: Type.Optional(obd),
+  faults: Type.Optional(
+    closed(
+      'Fault codes read by `obd` and of `controlUnits` of the profile; without it the agent reads none',
+      members(faultSettings),
+    ),
+  ),
+  gnss: Type.Optional(gnss),
+  record: Type.Optional(record),
+  mqtt,
+  commands: Type.Optional(
+    closed('Remote commands; without it the car accepts no command', {
+      trust: file('The keys that may give commands, and which'),
+      ...members(commandSettings),
+    }),
+  ),
+  outbox: Type.Optional(closed('Messages that wait for their acknowledgement', members(outboxSettings))),
+  metrics: Type.Optional(
+    closed('Counters in the format of Prometheus', {
+      listen: line('Where they are served', {
+        pattern: '^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$',
+        expected:
+          'a Unix socket such as unix:/run/vigie/metrics.sock, or a port of this machine such as 127.0.0.1:9464',
       }),
-    ),
-    profile: line('Name of a shipped profile, or a path (with / or ending in .yaml) relative to this file'),
-    data: Type.Optional(file('Folder of the records; created if missing')),
-    can: Type.Optional(listOf(input, 0, 'Inputs of frames, by bus')),
-    obd: Type.Optional(obd),
-    faults: Type.Optional(
-      closed(
-        members(faultSettings),
-        'Fault codes read by `obd` and of `controlUnits` of the profile; without it the agent reads none',
-      ),
-    ),
-    gnss: Type.Optional(gnss),
-    record: Type.Optional(record),
-    mqtt,
-    commands: Type.Optional(
-      closed(
-        {
-          trust: file('The keys that may give commands, and which'),
-          ...members(commandSettings),
-        },
-        'Remote commands; without it the car accepts no command',
-      ),
-    ),
-    outbox: Type.Optional(closed(members(outboxSettings), 'Messages that wait for their acknowledgement')),
-    metrics: Type.Optional(
-      closed(
-        {
-          listen: line('Where they are served', {
-            pattern: '^(unix:[^\\s]+|(127(\\.[0-9]{1,3}){3}|localhost|\\[::1\\]):[0-9]{1,5})$',
-            expected:
-              'a Unix socket such as unix:/run/vigie/metrics.sock, or a port of this machine such as 127.0.0.1:9464',
-          }),
-        },
-        'Counters in the format of Prometheus',
-      ),
-    ),
-    health: Type.Optional(closed(members(healthSettings), 'How the agent fares')),
-    power: Type.Optional(powerSchema),
-    http: Type.Optional(httpSchema),
-    callbacks: Type.Optional(callbacksSchema),
-    captures: Type.Optional(closed(members(captureSettings), 'Raw frames around events; the profile says of which')),
-    collect: Type.Optional(closed(members(collectSettings), 'Signals that are recorded by command')),
-    monitors: Type.Optional(monitorsSchema),
-    timeZone: Type.Optional(
-      line('Time zone of the car, in which programs of charging and preconditioning are', {
-        pattern: '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$',
-        expected: 'a name of the IANA data base, such as Europe/Paris',
-      }),
-    ),
-    log: Type.Optional(
-      closed({ level: Type.Optional(choice(['error', 'warn', 'info'], 'What is said')) }, 'Text for people'),
-    ),
-  },
-  'Configuration of the agent in one car',
-);
+    }),
+  ),
+  health: Type.Optional(closed('How the agent fares', members(healthSettings))),
+  power: Type.Optional(powerSchema),
+  http: Type.Optional(httpSchema),
+  callbacks: Type.Optional(callbacksSchema),
+  captures: Type.Optional(closed('Raw frames around events; the profile says of which', members(captureSettings))),
+  collect: Type.Optional(closed('Signals that are recorded by command', members(collectSettings))),
+  monitors: Type.Optional(monitorsSchema),
+  timeZone: Type.Optional(
+    line('Time zone of the car, in which programs of charging and preconditioning are', {
+      pattern: '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$',
+      expected: 'a name of the IANA data base, such as Europe/Paris',
+    }),
+  ),
+  log: Type.Optional(
+    closed('Text for people', { level: Type.Optional(choice(['error', 'warn', 'info'], 'What is said')) }),
+  ),
+});
 
 export type ConfigurationInput = Static<typeof configurationSchema>;
 export type CanInputInput = Static<typeof input>;

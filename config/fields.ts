@@ -13,7 +13,7 @@ import { withoutWords } from '../protocol/schema/walk.ts';
 export const NAME = '^[A-Za-z][A-Za-z0-9_-]{0,63}$';
 
 /** An object with exactly these members: a member that is not known is a fault, because it would be lost. */
-export function closed<P extends TProperties>(members: P, description: string) {
+export function closed<P extends TProperties>(description: string, members: P) {
   return Type.Object(members, {
     additionalProperties: false,
     description,

@@ -17,44 +17,34 @@ const file = (description: string) => line(description, { expected: 'the path of
 const https = (description: string, expected: string) =>
   line(description, { pattern: '^https?://[^\\s/@?#]+(/[^\\s@?#]*)?$', expected });
 
-const fleetUser = closed(
-  {
-    name: line('User name of HTTP Basic', {
-      pattern: '^[^\\u0000-\\u0020:\\u007f]{1,128}$',
-      expected: 'a user name without blanks and colons',
-    }),
-    passwordFile: file('File that contains only the hash of the password'),
-    clientId: line('The required `client_id` of the query'),
-    fleets: listOf(line('Id of a fleet'), 1, 'Fleets that the user may see'),
-    certificate: Type.Optional(
-      line('Subject that the certificate of the client must have, e.g. `O=Example, CN=fleet`'),
-    ),
-  },
-  'Somebody who works with fleets',
-);
+const fleetUser = closed('Somebody who works with fleets', {
+  name: line('User name of HTTP Basic', {
+    pattern: '^[^\\u0000-\\u0020:\\u007f]{1,128}$',
+    expected: 'a user name without blanks and colons',
+  }),
+  passwordFile: file('File that contains only the hash of the password'),
+  clientId: line('The required `client_id` of the query'),
+  fleets: listOf(line('Id of a fleet'), 1, 'Fleets that the user may see'),
+  certificate: Type.Optional(line('Subject that the certificate of the client must have, e.g. `O=Example, CN=fleet`')),
+});
 
-const userClient = closed(
-  {
-    clientId: line('Its `client_id` in the query'),
-    energy: choice(['object', 'list'], 'Form of `energy` in the status: `object` as published, `list` for old clients'),
-  },
-  'A client of the user side',
-);
+const userClient = closed('A client of the user side', {
+  clientId: line('Its `client_id` in the query'),
+  energy: choice(['object', 'list'], 'Form of `energy` in the status: `object` as published, `list` for old clients'),
+});
 
-const user = closed(
-  {
-    issuer: line('`iss` of the tokens'),
-    audience: line('`aud` of the tokens'),
-    jwks: Type.Optional(file('The keys of the issuer: a JWK Set, as a file or at an https address')),
-    keys: Type.Optional(listOf(file('A public key (PEM)'), 1, 'The keys of the issuer, instead of jwks')),
-    subjects: Type.Optional(listOf(line('`sub` of a token'), 1, 'Who may use this car; by default all of the issuer')),
-    clientIds: Type.Optional(listOf(line('A `client_id`'), 1, 'Permitted values of `client_id` in the query')),
-    clients: Type.Optional(listOf(userClient, 1, 'Clients that need another form of `energy`')),
-  },
-  'The user side (4.17.2), with bearer tokens; without it there is none',
-);
+const user = closed('The user side (4.17.2), with bearer tokens; without it there is none', {
+  issuer: line('`iss` of the tokens'),
+  audience: line('`aud` of the tokens'),
+  jwks: Type.Optional(file('The keys of the issuer: a JWK Set, as a file or at an https address')),
+  keys: Type.Optional(listOf(file('A public key (PEM)'), 1, 'The keys of the issuer, instead of jwks')),
+  subjects: Type.Optional(listOf(line('`sub` of a token'), 1, 'Who may use this car; by default all of the issuer')),
+  clientIds: Type.Optional(listOf(line('A `client_id`'), 1, 'Permitted values of `client_id` in the query')),
+  clients: Type.Optional(listOf(userClient, 1, 'Clients that need another form of `energy`')),
+});
 
 const callCenters = closed(
+  'Call centres for stolen cars by country (ISO 3166-1 alpha-2), for the user side',
   Object.fromEntries(
     countries.map((country) => [
       country,
@@ -66,27 +56,23 @@ const callCenters = closed(
       ),
     ]),
   ) as Record<Country, TOptional<TUnsafe<string>>>,
-  'Call centres for stolen cars by country (ISO 3166-1 alpha-2), for the user side',
 );
 
-const vehicle = closed(
-  {
-    id: Type.Optional(
-      line('Id of the car in addresses; by default made of its VIN', {
-        pattern: '^[A-Za-z0-9_-]{1,64}$',
-        expected: 'an id of letters, digits, - and _',
-      }),
-    ),
-    motorization: Type.Optional(
-      choice(['Electric', 'Hybrid', 'Thermic', 'Hydrogen'], 'By default derived from the profile'),
-    ),
-    brand: Type.Optional(line('Make')),
-    label: Type.Optional(line('Model')),
-    pictures: Type.Optional(listOf(https('A picture', 'the address of a picture'), 1, 'At most 12')),
-    callCenters: Type.Optional(callCenters),
-  },
-  'Description of the car',
-);
+const vehicle = closed('Description of the car', {
+  id: Type.Optional(
+    line('Id of the car in addresses; by default made of its VIN', {
+      pattern: '^[A-Za-z0-9_-]{1,64}$',
+      expected: 'an id of letters, digits, - and _',
+    }),
+  ),
+  motorization: Type.Optional(
+    choice(['Electric', 'Hybrid', 'Thermic', 'Hydrogen'], 'By default derived from the profile'),
+  ),
+  brand: Type.Optional(line('Make')),
+  label: Type.Optional(line('Model')),
+  pictures: Type.Optional(listOf(https('A picture', 'the address of a picture'), 1, 'At most 12')),
+  callCenters: Type.Optional(callCenters),
+});
 
 /** Proxies before the server of a car or a hub. */
 export const trustedProxies = Type.Optional(
@@ -99,56 +85,45 @@ export const trustedProxies = Type.Optional(
 
 /** Tiles of the maps of the page of a car or a hub. */
 export const mapTiles = Type.Optional(
-  closed(
-    {
-      url: line('Address of a tile in Web Mercator, with {z}, {x} and {y}', {
-        pattern: '^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$',
-        expected: 'an address such as https://tiles.example/{z}/{x}/{y}.png',
-      }),
-      attribution: Type.Optional(line('Words that the map shows, such as its licence')),
-    },
-    'Tiles of the map of the page; without it the page draws land and borders and loads nothing from elsewhere',
-  ),
+  closed('Tiles of the map of the page; without it the page draws land and borders and loads nothing from elsewhere', {
+    url: line('Address of a tile in Web Mercator, with {z}, {x} and {y}', {
+      pattern: '^https?://[A-Za-z0-9.:[\\]-]+/[A-Za-z0-9._~/?&=%{}@-]*$',
+      expected: 'an address such as https://tiles.example/{z}/{x}/{y}.png',
+    }),
+    attribution: Type.Optional(line('Words that the map shows, such as its licence')),
+  }),
 );
 
-export const httpSchema = closed(
-  {
-    listen: line('Address of the server', {
-      pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$',
-      expected: 'an address and a port, such as 127.0.0.1:8080, [::1]:8080 or 0.0.0.0:8443',
+export const httpSchema = closed('The connected-vehicle interface over HTTP; without it there is none', {
+  listen: line('Address of the server', {
+    pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$',
+    expected: 'an address and a port, such as 127.0.0.1:8080, [::1]:8080 or 0.0.0.0:8443',
+  }),
+  url: Type.Optional(https('Address of the server from outside, for links', 'an address such as https://car.example')),
+  hosts: Type.Optional(
+    listOf(
+      line('A name or an address of this server', {
+        pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$',
+        expected: 'a name or an address without a port, such as car.local, 203.0.113.7 or [2001:db8::7]',
+      }),
+      1,
+      'Further host names of this server, beside the address of the connection and the names in its certificate',
+    ),
+  ),
+  trustedProxies,
+  tls: Type.Optional(
+    closed('Needed as soon as others than this machine are to reach it', {
+      cert: file("The server's certificate (PEM)"),
+      key: file('Private key of the certificate (PEM)'),
+      clientCa: Type.Optional(file('Certificates (PEM) of the authorities that clients are checked against')),
     }),
-    url: Type.Optional(
-      https('Address of the server from outside, for links', 'an address such as https://car.example'),
-    ),
-    hosts: Type.Optional(
-      listOf(
-        line('A name or an address of this server', {
-          pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9._-]+)$',
-          expected: 'a name or an address without a port, such as car.local, 203.0.113.7 or [2001:db8::7]',
-        }),
-        1,
-        'Further host names of this server, beside the address of the connection and the names in its certificate',
-      ),
-    ),
-    trustedProxies,
-    tls: Type.Optional(
-      closed(
-        {
-          cert: file("The server's certificate (PEM)"),
-          key: file('Private key of the certificate (PEM)'),
-          clientCa: Type.Optional(file('Certificates (PEM) of the authorities that clients are checked against')),
-        },
-        'Needed as soon as others than this machine are to reach it',
-      ),
-    ),
-    fleet: Type.Optional(listOf(fleetUser, 1, 'Users of the fleet side (3.19.2); without it there is none')),
-    user: Type.Optional(user),
-    vehicle: Type.Optional(vehicle),
-    tiles: mapTiles,
-    ...members(interfaceSettings),
-  },
-  'The connected-vehicle interface over HTTP; without it there is none',
-);
+  ),
+  fleet: Type.Optional(listOf(fleetUser, 1, 'Users of the fleet side (3.19.2); without it there is none')),
+  user: Type.Optional(user),
+  vehicle: Type.Optional(vehicle),
+  tiles: mapTiles,
+  ...members(interfaceSettings),
+});
 
 type HttpInput = Static<typeof httpSchema>;
 

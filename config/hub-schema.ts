@@ -32,142 +32,126 @@ const removableKinds = kinds.filter((kind) => kind !== 'catalog' && kind !== 'te
 /** Parts of topics and of names of clients at the broker. */
 const NAME = { pattern: '^[A-Za-z0-9._-]{1,64}$', expected: 'a name of letters, digits, dots, - and _' };
 
-export const hubSchema = closed(
-  {
-    hub: format(hubVersion, 'Version of this format'),
-    name: Type.Optional(
-      line(
-        'Name of this hub, under which the broker keeps its session; each hub has its own. Default: made from its key',
-        {
-          ...NAME,
-        },
-      ),
+export const hubSchema = closed('Configuration of a hub', {
+  hub: format(hubVersion, 'Version of this format'),
+  name: Type.Optional(
+    line(
+      'Name of this hub, under which the broker keeps its session; each hub has its own. Default: made from its key',
+      {
+        ...NAME,
+      },
     ),
-    data: Type.Optional(file(`Folder of the keys and of the SQLite file; default \`${hubDefaults.data}\``)),
-    broker: Type.Optional(
-      closed(
-        {
-          listen: Type.Optional(
-            local(
-              `Address of the embedded broker, on this machine unless there is \`tls\`; default \`${hubDefaults.broker.listen}\``,
-            ),
-          ),
-          ...brokerMembers,
-          url: Type.Optional({ ...brokerMembers.url, description: 'Address of your broker' }),
-          cert: Type.Optional(file('Certificate of the hub (PEM)')),
-          group: Type.Optional(
-            line(`Hubs of one group share the messages of all cars; default \`${hubDefaults.broker.group}\``, NAME),
-          ),
-          receiveMaximum: Type.Optional(
-            Type.Unsafe<number>({
-              ...number(
-                `Messages that the broker sends before they are acknowledged; default ${hubDefaults.broker.receiveMaximum}`,
-                { minimum: 1, maximum: 65_535 },
-              ),
-              type: 'integer',
-              'x-expected': 'a whole number',
-            }),
-          ),
-        },
-        'The broker: with `url` one that you run, else one inside the hub',
+  ),
+  data: Type.Optional(file(`Folder of the keys and of the SQLite file; default \`${hubDefaults.data}\``)),
+  broker: Type.Optional(
+    closed('The broker: with `url` one that you run, else one inside the hub', {
+      listen: Type.Optional(
+        local(
+          `Address of the embedded broker, on this machine unless there is \`tls\`; default \`${hubDefaults.broker.listen}\``,
+        ),
       ),
-    ),
-    database: Type.Optional(
-      closed(
-        {
-          url: line('Database of PostgreSQL', {
-            pattern: '^postgres(ql)?://[^\\s]+$',
-            expected: 'an address such as postgres://vigie@db.example:5432/vigie',
-          }),
-          passwordFile: Type.Optional(file('File that contains only the password')),
-        },
-        'PostgreSQL; without it an SQLite file in `data`',
+      ...brokerMembers,
+      url: Type.Optional({ ...brokerMembers.url, description: 'Address of your broker' }),
+      cert: Type.Optional(file('Certificate of the hub (PEM)')),
+      group: Type.Optional(
+        line(`Hubs of one group share the messages of all cars; default \`${hubDefaults.broker.group}\``, NAME),
       ),
-    ),
-    http: Type.Optional(
-      closed(
-        {
-          listen: Type.Optional(
-            local(
-              `Address of the interface, on this machine unless there is \`tls\`; default \`${hubDefaults.http.listen}\``,
-            ),
-          ),
-          trustedProxies,
-          tiles: mapTiles,
-        },
-        'The connected-vehicle interface over HTTP',
-      ),
-    ),
-    callbacks: Type.Optional({
-      ...callbacksSchema,
-      description: 'How events go to receivers: webhook, websocket, push',
-    }),
-    retention: Type.Optional(
-      keyed(
-        `^(${removableKinds.join('|')})$`,
+      receiveMaximum: Type.Optional(
         Type.Unsafe<number>({
-          ...number('Days', { minimum: 1, maximum: 36_500 }),
+          ...number(
+            `Messages that the broker sends before they are acknowledged; default ${hubDefaults.broker.receiveMaximum}`,
+            { minimum: 1, maximum: 65_535 },
+          ),
           type: 'integer',
-          'x-expected': 'a whole number of days',
+          'x-expected': 'a whole number',
         }),
-        'Days for which messages are kept, by kind, such as `{ telemetry: 90, waypoint: 90 }`; kinds that are not named are kept for ever',
-        `one of ${removableKinds.join(', ')}`,
       ),
+    }),
+  ),
+  database: Type.Optional(
+    closed('PostgreSQL; without it an SQLite file in `data`', {
+      url: line('Database of PostgreSQL', {
+        pattern: '^postgres(ql)?://[^\\s]+$',
+        expected: 'an address such as postgres://vigie@db.example:5432/vigie',
+      }),
+      passwordFile: Type.Optional(file('File that contains only the password')),
+    }),
+  ),
+  http: Type.Optional(
+    closed('The connected-vehicle interface over HTTP', {
+      listen: Type.Optional(
+        local(
+          `Address of the interface, on this machine unless there is \`tls\`; default \`${hubDefaults.http.listen}\``,
+        ),
+      ),
+      trustedProxies,
+      tiles: mapTiles,
+    }),
+  ),
+  callbacks: Type.Optional({
+    ...callbacksSchema,
+    description: 'How events go to receivers: webhook, websocket, push',
+  }),
+  retention: Type.Optional(
+    keyed(
+      `^(${removableKinds.join('|')})$`,
+      Type.Unsafe<number>({
+        ...number('Days', { minimum: 1, maximum: 36_500 }),
+        type: 'integer',
+        'x-expected': 'a whole number of days',
+      }),
+      'Days for which messages are kept, by kind, such as `{ telemetry: 90, waypoint: 90 }`; kinds that are not named are kept for ever',
+      `one of ${removableKinds.join(', ')}`,
     ),
-    signIn: Type.Optional(
-      closed(
-        {
-          issuer: line('Address of the provider', {
-            pattern: '^https?://[^\\s@?#"\']+$',
-            expected: 'an address such as https://login.example/realms/fleet',
+  ),
+  signIn: Type.Optional(
+    closed('Sign-in of people to the page at an OpenID Connect provider; without it the page asks for a token', {
+      issuer: line('Address of the provider', {
+        pattern: '^https?://[^\\s@?#"\']+$',
+        expected: 'an address such as https://login.example/realms/fleet',
+      }),
+      clientId: line('Name of the hub at the provider'),
+      clientSecretFile: Type.Optional(file('File that contains only the secret of the hub at the provider')),
+      scope: Type.Optional(line(`What the provider is asked for; default \`${hubDefaults.signIn.scope}\``)),
+      groups: Type.Optional(line(`Claim with the names of fleets; default \`${hubDefaults.signIn.groups}\``)),
+      permits: Type.Optional(
+        listOf(
+          choice(scopeNames, 'A scope'),
+          1,
+          'What people may do who sign in; default: the scopes that begin with `data`',
+        ),
+      ),
+    }),
+  ),
+  tls: Type.Optional(
+    closed(
+      'Broker and interface over TLS, with an authority of the hub, and enrolment of cars; `{}` for the defaults',
+      {
+        names: Type.Optional(
+          listOf(
+            line('A name or address'),
+            1,
+            'Names and addresses by which cars and people reach the hub, for its certificate',
+          ),
+        ),
+        enrolment: Type.Optional(
+          Type.Unsafe<number>({
+            ...number('Port of the enrolment of cars; default 8443', { minimum: 0, maximum: 65_535 }),
+            type: 'integer',
+            'x-expected': 'a port',
           }),
-          clientId: line('Name of the hub at the provider'),
-          clientSecretFile: Type.Optional(file('File that contains only the secret of the hub at the provider')),
-          scope: Type.Optional(line(`What the provider is asked for; default \`${hubDefaults.signIn.scope}\``)),
-          groups: Type.Optional(line(`Claim with the names of fleets; default \`${hubDefaults.signIn.groups}\``)),
-          permits: Type.Optional(
-            listOf(
-              choice(scopeNames, 'A scope'),
-              1,
-              'What people may do who sign in; default: the scopes that begin with `data`',
-            ),
-          ),
-        },
-        'Sign-in of people to the page at an OpenID Connect provider; without it the page asks for a token',
-      ),
+        ),
+      },
     ),
-    tls: Type.Optional(
-      closed(
-        {
-          names: Type.Optional(
-            listOf(
-              line('A name or address'),
-              1,
-              'Names and addresses by which cars and people reach the hub, for its certificate',
-            ),
-          ),
-          enrolment: Type.Optional(
-            Type.Unsafe<number>({
-              ...number('Port of the enrolment of cars; default 8443', { minimum: 0, maximum: 65_535 }),
-              type: 'integer',
-              'x-expected': 'a port',
-            }),
-          ),
-        },
-        'Broker and interface over TLS, with an authority of the hub, and enrolment of cars; `{}` for the defaults',
-      ),
-    ),
-    metrics: Type.Optional(
-      closed(
-        { listen: local('Address of `/metrics` and `/health`, on this machine') },
-        'Metrics at an address of their own, beside the socket in `data`',
-      ),
-    ),
-    log: Type.Optional(
-      closed({ level: Type.Optional(choice(['error', 'warn', 'info'], 'What is said')) }, 'Text for people'),
-    ),
-  },
-  'Configuration of a hub',
-);
+  ),
+  metrics: Type.Optional(
+    closed('Metrics at an address of their own, beside the socket in `data`', {
+      listen: local('Address of `/metrics` and `/health`, on this machine'),
+    }),
+  ),
+  log: Type.Optional(
+    closed('Text for people', { level: Type.Optional(choice(['error', 'warn', 'info'], 'What is said')) }),
+  ),
+});
 
 export type HubInput = Static<typeof hubSchema>;

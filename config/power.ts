@@ -5,10 +5,10 @@ import { closed } from './fields.ts';
 import type { Findings } from './findings.ts';
 import { members, readSettings } from './settings.ts';
 
-export const powerSchema = closed(
-  { ...members(powerSettings), ...members(sleepingLinkSettings) },
-  'Times of sleep and standby',
-);
+export const powerSchema = closed('Times of sleep and standby', {
+  ...members(powerSettings),
+  ...members(sleepingLinkSettings),
+});
 type PowerInput = Static<typeof powerSchema>;
 
 export interface PowerConfiguration extends PowerSettings {

@@ -29,46 +29,40 @@ const rule = {
     choice(['1ms', '10ms', '100ms'], 'Resolution of the times of readings in messages to the cloud'),
   ),
   while: Type.Optional(
-    closed(
-      {
-        path: line('Status path such as powertrain.status'),
-        equals: Type.Optional(fixed),
-        includes: Type.Optional(line('For a set: the name that must be in it')),
-        atMost: Type.Optional(number("The highest number it may have, in the path's unit")),
-        atLeast: Type.Optional(number("The lowest number it may have, in the path's unit")),
-      },
-      'Recorded only while Status shows this, from a reading that is not stale',
-    ),
+    closed('Recorded only while Status shows this, from a reading that is not stale', {
+      path: line('Status path such as powertrain.status'),
+      equals: Type.Optional(fixed),
+      includes: Type.Optional(line('For a set: the name that must be in it')),
+      atMost: Type.Optional(number("The highest number it may have, in the path's unit")),
+      atLeast: Type.Optional(number("The lowest number it may have, in the path's unit")),
+    }),
   ),
 };
 
-const signal = closed(
-  {
-    signal: line('Message and signal as the DBC names them; MESSAGE.* for all signals of a message', {
-      pattern: SIGNAL,
-      expected: 'a message and a signal with a point between, such as MOTION.Speed, or MOTION.*',
-    }),
-    bus,
-    kind: Type.Optional(
-      choice(
-        [...signalKinds, 'text'],
-        'What its values are; default: as the DBC describes them, or the signal set if text',
-      ),
+const signal = closed('A signal that is recorded under a name of its own', {
+  signal: line('Message and signal as the DBC names them; MESSAGE.* for all signals of a message', {
+    pattern: SIGNAL,
+    expected: 'a message and a signal with a point between, such as MOTION.Speed, or MOTION.*',
+  }),
+  bus,
+  kind: Type.Optional(
+    choice(
+      [...signalKinds, 'text'],
+      'What its values are; default: as the DBC describes them, or the signal set if text',
     ),
-    unit: Type.Optional(line('Unit; default: that of the DBC')),
-    resolution: Type.Optional(
-      number('Smallest step that is kept, in the unit; default: the step of the raw value', { exclusiveMinimum: 0 }),
-    ),
-    ...conversion,
-    names: Type.Optional(
-      keyed(RAW, line('Name'), 'Raw value to name; default: the value table of the DBC', RAW_EXPECTED),
-    ),
-    timeout,
-    position: Type.Optional(truth('It says where the car is: privacy hides it as it hides positions')),
-    ...rule,
-  },
-  'A signal that is recorded under a name of its own',
-);
+  ),
+  unit: Type.Optional(line('Unit; default: that of the DBC')),
+  resolution: Type.Optional(
+    number('Smallest step that is kept, in the unit; default: the step of the raw value', { exclusiveMinimum: 0 }),
+  ),
+  ...conversion,
+  names: Type.Optional(
+    keyed(RAW, line('Name'), 'Raw value to name; default: the value table of the DBC', RAW_EXPECTED),
+  ),
+  timeout,
+  position: Type.Optional(truth('It says where the car is: privacy hides it as it hides positions')),
+  ...rule,
+});
 
 export const signalsSchema = Type.Optional(
   keyed(NAME, signal, 'Custom signals by name, COVESA VSS where it has one', 'a name such as Vehicle.Cabin.Lights'),

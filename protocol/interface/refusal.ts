@@ -75,18 +75,19 @@ function refusalCode(error: ErrorCode): number {
 
 const code = integer('HTTP status × 100 + number within the status.', { minimum: 40_000, maximum: 59_999 });
 const message = string('The error, for people.');
-const required = { required: ['code', 'message'] };
+const required = ['code', 'message'];
 
 /** Schemas of the bodies. */
 export const refusalSchemas: Readonly<Record<Side, JsonSchema>> = {
-  fleet: object(
-    'xError',
-    { code, uuid: string('Id of the request.'), message, timestamp: string('When it was. RFC 3339.') },
-    { ...required, description: 'Why a request is refused. Interface 3.19.2 xError.' },
-  ),
-  user: object(
-    'xError',
-    { code, debug: string('Name of the error and id of the request.'), message },
-    { ...required, description: 'Why a request is refused. Interface 4.17.2 xError.' },
-  ),
+  fleet: object('xError', 'Why a request is refused. Interface 3.19.2 xError.', required, {
+    code,
+    uuid: string('Id of the request.'),
+    message,
+    timestamp: string('When it was. RFC 3339.'),
+  }),
+  user: object('xError', 'Why a request is refused. Interface 4.17.2 xError.', required, {
+    code,
+    debug: string('Name of the error and id of the request.'),
+    message,
+  }),
 };

@@ -56,37 +56,23 @@ const chargingCommandSchema = record(
 );
 type RemoteCharging = Static<typeof chargingCommandSchema>;
 
-const capabilityParameters = object(
-  'ChargingParameters',
-  {
-    immediate: object(
-      'ChargingImmediate',
-      { start: boolean('It can be started.'), stop: boolean('It can be stopped.') },
-      { description: 'At once.' },
-    ),
-    schedule: object(
-      'ChargingSchedule',
-      {
-        programs: object(
-          'ChargingPrograms',
-          {
-            supported: boolean('Whether the car can do it.'),
-            size: integer('Programs that the car keeps.', { minimum: 0 }),
-          },
-          { required: ['supported'], description: 'Programs.' },
-        ),
-        nextDelayedTime: boolean('It can be started once, later.'),
-      },
-      { required: ['programs', 'nextDelayedTime'], description: 'Later.' },
-    ),
-    preferences: object(
-      'ChargingPreferences',
-      { level: boolean('The power can be chosen.'), type: boolean('How far to charge can be chosen.') },
-      { description: 'How.' },
-    ),
-  },
-  { description: 'How it can be asked for.' },
-);
+const capabilityParameters = object('ChargingParameters', 'How it can be asked for.', [], {
+  immediate: object('ChargingImmediate', 'At once.', [], {
+    start: boolean('It can be started.'),
+    stop: boolean('It can be stopped.'),
+  }),
+  schedule: object('ChargingSchedule', 'Later.', ['programs', 'nextDelayedTime'], {
+    programs: object('ChargingPrograms', 'Programs.', ['supported'], {
+      supported: boolean('Whether the car can do it.'),
+      size: integer('Programs that the car keeps.', { minimum: 0 }),
+    }),
+    nextDelayedTime: boolean('It can be started once, later.'),
+  }),
+  preferences: object('ChargingPreferences', 'How.', [], {
+    level: boolean('The power can be chosen.'),
+    type: boolean('How far to charge can be chosen.'),
+  }),
+});
 
 /** Charging of the traction battery: now, later, by programs, or how. */
 export const charging = remoteKind({

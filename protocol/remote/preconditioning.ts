@@ -29,18 +29,12 @@ const failures: Readonly<Record<string, ErrorCode>> = {
   OtherFailures: 'command.unconfirmed',
 };
 
-const capabilityParameters = object(
-  'PreconditioningParameters',
-  {
-    programs: object(
-      'PreconditioningPrograms',
-      { size: integer('Programs that the car keeps.', { minimum: 0 }) },
-      { required: ['size'], description: 'Programs.' },
-    ),
-    immediate: boolean('It can be started at once.'),
-  },
-  { description: 'How it can be asked for.' },
-);
+const capabilityParameters = object('PreconditioningParameters', 'How it can be asked for.', [], {
+  programs: object('PreconditioningPrograms', 'Programs.', ['size'], {
+    size: integer('Programs that the car keeps.', { minimum: 0 }),
+  }),
+  immediate: boolean('It can be started at once.'),
+});
 
 /** Preconditioning of the cabin: now, or by programs that the agent keeps and carries out. */
 export const preconditioning = remoteKind({

@@ -27,14 +27,12 @@ export const alarmOperations: readonly Operation[] = [
     filters: [timestamps, ...paging],
   }),
   // The published operation has no parameters of paging, though its answer is a page.
-  read({
-    id: 'fleet.stolenWaypoints.list',
-    path: `${vehiclePath.fleet}/stolen/{sid}/waypoints`,
-    tag,
-    summary: 'Lists where a stolen vehicle was.',
-    parameters: longPaging,
-    shape: 'WayPoints',
-  }),
+  read(
+    'fleet.stolenWaypoints.list',
+    `${vehiclePath.fleet}/stolen/{sid}/waypoints`,
+    'Lists where a stolen vehicle was.',
+    { tag, parameters: longPaging, shape: 'WayPoints' },
+  ),
   ...listAndGet({
     ...alarms,
     id: 'user.alarms',

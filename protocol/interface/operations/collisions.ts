@@ -32,11 +32,8 @@ export const collisionOperations: readonly Operation[] = [
     parameters: [profile],
     deprecated: true,
   }),
-  read({
-    id: 'fleet.tripCollisions.list',
-    path: `${vehiclePath.fleet}/trips/{tid}/collisions`,
+  read('fleet.tripCollisions.list', `${vehiclePath.fleet}/trips/{tid}/collisions`, listDuringTrip, {
     tag,
-    summary: listDuringTrip,
     parameters: filters,
     shape: 'Collisions',
   }),

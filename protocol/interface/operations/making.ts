@@ -21,7 +21,7 @@ interface Given {
   readonly deprecated?: boolean;
 }
 
-interface GivenRead extends Given {
+interface GivenRead extends Omit<Given, 'id' | 'path' | 'summary'> {
   /** Schema of the answer. */
   readonly shape: ShapeName;
   readonly media?: string;
@@ -63,16 +63,22 @@ interface GivenWrite extends Given {
 }
 
 /** An operation that only reads. */
-export function read({ shape, media = HAL, ...given }: GivenRead): Operation {
-  return made(given, 'GET', { 200: answer(sideOf(given.id), shape, 'Requested data.', media) });
+export function read(
+  id: Given['id'],
+  path: string,
+  summary: string,
+  { shape, media = HAL, ...given }: GivenRead,
+): Operation {
+  const answers = { 200: answer(sideOf(id), shape, 'Requested data.', media) };
+  return made({ id, path, summary, ...given }, 'GET', answers);
 }
 
 /** The operations that list a collection and that read one of its members. */
 export function listAndGet({ id, path, member, shapes, list, get, filters, ...given }: GivenCollection): Operation[] {
   const parameters = [...(given.parameters ?? []), ...filters];
   return [
-    read({ ...given, id: `${id}.list`, path, summary: list, parameters, shape: shapes[0] }),
-    read({ ...given, id: `${id}.get`, path: `${path}/${member}`, summary: get, shape: shapes[1] }),
+    read(`${id}.list`, path, list, { ...given, parameters, shape: shapes[0] }),
+    read(`${id}.get`, `${path}/${member}`, get, { ...given, shape: shapes[1] }),
   ];
 }
 
@@ -103,7 +109,7 @@ export function manage(side: Side, path: string, { one, body, added, onCreate, .
   const ofOne = { ...all, path: `${path}/${member}` };
   const changes = { ...ofOne, method: 'PUT', parameters: [idempotencyKey], status: 202, shape: change } as const;
   return [
-    read({ ...all, id: `${id}.list`, path, summary: `Lists the ${one}s.`, parameters: filters, shape: page }),
+    read(`${id}.list`, path, `Lists the ${one}s.`, { ...all, parameters: filters, shape: page }),
     write({
       ...all,
       id: `${id}.create`,
@@ -115,7 +121,7 @@ export function manage(side: Side, path: string, { one, body, added, onCreate, .
       status: added,
       shape: change,
     }),
-    read({ ...ofOne, id: `${id}.get`, summary: `Reads a ${one}.`, shape }),
+    read(`${id}.get`, ofOne.path, `Reads a ${one}.`, { ...all, shape }),
     write({ ...changes, id: `${id}.replace`, summary: `Replaces a ${one}.`, body }),
     remove({ ...ofOne, id: `${id}.remove`, summary: `Deletes a ${one}.` }),
     write({

@@ -19,21 +19,12 @@ function remotes(side: Side): Operation[] {
       status: 202,
       shape: 'RemotePostResponse',
     }),
-    read({
+    read(`${side}.remotes.list`, path, 'Lists the commands that were sent with a callback.', {
       ...given,
-      id: `${side}.remotes.list`,
-      path,
-      summary: 'Lists the commands that were sent with a callback.',
       parameters: paging,
       shape: 'RemoteActions',
     }),
-    read({
-      ...given,
-      id: `${side}.remotes.get`,
-      path: `${path}/{rid}`,
-      summary: 'Reads the result of a command.',
-      shape: 'RemoteAction',
-    }),
+    read(`${side}.remotes.get`, `${path}/{rid}`, 'Reads the result of a command.', { ...given, shape: 'RemoteAction' }),
   ];
 }
 

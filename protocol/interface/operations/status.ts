@@ -7,73 +7,47 @@ const tag = 'Status';
 
 /** What the car is and where it is now, and when it needs service. */
 export const statusOperations: readonly Operation[] = [
-  read({
-    id: 'fleet.status.get',
-    path: `${vehiclePath.fleet}/status`,
+  read('fleet.status.get', `${vehiclePath.fleet}/status`, 'Reads the state of a vehicle.', {
     tag,
-    summary: 'Reads the state of a vehicle.',
     parameters: [profile],
     shape: 'Status',
   }),
-  read({
-    id: 'fleet.fleetStatus.list',
-    path: '/fleets/{fid}/status',
+  read('fleet.fleetStatus.list', '/fleets/{fid}/status', 'Lists the states of the vehicles of a fleet.', {
     tag,
-    summary: 'Lists the states of the vehicles of a fleet.',
     parameters: [profile, ...paging],
     shape: 'StatusList',
     deprecated: true,
   }),
-  read({
-    id: 'fleet.lastPosition.get',
-    path: `${vehiclePath.fleet}/lastPosition`,
+  read(
+    'fleet.lastPosition.get',
+    `${vehiclePath.fleet}/lastPosition`,
+    'Reads the position of a vehicle; the state of the vehicle contains it too.',
+    { tag, parameters: [profile], shape: 'Position', media: GEO_JSON, deprecated: true },
+  ),
+  read('fleet.maintenance.get', `${vehiclePath.fleet}/maintenance`, 'Reads when a vehicle is next due for service.', {
     tag,
-    summary: 'Reads the position of a vehicle; the state of the vehicle contains it too.',
-    parameters: [profile],
-    shape: 'Position',
-    media: GEO_JSON,
-    deprecated: true,
-  }),
-  read({
-    id: 'fleet.maintenance.get',
-    path: `${vehiclePath.fleet}/maintenance`,
-    tag,
-    summary: 'Reads when a vehicle is next due for service.',
     parameters: [profile],
     shape: 'Maintenance',
   }),
-  read({
-    id: 'fleet.fleetMaintenances.list',
-    path: '/fleets/{fid}/maintenances',
+  read(
+    'fleet.fleetMaintenances.list',
+    '/fleets/{fid}/maintenances',
+    'Lists when the vehicles of a fleet are next due for service.',
+    { tag, parameters: [profile, ...paging], shape: 'MaintenanceList', deprecated: true },
+  ),
+  read('user.status.get', `${vehiclePath.user}/status`, 'Reads the state of a vehicle.', {
     tag,
-    summary: 'Lists when the vehicles of a fleet are next due for service.',
-    parameters: [profile, ...paging],
-    shape: 'MaintenanceList',
-    deprecated: true,
-  }),
-  read({
-    id: 'user.status.get',
-    path: `${vehiclePath.user}/status`,
-    tag,
-    summary: 'Reads the state of a vehicle.',
     shape: 'Status',
     scopes: { optional: ['data:telemetry', 'data:position'] },
   }),
-  read({
-    id: 'user.lastPosition.get',
-    path: `${vehiclePath.user}/lastPosition`,
+  read(
+    'user.lastPosition.get',
+    `${vehiclePath.user}/lastPosition`,
+    'Reads the position of a vehicle; the state of the vehicle contains it too.',
+    { tag, shape: 'Position', media: GEO_JSON, scopes: { required: ['data:position'] }, deprecated: true },
+  ),
+  read('user.maintenance.get', `${vehiclePath.user}/maintenance`, 'Reads when a vehicle is next due for service.', {
     tag,
-    summary: 'Reads the position of a vehicle; the state of the vehicle contains it too.',
-    shape: 'Position',
-    media: GEO_JSON,
-    scopes: { required: ['data:position'] },
-    deprecated: true,
-  }),
-  read({
-    id: 'user.maintenance.get',
-    path: `${vehiclePath.user}/maintenance`,
-    tag,
-    summary: 'Reads when a vehicle is next due for service.',
     shape: 'Maintenance',
     scopes: { required: ['data:telemetry'] },
   }),

@@ -9,40 +9,34 @@ const common = [timestamps, ...longPaging, telemetryExtension];
 
 /** Readings over time. */
 export const telemetryOperations: readonly Operation[] = [
-  read({
-    id: 'fleet.telemetry.list',
-    path: `${vehiclePath.fleet}/telemetry`,
+  read('fleet.telemetry.list', `${vehiclePath.fleet}/telemetry`, 'Lists readings of a vehicle.', {
     tag,
-    summary: 'Lists readings of a vehicle.',
     parameters: [profile, telemetryType.fleet, ...common],
     shape: 'Telemetries',
   }),
-  read({
-    id: 'fleet.tripTelemetry.list',
-    path: `${vehiclePath.fleet}/trips/{tid}/telemetry`,
+  read(
+    'fleet.tripTelemetry.list',
+    `${vehiclePath.fleet}/trips/{tid}/telemetry`,
+    'Lists readings of a vehicle during a trip.',
+    { tag, parameters: [profile, telemetryType.fleet, ...common], shape: 'Telemetries' },
+  ),
+  read('user.telemetry.list', `${vehiclePath.user}/telemetry`, 'Lists readings of a vehicle.', {
     tag,
-    summary: 'Lists readings of a vehicle during a trip.',
-    parameters: [profile, telemetryType.fleet, ...common],
-    shape: 'Telemetries',
-  }),
-  read({
-    id: 'user.telemetry.list',
-    path: `${vehiclePath.user}/telemetry`,
-    tag,
-    summary: 'Lists readings of a vehicle.',
     parameters: [telemetryType.user, ...common],
     shape: 'Telemetries',
     scopes: { optional: parts },
     deprecated: true,
   }),
-  read({
-    id: 'user.tripTelemetry.list',
-    path: `${vehiclePath.user}/trips/{tid}/telemetry`,
-    tag,
-    summary: 'Lists readings of a vehicle during a trip.',
-    parameters: [telemetryType.user, ...common],
-    shape: 'Telemetries',
-    scopes: { required: ['data:trip'], optional: parts },
-    deprecated: true,
-  }),
+  read(
+    'user.tripTelemetry.list',
+    `${vehiclePath.user}/trips/{tid}/telemetry`,
+    'Lists readings of a vehicle during a trip.',
+    {
+      tag,
+      parameters: [telemetryType.user, ...common],
+      shape: 'Telemetries',
+      scopes: { required: ['data:trip'], optional: parts },
+      deprecated: true,
+    },
+  ),
 ];

@@ -17,20 +17,14 @@ const trips = {
 /** Trips and their ways. */
 export const tripOperations: readonly Operation[] = [
   ...listAndGet({ ...trips, id: 'fleet.trips', path: `${vehiclePath.fleet}/trips`, parameters: [profile] }),
-  read({
-    id: 'fleet.fleetTrips.list',
-    path: '/fleets/{fid}/trips',
+  read('fleet.fleetTrips.list', '/fleets/{fid}/trips', 'Lists the trips of the vehicles of a fleet.', {
     tag,
-    summary: 'Lists the trips of the vehicles of a fleet.',
     parameters: [profile, ...filters],
     shape: 'Trips',
     deprecated: true,
   }),
-  read({
-    id: 'fleet.tripWaypoints.list',
-    path: `${vehiclePath.fleet}/trips/{tid}/wayPoints`,
+  read('fleet.tripWaypoints.list', `${vehiclePath.fleet}/trips/{tid}/wayPoints`, 'Lists the waypoints of a trip.', {
     tag,
-    summary: 'Lists the waypoints of a trip.',
     parameters: [profile, timestamps, tolerance, ...longPaging],
     shape: 'WayPoints',
   }),
@@ -40,11 +34,8 @@ export const tripOperations: readonly Operation[] = [
     path: `${vehiclePath.user}/trips`,
     scopes: { required: ['data:trip'], optional: ['data:position'] },
   }),
-  read({
-    id: 'user.tripWaypoints.list',
-    path: `${vehiclePath.user}/trips/{tid}/wayPoints`,
+  read('user.tripWaypoints.list', `${vehiclePath.user}/trips/{tid}/wayPoints`, 'Lists the waypoints of a trip.', {
     tag,
-    summary: 'Lists the waypoints of a trip.',
     parameters: [timestamps, tolerance, ...longPaging],
     shape: 'WayPoints',
     scopes: { required: ['data:trip', 'data:position'] },

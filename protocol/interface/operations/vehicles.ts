@@ -17,67 +17,36 @@ const scopes = { optional: ['data:vehicle:devices:pnc'], more: true } as const;
 
 /** Fleets, the user, and their vehicles. */
 export const vehicleOperations: readonly Operation[] = [
-  read({
-    id: 'fleet.fleets.list',
-    path: '/fleets',
+  read('fleet.fleets.list', '/fleets', 'Lists the fleets that the caller works with.', {
     tag,
-    summary: 'Lists the fleets that the caller works with.',
     parameters: [pageSize, pageToken],
     shape: 'Fleets',
   }),
-  read({
-    id: 'fleet.fleets.get',
-    path: '/fleets/{fid}',
+  read('fleet.fleets.get', '/fleets/{fid}', 'Reads a fleet.', { tag, shape: 'Fleet' }),
+  read('fleet.vehicles.list', '/fleets/{fid}/vehicles', 'Lists the vehicles of a fleet.', {
     tag,
-    summary: 'Reads a fleet.',
-    shape: 'Fleet',
-  }),
-  read({
-    id: 'fleet.vehicles.list',
-    path: '/fleets/{fid}/vehicles',
-    tag,
-    summary: 'Lists the vehicles of a fleet.',
     parameters: [pageSize, pageToken, locale, vehiclesExtension, vinPrefix],
     shape: 'Vehicles',
   }),
-  read({
-    id: 'fleet.vehicles.get',
-    path: vehiclePath.fleet,
+  read('fleet.vehicles.get', vehiclePath.fleet, 'Reads a vehicle.', {
     tag,
-    summary: 'Reads a vehicle.',
     parameters: [locale, vehicleExtension],
     shape: 'Vehicle',
   }),
-  read({
-    id: 'fleet.capabilities.get',
-    path: '/vehicles/{vin}',
+  read('fleet.capabilities.get', '/vehicles/{vin}', 'Reads the capabilities of a vehicle, by its VIN.', {
     tag,
-    summary: 'Reads the capabilities of a vehicle, by its VIN.',
     parameters: [locale, vehicleExtension],
     shape: 'VehicleCapabilities',
   }),
-  read({
-    id: 'user.user.get',
-    path: '/user',
+  read('user.user.get', '/user', 'Reads who the user is.', { tag, parameters: [country], shape: 'User' }),
+  read('user.vehicles.list', '/user/vehicles', 'Lists the vehicles of the user.', {
     tag,
-    summary: 'Reads who the user is.',
-    parameters: [country],
-    shape: 'User',
-  }),
-  read({
-    id: 'user.vehicles.list',
-    path: '/user/vehicles',
-    tag,
-    summary: 'Lists the vehicles of the user.',
     parameters: [indexRange, pageSize, pageToken, locale, vehicleExtension, vinPrefix, country],
     shape: 'Vehicles',
     scopes,
   }),
-  read({
-    id: 'user.vehicles.get',
-    path: vehiclePath.user,
+  read('user.vehicles.get', vehiclePath.user, 'Reads a vehicle.', {
     tag,
-    summary: 'Reads a vehicle.',
     parameters: [locale, vehicleExtension, country],
     shape: 'Vehicle',
     scopes,

@@ -5,14 +5,10 @@ import { array, boolean, object } from '../schemas/json.ts';
 import { answered, type OwnPathParts, queryParameter } from './signal-paths.ts';
 
 const { title: _, ...fault } = derived(faultSchema);
-const { title: __, ...answer } = object(
-  'FaultList',
-  {
-    faults: array(fault, 'The newest first.'),
-    more: boolean('There are further records.'),
-  },
-  { description: 'Fault codes.', required: ['faults', 'more'] },
-);
+const { title: __, ...answer } = object('FaultList', 'Fault codes.', ['faults', 'more'], {
+  faults: array(fault, 'The newest first.'),
+  more: boolean('There are further records.'),
+});
 
 export const faultPaths = ({ tag, refusals, refused }: OwnPathParts) => ({
   '/vigie/v1/faults': {

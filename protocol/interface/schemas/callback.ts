@@ -17,11 +17,9 @@ export function callbackSubscribe(side: Side): JsonSchema {
     );
     return object(
       'RemoteCallbackSubscribe',
+      'Receiver of the states of remotes. Interface 3.19.2 RemoteCallbackSubscribe.',
+      ['callback', 'remoteTypes'],
       { label, ...fleetDelivery('remote'), remoteTypes: names },
-      {
-        required: ['callback', 'remoteTypes'],
-        description: 'Receiver of the states of remotes. Interface 3.19.2 RemoteCallbackSubscribe.',
-      },
     );
   }
   const type = array(
@@ -32,11 +30,11 @@ export function callbackSubscribe(side: Side): JsonSchema {
       maxItems: 2,
     },
   );
-  return object(
-    'CallbackSubscribe',
-    { label, type, callback: userCallbackTarget },
-    { required: ['callback'], description: 'A receiver and its events. Interface 4.17.2 CallbackSubscribe.' },
-  );
+  return object('CallbackSubscribe', 'A receiver and its events. Interface 4.17.2 CallbackSubscribe.', ['callback'], {
+    label,
+    type,
+    callback: userCallbackTarget,
+  });
 }
 
 const id = string('Id of the callback.', { pattern: '^[0-9a-fA-F_-]*$' });
@@ -47,11 +45,13 @@ export function callback(side: Side): JsonSchema {
     side === 'fleet'
       ? ['RemoteCallback', links('RemoteCallbackLinks', ['fleet', 'remotes'])]
       : ['UserCallback', links('UserCallbackLinks', ['remotes', 'monitors'])];
-  return object(
-    title,
-    { _links, id, ...(side === 'user' ? { label } : {}), subscribe: callbackSubscribe(side), status },
-    { required: ['_links', 'id', 'subscribe', 'status'], description: `A callback. Interface ${title}.` },
-  );
+  return object(title, `A callback. Interface ${title}.`, ['_links', 'id', 'subscribe', 'status'], {
+    _links,
+    id,
+    ...(side === 'user' ? { label } : {}),
+    subscribe: callbackSubscribe(side),
+    status,
+  });
 }
 
 export function callbacks(side: Side): JsonSchema {
@@ -61,9 +61,9 @@ export function callbacks(side: Side): JsonSchema {
 
 export function callbackRef(side: Side): JsonSchema {
   const _links = relations('CallbackRefLinks', side === 'fleet' ? ['fleet', 'callback'] : ['callback']);
-  return object(
-    'CallbackRef',
-    { _links, callbackId: id, status },
-    { description: 'Where the callback is. Interface 3.19.2 and 4.17.2 CallbackRef.' },
-  );
+  return object('CallbackRef', 'Where the callback is. Interface 3.19.2 and 4.17.2 CallbackRef.', [], {
+    _links,
+    callbackId: id,
+    status,
+  });
 }

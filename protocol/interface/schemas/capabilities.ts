@@ -40,29 +40,22 @@ const supported = boolean('Whether the car can do it.');
 
 function capabilityOf({ member, scope, capability }: RemoteKind): readonly [name: string, JsonSchema] {
   const title = `${member.slice(0, 1).toUpperCase()}${member.slice(1)}Capability`;
-  if (scope === undefined) return [member, object(title, { supported }, { description: 'One kind of remote.' })];
+  if (scope === undefined) return [member, object(title, 'One kind of remote.', [], { supported })];
   const parameters = capability?.parameters?.schema;
   const members = {
     supported,
     scopeName: string('Scope that lets one ask for it.', { enum: [remoteScope(scope.name)] }),
     ...defined({ parameters }),
   };
-  return [scope.name, object(title, members, { required: Object.keys(members), description: 'One kind of remote.' })];
+  return [scope.name, object(title, 'One kind of remote.', Object.keys(members), members)];
 }
 
 export function onboardCapabilities(side: Side): JsonSchema {
   const remote = Object.fromEntries(
     remoteKindsOf(side).flatMap((kind) => (kind.capability === undefined ? [] : [capabilityOf(kind)])),
   );
-  return object(
-    'OnboardCapabilities',
-    {
-      data: array(string('Name of data.', { enum: dataCapabilities }), 'Data that the car gives.'),
-      remote: object('RemoteCapabilities', remote, {
-        required: Object.keys(remote),
-        description: 'Remotes that the car carries out.',
-      }),
-    },
-    { description: 'Capabilities of the car. Interface 3.19.2 OnboardCapabilities.' },
-  );
+  return object('OnboardCapabilities', 'Capabilities of the car. Interface 3.19.2 OnboardCapabilities.', [], {
+    data: array(string('Name of data.', { enum: dataCapabilities }), 'Data that the car gives.'),
+    remote: object('RemoteCapabilities', 'Remotes that the car carries out.', Object.keys(remote), remote),
+  });
 }

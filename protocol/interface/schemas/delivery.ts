@@ -10,11 +10,11 @@ const value = (variables: readonly string[]): JsonSchema =>
 
 function attributes(title: string, places: readonly string[], variables: readonly string[]): JsonSchema {
   return array(
-    object(
-      title,
-      { type: string('Where it goes.', { enum: places }), key, value: value(variables) },
-      { required: ['type', 'key', 'value'], description: 'Something that is sent along. Interface 3.19.2 Attribute.' },
-    ),
+    object(title, 'Something that is sent along. Interface 3.19.2 Attribute.', ['type', 'key', 'value'], {
+      type: string('Where it goes.', { enum: places }),
+      key,
+      value: value(variables),
+    }),
     'Requested extensions.',
     { maxItems: 64 },
   );
@@ -38,15 +38,11 @@ export const userAttributes = {
 const webhookAttributes = attributes('Attribute', everywhere, userVariables);
 const socketAttributes = attributes('WSAttribute', ['Body'], userVariables);
 const pushAttributes = array(
-  object(
-    'PushNotifAttribute',
-    {
-      type: string('Where it goes.', { enum: ['Header', 'Body'], default: 'Header' }),
-      key,
-      value: value(userVariables),
-    },
-    { description: 'Something that is sent along. Interface 4.17.2 PushNotifAttribute.' },
-  ),
+  object('PushNotifAttribute', 'Something that is sent along. Interface 4.17.2 PushNotifAttribute.', [], {
+    type: string('Where it goes.', { enum: ['Header', 'Body'], default: 'Header' }),
+    key,
+    value: value(userVariables),
+  }),
   'Requested extensions.',
   { maxItems: 64 },
 );
@@ -54,23 +50,20 @@ const pushAttributes = array(
 /** What one monitor or remote of the user side changes of its callback; the kind is that of the callback. */
 export const callbackAttributes = object(
   'CallbackAttributes',
+  'Attributes by kind of callback. Interface 4.17.2 CallbackAttributes.',
+  [],
   { pushnotif: pushAttributes, webhook: webhookAttributes, websocket: socketAttributes },
-  { description: 'Attributes by kind of callback. Interface 4.17.2 CallbackAttributes.' },
 );
 
 const target = (description: string): JsonSchema => string(description, { minLength: 1, maxLength: 2_048 });
 
 function webhook(title: string, given: JsonSchema): JsonSchema {
-  return object(
-    title,
-    {
-      target: target('Address that is posted to.'),
-      name: string('Name for people.', { minLength: 1, maxLength: 256 }),
-      attributes: given,
-      secret: string('Notifications are signed with it. An addition.', { minLength: 16, maxLength: 256 }),
-    },
-    { required: ['target', 'name'], description: 'A server that is posted to. Interface 3.19.2 Webhook.' },
-  );
+  return object(title, 'A server that is posted to. Interface 3.19.2 Webhook.', ['target', 'name'], {
+    target: target('Address that is posted to.'),
+    name: string('Name for people.', { minLength: 1, maxLength: 256 }),
+    attributes: given,
+    secret: string('Notifications are signed with it. An addition.', { minLength: 16, maxLength: 256 }),
+  });
 }
 
 /** `retryPolicy`, `batchNotify` and `callback` of the fleet side. */
@@ -80,56 +73,47 @@ export function fleetDelivery(of: 'monitor' | 'remote'): Readonly<Record<string,
   return {
     retryPolicy: object(
       `${name}RetryPolicy`,
+      'Further attempts when the receiver does not accept a notification.',
+      ['policy'],
       {
         policy: string('Whether to try again.', { enum: policies }),
         retryNumber: integer('Further tries.', { minimum: 1, default: 3 }),
         retryDelay: integer('Time between tries. Unit: s.', { minimum: 1, default: 10 }),
       },
-      { required: ['policy'], description: 'Further attempts when the receiver does not accept a notification.' },
     ),
-    batchNotify: object(
-      'BatchNotify',
-      {
-        size: integer('Events that make a batch.', { minimum: 1 }),
-        timeWindow: integer('Longest time until a batch is sent. Unit: s.', { minimum: 5, default: 60 }),
-      },
-      { required: ['size'], description: 'Several events in one notification.' },
-    ),
-    callback: object(
-      `${name}WebhookCallback`,
-      { webhook: webhook(`${name}Webhook`, fleetAttributes[of]) },
-      { required: ['webhook'], description: 'Whom to tell.' },
-    ),
+    batchNotify: object('BatchNotify', 'Several events in one notification.', ['size'], {
+      size: integer('Events that make a batch.', { minimum: 1 }),
+      timeWindow: integer('Longest time until a batch is sent. Unit: s.', { minimum: 5, default: 60 }),
+    }),
+    callback: object(`${name}WebhookCallback`, 'Whom to tell.', ['webhook'], {
+      webhook: webhook(`${name}Webhook`, fleetAttributes[of]),
+    }),
   };
 }
 
 /** `callback` of the user side: exactly one of its members. */
 export const userCallbackTarget = object(
   'CallbackTarget',
+  'Exactly one kind of receiver. Interface 4.17.2 CallbackSubscribe.callback.',
+  [],
   {
-    pushnotif: object(
-      'PushNotif',
-      {
-        devices: array(
-          string('A device: JSON of a PushSubscription (W3C Push API).', { minLength: 1, maxLength: 4_096 }),
-          'Whom to tell.',
-          {
-            minItems: 1,
-            maxItems: 100,
-          },
-        ),
-        attributes: pushAttributes,
-      },
-      { required: ['devices'], description: 'Push notifications. Interface 4.17.2 PushNotif.' },
-    ),
+    pushnotif: object('PushNotif', 'Push notifications. Interface 4.17.2 PushNotif.', ['devices'], {
+      devices: array(
+        string('A device: JSON of a PushSubscription (W3C Push API).', { minLength: 1, maxLength: 4_096 }),
+        'Whom to tell.',
+        {
+          minItems: 1,
+          maxItems: 100,
+        },
+      ),
+      attributes: pushAttributes,
+    }),
     webhook: webhook('Webhook', webhookAttributes),
-    websocket: object(
-      'Websocket',
-      { target: target('Address of the socket.'), attributes: socketAttributes },
-      { required: ['target'], description: 'A websocket. Interface 4.17.2 Websocket.' },
-    ),
+    websocket: object('Websocket', 'A websocket. Interface 4.17.2 Websocket.', ['target'], {
+      target: target('Address of the socket.'),
+      attributes: socketAttributes,
+    }),
   },
-  { description: 'Exactly one kind of receiver. Interface 4.17.2 CallbackSubscribe.callback.' },
 );
 
 /** Kinds of command that a side has: those without a scope are the fleet's alone. */

@@ -29,15 +29,14 @@ export interface JsonSchema extends TSchema {
 
 type Members = Readonly<Record<string, JsonSchema>>;
 
-interface ObjectOptions {
-  readonly description: string;
-  readonly required?: readonly string[];
-  readonly deprecated?: boolean;
-}
-
 /** An object; members that are not named are allowed everywhere. */
-export function object(title: string, properties: Members, { required = [], ...rest }: ObjectOptions): JsonSchema {
-  return { title, type: 'object', ...rest, properties, ...(required.length === 0 ? {} : { required }) };
+export function object(
+  title: string,
+  description: string,
+  required: readonly string[],
+  properties: Members,
+): JsonSchema {
+  return { title, type: 'object', description, properties, ...(required.length === 0 ? {} : { required }) };
 }
 
 /** The same object with more members, under another title. */

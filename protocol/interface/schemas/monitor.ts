@@ -49,15 +49,17 @@ export function monitorParameter(side: Side): JsonSchema {
   if (side === 'user') {
     const subscribeParam = object(
       'MonitorCallbackSubscribe',
+      'Delivery of its events. Interface 4.17.2 MonitorCallbackSubscribe.',
+      [],
       { refreshEvent, callbackAttributes },
-      { description: 'Delivery of its events. Interface 4.17.2 MonitorCallbackSubscribe.' },
     );
     return extended(base, 'MonitorParameter', { ...common, subscribeParam, attributes: userAttributes.monitor });
   }
   const subscribeParam = object(
     'MonitorCallbackSubscribe',
+    'Delivery of its events. Interface 3.19.2 MonitorCallbackSubscribe.',
+    ['callback'],
     { refreshEvent, ...fleetDelivery('monitor') },
-    { required: ['callback'], description: 'Delivery of its events. Interface 3.19.2 MonitorCallbackSubscribe.' },
   );
   const vid = string('Id of the vehicle that watches; may be a header instead.', { minLength: 1, maxLength: 256 });
   return extended(base, 'MonitorParameter', { ...common, subscribeParam, vid }, ['subscribeParam']);
@@ -111,11 +113,9 @@ export function monitor(side: Side): JsonSchema {
   const _links = links('MonitorLinks', side === 'fleet' ? ['fleet', 'vehicle'] : ['vehicle', 'callback']);
   return object(
     'Monitor',
+    'A rule that the car watches. Interface 3.19.2 and 4.17.2 Monitor.',
+    ['_links', 'monitorId', 'monitor', 'status', 'createdAt', 'updatedAt'],
     { _links, monitorId, monitor: monitorParameter(side), status, ...dates },
-    {
-      required: ['_links', 'monitorId', 'monitor', 'status', 'createdAt', 'updatedAt'],
-      description: 'A rule that the car watches. Interface 3.19.2 and 4.17.2 Monitor.',
-    },
   );
 }
 
@@ -127,17 +127,13 @@ export function monitorRef(side: Side): JsonSchema {
   const _links = relations('MonitorRefLinks', side === 'fleet' ? ['fleet', 'monitor'] : ['monitor']);
   return object(
     'MonitorRef',
+    'Where the monitor is. Interface 3.19.2 and 4.17.2 MonitorRef.',
+    ['monitorId', 'status', 'createdAt', 'updatedAt'],
     { _links, monitorId, status, ...dates },
-    {
-      required: ['monitorId', 'status', 'createdAt', 'updatedAt'],
-      description: 'Where the monitor is. Interface 3.19.2 and 4.17.2 MonitorRef.',
-    },
   );
 }
 
 /** A status that a client sets. Interface 3.19.2 MonitorStatusSetter, RemoteCallbacksStatusSetter. */
-export const statusSetter = object(
-  'StatusSetter',
-  { status: string('Wanted state.', { enum: ['Running', 'Paused'] }) },
-  { required: ['status'], description: 'Lets it run or pause.' },
-);
+export const statusSetter = object('StatusSetter', 'Lets it run or pause.', ['status'], {
+  status: string('Wanted state.', { enum: ['Running', 'Paused'] }),
+});

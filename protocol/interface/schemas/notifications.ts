@@ -20,11 +20,10 @@ export const notificationKinds = ['fleetMonitor', 'fleetRemote', 'userMonitor', 
 export type NotificationKind = (typeof notificationKinds)[number];
 
 const attributes = array(
-  object(
-    'NotificationAttribute',
-    { key: string('Key of the attribute.'), value: string('The text, or the value of the variable.') },
-    { required: ['key', 'value'], description: 'An attribute whose type is Body.' },
-  ),
+  object('NotificationAttribute', 'An attribute whose type is Body.', ['key', 'value'], {
+    key: string('Key of the attribute.'),
+    value: string('The text, or the value of the variable.'),
+  }),
   'Attributes of the callback, the monitor and the command whose type is Body.',
 );
 const monitorId = string('Id of the monitor.');
@@ -34,12 +33,13 @@ const eventDate = dateTime('Moment of the event.');
 
 const eventStatus = object(
   'RemoteEventStatus',
+  'State of a command. Interface 3.18.0 RemoteEventStatus.',
+  ['type', 'status'],
   {
     type: string('Whether the command has ended.', { enum: ['Pending', 'Done'] }),
     status: string('State that the command has reached.', { enum: remoteStatuses }),
     failureCause: string('Cause of the failure, with status Failed.', { enum: failureCauses }),
   },
-  { required: ['type', 'status'], description: 'State of a command. Interface 3.18.0 RemoteEventStatus.' },
 );
 const remoteType = (side: Side): JsonSchema => string('Kind of the command.', { enum: remoteTypesOf(side) });
 
@@ -47,51 +47,51 @@ const remoteType = (side: Side): JsonSchema => string('Kind of the command.', { 
 export const notificationSchemas: Readonly<Record<NotificationKind, () => JsonSchema>> = {
   fleetMonitor: () => {
     const content = { fleetId: string('Id of the fleet.'), vin, eventDate, ...monitorContent('fleet') };
-    const event = object('MonitorEvent', content, {
-      required: ['fleetId', 'vin', 'eventDate', 'values', 'refresh'],
-      description: 'The expression of the monitor is true. Interface 3.18.0 MonitorEvent.',
-    });
+    const event = object(
+      'MonitorEvent',
+      'The expression of the monitor is true. Interface 3.18.0 MonitorEvent.',
+      ['fleetId', 'vin', 'eventDate', 'values', 'refresh'],
+      content,
+    );
     return object(
       'MonitorEvents',
+      'Events of one monitor. Interface 3.18.0 MonitorEvents.',
+      ['monitorId', 'attributes', 'events'],
       { monitorId, attributes, events: array(event, 'Events in order of time.', { minItems: 1 }) },
-      {
-        required: ['monitorId', 'attributes', 'events'],
-        description: 'Events of one monitor. Interface 3.18.0 MonitorEvents.',
-      },
     );
   },
   fleetRemote: () => {
     const content = { remoteActionId, vin, eventDate, remoteType: remoteType('fleet'), eventStatus };
-    const event = object('RemoteEvent', content, {
-      required: Object.keys(content),
-      description: 'A command has reached a state. Interface 3.18.0 RemoteEvent.',
-    });
+    const event = object(
+      'RemoteEvent',
+      'A command has reached a state. Interface 3.18.0 RemoteEvent.',
+      Object.keys(content),
+      content,
+    );
     return object(
       'RemoteEvents',
+      'States of commands of one callback. Interface 3.18.0 RemoteEvents.',
+      ['callbackId', 'attributes', 'events'],
       { callbackId, attributes, events: array(event, 'Events in order of time.', { minItems: 1 }) },
-      {
-        required: ['callbackId', 'attributes', 'events'],
-        description: 'States of commands of one callback. Interface 3.18.0 RemoteEvents.',
-      },
     );
   },
   userMonitor: () => {
     const event = object(
       'MonitorEvent',
+      'The expression of the monitor is true. Interface 4.16.0 MonitorEvent.',
+      ['monitorId', 'values', 'refresh'],
       { monitorId, ...monitorContent('user') },
-      {
-        required: ['monitorId', 'values', 'refresh'],
-        description: 'The expression of the monitor is true. Interface 4.16.0 MonitorEvent.',
-      },
     );
     return message('MonitorMessage', 'Monitor', { monitorEvent: event });
   },
   userRemote: () => {
     const content = { remoteActionId, remoteType: remoteType('user'), eventStatus };
-    const event = object('RemoteEvent', content, {
-      required: Object.keys(content),
-      description: 'A command has reached a state. Interface 4.16.0 RemoteEvent.',
-    });
+    const event = object(
+      'RemoteEvent',
+      'A command has reached a state. Interface 4.16.0 RemoteEvent.',
+      Object.keys(content),
+      content,
+    );
     return message('RemoteMessage', 'Remote', { remoteEvent: event });
   },
 };
@@ -99,11 +99,9 @@ export const notificationSchemas: Readonly<Record<NotificationKind, () => JsonSc
 function message(title: string, type: string, event: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return object(
     title,
+    'One message of the user side. Interface 4.16.0 Message.',
+    ['callbackId', 'attributes', 'type', 'date', ...Object.keys(event)],
     { callbackId, attributes, type: string('Kind of the message.', { enum: [type] }), date: eventDate, ...event },
-    {
-      required: ['callbackId', 'attributes', 'type', 'date', ...Object.keys(event)],
-      description: 'One message of the user side. Interface 4.16.0 Message.',
-    },
   );
 }
 

@@ -20,13 +20,11 @@ function bodyOf({ body, deprecated: name, http }: RemoteKind): JsonSchema {
 export function remote(side: Side): JsonSchema {
   const bodies = Object.fromEntries(remoteKindsOf(side).map((kind) => [kind.member, bodyOf(kind)]));
   const ours = side === 'user' ? { attributes: userAttributes.remote, callbackAttributes } : {};
-  return object(
-    'Remote',
-    { label: string('Name for people.', { maxLength: 256 }), ...ours, ...bodies },
-    {
-      description: `Exactly one of ${Object.keys(bodies).join(', ')}. Interface 3.19.2 and 4.17.2 Remote.`,
-    },
-  );
+  return object('Remote', `Exactly one of ${Object.keys(bodies).join(', ')}. Interface 3.19.2 and 4.17.2 Remote.`, [], {
+    label: string('Name for people.', { maxLength: 256 }),
+    ...ours,
+    ...bodies,
+  });
 }
 
 const remoteActionId = string('Id of the remote action.', { pattern: '^[0-9a-fA-F_-]*$' });
@@ -39,26 +37,23 @@ export function remotePostResponse(side: Side): JsonSchema {
   );
   return object(
     'RemotePostResponse',
+    'Address of the state of the command. Interface 3.19.2 and 4.17.2 RemotePostResponse.',
+    [],
     { _links, remoteActionId, type: type(side) },
-    { description: 'Address of the state of the command. Interface 3.19.2 and 4.17.2 RemotePostResponse.' },
   );
 }
 
 export function remoteAction(side: Side): JsonSchema {
   const _links = links('RemoteActionLinks', side === 'fleet' ? ['fleet', 'callback'] : ['callback']);
-  return object(
-    'RemoteAction',
-    {
-      _links,
-      remoteActionId,
-      type: type(side),
-      remote: remote(side),
-      status: string('State it has reached.', { enum: remoteStatuses }),
-      failureCause: string('Why it failed, with status Failed.', { enum: failureCauses }),
-      feedbackDetail: string('More about the keys of the car.', { enum: ['NoCIDBlacklisted', 'CIDBlacklisted'] }),
-    },
-    { required: ['_links'], description: 'State of a command. Interface 3.19.2 and 4.17.2 RemoteAction.' },
-  );
+  return object('RemoteAction', 'State of a command. Interface 3.19.2 and 4.17.2 RemoteAction.', ['_links'], {
+    _links,
+    remoteActionId,
+    type: type(side),
+    remote: remote(side),
+    status: string('State it has reached.', { enum: remoteStatuses }),
+    failureCause: string('Why it failed, with status Failed.', { enum: failureCauses }),
+    feedbackDetail: string('More about the keys of the car.', { enum: ['NoCIDBlacklisted', 'CIDBlacklisted'] }),
+  });
 }
 
 export function remoteActions(side: Side): JsonSchema {

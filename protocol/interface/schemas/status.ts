@@ -39,12 +39,11 @@ export function status(side: Side): JsonSchema {
 }
 
 function embedded({ odometer = {}, kinetic = {} }: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  const extension = object(
-    'StatusExtension',
-    { odometer, kinetic },
-    { description: 'Deprecated aliases of the members of Status.' },
-  );
-  return object('StatusEmbedded', { extension }, { description: 'Deprecated.', deprecated: true });
+  const extension = object('StatusExtension', 'Deprecated aliases of the members of Status.', [], {
+    odometer,
+    kinetic,
+  });
+  return deprecated(object('StatusEmbedded', 'Deprecated.', [], { extension }));
 }
 
 /** The user line spells one name of its enumeration `off`. */
@@ -72,15 +71,15 @@ export function engine(side: Side, schema: JsonSchema): JsonSchema {
   const flagged = deprecated(schema.properties?.['gmpStatus'] ?? {});
   if (side === 'fleet') return extended(schema, schema.title ?? '', { gmpStatus: flagged });
   const temp = number('Temperature of the oil. Unit: °C.');
-  const oil = object('EngineOilTwin', { temp }, { description: 'Twin of `extension.thermic.oil`.', deprecated: true });
+  const oil = deprecated(object('EngineOilTwin', 'Twin of `extension.thermic.oil`.', [], { temp }));
   return extended(schema, schema.title ?? '', { gmpStatus: flagged, oil });
 }
 
 const consumed = (title: string, unit: string): JsonSchema =>
-  object(
-    title,
-    { consumption: number(`How much. Unit: ${unit}.`, { minimum: 0 }) },
-    { required: ['consumption'], description: 'Interface 4.17.2 Consumption.', deprecated: true },
+  deprecated(
+    object(title, 'Interface 4.17.2 Consumption.', ['consumption'], {
+      consumption: number(`How much. Unit: ${unit}.`, { minimum: 0 }),
+    }),
   );
 
 /** One energy: the user line has deprecated aliases in it. */
@@ -108,11 +107,14 @@ export function energy(side: Side, schema: JsonSchema): JsonSchema {
 function energyForms(published: JsonSchema): JsonSchema {
   const { type = {}, level = {}, autonomy = {}, extension = {} } = published.properties ?? {};
   const { charging = {}, battery = {} } = extension.properties?.['electric']?.properties ?? {};
-  const entry = object(
-    'EnergyEntry',
-    { type, level, autonomy, updatedAt: dateTime('Time of these values.'), charging, battery },
-    { required: ['type', 'updatedAt'], description: 'One energy as old clients read it.' },
-  );
+  const entry = object('EnergyEntry', 'One energy as old clients read it.', ['type', 'updatedAt'], {
+    type,
+    level,
+    autonomy,
+    updatedAt: dateTime('Time of these values.'),
+    charging,
+    battery,
+  });
   const list = array(
     entry,
     'One entry for each energy, only for clients that have `energy: list` in the configuration.',

@@ -3,7 +3,7 @@ import { statusSchema } from '../../schema/status.ts';
 import type { Side } from '../operation.ts';
 import { derived } from './derive.ts';
 import { collection, links } from './hal.ts';
-import { array, dateTime, extended, type JsonSchema, object, string } from './json.ts';
+import { array, dateTime, deprecated, extended, type JsonSchema, object, string } from './json.ts';
 import { position } from './position.ts';
 import { vin } from './records.ts';
 import { energy, engine, userAdas } from './status.ts';
@@ -42,28 +42,19 @@ export function telemetry(side: Side): JsonSchema {
     vehicle['lighting'] = lighting;
     vehicle['wipingBlades'] = dated(vehicle['wipingBlades'] ?? {}, 'TelemetryWipingBlades');
   }
-  return object(
-    'Telemetry',
-    {
-      _links: links('TelemetryLinks', ['vehicle', 'trip']),
-      createdAt: dateTime('Moment of the readings.'),
-      privacy: status['privacy'] ?? {},
-      environment: status['environment'] ?? {},
-      vehicle: object('TelemetryVehicle', vehicle, { description: 'Readings of the vehicle.' }),
-      _embedded: object(
-        'TelemetryEmbedded',
-        {
-          extension: object(
-            'TelemetryExtension',
-            { location: position(side, { undated: true }), maintenance: maintenanceBase(side) },
-            { description: 'Members that `extension` requested.' },
-          ),
-        },
-        { description: 'Further members of the readings.' },
-      ),
-    },
-    { required: ['_links', 'createdAt'], description: 'Readings of one moment. Interface 3.19.2 Telemetry.' },
-  );
+  return object('Telemetry', 'Readings of one moment. Interface 3.19.2 Telemetry.', ['_links', 'createdAt'], {
+    _links: links('TelemetryLinks', ['vehicle', 'trip']),
+    createdAt: dateTime('Moment of the readings.'),
+    privacy: status['privacy'] ?? {},
+    environment: status['environment'] ?? {},
+    vehicle: object('TelemetryVehicle', 'Readings of the vehicle.', [], vehicle),
+    _embedded: object('TelemetryEmbedded', 'Further members of the readings.', [], {
+      extension: object('TelemetryExtension', 'Members that `extension` requested.', [], {
+        location: position(side, { undated: true }),
+        maintenance: maintenanceBase(side),
+      }),
+    }),
+  });
 }
 
 export function telemetries(side: Side): JsonSchema {
@@ -88,14 +79,16 @@ function maintenanceBase(side: Side): JsonSchema {
   };
   const description = 'When the car is next due for service. Interface 3.19.2 MaintenanceBase.';
   return side === 'fleet'
-    ? object('MaintenanceBase', { vin, ...due }, { required: ['vin'], description })
-    : object('MaintenanceBase', due, { description });
+    ? object('MaintenanceBase', description, ['vin'], { vin, ...due })
+    : object('MaintenanceBase', description, [], due);
 }
 
 const sides = (values: readonly string[]): JsonSchema => array(string('One of them.', { enum: values }), 'Several.');
 
-const lighting = object(
-  'LightingBase',
-  { turn: sides(['Left', 'Right']), light: sides(['Front', 'Rear']), status: sides(['On', 'Off']) },
-  { description: 'Replaced by `lightingSystem`. Interface 3.19.2 LightingBase.', deprecated: true },
+const lighting = deprecated(
+  object('LightingBase', 'Replaced by `lightingSystem`. Interface 3.19.2 LightingBase.', [], {
+    turn: sides(['Left', 'Right']),
+    light: sides(['Front', 'Rear']),
+    status: sides(['On', 'Off']),
+  }),
 );

@@ -18,22 +18,21 @@ const motorization = string('Propulsion of the car.', { enum: motorizations });
 
 const pictures = array(string('Address of a picture.'), 'Pictures of the car.', { minItems: 1, maxItems: 12 });
 const brand = string('Brand of the car.');
-const branding = object(
-  'VehicleBranding',
-  { brand, label: string('Name of the model.') },
-  { description: 'Brand and model. Interface 3.19.2 VehicleBranding.' },
-);
+const branding = object('VehicleBranding', 'Brand and model. Interface 3.19.2 VehicleBranding.', [], {
+  brand,
+  label: string('Name of the model.'),
+});
 
 function embedded(title: string, extension: JsonSchema): JsonSchema {
-  return object(`${title}Embedded`, { extension }, { description: 'Members that `extension` requested.' });
+  return object(`${title}Embedded`, 'Members that `extension` requested.', [], { extension });
 }
 
 function extension(side: Side): JsonSchema {
-  return object(
-    'VehicleExtension',
-    { onboardCapabilities: onboardCapabilities(side), branding, pictures },
-    { description: 'Further members of the vehicle. Interface 3.19.2 VehicleExtension.' },
-  );
+  return object('VehicleExtension', 'Further members of the vehicle. Interface 3.19.2 VehicleExtension.', [], {
+    onboardCapabilities: onboardCapabilities(side),
+    branding,
+    pictures,
+  });
 }
 
 const relations = [
@@ -52,33 +51,25 @@ const relations = [
 
 export function vehicle(side: Side): JsonSchema {
   const ours = side === 'fleet' ? ['fleet', 'stolen', 'capabilities'] : ['user'];
-  const base = object(
-    'Vehicle',
-    {
-      _links: links('VehicleLinks', [...ours, ...relations]),
-      id: string('Id of the vehicle.'),
-      vin,
-      motorization,
-      brand: deprecated(brand),
-      pictures: deprecated(pictures),
-      ...dates,
-      _embedded: embedded('Vehicle', extension(side)),
-    },
-    { required: ['_links'], description: 'A vehicle. Interface 3.19.2 and 4.17.2 Vehicle.' },
-  );
+  const base = object('Vehicle', 'A vehicle. Interface 3.19.2 and 4.17.2 Vehicle.', ['_links'], {
+    _links: links('VehicleLinks', [...ours, ...relations]),
+    id: string('Id of the vehicle.'),
+    vin,
+    motorization,
+    brand: deprecated(brand),
+    pictures: deprecated(pictures),
+    ...dates,
+    _embedded: embedded('Vehicle', extension(side)),
+  });
   if (side === 'fleet') return base;
-  const callCenter = object('CallCenter', { stolen: stolenCallCenter }, { description: 'Whom to call.' });
+  const callCenter = object('CallCenter', 'Whom to call.', [], { stolen: stolenCallCenter });
   return extended(base, 'Vehicle', { label: deprecated(string('Name of the model.')), callCenter });
 }
 
-const stolenCallCenter = object(
-  'StolenCallCenter',
-  {
-    countryCode: string('Country (ISO 3166-1 alpha-2).', { enum: countries }),
-    phoneNumber: string('Number to call when the car was stolen.'),
-  },
-  { description: 'Interface 4.17.2 StolenCallCenter.' },
-);
+const stolenCallCenter = object('StolenCallCenter', 'Interface 4.17.2 StolenCallCenter.', [], {
+  countryCode: string('Country (ISO 3166-1 alpha-2).', { enum: countries }),
+  phoneNumber: string('Number to call when the car was stolen.'),
+});
 
 export function vehicles(side: Side): JsonSchema {
   const items = side === 'user' ? vehicle(side) : vehicleItem();
@@ -87,41 +78,34 @@ export function vehicles(side: Side): JsonSchema {
 
 /** In the list of a fleet the extensions are fewer. */
 function vehicleItem(): JsonSchema {
-  const single = object('VehicleBrandingSingle', { brand }, { description: 'Interface 3.19.2 VehicleBrandingSingle.' });
+  const single = object('VehicleBrandingSingle', 'Interface 3.19.2 VehicleBrandingSingle.', [], { brand });
   const extensions = object(
     'VehicleExtensions',
+    'Further members of each vehicle. Interface 3.19.2 VehicleExtensions.',
+    [],
     { branding: single, pictures },
-    { description: 'Further members of each vehicle. Interface 3.19.2 VehicleExtensions.' },
   );
   return extended(vehicle('fleet'), 'VehicleItem', { _embedded: embedded('VehicleItem', extensions) });
 }
 
 export function vehicleCapabilities(): JsonSchema {
-  return object(
-    'VehicleCapabilities',
-    {
-      _links: links('VehicleCapabilitiesLinks', ['vehicle']),
-      vin,
-      motorization,
-      _embedded: embedded('Vehicle', extension('fleet')),
-    },
-    { required: ['vin'], description: 'Capabilities of a vehicle. Interface 3.19.2 VehicleCapabilities.' },
-  );
+  return object('VehicleCapabilities', 'Capabilities of a vehicle. Interface 3.19.2 VehicleCapabilities.', ['vin'], {
+    _links: links('VehicleCapabilitiesLinks', ['vehicle']),
+    vin,
+    motorization,
+    _embedded: embedded('Vehicle', extension('fleet')),
+  });
 }
 
 export function fleet(): JsonSchema {
   const names = ['vehicles', 'status', 'maintenances', 'alerts', 'trips', 'collisions', 'monitors', 'callbacks'];
-  return object(
-    'Fleet',
-    {
-      _links: links('FleetLinks', names),
-      id: string('Id of the fleet.'),
-      name: string('Name of the fleet.'),
-      description: string('Description of the fleet.'),
-      ...dates,
-    },
-    { required: ['_links', 'id'], description: 'A fleet. Interface 3.19.2 Fleet.' },
-  );
+  return object('Fleet', 'A fleet. Interface 3.19.2 Fleet.', ['_links', 'id'], {
+    _links: links('FleetLinks', names),
+    id: string('Id of the fleet.'),
+    name: string('Name of the fleet.'),
+    description: string('Description of the fleet.'),
+    ...dates,
+  });
 }
 
 export function fleets(): JsonSchema {
@@ -131,20 +115,15 @@ export function fleets(): JsonSchema {
 export function user(): JsonSchema {
   const list = array(vehicle('user'), 'The vehicles of the user.');
   const _links = links('UserLinks', ['vehicles', 'callbacks']);
-  return object(
-    'User',
-    {
-      _links,
-      email: string('Mail address.'),
-      firstName: string('Given name.'),
-      lastName: string('Family name.'),
-      ...dates,
-      _embedded: object(
-        'UserEmbedded',
-        { Vehicles: list, vehicles: list },
-        { description: 'Vehicles of the user, under both names that are in use.' },
-      ),
-    },
-    { description: 'The user. Interface 4.17.2 User.' },
-  );
+  return object('User', 'The user. Interface 4.17.2 User.', [], {
+    _links,
+    email: string('Mail address.'),
+    firstName: string('Given name.'),
+    lastName: string('Family name.'),
+    ...dates,
+    _embedded: object('UserEmbedded', 'Vehicles of the user, under both names that are in use.', [], {
+      Vehicles: list,
+      vehicles: list,
+    }),
+  });
 }
