@@ -75,9 +75,17 @@ export interface Reading {
   readonly levels: Readonly<Record<string, number>>;
 }
 
+/** A time without readings, UTC ms: the agent was off, or its source was. */
+export interface Interruption {
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface Track {
   readonly points: readonly Point[];
   readonly readings: readonly Reading[];
+  /** In the order of time. */
+  readonly interruptions: readonly Interruption[];
   /** Why there are no points, if there are none. */
   readonly remark?: string | undefined;
 }
@@ -176,7 +184,26 @@ export async function readTrack({ _links, faults = [] }: Trip): Promise<Track> {
   if (points.length === 0 && remarks.length === 0) {
     remarks.push(hidden ? 'The driver hid the position on this trip.' : 'This trip has no position yet.');
   }
-  return { points, readings: samples.flatMap(readingOf), remark: remarks[0] };
+  const readings = samples.flatMap(readingOf);
+  const times = samples.map(({ createdAt }) => Date.parse(createdAt));
+  return { points, readings, interruptions: interruptionsOf(points, times), remark: remarks[0] };
+}
+
+/**
+ * Gaps of the track in which no reading of any value arrived either. A tunnel leaves a gap in the track only; a constant speed
+ * leaves readings out, but no gap. `times` are those of all readings, ascending.
+ */
+function interruptionsOf(points: readonly Point[], times: readonly number[]): Interruption[] {
+  return points.flatMap(({ at: to, gap }, index) => {
+    const from = points[index - 1]?.at;
+    if (!gap || from === undefined) return [];
+    const middle = (from + to) / 2;
+    const next = times.findIndex((time) => time > middle);
+    const [before, after] = [times[next - 1], times[next]];
+    if (before === undefined || after === undefined) return [];
+    const silent = Math.min(to, after) - Math.max(from, before);
+    return silent > (to - from) / 2 ? [{ from: Math.max(from, before), to: after }] : [];
+  });
 }
 
 /** Where the car was: between two points on the line through them, nowhere where the way is unknown. */
@@ -195,8 +222,16 @@ export function placeAt(points: readonly Point[], at: number): Point | undefined
   };
 }
 
-/** What was last read at that moment. */
-export function readingAt(readings: readonly Reading[], at: number): Omit<Reading, 'at'> {
+/** The first readings of a trip may arrive this much later than its start, ms: they count from the start on. */
+const FIRST_READING_MS = 5_000;
+
+/** The last values read until `at`; the speed is unknown during an interruption. */
+export function readingAt(
+  { readings, interruptions }: Pick<Track, 'readings' | 'interruptions'>,
+  at: number,
+): Omit<Reading, 'at'> {
+  const first = readings.find((reading) => reading.speed !== undefined)?.at ?? at;
+  if (at < first && first - at <= FIRST_READING_MS) at = first;
   let speed: number | undefined;
   let levels: Readonly<Record<string, number>> = {};
   for (const reading of readings) {
@@ -204,6 +239,7 @@ export function readingAt(readings: readonly Reading[], at: number): Omit<Readin
     speed = reading.speed ?? speed;
     levels = { ...levels, ...reading.levels };
   }
+  if (interruptions.some(({ from, to }) => from < at && at < to)) speed = undefined;
   return { speed, levels };
 }
 

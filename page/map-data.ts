@@ -72,7 +72,11 @@ export function partIn(map: LandMap, window: MapWindow): LandMap {
     const turned = (line: Line): Line => (turn === 0 ? line : line.map(([x, y]) => [x + turn, y]));
     const inside = ([x, y]: Place): boolean => x >= own.west && x <= own.east && y >= own.south && y <= own.north;
     return {
-      land: map.land.filter((ring) => meets(ring, own)).map((ring) => turned(clipped(ring, own))),
+      land: map.land
+        .filter((ring) => meets(ring, own))
+        .map((ring) => turned(clipped(ring, own)))
+        // A ring around a corner of the window can meet its box and no point of it.
+        .filter((ring) => ring.length > 0),
       borders: map.borders.filter((line) => meets(line, own)).map(turned),
       cities: map.cities
         .filter(({ place }) => inside(place))

@@ -55,9 +55,22 @@ function markOf({ kind, severity }: JourneyEvent): 'bad' | 'warn' {
   return kind === 'Alert' && severity !== 'Critical' ? 'warn' : 'bad';
 }
 
+/** Incidents that say the same are one row, which shows the newest: a list of one door must not hide a collision. */
+function rowsOf(incidents: readonly JourneyEvent[]): (readonly [JourneyEvent, ...JourneyEvent[]])[] {
+  const rows = new Map<string, [JourneyEvent, ...JourneyEvent[]]>();
+  for (const incident of incidents) {
+    const key = `${incident.kind} ${incident.text}`;
+    const row = rows.get(key);
+    if (row === undefined) rows.set(key, [incident]);
+    else row.push(incident);
+  }
+  return [...rows.values()];
+}
+
 export function Incidents({ incidents, fault, see }: Unseen): JSX.Element {
-  const shown = incidents.slice(0, MOST_ROWS);
-  const rest = incidents.length - shown.length;
+  const rows = rowsOf(incidents);
+  const shown = rows.slice(0, MOST_ROWS);
+  const rest = rows.length - shown.length;
   const isLost = fault !== undefined && store.connection.state === 'live';
   return (
     <div class="notices" aria-live="polite">
@@ -73,26 +86,30 @@ export function Incidents({ incidents, fault, see }: Unseen): JSX.Element {
             )}
           </header>
           <ul>
-            {shown.map((incident) => (
-              <li key={incident.id}>
-                <i class={`mark ${markOf(incident)}`} aria-hidden="true" />
-                <span>
-                  <b class={markOf(incident) === 'bad' ? 'bad' : undefined}>{incident.text}</b>{' '}
-                  <span class="note">
-                    {whenOf(incident.from)}
-                    {incident.open && `, ${codeInWords('page', 'ongoing')}`}
+            {shown.map((row) => {
+              const [incident] = row;
+              return (
+                <li key={incident.id}>
+                  <i class={`mark ${markOf(incident)}`} aria-hidden="true" />
+                  <span>
+                    <b class={markOf(incident) === 'bad' ? 'bad' : undefined}>{incident.text}</b>{' '}
+                    <span class="note">
+                      {row.length > 1 && `${numberOf(row.length, 1)} ×, `}
+                      {whenOf(incident.from)}
+                      {incident.open && `, ${codeInWords('page', 'ongoing')}`}
+                    </span>
                   </span>
-                </span>
-                <button
-                  type="button"
-                  class="btn small seen"
-                  aria-label={`${codeInWords('page', 'seen')}: ${incident.text}`}
-                  onClick={() => see([incident])}
-                >
-                  {codeInWords('page', 'seen')}
-                </button>
-              </li>
-            ))}
+                  <button
+                    type="button"
+                    class="btn small seen"
+                    aria-label={`${codeInWords('page', 'seen')}: ${incident.text}`}
+                    onClick={() => see(row)}
+                  >
+                    {codeInWords('page', 'seen')}
+                  </button>
+                </li>
+              );
+            })}
           </ul>
           {rest > 0 && <p class="note more-incidents">{`+ ${numberOf(rest, 1)}`}</p>}
         </section>

@@ -32,7 +32,7 @@ const AGAIN = 10_000;
 const SETTLED = 120_000;
 /** Rows of the list of events. */
 const MOST_ROWS = 200;
-const NOTHING: Track = { points: [], readings: [] };
+const NOTHING: Track = { points: [], readings: [], interruptions: [] };
 
 /** The track of a trip; one that goes on is read again with the journey. */
 function useTrack(trip: Trip | undefined, readAt: number): Read<Track> {
@@ -121,7 +121,7 @@ export function JourneyPanels(): JSX.Element {
           </button>
           <span class="note">Arrows move it by 1 s, Page Up and Page Down by 1 min</span>
         </header>
-        <Timeline {...{ journey, from, to, at, readings: track.readings, chosen: trip?.id, move }} />
+        <Timeline {...{ journey, from, to, at, track, chosen: trip?.id, move }} />
         <Events events={within} move={move} />
         {[...journey.remarks, ...(fault === undefined ? [] : [fault])].map((remark) => (
           <p key={remark} class="remark">
@@ -206,7 +206,7 @@ function Privacy(): JSX.Element | null {
 
 /** The car at the moment of the time line. */
 function Moment({ track, at }: { readonly track: Track; readonly at: number }): JSX.Element {
-  const { speed, levels } = readingAt(track.readings, at);
+  const { speed, levels } = readingAt(track, at);
   const place = placeAt(track.points, at);
   const facts = [
     ['Speed', speed === undefined ? 'unknown' : `${numberOf(Math.abs(speed), 0.1)} km/h`],

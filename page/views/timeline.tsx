@@ -3,7 +3,15 @@ import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { numberOf, timeOf } from '../format.ts';
 import { useWidth } from '../hooks.ts';
-import { type EventKind, eventKinds, type Journey, type Reading, readingAt } from '../journey.ts';
+import {
+  type EventKind,
+  eventKinds,
+  type Interruption,
+  type Journey,
+  type Reading,
+  readingAt,
+  type Track,
+} from '../journey.ts';
 
 /** px */
 const LABELS = 72;
@@ -29,12 +37,12 @@ export interface TimelineOptions {
   readonly from: number;
   readonly to: number;
   readonly at: number;
-  readonly readings: readonly Reading[];
+  readonly track: Pick<Track, 'readings' | 'interruptions'>;
   readonly chosen: string | undefined;
   readonly move: (at: number) => void;
 }
 
-export function Timeline({ journey, from, to, at, readings, chosen, move }: TimelineOptions): JSX.Element {
+export function Timeline({ journey, from, to, at, track, chosen, move }: TimelineOptions): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const plot = Math.max(1, width - LABELS - 8);
@@ -47,7 +55,7 @@ export function Timeline({ journey, from, to, at, readings, chosen, move }: Time
   const kinds = eventKinds.filter((kind) => journey.events.some((one) => one.kind === kind));
   const lane = (index: number): number => CURVE + 8 + index * LANE;
   const height = lane(kinds.length + 1) + AXIS;
-  const { speed } = readingAt(readings, at);
+  const { speed } = readingAt(track, at);
   const key = (event: KeyboardEvent): void => {
     const change = { PageUp: MINUTE, PageDown: -MINUTE }[event.key];
     if (change === undefined) return;
@@ -64,7 +72,7 @@ export function Timeline({ journey, from, to, at, readings, chosen, move }: Time
         aria-label={`${trips.length} trips and ${events.length} events from ${timeOf(from)} to ${timeOf(to)}.`}
       >
         <Ticks {...{ from, to, plot, x, height }} />
-        <Curve {...{ readings, from, to, x }} until={Math.min(to, trips.find(({ id }) => id === chosen)?.to ?? to)} />
+        <Curve {...{ ...track, from, to, x }} until={Math.min(to, trips.find(({ id }) => id === chosen)?.to ?? to)} />
         <text class="axis" x="0" y={lane(0) + 15}>
           Trips
         </text>
@@ -189,13 +197,14 @@ interface CurveOptions {
   /** Where the line ends, UTC ms. */
   readonly until: number;
   readonly readings: readonly Reading[];
+  readonly interruptions: readonly Interruption[];
   readonly from: number;
   readonly to: number;
   readonly x: (time: number) => number;
 }
 
-/** Speed of the chosen trip. */
-function Curve({ readings, from, to, until, x }: CurveOptions): JSX.Element {
+/** Speed of the chosen trip, without a line where nothing was read. */
+function Curve({ readings, interruptions, from, to, until, x }: CurveOptions): JSX.Element {
   const speeds = readings.flatMap(({ at, speed }) =>
     speed === undefined || at < from || at > to ? [] : [[at, Math.max(0, speed)] as const],
   );
@@ -205,7 +214,12 @@ function Curve({ readings, from, to, until, x }: CurveOptions): JSX.Element {
   // A speed holds until the next; that of a car on its way until now.
   const last = speeds.at(-1);
   if (last !== undefined) speeds.push([until, last[1]]);
-  const line = speeds.map(([at, speed]) => `${x(at).toFixed(1)} ${y(speed).toFixed(1)}`).join('L');
+  const shown = interruptions.filter((one) => one.from <= to && one.to >= from);
+  const line = speeds.map(([at, speed], index) => {
+    const previous = speeds[index - 1]?.[0] ?? Number.NEGATIVE_INFINITY;
+    const begins = index === 0 || shown.some((one) => previous < one.to && one.to <= at);
+    return `${begins ? 'M' : 'L'}${x(at).toFixed(1)} ${y(speed).toFixed(1)}`;
+  });
   return (
     <>
       <text class="axis" x="0" y={CURVE}>
@@ -214,7 +228,21 @@ function Curve({ readings, from, to, until, x }: CurveOptions): JSX.Element {
       <text class="axis" x={LABELS - 6} y={y(top) + 4} text-anchor="end">
         {top}
       </text>
-      {speeds.length > 1 && <path class="curve" d={`M${line}`} />}
+      {speeds.length > 1 && <path class="curve" d={line.join('')} />}
+      {shown.map((one) => (
+        <g key={one.from}>
+          <rect
+            class="interruption"
+            x={x(one.from)}
+            y="12"
+            width={Math.max(2, x(one.to) - x(one.from))}
+            height={CURVE - 12}
+          />
+          <text class="axis" x={(x(one.from) + x(one.to)) / 2} y={CURVE / 2 + 8} text-anchor="middle">
+            no readings
+          </text>
+        </g>
+      ))}
     </>
   );
 }

@@ -21,7 +21,10 @@ const CELL = 90;
 const MARGIN = 32;
 /** Below the track are the scale and the buttons, px. */
 const FOOT = 36;
-const ZOOMS = [1, 2, 4, 8, 16];
+/** Each step of the zoom doubles the scale; step 0 fits the trip. */
+const MAX_ZOOM_STEP = 4;
+/** The zoom ends where this much ground, m, fills the width: a country with its neighbours. */
+const WIDEST_VIEW_M = 1_500_000;
 
 export interface TrackMapOptions {
   readonly points: readonly Point[];
@@ -36,7 +39,8 @@ export function TrackMap({ points, at, events }: TrackMapOptions): JSX.Element {
   const [zoom, setZoom] = useState(0);
   const height = Math.round(Math.min(520, Math.max(260, width * 0.6)));
   const place = placeAt(points, at);
-  const projection = projectionOf(points, { width, height, factor: ZOOMS[zoom] ?? 1, centre: place });
+  const projection = projectionOf(points, { width, height, factor: 2 ** zoom, centre: place });
+  const minZoomStep = Math.min(0, zoom - Math.ceil(Math.log2((projection.scale * WIDEST_VIEW_M) / Math.max(1, width))));
   const { x, y, scale } = projection;
   const tiles = store.car?.tiles;
   const step = stepOf(CELL / scale);
@@ -80,16 +84,29 @@ export function TrackMap({ points, at, events }: TrackMapOptions): JSX.Element {
         </text>
       </svg>
       {tiles?.attribution !== undefined && <p class="attribution">{tiles.attribution}</p>}
+      {tiles === undefined && (
+        <p class="note streets">
+          Land and cities only. For streets, start the bench with <code>--tiles</code>, or set <code>http.tiles</code>{' '}
+          in the configuration.
+        </p>
+      )}
       <div class="zoom">
         <button
           type="button"
           class="btn"
           aria-label="Zoom in"
-          onClick={() => setZoom(Math.min(ZOOMS.length - 1, zoom + 1))}
+          disabled={zoom >= MAX_ZOOM_STEP}
+          onClick={() => setZoom(zoom + 1)}
         >
           +
         </button>
-        <button type="button" class="btn" aria-label="Zoom out" onClick={() => setZoom(Math.max(0, zoom - 1))}>
+        <button
+          type="button"
+          class="btn"
+          aria-label="Zoom out"
+          disabled={zoom <= minZoomStep}
+          onClick={() => setZoom(zoom - 1)}
+        >
           −
         </button>
       </div>

@@ -112,7 +112,7 @@ function Sizes({ bytes, json }: NonNullable<BenchReportEvent['published']>): JSX
 
 /** What the process of the agent does, and what the button beside it does to it. */
 const processWords = {
-  within: ['good', 'runs within the bench, which serves this page', 'Give it a process of its own'],
+  within: ['good', 'runs within the bench, which serves this page', 'Prepare a power cut (own process)'],
   starts: ['warn', 'its process starts …', undefined],
   runs: ['good', 'has a process of its own', 'Kill the process'],
   lost: ['stale', 'this page does not reach its process', 'Kill the process'],

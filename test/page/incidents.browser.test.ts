@@ -41,6 +41,13 @@ describePeer('chromium', 'the first view shows incidents until a person has seen
     await collision.filter({ hasText: 'Collision: at the front' }).waitFor();
     await page.locator('path.impact').waitFor();
     await expectAccessible(page);
+    for (const width of [360, 390, 600, 768, 1280]) {
+      await page.setViewportSize({ width, height: 844 });
+      for (const panel of await page.locator('.panel').all()) {
+        const { height } = (await panel.boundingBox()) ?? { height: 0 };
+        expect(height, `${await panel.getAttribute('aria-labelledby')} at ${width} px`).toBeGreaterThan(80);
+      }
+    }
     await page.setViewportSize({ width: 390, height: 844 });
     await expectAccessible(page);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);

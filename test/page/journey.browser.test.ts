@@ -129,6 +129,39 @@ describePeer('chromium', 'the page shows the journey', () => {
       .waitFor();
   });
 
+  test('the map of a trip zooms out to the country, and its buttons end where the zoom ends', async () => {
+    const page = await openSeenTrip();
+    const [closer, wider] = [
+      page.getByRole('button', { name: 'Zoom in' }),
+      page.getByRole('button', { name: 'Zoom out' }),
+    ];
+    let steps = 0;
+    for (; await wider.isEnabled(); steps++) await wider.click();
+    expect(steps).toBeGreaterThan(4);
+    await page.locator('.track-map').getByText('Paris', { exact: true }).waitFor();
+    await page.getByText(/^[125]00 km$/).waitFor();
+    for (; await closer.isEnabled(); steps--) await closer.click();
+    expect(steps).toBe(-4);
+  });
+
+  test('the speed has a break where nothing was read, and is unknown there', async () => {
+    const page = await openSeenTrip();
+    const timeline = page.getByRole('region', { name: 'Time line' });
+    await timeline.getByText('no readings').waitFor();
+    expect((await timeline.locator('path.curve').getAttribute('d'))?.match(/M/g)).toHaveLength(2);
+    const moment = page.getByRole('slider', { name: 'Moment' });
+    await moment.focus();
+    await moment.press('Home');
+    const speed = page.getByTestId('moment Speed');
+    await speed.getByText('40.0 km/h').waitFor();
+    for (let minute = 0; minute < 9; minute++) await moment.press('PageUp');
+    await speed.getByText('49.0 km/h').waitFor();
+    await moment.press('ArrowRight');
+    await speed.getByText('unknown').waitFor();
+    await moment.press('PageUp');
+    await speed.getByText('50.0 km/h').waitFor();
+  });
+
   test('keys alone choose a trip, move the time line, and go to an event', async () => {
     const page = await browsed.open('#car');
     await page.getByRole('tab', { name: 'The journey' }).waitFor();
@@ -166,7 +199,6 @@ describePeer('chromium', 'the page shows the journey', () => {
     // 9.5 of 20 minutes: the way to the point of minute 10 is unknown.
     await page.mouse.click(box.x + 5 + (box.width - 10) * (9.5 / 20), box.y + box.height / 2);
     await page.getByTestId('moment Position').getByText('unknown').waitFor();
-    await page.getByTestId('moment Speed').getByText('49.0 km/h').waitFor();
     await page.getByRole('button', { name: 'Whole period' }).press('Enter');
     await page.getByRole('img', { name: /^2 trips and \d+ events/ }).waitFor();
     await moment.press('Home');

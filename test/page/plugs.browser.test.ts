@@ -59,7 +59,7 @@ describePeer('chromium', 'the page kills the agent of the bench', () => {
   test('killed without a broker, the agent sends its backlog when both are back: the broker receives every number', async () => {
     const page = await browsed.open('#wire');
     const backlog = async (): Promise<number> => Number(await page.getByTestId('backlog').textContent());
-    const own = page.getByRole('button', { name: 'Give it a process of its own' });
+    const own = page.getByRole('button', { name: 'Prepare a power cut (own process)' });
     await own.focus();
     await own.press('Enter');
     await page.getByText('has a process of its own:').waitFor();
