@@ -41,6 +41,6 @@ export function readRig(directory: string): Rig | undefined {
 export function vinOf(text: string): string {
   if (isVin(text)) return text;
   throw new InvalidArgumentError(
-    `"${text}" is not a VIN: 17 capital letters and digits without I, O and Q (ISO 3779).`,
+    `"${text}" is not a VIN: 17 capital letters and digits without I, O and Q (ISO 3779); this has ${text.length}.`,
   );
 }

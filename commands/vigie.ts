@@ -72,14 +72,19 @@ function needed(asked = ''): readonly string[] {
 const hints: readonly (readonly [said: RegExp, hint: string, given?: RegExp])[] = [
   // A number that was meant as a word, such as a longitude west of Greenwich, is taken for an option.
   [/unknown option '-\d/, 'put -- before an argument that begins with a minus'],
+  [/unknown command 'record'/, 'to record buses, vigie run --record FOLDER'],
+  [/missing required argument 'adapter'/, 'such as /dev/ttyUSB0, /dev/rfcomm0, tcp://192.168.0.10:35000 or can0'],
   // An option that takes several words takes all that follow.
   [/missing required argument/, 'write it before options that take several words, such as --dbc and --kinds', / --?\w/],
 ];
 
 function complaint(text: string): string {
-  const said = text.replace(/^error: /, 'vigie: ');
+  const said = text
+    .replace(/^error: /, 'vigie: ')
+    .replace(/command-argument value '[^']*' is invalid for argument '\w+'\. /, '');
   const hint = hints.find(([pattern, , given = /^/]) => pattern.test(said) && given.test(process.argv.join(' ')))?.[1];
-  return hint === undefined ? said : `${said.trimEnd()}: ${hint}\n`;
+  // Commander's nearest name leads away from a hint that knows the purpose.
+  return hint === undefined ? said : `${said.replace(/\(Did you mean.*/, '').trimEnd()}: ${hint}\n`;
 }
 
 /** The option of a command that names the folder in which it writes. */

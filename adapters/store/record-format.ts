@@ -21,6 +21,8 @@ export const FIRST_START = 'first-start';
 
 const VERSION = 'version';
 const COPY = 'version.copy';
+/** A hub keeps its data in this folder beside the records, when both use the standard folder. */
+const HUB = 'hub';
 
 interface RecordFormat {
   /** The highest number of the two files; {@link FORMAT} when neither holds one. */
@@ -105,10 +107,13 @@ function describe(file: string, text: string | Folder | undefined): string {
   return text === undefined ? `${file} is gone` : `${file} must hold the number of the format, e.g. ${FORMAT}`;
 }
 
-/** Whether no first start has finished in the folder: it is empty, apart from the lock of this process, or has the marker. */
+/**
+ * Whether no first start has finished in the folder: it has the marker, or nothing but the lock of this process and the
+ * folder of a hub.
+ */
 function isNew(folder: string, files: FileSystem): boolean {
   const names = namesIn(folder, files);
-  return names.includes(FIRST_START) || names.every((name) => name.startsWith('lock'));
+  return names.includes(FIRST_START) || names.every((name) => name.startsWith('lock') || name === HUB);
 }
 
 function namesIn(folder: string, files: FileSystem): readonly string[] {

@@ -4,6 +4,7 @@ import { instantOf } from '../../protocol/calendar.ts';
 import { defined } from '../../protocol/defined.ts';
 import { formatDuration } from '../../protocol/duration.ts';
 import type { VigieError } from '../../protocol/errors.ts';
+import { nearest } from '../../protocol/nearest.ts';
 import type { RemoteWords } from '../../protocol/remote/kind.ts';
 import { type RemoteType, remoteKinds } from '../../protocol/remote/table.ts';
 import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
@@ -32,7 +33,11 @@ export const usages: readonly string[] = remoteKinds.map(({ words }) => words.us
 export function requestOf(what: string, words: readonly string[], details: Details): SendRequest {
   const kind = remoteKinds.find(({ words: { verb } }) => verb === what);
   const said = [what, ...words].join(' ');
-  if (kind === undefined) throw wrong(`cannot send "${said}"; known:\n  ${[...usages, ...orderUsages].join('\n  ')}`);
+  if (kind === undefined) {
+    const meant = meantUsage([what, ...words]);
+    const advice = meant === undefined ? '; known:' : `; did you mean "${meant}"? Known are:`;
+    throw wrong(`cannot send "${said}"${advice}\n  ${[...usages, ...orderUsages].join('\n  ')}`);
+  }
   const { type, words: known } = kind;
   const reader = readers[type];
   for (const name of Object.keys(details) as (keyof Details)[]) {
@@ -44,6 +49,22 @@ export function requestOf(what: string, words: readonly string[], details: Detai
   const fault = kind.fault?.(body);
   if (fault !== undefined) throw wrong(`cannot send "${said}": ${fault}`);
   return { kind: type, body };
+}
+
+/** The command that the words come closest to, in any order: `lock door` for `doors lock`. */
+function meantUsage(said: readonly string[]): string | undefined {
+  for (const word of said) {
+    const [verb] = nearest(
+      word,
+      remoteKinds.map(({ words: { verb: known } }) => known),
+      1,
+    );
+    const kind = remoteKinds.find(({ words: { verb: known } }) => known === verb);
+    if (kind === undefined) continue;
+    const rest = said.find((one) => one !== word && Object.hasOwn(kind.words.bodies, one));
+    return rest === undefined ? kind.words.usage : `${kind.words.verb} ${rest}`;
+  }
+  return undefined;
 }
 
 function oneWord({ bodies, alone }: RemoteWords, [word, ...more]: readonly string[]): object | undefined {

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -79,11 +80,14 @@ export async function makePackage(
     for (const path of directories(folder)) chmodSync(path, 0o755);
     mkdirSync(dirname(file), { recursive: true });
     const how = compression === 'small' ? ['-Zxz', '-z9', '--threads-max=1'] : ['-Zgzip', '-z1'];
-    execFileSync('dpkg-deb', ['--build', '--root-owner-group', ...how, folder, file], {
+    // An interrupted run leaves no unfinished package under the name that people copy.
+    const unfinished = `${file}.unfinished`;
+    execFileSync('dpkg-deb', ['--build', '--root-owner-group', ...how, folder, unfinished], {
       stdio: ['ignore', 'ignore', 'inherit'],
       // Times of files are those of the sources, whenever this is run.
       env: { ...process.env, SOURCE_DATE_EPOCH: seconds },
     });
+    renameSync(unfinished, file);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -93,6 +93,9 @@ describe('words', () => {
 
   test.each<[string, Details, RegExp]>([
     ['windows open', {}, /cannot send "windows open"; known:\n {2}precondition .*\n(.*\n)* {2}doors lock/],
+    ['lock doors', {}, /cannot send "lock doors"; did you mean "doors lock"\? Known are:\n/],
+    ['door lock', {}, /did you mean "doors lock"\?/],
+    ['hron on', {}, /did you mean "horn on"\?/],
     ['doors', {}, /doors lock\|unlock/],
     ['doors ajar', {}, /doors lock\|unlock/],
     ['doors lock now', {}, /doors lock\|unlock/],

@@ -362,6 +362,9 @@ export function identify({ text }: Head, name: string): string | undefined {
     const read = [...canLinkTypes].join(', ');
     return `this capture is of ${linkTypeName(linkType)} and has no CAN frames; read are the link types ${read}`;
   }
+  if (/^\s*(VERSION\s+"|NS_\s*:|BU_\s*:)/.test(text) || /\.dbc$/i.test(name)) {
+    return 'this is a DBC, which describes frames: name the log here, and give the DBC with --dbc or in a profile';
+  }
   const known = unread.find(([is]) => is(text))?.[1];
   const tool = unpublished.find(([ending]) => ending.test(name))?.[1];
   if (known !== undefined || tool === undefined) return known;

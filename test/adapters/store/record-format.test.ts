@@ -29,6 +29,12 @@ test('a new folder gets the number in both files without a fault, and keeps them
   expect(await claimFormat(folder)).toEqual({});
 });
 
+test('a folder that only a hub has used is new to an agent', async () => {
+  mkdirSync(join(folder, 'hub'));
+  expect(readFormat(folder)).toEqual({ format: FORMAT });
+  expect(await claimFormat(folder)).toEqual({});
+});
+
 test('records of a newer agent are refused and left as they are, by either file', async () => {
   await records();
   for (const [name, other] of [
