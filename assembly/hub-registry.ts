@@ -5,10 +5,7 @@ import { SqliteDatabase, SqlReader, SqlRegistry, SqlRollouts } from '../adapters
 import type { HubLog, NumbersStore } from '../hub/ports.ts';
 import type { Registry } from '../hub/registry.ts';
 import type { RolloutStore } from '../hub/rollout-store.ts';
-import { makeDirectory } from './directory.ts';
-
-/** SQLite file of a hub, in its directory. */
-const DATABASE_FILE = 'hub.sqlite';
+import { databaseFile, makeDatabaseFile, makeHubDirectory } from './hub-folder.ts';
 
 /** Which hub. */
 export interface HubPlace {
@@ -27,7 +24,7 @@ export interface OpenRegistry {
 
 /** Whether a hub has used the directory: it keeps its SQLite file there, or with PostgreSQL its keys. */
 export function isHubPlace({ data, database }: HubPlace): boolean {
-  return existsSync(database === undefined ? join(data, DATABASE_FILE) : join(data, 'keys'));
+  return existsSync(database === undefined ? databaseFile(data) : join(data, 'keys'));
 }
 
 /** Whether a hub was ever started on the directory: its first start makes its key. */
@@ -42,9 +39,9 @@ export function usesTls({ data }: HubPlace): boolean {
 
 /** Opens the database of a hub, beside the hub if it runs. Rejects as `startHub` does, but for the lock of its directory. */
 export async function openRegistry({ data, database: url }: HubPlace, log: HubLog): Promise<OpenRegistry> {
+  makeHubDirectory(data, log);
   if (url === undefined) {
-    makeDirectory(data, { of: 'the hub', choose: '--data' });
-    const database = await SqliteDatabase.open(join(data, DATABASE_FILE));
+    const database = await SqliteDatabase.open(makeDatabaseFile(data, log));
     return {
       registry: new SqlRegistry(database),
       reader: new SqlReader(database.select),

@@ -47,7 +47,6 @@ import { remoteTypes } from '../protocol/remote/table.ts';
 import { callbackSettings, defaultsOf, interfaceSettings } from '../protocol/settings.ts';
 import { channelsOf } from './callback-channels.ts';
 import { viewOfParts } from './capture-view.ts';
-import { makeDirectory } from './directory.ts';
 import { eventsSeenBy, hubGates, ownersIn, seeingOnly, servedTo, tokenKeyFile, visibleCars } from './hub-access.ts';
 import { withBooks } from './hub-books.ts';
 import { connectExternal, type ExternalBroker, type HubBrokerParts, startEmbedded } from './hub-broker.ts';
@@ -55,6 +54,7 @@ import { clientRights, onChanges, watchRegistry } from './hub-clients.ts';
 import { onPostgres, onSqlite } from './hub-database.ts';
 import { HubDeliveries } from './hub-deliveries.ts';
 import type { SecureHub } from './hub-enrolment.ts';
+import { makeDatabaseFile, makeHubDirectory } from './hub-folder.ts';
 import { serveHealth } from './hub-health.ts';
 import { digestOf, MONITOR_WAIT, startMonitorSync } from './hub-monitors.ts';
 import { hubNotifier } from './hub-notifier.ts';
@@ -141,14 +141,14 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<Hub, 'stop'>> {
   const { data, database, port, http, metrics, hosts, secure, clock, log } = options;
   const after: Timer = (delay, due) => clock.after(delay, due);
-  makeDirectory(data, { of: 'the hub', choose: '--data' });
+  makeHubDirectory(data, log);
   const unlock = lockDirectory(data);
   teardowns.unshift(async () => unlock());
   const callbacks = { ...CALLBACKS, ...options.callbacks };
   const { queueLimit: limit } = callbacks;
   const opened =
     database === undefined
-      ? await onSqlite(join(data, 'hub.sqlite'), limit, log)
+      ? await onSqlite(makeDatabaseFile(data, log), limit, log)
       : await onPostgres(database, { limit, clock, log });
   const { store, reader, overviewReader, audit, registry, monitorStore, rollouts, deliveries, locks, news, close } =
     opened;

@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { makeDirectory } from '../assembly/directory.ts';
 import { digestOf } from '../assembly/hub-clients.ts';
 import { type HubPlace, hasRun, usesTls } from '../assembly/hub-registry.ts';
 import type { Owner, RegisteredCar, Registry } from '../hub/registry.ts';
@@ -58,7 +57,6 @@ export function addCarCommand(): Command {
       if (owners.length === 0) throw new VigieError('usage.wrong', 'say whose car it is: --fleet, --user or both');
       const vins = vinsIn(words, options.vins);
       const { configuration, ...place } = placeOf(command.optsWithGlobals<PlaceOptions>());
-      if (options.new === true) makeDirectory(place.data, { of: 'the hub', choose: '--data' });
       const enrols = configuration?.tls !== undefined || usesTls(place);
       // Its operator has not decided yet whether it uses TLS.
       const isUndecided = !hasRun(place) && options.password !== true;

@@ -269,6 +269,7 @@ export const logEvents = {
   'hub.client.refused': ['warn', 'The hub refuses a connection to its broker', 'client', 'reason'],
   'hub.command.unsent': ['warn', 'The hub cannot send a command now; it sends it again', 'vin', 'id', 'error'],
   'hub.commands.unread': ['error', 'The hub cannot read the open commands of a car', 'vin', 'error'],
+  'hub.data.readable': ['warn', 'Other users of this machine may read the data of the hub', 'path', 'error'],
   'hub.database.disconnected': ['warn', 'The database closed a connection', 'where', 'error'],
   'hub.database.silent': ['warn', 'The database does not answer; the health report has no counts of cars', 'error'],
   'hub.deliveries.failed': ['warn', 'The hub cannot send events to receivers; it tries again', 'receiver', 'error'],

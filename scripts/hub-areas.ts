@@ -58,6 +58,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
   // A car added, enrolled, expired, renewed, removed, refused and forgotten; who sees what, and what the broker lets whom do.
   enrol: [
     'test/assembly/hub-enrolment.test.ts',
+    'test/assembly/hub-folder.test.ts',
     'test/assembly/renewal.test.ts',
     'test/assembly/hub-revoked.engine.test.ts',
     'test/assembly/hub-access.test.ts',

@@ -73,6 +73,7 @@ export const logAdvice: Partial<Record<LogEvent, string>> = {
   'hub.enrolment.connectionLimit': 'find out which client opens so many',
   'hub.enrolment.failed': 'check the database',
   'hub.enrolment.refused': 'issue another token with `vigie hub add`, or find out who tries',
+  'hub.data.readable': 'give the directory to the user of the hub, or choose another with --data',
   'hub.database.disconnected': 'check the database, if it does not come back',
   'hub.database.silent': 'check the database',
   'hub.live.unread': 'check the database',
