@@ -6,9 +6,11 @@ import type { CommandKind } from '../protocol/schema/remote.ts';
 import type { AgentSettings, CaptureSettings } from '../protocol/settings.ts';
 import type { BusActivity } from './bus-activity.ts';
 import type { Notifier } from './callbacks/notifier.ts';
-import type { AnyColumnSink, ColumnSink } from './column-intake.ts';
 import type { Overseer } from './health/overseer.ts';
-import type { SourceGroup } from './mapping.ts';
+import type { AnyColumnSink, ColumnSink } from './model/column-intake.ts';
+import type { SourceGroup } from './model/mapping.ts';
+import type { StatusReader } from './model/status.ts';
+import type { RefusalListener } from './model/target.ts';
 import type { MonitorSignals } from './monitors/custom-signals.ts';
 import type {
   Actuator,
@@ -33,8 +35,6 @@ import type { Limits } from './remotes/power.ts';
 import type { Signer } from './remotes/requests.ts';
 import type { SignalNumbers } from './signals/numbers.ts';
 import type { SignalView } from './signals/view.ts';
-import type { StatusReader } from './status.ts';
-import type { RefusalListener } from './target.ts';
 
 export interface AgentPorts {
   readonly clock: Clock;

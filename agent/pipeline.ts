@@ -4,8 +4,9 @@ import { VigieError } from '../protocol/errors.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import type { OutboxSettings } from '../protocol/settings.ts';
-import type { ChannelObserver, Channels } from './channels.ts';
-import type { StatusWriter } from './mapping.ts';
+import type { ChannelObserver, Channels } from './model/channels.ts';
+import type { StatusWriter } from './model/mapping.ts';
+import type { Status } from './model/status.ts';
 import type { MonitorSignals } from './monitors/custom-signals.ts';
 import { Monitors } from './monitors/monitors.ts';
 import type { Log, Publisher } from './ports.ts';
@@ -26,7 +27,6 @@ import { TheftRecorder } from './recorders/theft.ts';
 import { TripRecorder } from './recorders/trip.ts';
 import { WaypointRecorder } from './recorders/waypoint.ts';
 import type { Records } from './records.ts';
-import type { Status } from './status.ts';
 
 /*
  * One frame:    source → decoder → mapping → Status, channels ─┬─ the recorders below, in this order → outbox → link

@@ -9,8 +9,8 @@
 import { bitsOf, DbcFrameReader, type DbcMessage, MessageFinder, type Signal } from '../adapters/can/dbc/index.ts';
 import { changedSince, type FrameEntry, FrameTable, isExtended } from '../adapters/can/frame-table.ts';
 import type { BusStreams, FollowedEvents } from '../adapters/http/own-routes.ts';
+import type { Status } from '../agent/model/status.ts';
 import { type Clock, EXTENDED, type FrameBatch } from '../agent/ports.ts';
-import type { Status } from '../agent/status.ts';
 import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { hex } from '../protocol/hex.ts';

@@ -11,8 +11,8 @@ import {
 } from '../adapters/can/dbc/index.ts';
 import type { IdentifierFilter } from '../adapters/can/socketcan/index.ts';
 import type { PreparedCollection } from '../agent/collect/running-collection.ts';
+import { hiddenFrom } from '../agent/model/privacy.ts';
 import { EXTENDED } from '../agent/ports.ts';
-import { hiddenFrom } from '../agent/privacy.ts';
 import { readCondition } from '../config/conditions.ts';
 import { profileDefaults } from '../config/defaults.ts';
 import { Findings } from '../config/findings.ts';

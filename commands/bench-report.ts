@@ -1,4 +1,4 @@
-import type { StatusReader } from '../agent/status.ts';
+import type { StatusReader } from '../agent/model/status.ts';
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { counted } from '../protocol/counted.ts';
 import { readableBody } from '../protocol/readable.ts';

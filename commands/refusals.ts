@@ -1,7 +1,7 @@
 /** What became of the paths that a profile maps: those without a value, and values that were refused, with the rule. */
-import type { ChannelObserver } from '../agent/channels.ts';
-import type { StatusObserver } from '../agent/status.ts';
-import type { RefusalListener, ValueRefusal } from '../agent/target.ts';
+import type { ChannelObserver } from '../agent/model/channels.ts';
+import type { StatusObserver } from '../agent/model/status.ts';
+import type { RefusalListener, ValueRefusal } from '../agent/model/target.ts';
 import { type Channel, channelByPath, channels } from '../protocol/channels.ts';
 import { counted } from '../protocol/counted.ts';
 import type { SourceMapping } from '../protocol/profile.ts';

@@ -3,8 +3,9 @@
  * What is sent is what Status says when the stream can take it: a slow screen sees the newest values and misses those
  * between, and what the people in the car keep to themselves is not in Status.
  */
+
+import type { StatusListener, StatusObserver } from '../../agent/model/status.ts';
 import type { Clock } from '../../agent/ports.ts';
-import type { StatusListener, StatusObserver } from '../../agent/status.ts';
 import { dateTime } from '../../protocol/interface/json/date-time.ts';
 import { type Slot, slots } from '../../protocol/slots.ts';
 import { TooManyRequests } from './access/failures.ts';

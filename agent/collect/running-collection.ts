@@ -1,13 +1,13 @@
 import type { CustomSignal } from '../../protocol/profile.ts';
 import type { CollectOrder } from '../../protocol/schema/collect.ts';
-import { type ColumnSink, intakeOf } from '../column-intake.ts';
+import { type ColumnSink, intakeOf } from '../model/column-intake.ts';
+import type { ObservedStatus, StatusObserver } from '../model/status.ts';
 import type { FrameBatch, FrameDecoder } from '../ports.ts';
 import type { RecorderParts } from '../recorders/recorder.ts';
 import { holds } from '../remotes/interlocks.ts';
 import type { NumberedCatalog } from '../signals/numbers.ts';
 import { SignalRecorder, type SignalRecorderOptions } from '../signals/recorder.ts';
 import { Signals } from '../signals/signals.ts';
-import type { ObservedStatus, StatusObserver } from '../status.ts';
 
 /** What a command asks for, found in the network descriptions of the profile. */
 export interface PreparedCollection {

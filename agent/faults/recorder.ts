@@ -11,11 +11,11 @@ import {
 } from '../../protocol/schema/fault.ts';
 import type { FaultSettings } from '../../protocol/settings.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
-import type { Channels } from '../channels.ts';
+import type { Channels } from '../model/channels.ts';
+import type { StatusReader } from '../model/status.ts';
 import type { Log, RecordStore } from '../ports.ts';
 import type { Recorder } from '../recorders/recorder.ts';
 import type { Records } from '../records.ts';
-import type { StatusReader } from '../status.ts';
 import type { FaultReader, UnitFaults } from './reader.ts';
 
 const ignition = slotByPath.get('ignition.type') as Slot;

@@ -5,8 +5,8 @@ import { codedData, type TriggerData } from '../../protocol/schema/monitor/data.
 import { TRUE } from '../../protocol/schema/monitor/expression.ts';
 import { type Extension, type ExtensionType, telemetrySections } from '../../protocol/schema/monitor/extensions.ts';
 import type { StatusContents } from '../../protocol/schema/status.ts';
+import type { StatusReader } from '../model/status.ts';
 import type { OpenTripReader } from '../recorders/recorder.ts';
-import type { StatusReader } from '../status.ts';
 import type { Facts } from './facts.ts';
 import type { RunningMonitor, RunningTrigger, SourceValue } from './running.ts';
 import { literal, type Sources } from './sources.ts';

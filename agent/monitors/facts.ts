@@ -3,7 +3,7 @@ import type { Alert } from '../../protocol/schema/alert.ts';
 import type { RecordKind } from '../../protocol/schema/kind.ts';
 import type { Body } from '../../protocol/schema/message.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
-import type { StatusReader } from '../status.ts';
+import type { StatusReader } from '../model/status.ts';
 
 export const privacyState = slotByPath.get('privacy.state') as Slot;
 

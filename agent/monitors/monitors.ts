@@ -16,10 +16,10 @@ import {
   monitorIdPattern,
 } from '../../protocol/schema/monitor.ts';
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
+import type { StatusReader } from '../model/status.ts';
 import type { Log, Memory } from '../ports.ts';
 import type { OpenTripReader, Recorder } from '../recorders/recorder.ts';
 import type { RecordObserver } from '../records.ts';
-import type { StatusReader } from '../status.ts';
 import { MonitorContext } from './context.ts';
 import type { MonitorSignals } from './custom-signals.ts';
 import { Evaluator } from './evaluator.ts';

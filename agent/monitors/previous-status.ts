@@ -1,6 +1,6 @@
 import type { StatusContents } from '../../protocol/schema/status.ts';
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
-import type { StatusReader } from '../status.ts';
+import type { StatusReader } from '../model/status.ts';
 
 /** Status for monitors: an evaluation before a change sees the previous value of the changed slot. */
 export class PreviousStatus implements StatusReader {

@@ -9,8 +9,8 @@ import type {
 import type { TriggerData } from '../../protocol/schema/monitor/data.ts';
 import { FALSE, TRUE, type Truth, UNKNOWN } from '../../protocol/schema/monitor/expression.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
-import { distance } from '../position.ts';
-import type { StatusReader } from '../status.ts';
+import { distance } from '../model/position.ts';
+import type { StatusReader } from '../model/status.ts';
 import type { WatchedSignal } from './custom-signals.ts';
 import type { Thresholds } from './thresholds.ts';
 import type { Due } from './timer-queue.ts';

@@ -1,7 +1,7 @@
 /** Sources of triggers: slots of Status, several slots together, or records. */
 import { dataRules, isSignal, type SignalDataName, signalNameOf } from '../../protocol/schema/monitor/data.ts';
 import { type Slot, type SlotValue, slotByPath, slots } from '../../protocol/slots.ts';
-import type { StatusReader } from '../status.ts';
+import type { StatusReader } from '../model/status.ts';
 import type { MonitorSignals, WatchedSignal } from './custom-signals.ts';
 import { type Facts, privacyState } from './facts.ts';
 import { edgesOf, type RunningTrigger, type SourceName, type SourceValue, type TriggerSource } from './running.ts';

@@ -1,9 +1,9 @@
 import type { AlarmRecord } from '../../protocol/schema/alarm.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
-import type { StatusWriter } from '../mapping.ts';
-import { presentPosition } from '../position.ts';
+import type { StatusWriter } from '../model/mapping.ts';
+import { presentPosition } from '../model/position.ts';
+import type { StatusReader } from '../model/status.ts';
 import type { Records } from '../records.ts';
-import type { StatusReader } from '../status.ts';
 import type { Recorder } from './recorder.ts';
 
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;

@@ -7,9 +7,9 @@ import { type Alert, alertSchema } from '../../protocol/schema/alert.ts';
 import type { AlertType } from '../../protocol/schema/alert-types.ts';
 import { positionSchema } from '../../protocol/schema/status/position.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
-import { type Position, presentPosition } from '../position.ts';
+import { type Position, presentPosition } from '../model/position.ts';
+import type { StatusReader } from '../model/status.ts';
 import type { Records } from '../records.ts';
-import type { StatusReader } from '../status.ts';
 import type { Recorder, TripReader } from './recorder.ts';
 
 const SECTION = 'alerts.';

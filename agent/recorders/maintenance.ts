@@ -3,8 +3,8 @@ import { defined } from '../../protocol/defined.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
 import { type Maintenance, maintenanceSchema } from '../../protocol/schema/maintenance.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
+import type { StatusReader } from '../model/status.ts';
 import type { Records } from '../records.ts';
-import type { StatusReader } from '../status.ts';
 import type { Recorder } from './recorder.ts';
 
 const days = channelByPath.get('maintenance.days') as Channel;

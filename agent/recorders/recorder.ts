@@ -1,8 +1,8 @@
 import type { Trip } from '../../protocol/schema/trip.ts';
-import type { ChannelObserver } from '../channels.ts';
+import type { ChannelObserver } from '../model/channels.ts';
+import type { ObservedStatus, StatusObserver } from '../model/status.ts';
 import type { Publisher } from '../ports.ts';
 import type { Records } from '../records.ts';
-import type { ObservedStatus, StatusObserver } from '../status.ts';
 
 /** Bound on the parts of a recorder's state. */
 export const PARTS = 64;

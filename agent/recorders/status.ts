@@ -1,6 +1,6 @@
 import { type Slot, type SlotValue, statusObjects } from '../../protocol/slots.ts';
+import type { Status } from '../model/status.ts';
 import type { Publisher } from '../ports.ts';
-import type { Status } from '../status.ts';
 import { type Patience, type Recorder, unchanged } from './recorder.ts';
 
 /** A change waits this long for further ones, ms: events go out at once, drifting quantities are gathered. */

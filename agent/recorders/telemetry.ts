@@ -11,8 +11,8 @@ import {
 } from '../../protocol/schema/telemetry.ts';
 import type { OutboxSettings } from '../../protocol/settings.ts';
 import { type Slot, type SlotValue, slotById, slots } from '../../protocol/slots.ts';
+import type { StatusListener } from '../model/status.ts';
 import type { Records } from '../records.ts';
-import type { StatusListener } from '../status.ts';
 import { PARTS, type Patience, type Recorder, unchanged } from './recorder.ts';
 
 const FALLBACK: TelemetryRule = { interval: 1_000, deadBand: 0, heartbeat: 60_000 };

@@ -5,10 +5,10 @@ import { shiftInstants } from '../../protocol/instants.ts';
 import { recordingDefaults, type TheftRule } from '../../protocol/recording.ts';
 import { type Theft, theftSchema } from '../../protocol/schema/theft.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
-import type { StatusWriter } from '../mapping.ts';
-import { distance, presentPosition } from '../position.ts';
+import type { StatusWriter } from '../model/mapping.ts';
+import { distance, presentPosition } from '../model/position.ts';
+import type { StatusReader } from '../model/status.ts';
 import type { Records } from '../records.ts';
-import type { StatusReader } from '../status.ts';
 import type { Recorder } from './recorder.ts';
 
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;

@@ -1,8 +1,8 @@
 import { recordingDefaults, type TripRule } from '../../protocol/recording.ts';
 import type { Trip, TripFaultCause } from '../../protocol/schema/trip.ts';
 import type { Slot, SlotValue } from '../../protocol/slots.ts';
+import type { StatusReader } from '../model/status.ts';
 import type { Records } from '../records.ts';
-import type { StatusReader } from '../status.ts';
 import type { OpenTripReader, Recorder, TripReader } from './recorder.ts';
 import { tellsPower } from './trip/car.ts';
 import { forget } from './trip/distance.ts';

@@ -3,9 +3,9 @@ import type { WaypointRule } from '../../protocol/recording.ts';
 import type { Waypoint } from '../../protocol/schema/waypoint.ts';
 import type { OutboxSettings } from '../../protocol/settings.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
-import { deviation, distance } from '../position.ts';
+import { deviation, distance } from '../model/position.ts';
+import type { StatusReader } from '../model/status.ts';
 import type { Records } from '../records.ts';
-import type { StatusReader } from '../status.ts';
 import { type Patience, type Recorder, unchanged } from './recorder.ts';
 
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;

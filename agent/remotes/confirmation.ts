@@ -2,9 +2,9 @@ import { type Channel, channelByPath } from '../../protocol/channels.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Confirmation } from '../../protocol/profile.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
-import type { ChannelObserver, Channels } from '../channels.ts';
+import type { ChannelObserver, Channels } from '../model/channels.ts';
+import type { Status, StatusObserver } from '../model/status.ts';
 import type { Clock } from '../ports.ts';
-import type { Status, StatusObserver } from '../status.ts';
 import type { CommandEnd } from './diagnosis.ts';
 
 /** How waiting for a result ended: it was shown, it was not in time, or something else was shown that ends it. */

@@ -3,8 +3,8 @@ import { channelByPath } from '../../protocol/channels.ts';
 import type { FailureSign } from '../../protocol/remote/kind.ts';
 import { remoteActions } from '../../protocol/remote/table.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
-import type { Channels } from '../channels.ts';
-import type { StatusReader } from '../status.ts';
+import type { Channels } from '../model/channels.ts';
+import type { StatusReader } from '../model/status.ts';
 import type { Refusal } from './plan.ts';
 
 /** A change of Status that ends an action before its time. */

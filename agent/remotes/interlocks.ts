@@ -3,7 +3,7 @@ import type { Condition, Requirement } from '../../protocol/profile.ts';
 import type { InterlockRule } from '../../protocol/remote/kind.ts';
 import { remoteActions } from '../../protocol/remote/table.ts';
 import { slotByPath } from '../../protocol/slots.ts';
-import type { StatusReader } from '../status.ts';
+import type { StatusReader } from '../model/status.ts';
 import type { Refusal } from './plan.ts';
 
 /** Conditions for each action on the car; an action without a row has no condition. */

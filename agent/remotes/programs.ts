@@ -9,9 +9,9 @@ import {
 import type { RemoteType } from '../../protocol/remote/table.ts';
 import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
-import type { StatusWriter } from '../mapping.ts';
+import type { StatusWriter } from '../model/mapping.ts';
+import type { Status } from '../model/status.ts';
 import { localSeconds, nextOf, type Occurrence, type Schedule, type When } from '../schedule.ts';
-import type { Status } from '../status.ts';
 import type { Effect } from './plan.ts';
 import { PreconditioningRuns } from './preconditioning-runs.ts';
 

@@ -1,8 +1,8 @@
 import type { Condition } from '../../protocol/profile.ts';
 import type { Slot } from '../../protocol/slots.ts';
+import type { StatusReader } from '../model/status.ts';
+import { slotOf } from '../model/target.ts';
 import { holds } from '../remotes/interlocks.ts';
-import type { StatusReader } from '../status.ts';
-import { slotOf } from '../target.ts';
 
 /** The conditions of a profile under which signals are recorded: each is looked at when its path changes. */
 export class Conditions {

@@ -1,6 +1,6 @@
 import type { CustomSignal, TextSignal } from '../../protocol/profile.ts';
-import type { ColumnSink } from '../column-intake.ts';
-import type { SourceGroup } from '../mapping.ts';
+import type { ColumnSink } from '../model/column-intake.ts';
+import type { SourceGroup } from '../model/mapping.ts';
 import type { CustomSignalsPart, SignalParts } from '../options.ts';
 import type { OutboxStore, Publisher, ReadingSink, WantedSignal } from '../ports.ts';
 import { announceCatalog, announceEarlier } from './announcement.ts';

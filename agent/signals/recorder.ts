@@ -4,9 +4,9 @@ import { type TimeResolution, telemetryBounds } from '../../protocol/schema/tele
 import { hexOf } from '../../protocol/signals/hash.ts';
 import { type SignalReading, telemetryFromSignals } from '../../protocol/signals/telemetry.ts';
 import type { Slot } from '../../protocol/slots.ts';
+import type { StatusReader } from '../model/status.ts';
 import { PARTS, type Patience, type Recorder, unchanged } from '../recorders/recorder.ts';
 import type { Records } from '../records.ts';
-import type { StatusReader } from '../status.ts';
 import { Conditions } from './conditions.ts';
 import type { NumberedCatalog } from './numbers.ts';
 import type { Signals } from './signals.ts';

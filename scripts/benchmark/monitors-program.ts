@@ -2,8 +2,9 @@
  * Monitors as a program of contest.ts: a second of a car that changes 10,000 values a second, tick included. Arguments:
  * how many monitors, and what changes: `car` (all slots in turn) or `watched` (only what monitors watch).
  */
+
+import { Status } from '../../agent/model/status.ts';
 import { Monitors } from '../../agent/monitors/monitors.ts';
-import { Status } from '../../agent/status.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import { type DataName, dataNames, dataRules } from '../../protocol/schema/monitor/data.ts';
 import { type Slot, type SlotValue, slotByPath, slots } from '../../protocol/slots.ts';

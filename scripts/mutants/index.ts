@@ -6,7 +6,7 @@
  *     npm run mutants                                  twenty of the parts that keep promises; ends after 15 minutes
  *     npm run mutants -- --for 30m                     ends after this time
  *     npm run mutants -- --count 5 --seed 3            five others
- *     npm run mutants -- --file agent/privacy.ts       of one file; may be given several times
+ *     npm run mutants -- --file agent/model/privacy.ts       of one file; may be given several times
  *     npm run mutants -- --minutes 2                   at most so long for each
  *     npm run mutants -- --only 17                     the one with this number, once more
  *     npm run mutants -- --ledger FOLDER               a ledger elsewhere than in test/world/ledger
@@ -31,7 +31,7 @@ const FILES = [
   'agent/outbox/gaps.ts',
   'agent/outbox/outbox.ts',
   'agent/outbox/queue.ts',
-  'agent/privacy.ts',
+  'agent/model/privacy.ts',
   'agent/remotes/checks.ts',
   'agent/remotes/command-intake.ts',
   'agent/remotes/execution.ts',

@@ -2,9 +2,9 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { Status } from '../../agent/model/status.ts';
 import { Monitors } from '../../agent/monitors/monitors.ts';
 import type { RemoteAction } from '../../agent/remotes/requests.ts';
-import { Status } from '../../agent/status.ts';
 import { defined } from '../../protocol/defined.ts';
 import type { Side } from '../../protocol/interface/operation.ts';
 import type { Body } from '../../protocol/schema/message.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { Status } from '../../agent/model/status.ts';
 import { type PowerState, PowerStates } from '../../agent/power.ts';
-import { Status } from '../../agent/status.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import { VirtualClock } from '../rig/clock.ts';

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { StatusReader } from '../../agent/model/status.ts';
 import { PowerStates } from '../../agent/power.ts';
-import type { StatusReader } from '../../agent/status.ts';
 import type { CommandBodyKind } from '../../protocol/command.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 import { VirtualClock } from '../rig/clock.ts';

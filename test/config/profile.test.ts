@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Channels } from '../../agent/channels.ts';
-import { Mapping } from '../../agent/mapping.ts';
-import { Status } from '../../agent/status.ts';
+import { Channels } from '../../agent/model/channels.ts';
+import { Mapping } from '../../agent/model/mapping.ts';
+import { Status } from '../../agent/model/status.ts';
 import { loadProfile, type Profile } from '../../config/profile.ts';
 import { shippedNames, shippedProfiles } from '../../config/shipped.ts';
 import { channelByPath } from '../../protocol/channels.ts';

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Noise } from '../../adapters/simulated/noise.ts';
-import { deviation, distance } from '../../agent/position.ts';
+import { deviation, distance } from '../../agent/model/position.ts';
 import { bodies } from '../../protocol/schema/message.ts';
 import { readingsFromTelemetry } from '../../protocol/schema/telemetry.ts';
 import type { Waypoint } from '../../protocol/schema/waypoint.ts';

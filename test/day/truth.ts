@@ -3,7 +3,7 @@ import { day as script } from '../../adapters/simulated/day.ts';
 import { timeOfDay } from '../../adapters/simulated/day-scenario.ts';
 import { Route, type RoutePoint } from '../../adapters/simulated/route.ts';
 import type { Scene } from '../../adapters/simulated/scenario.ts';
-import { distance } from '../../agent/position.ts';
+import { distance } from '../../agent/model/position.ts';
 import { recordingDefaults } from '../../protocol/recording.ts';
 import { DAY, scenario } from '../rig/day.ts';
 

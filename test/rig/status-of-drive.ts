@@ -1,8 +1,8 @@
 import { DbcDecoder } from '../../adapters/can/dbc/index.ts';
 import { SimulatedCar } from '../../adapters/simulated/index.ts';
-import { Channels } from '../../agent/channels.ts';
-import { Mapping } from '../../agent/mapping.ts';
-import { Status } from '../../agent/status.ts';
+import { Channels } from '../../agent/model/channels.ts';
+import { Mapping } from '../../agent/model/mapping.ts';
+import { Status } from '../../agent/model/status.ts';
 import { loadProfile } from '../../config/profile.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import type { Waypoint } from '../../protocol/schema/waypoint.ts';

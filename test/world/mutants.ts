@@ -116,7 +116,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     defect: 'privacy hides nothing',
-    file: 'agent/privacy.ts',
+    file: 'agent/model/privacy.ts',
     edits: [['    this.level = this.#exposed ? 0 : this.#chosen;', '    this.level = 0;']],
     invariant: 'private',
     seed: 19,

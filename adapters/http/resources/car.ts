@@ -1,8 +1,8 @@
 /** What the HTTP interface must know of the vehicles it serves; `assembly/` builds it. */
 
+import type { StatusReader } from '../../../agent/model/status.ts';
 import type { StoredRecord } from '../../../agent/ports.ts';
 import type { RemoteAction, RemoteOrder } from '../../../agent/remotes/requests.ts';
-import type { StatusReader } from '../../../agent/status.ts';
 import type { Country } from '../../../protocol/interface/countries.ts';
 import type { RecordFilter } from '../../../protocol/interface/record-filter.ts';
 import type { Callback, CallbackSide, CallbackStatus } from '../../../protocol/schema/callback.ts';

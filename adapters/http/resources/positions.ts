@@ -1,5 +1,5 @@
 /** Where the car is. */
-import { presentPosition } from '../../../agent/position.ts';
+import { presentPosition } from '../../../agent/model/position.ts';
 import { positionJson } from '../../../protocol/interface/json/position.ts';
 import type { Answer } from '../call.ts';
 import { type Context, found, unknown } from './context.ts';

@@ -1,5 +1,5 @@
 /** Simplifying a way: Douglas and Peucker, Cartographica 10 (1973). */
-import { deviation } from '../../../agent/position.ts';
+import { deviation } from '../../../agent/model/position.ts';
 
 export interface Coordinates {
   readonly latitude: number;

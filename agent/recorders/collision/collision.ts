@@ -7,9 +7,9 @@ import { type CollisionRule, recordingDefaults } from '../../../protocol/recordi
 import { type Collision, collisionSchema } from '../../../protocol/schema/collision.ts';
 import { telemetryFromReadings, telemetrySlots } from '../../../protocol/schema/telemetry.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../../protocol/slots.ts';
-import { presentPosition } from '../../position.ts';
+import { presentPosition } from '../../model/position.ts';
+import type { StatusReader } from '../../model/status.ts';
 import type { Records } from '../../records.ts';
-import type { StatusReader } from '../../status.ts';
 import type { Recorder, TripReader } from '../recorder.ts';
 import { Accelerometer, type KeptSamples } from './accelerometer.ts';
 import { CrashReport, type Impact, severityRank } from './crash-report.ts';

@@ -1,7 +1,7 @@
 /** What Status says of the car at this moment. */
 import type { Propulsion } from '../../../protocol/schema/trip.ts';
 import type { Slot } from '../../../protocol/slots.ts';
-import type { StatusReader } from '../../status.ts';
+import type { StatusReader } from '../../model/status.ts';
 import * as slots from './slots.ts';
 
 /** Whether the car is switched on; undefined: nothing says it. */

@@ -9,7 +9,7 @@
  * whatever its resolution is.
  */
 import type { DistanceSource } from '../../../protocol/schema/trip.ts';
-import { distance } from '../../position.ts';
+import { distance } from '../../model/position.ts';
 import { list, members, nullable, type Shape } from './shape.ts';
 
 /** Km and km/h; times are trip time in ms. */

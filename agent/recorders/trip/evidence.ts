@@ -1,6 +1,6 @@
 /** Decides which events of the table of phases have happened. Reads the state of the trip and Status; changes neither. */
 import type { TripRule } from '../../../protocol/recording.ts';
-import type { StatusReader } from '../../status.ts';
+import type { StatusReader } from '../../model/status.ts';
 import { hasSwitch, measuresWay, powerOf } from './car.ts';
 import { way } from './distance.ts';
 import type { TripEvent, TripPhase } from './phases.ts';

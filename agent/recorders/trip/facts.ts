@@ -1,6 +1,6 @@
 /** The record of a trip, of what is known of it. */
 import type { Trip } from '../../../protocol/schema/trip.ts';
-import type { StatusReader } from '../../status.ts';
+import type { StatusReader } from '../../model/status.ts';
 import { sourceOf, way } from './distance.ts';
 import { consumptionOf, type EnergyType, type Gauge, storedEnergy } from './energy.ts';
 import { segmentsOf } from './segments.ts';

@@ -1,6 +1,6 @@
 /** Which slots were read, also unchanged: Status tells changes to its observers, but repetitions only by freshness. */
 import { type Slot, slotByPath } from '../../../protocol/slots.ts';
-import type { StatusReader } from '../../status.ts';
+import type { StatusReader } from '../../model/status.ts';
 import { watched } from './slots.ts';
 
 /** Status calls a value fresh that was read up to this long after the moment it is asked about, ms. */

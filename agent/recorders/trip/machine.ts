@@ -1,8 +1,8 @@
 /** Carries out the table of phases: one method for each action, and the events that lead to them. */
 import type { TripRule } from '../../../protocol/recording.ts';
 import type { Trip, TripFault, TripFaultCause } from '../../../protocol/schema/trip.ts';
+import type { StatusReader } from '../../model/status.ts';
 import type { Records } from '../../records.ts';
-import type { StatusReader } from '../../status.ts';
 import { powerOf } from './car.ts';
 import { departGauge } from './energy.ts';
 import { type CarUse, evidenceOf, overdue, rollsNow, silence, type TripContext, type TripReading } from './evidence.ts';

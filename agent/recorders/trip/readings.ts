@@ -1,7 +1,7 @@
 /** What a reading of one slot, new or repeated, does to the measures of a trip, and what it shows of the car. */
 import type { Slot, SlotValue } from '../../../protocol/slots.ts';
-import { distance, presentPosition } from '../../position.ts';
-import type { StatusReader } from '../../status.ts';
+import { distance, presentPosition } from '../../model/position.ts';
+import type { StatusReader } from '../../model/status.ts';
 import { propulsionOf } from './car.ts';
 import * as meters from './distance.ts';
 import { type EnergyType, type GaugeMember, gaugeMembers, readGauge } from './energy.ts';

@@ -9,7 +9,7 @@ import {
   tripFaultCauses,
   tripFaults,
 } from '../../../protocol/schema/trip.ts';
-import type { Position } from '../../position.ts';
+import type { Position } from '../../model/position.ts';
 import { correctMeter, type Meter, meterShape, newMeter } from './distance.ts';
 import { type EnergyType, type Gauge, gaugeShape, newGauge } from './energy.ts';
 import { newShares, type Shares, sharesShape } from './segments.ts';

@@ -12,7 +12,7 @@ import type { Answer, Call } from '../../../adapters/http/call.ts';
 import type { ServerTlsFiles } from '../../../adapters/http/listener.ts';
 import { LiveChanges } from '../../../adapters/http/live.ts';
 import type { ServerOptions } from '../../../adapters/http/server.ts';
-import { Status } from '../../../agent/status.ts';
+import { Status } from '../../../agent/model/status.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
 import { Authority, type Certificate } from '../../rig/certificates.ts';
 import { VirtualClock } from '../../rig/clock.ts';

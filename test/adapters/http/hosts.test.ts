@@ -10,7 +10,7 @@ import { FleetGate } from '../../../adapters/http/access/fleet.ts';
 import { readPasswordHash } from '../../../adapters/http/access/password.ts';
 import { Hosts } from '../../../adapters/http/hosts.ts';
 import { LiveChanges } from '../../../adapters/http/live.ts';
-import { Status } from '../../../agent/status.ts';
+import { Status } from '../../../agent/model/status.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
 import { Authority } from '../../rig/certificates.ts';
 import { hashCheaply } from '../../rig/cheap-password.ts';

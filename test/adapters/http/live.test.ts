@@ -5,7 +5,7 @@ import { SystemClock } from '../../../adapters/clock/system.ts';
 import { keysOfSet } from '../../../adapters/http/access/token-keys.ts';
 import { UserGate } from '../../../adapters/http/access/user.ts';
 import { LiveChanges } from '../../../adapters/http/live.ts';
-import { Status } from '../../../agent/status.ts';
+import { Status } from '../../../agent/model/status.ts';
 import { type Slot, slotByPath, slots } from '../../../protocol/slots.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { type Rig, startRig } from './rig.ts';

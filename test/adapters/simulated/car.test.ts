@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { SimulatedCar } from '../../../adapters/simulated/index.ts';
 import { transmissions } from '../../../adapters/simulated/messages.ts';
 import { Route } from '../../../adapters/simulated/route.ts';
-import { distance } from '../../../agent/position.ts';
+import { distance } from '../../../agent/model/position.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { absent, codec, database, diagnostics, messageOf, signalOf } from './network.ts';
 import { type Seen, startCar, transcript } from './recorder.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { MemoryRecords } from '../../../adapters/store/index.ts';
+import { Status } from '../../../agent/model/status.ts';
 import { Monitors } from '../../../agent/monitors/monitors.ts';
 import { Records } from '../../../agent/records.ts';
-import { Status } from '../../../agent/status.ts';
 import type { MonitorEvent } from '../../../protocol/schema/event.ts';
 import { type Slot, slotByPath } from '../../../protocol/slots.ts';
 import { KeptMemory } from '../../rig/keeping.ts';

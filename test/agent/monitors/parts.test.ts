@@ -1,13 +1,13 @@
 /** What the parts of monitors make of each input: what random histories come upon too seldom to be relied on. */
 
 import { describe, expect, test } from 'vitest';
+import { Status } from '../../../agent/model/status.ts';
 import { MonitorContext } from '../../../agent/monitors/context.ts';
 import { Facts } from '../../../agent/monitors/facts.ts';
 import { recordTriggersOf, watchedByKind } from '../../../agent/monitors/record-triggers.ts';
 import type { RunningTrigger } from '../../../agent/monitors/running.ts';
 import { literal, Sources, sameValue, sourceValue } from '../../../agent/monitors/sources.ts';
 import { readKept } from '../../../agent/monitors/state.ts';
-import { Status } from '../../../agent/status.ts';
 import { defined } from '../../../protocol/defined.ts';
 import type { Alert } from '../../../protocol/schema/alert.ts';
 import type { MonitorEvent } from '../../../protocol/schema/event.ts';

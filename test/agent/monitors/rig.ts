@@ -1,9 +1,10 @@
 /** Monitors behind the real Status, with privacy as the mapping applies it, restarts, and a log of what they were given. */
+
+import { hiddenFrom } from '../../../agent/model/privacy.ts';
+import { Status } from '../../../agent/model/status.ts';
 import { Monitors } from '../../../agent/monitors/monitors.ts';
-import { hiddenFrom } from '../../../agent/privacy.ts';
 import { Signals } from '../../../agent/signals/signals.ts';
 import { WatchedSignals } from '../../../agent/signals/watch.ts';
-import { Status } from '../../../agent/status.ts';
 import type { LogEvent } from '../../../protocol/log-events.ts';
 import type { CustomSignal } from '../../../protocol/profile.ts';
 import type { MonitorEvent } from '../../../protocol/schema/event.ts';

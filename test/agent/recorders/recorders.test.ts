@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MemoryRecords } from '../../../adapters/store/index.ts';
+import { Status } from '../../../agent/model/status.ts';
 import type { Publisher, PutOptions } from '../../../agent/ports.ts';
 import { StatusRecorder } from '../../../agent/recorders/status.ts';
 import { TelemetryRecorder } from '../../../agent/recorders/telemetry.ts';
 import { Records } from '../../../agent/records.ts';
-import { Status } from '../../../agent/status.ts';
 import { encodeMessage } from '../../../protocol/cbor/message.ts';
 import type { Body, BodyKind } from '../../../protocol/schema/message.ts';
 import { readingsFromTelemetry, type Telemetry } from '../../../protocol/schema/telemetry.ts';

@@ -1,11 +1,11 @@
 /** One recorder behind the real mapping, with what it puts checked as the outbox would. */
 import { MemoryRecords } from '../../../adapters/store/index.ts';
-import { Channels } from '../../../agent/channels.ts';
-import { Mapping } from '../../../agent/mapping.ts';
+import { Channels } from '../../../agent/model/channels.ts';
+import { Mapping } from '../../../agent/model/mapping.ts';
+import { Status } from '../../../agent/model/status.ts';
 import type { Publisher } from '../../../agent/ports.ts';
 import type { Recorder } from '../../../agent/recorders/recorder.ts';
 import { Records } from '../../../agent/records.ts';
-import { Status } from '../../../agent/status.ts';
 import { encodeMessage } from '../../../protocol/cbor/message.ts';
 import { channelByPath } from '../../../protocol/channels.ts';
 import type { SourceMapping } from '../../../protocol/profile.ts';

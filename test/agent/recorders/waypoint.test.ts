@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { deviation, distance } from '../../../agent/position.ts';
+import { deviation, distance } from '../../../agent/model/position.ts';
 import { WaypointRecorder } from '../../../agent/recorders/waypoint.ts';
 import type { Waypoint } from '../../../protocol/schema/waypoint.ts';
 import { recorderRig } from './rig.ts';

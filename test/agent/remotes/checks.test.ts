@@ -1,9 +1,9 @@
 /** The list of checks is the order in which a command is refused: one that fails all is mended check by check. */
 import { describe, expect, test } from 'vitest';
+import { Status } from '../../../agent/model/status.ts';
 import { type CommandCheck, checks, firstRefusal } from '../../../agent/remotes/checks.ts';
 import { emptyLedger, Ledger } from '../../../agent/remotes/ledger.ts';
 import { defaultLimits } from '../../../agent/remotes/power.ts';
-import { Status } from '../../../agent/status.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { remoteKindOf } from '../../../protocol/remote/table.ts';
 import { slotByPath } from '../../../protocol/slots.ts';

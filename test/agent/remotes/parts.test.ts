@@ -1,7 +1,8 @@
 /** What the parts of commands make of each input: what whole commands come upon too seldom to be relied on. */
 import { describe, expect, test } from 'vitest';
-import { Channels } from '../../../agent/channels.ts';
-import type { StatusWriter } from '../../../agent/mapping.ts';
+import { Channels } from '../../../agent/model/channels.ts';
+import type { StatusWriter } from '../../../agent/model/mapping.ts';
+import { Status } from '../../../agent/model/status.ts';
 import { Confirmations } from '../../../agent/remotes/confirmation.ts';
 import type { CommandEnd } from '../../../agent/remotes/diagnosis.ts';
 import { type Circumstances, holds, refuses } from '../../../agent/remotes/interlocks.ts';
@@ -10,7 +11,6 @@ import { Programs } from '../../../agent/remotes/programs.ts';
 import { ScheduledCommands, type ScheduledCommandsParts } from '../../../agent/remotes/scheduled-commands.ts';
 import { type Thefts, Tracking, type TrackingPeriod } from '../../../agent/remotes/tracking.ts';
 import { Schedule } from '../../../agent/schedule.ts';
-import { Status } from '../../../agent/status.ts';
 import { type Channel, channelByPath } from '../../../protocol/channels.ts';
 import { encodeBody } from '../../../protocol/command.ts';
 import { remoteKindOf } from '../../../protocol/remote/table.ts';

@@ -1,8 +1,9 @@
 /** A car for commands: real ledger, envelope, Status and confirmation; only the wire, the disk and the clock are ours. */
 
 import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto';
-import { Channels } from '../../../agent/channels.ts';
-import type { StatusWriter } from '../../../agent/mapping.ts';
+import { Channels } from '../../../agent/model/channels.ts';
+import type { StatusWriter } from '../../../agent/model/mapping.ts';
+import { Status } from '../../../agent/model/status.ts';
 import type { Publisher, SignatureVerifier } from '../../../agent/ports.ts';
 import type { AgentCommand } from '../../../agent/remotes/agent-command.ts';
 import { Confirmations } from '../../../agent/remotes/confirmation.ts';
@@ -10,7 +11,6 @@ import { emptyLedger, Ledger, type LedgerData, type LedgerDocument } from '../..
 import type { Limits, Power } from '../../../agent/remotes/power.ts';
 import { Remotes } from '../../../agent/remotes/remotes.ts';
 import type { TrackingPeriod } from '../../../agent/remotes/tracking.ts';
-import { Status } from '../../../agent/status.ts';
 import { channelByPath } from '../../../protocol/channels.ts';
 import { type Command, type CommandBodyKind, encodeBody, encodeCommand } from '../../../protocol/command.ts';
 import { EDDSA, encodeSigned } from '../../../protocol/cose.ts';

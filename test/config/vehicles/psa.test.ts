@@ -1,8 +1,8 @@
 /** The shipped profile of Peugeot, Citroën and DS (AEE2010): that it loads, and what Status becomes of frames. */
 import { describe, expect, test } from 'vitest';
-import { Channels } from '../../../agent/channels.ts';
-import { Mapping } from '../../../agent/mapping.ts';
-import { Status } from '../../../agent/status.ts';
+import { Channels } from '../../../agent/model/channels.ts';
+import { Mapping } from '../../../agent/model/mapping.ts';
+import { Status } from '../../../agent/model/status.ts';
 import { decoderFor, inspectVehicle, loadVehicle } from '../../../assembly/vehicle.ts';
 import { slotByPath } from '../../../protocol/slots.ts';
 import { batchOf, bytes } from '../../adapters/can/dbc/frames.ts';

@@ -1,6 +1,6 @@
 /** What is asked for with parameters and scopes, of the bench car after its day. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { deviation } from '../../../../agent/position.ts';
+import { deviation } from '../../../../agent/model/position.ts';
 import { recordDay, wallAt } from '../../../rig/day.ts';
 import type { Alarm, Alert, Day, Trip } from './kept.ts';
 import { keptOf } from './kept.ts';

@@ -4,9 +4,9 @@ import type { Answer, Caller, Handlers } from '../../../../adapters/http/call.ts
 import { PageTokens } from '../../../../adapters/http/paging.ts';
 import type { CallbackBook, CarView, MonitorBook, RemoteBook } from '../../../../adapters/http/resources/car.ts';
 import { handlers } from '../../../../adapters/http/resources/index.ts';
+import type { StatusReader } from '../../../../agent/model/status.ts';
 import type { RecordStore } from '../../../../agent/ports.ts';
 import type { RemoteAction, RemoteOrder } from '../../../../agent/remotes/requests.ts';
-import type { StatusReader } from '../../../../agent/status.ts';
 import { defined } from '../../../../protocol/defined.ts';
 import { bases, type Operation } from '../../../../protocol/interface/operation.ts';
 import { operations } from '../../../../protocol/interface/operations.ts';

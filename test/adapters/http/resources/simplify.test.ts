@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Coordinates, simplified } from '../../../../adapters/http/resources/simplify.ts';
-import { deviation } from '../../../../agent/position.ts';
+import { deviation } from '../../../../agent/model/position.ts';
 
 const itself = (point: Coordinates): Coordinates => point;
 

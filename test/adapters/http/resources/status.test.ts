@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MemoryRecords } from '../../../../adapters/store/index.ts';
-import { Status } from '../../../../agent/status.ts';
+import { Status } from '../../../../agent/model/status.ts';
 import type { StatusContents } from '../../../../protocol/schema/status.ts';
 import { assemble } from '../../../../protocol/slots.ts';
 import { knowledge } from '../../../protocol/schema/arbitrary.ts';

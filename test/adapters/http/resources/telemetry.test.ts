@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { MemoryRecords } from '../../../../adapters/store/index.ts';
-import { Status } from '../../../../agent/status.ts';
+import { Status } from '../../../../agent/model/status.ts';
 import { telemetryFromReadings } from '../../../../protocol/schema/telemetry.ts';
 import { type Slot, slotByPath } from '../../../../protocol/slots.ts';
 import { Asker, carOf, entriesOf, type Json, NOW } from './rig.ts';

@@ -2,11 +2,11 @@
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { MemoryRecords } from '../../../../adapters/store/index.ts';
+import { Status } from '../../../../agent/model/status.ts';
 import { MonitorDesk } from '../../../../agent/monitors/desk.ts';
 import { Monitors } from '../../../../agent/monitors/monitors.ts';
 import type { Publisher } from '../../../../agent/ports.ts';
 import type { RemoteAction } from '../../../../agent/remotes/requests.ts';
-import { Status } from '../../../../agent/status.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
 import { MemoryLog } from '../../../rig/log.ts';
 import { Reference } from './reference.ts';

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { quantise } from '../../../../agent/target.ts';
+import { quantise } from '../../../../agent/model/target.ts';
 import { type Slot, slotByPath } from '../../../../protocol/slots.ts';
 import { folderOfDrives } from '../../../drives/folder.ts';
 import { type Column, drivesIn, RecordedDrive } from '../../../drives/recording.ts';

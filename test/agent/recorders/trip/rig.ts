@@ -3,11 +3,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
 import { MemoryRecords } from '../../../../adapters/store/index.ts';
+import { hiddenFrom } from '../../../../agent/model/privacy.ts';
+import { Status } from '../../../../agent/model/status.ts';
 import type { Publisher } from '../../../../agent/ports.ts';
-import { hiddenFrom } from '../../../../agent/privacy.ts';
 import { TripRecorder } from '../../../../agent/recorders/trip.ts';
 import { Records } from '../../../../agent/records.ts';
-import { Status } from '../../../../agent/status.ts';
 import { encodeMessage } from '../../../../protocol/cbor/message.ts';
 import type { TripRule } from '../../../../protocol/recording.ts';
 import { type Trip, tripSchema } from '../../../../protocol/schema/trip.ts';

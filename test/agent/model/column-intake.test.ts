@@ -11,15 +11,15 @@ import {
   GROUP_STEP,
   REPEATED,
   Readings,
-} from '../../adapters/can/dbc/decoding/readings.ts';
-import { Channels } from '../../agent/channels.ts';
-import { intakeOf } from '../../agent/column-intake.ts';
-import { Mapping } from '../../agent/mapping.ts';
-import type { FrameBatch, FrameDecoder } from '../../agent/ports.ts';
-import { Status } from '../../agent/status.ts';
-import { channels as allChannels } from '../../protocol/channels.ts';
-import type { SourceMapping } from '../../protocol/profile.ts';
-import { slots } from '../../protocol/slots.ts';
+} from '../../../adapters/can/dbc/decoding/readings.ts';
+import { Channels } from '../../../agent/model/channels.ts';
+import { intakeOf } from '../../../agent/model/column-intake.ts';
+import { Mapping } from '../../../agent/model/mapping.ts';
+import { Status } from '../../../agent/model/status.ts';
+import type { FrameBatch, FrameDecoder } from '../../../agent/ports.ts';
+import { channels as allChannels } from '../../../protocol/channels.ts';
+import type { SourceMapping } from '../../../protocol/profile.ts';
+import { slots } from '../../../protocol/slots.ts';
 
 const T = Date.UTC(2026, 0, 1);
 

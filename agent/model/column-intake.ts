@@ -1,4 +1,4 @@
-import type { BatchReadings, FrameBatch, FrameDecoder, ReadingSink } from './ports.ts';
+import type { BatchReadings, FrameBatch, FrameDecoder, ReadingSink } from '../ports.ts';
 
 /** A sink that also takes the repetition of signals that always come together, at once. */
 export interface ColumnSink<G> extends ReadingSink {

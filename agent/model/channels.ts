@@ -1,5 +1,5 @@
-import { type Channel, channels } from '../protocol/channels.ts';
-import type { SlotValue } from '../protocol/slots.ts';
+import { type Channel, channels } from '../../protocol/channels.ts';
+import type { SlotValue } from '../../protocol/slots.ts';
 
 /** Sees what the channels say. */
 export interface ChannelObserver {

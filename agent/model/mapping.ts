@@ -1,8 +1,8 @@
-import type { Channel } from '../protocol/channels.ts';
-import type { VehicleProfile } from '../protocol/profile.ts';
-import { type Slot, type SlotValue, slotByPath, slots } from '../protocol/slots.ts';
+import type { Channel } from '../../protocol/channels.ts';
+import type { VehicleProfile } from '../../protocol/profile.ts';
+import { type Slot, type SlotValue, slotByPath, slots } from '../../protocol/slots.ts';
+import type { ReadingSink, WantedSignal } from '../ports.ts';
 import type { Channels } from './channels.ts';
-import type { ReadingSink, WantedSignal } from './ports.ts';
 import { PositionGate, WHOLE } from './position.ts';
 import { hiddenFrom, Privacy } from './privacy.ts';
 import type { Status } from './status.ts';

@@ -1,8 +1,8 @@
-import { type Channel, channelByPath } from '../protocol/channels.ts';
-import { formatDuration, isDuration } from '../protocol/duration.ts';
-import { VigieError } from '../protocol/errors.ts';
-import type { SourceMapping } from '../protocol/profile.ts';
-import { type Leaf, type Slot, type SlotValue, slotByPath } from '../protocol/slots.ts';
+import { type Channel, channelByPath } from '../../protocol/channels.ts';
+import { formatDuration, isDuration } from '../../protocol/duration.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { SourceMapping } from '../../protocol/profile.ts';
+import { type Leaf, type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import { hiddenFrom } from './privacy.ts';
 
 /** What one signal feeds: a slot or channel, and how its number becomes a value. */

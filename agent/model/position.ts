@@ -1,5 +1,5 @@
-import type { StatusContents } from '../protocol/schema/status.ts';
-import { type Slot, type SlotValue, slotByPath } from '../protocol/slots.ts';
+import type { StatusContents } from '../../protocol/schema/status.ts';
+import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import type { Privacy } from './privacy.ts';
 import type { Status, StatusReader } from './status.ts';
 import type { RefusalListener, ValueRefusal } from './target.ts';

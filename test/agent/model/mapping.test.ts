@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Channels } from '../../agent/channels.ts';
-import { Mapping } from '../../agent/mapping.ts';
-import { Status } from '../../agent/status.ts';
-import { quantise } from '../../agent/target.ts';
-import { encodeMessage } from '../../protocol/cbor/message.ts';
-import { type Channel, channelByPath } from '../../protocol/channels.ts';
-import { VigieError } from '../../protocol/errors.ts';
-import type { SourceMapping, VehicleProfile } from '../../protocol/profile.ts';
-import { PROTOCOL_VERSION } from '../../protocol/schema/message.ts';
-import { type Reading, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
-import { type Slot, slotByPath, slots } from '../../protocol/slots.ts';
+import { Channels } from '../../../agent/model/channels.ts';
+import { Mapping } from '../../../agent/model/mapping.ts';
+import { Status } from '../../../agent/model/status.ts';
+import { quantise } from '../../../agent/model/target.ts';
+import { encodeMessage } from '../../../protocol/cbor/message.ts';
+import { type Channel, channelByPath } from '../../../protocol/channels.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import type { SourceMapping, VehicleProfile } from '../../../protocol/profile.ts';
+import { PROTOCOL_VERSION } from '../../../protocol/schema/message.ts';
+import { type Reading, telemetryFromReadings } from '../../../protocol/schema/telemetry.ts';
+import { type Slot, slotByPath, slots } from '../../../protocol/slots.ts';
 
 const T = Date.UTC(2026, 0, 1);
 

@@ -1,8 +1,8 @@
 /** The state of the core on disk: what has changed is written at every commit, and read after the next start. */
-import { statusObjects } from '../protocol/slots.ts';
-import type { Log, Memory } from './ports.ts';
-import { PARTS, type Recorder } from './recorders/recorder.ts';
-import type { Records } from './records.ts';
+import { statusObjects } from '../../protocol/slots.ts';
+import type { Log, Memory } from '../ports.ts';
+import { PARTS, type Recorder } from '../recorders/recorder.ts';
+import type { Records } from '../records.ts';
 import type { Status, StatusObserver } from './status.ts';
 
 const RECORDS = 'records';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { Status } from '../../agent/status.ts';
-import { type Slot, slotByPath } from '../../protocol/slots.ts';
+import { Status } from '../../../agent/model/status.ts';
+import { type Slot, slotByPath } from '../../../protocol/slots.ts';
 
 const T = Date.UTC(2026, 0, 1);
 const speed = slotByPath.get('kinetic.speed') as Slot;

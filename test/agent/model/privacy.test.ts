@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Channels } from '../../agent/channels.ts';
-import { Mapping } from '../../agent/mapping.ts';
-import { hiddenFrom } from '../../agent/privacy.ts';
-import { Status, type StatusObserver } from '../../agent/status.ts';
-import { channelByPath, channels } from '../../protocol/channels.ts';
-import type { SourceMapping } from '../../protocol/profile.ts';
-import { type Slot, slotByPath, slots } from '../../protocol/slots.ts';
+import { Channels } from '../../../agent/model/channels.ts';
+import { Mapping } from '../../../agent/model/mapping.ts';
+import { hiddenFrom } from '../../../agent/model/privacy.ts';
+import { Status, type StatusObserver } from '../../../agent/model/status.ts';
+import { channelByPath, channels } from '../../../protocol/channels.ts';
+import type { SourceMapping } from '../../../protocol/profile.ts';
+import { type Slot, slotByPath, slots } from '../../../protocol/slots.ts';
 
 const T = Date.UTC(2026, 0, 1);
 const states = { 0: 'None', 1: 'Geolocation', 2: 'Full' };

@@ -1,5 +1,5 @@
-import type { StatusContents } from '../protocol/schema/status.ts';
-import { assemble, disassemble, type Slot, type SlotValue, slots, statusObjects } from '../protocol/slots.ts';
+import type { StatusContents } from '../../protocol/schema/status.ts';
+import { assemble, disassemble, type Slot, type SlotValue, slots, statusObjects } from '../../protocol/slots.ts';
 
 /** Sees the changes of Status, in the order they happened. */
 export interface StatusObserver {

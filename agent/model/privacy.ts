@@ -10,7 +10,7 @@
  *
  * A car that was declared stolen shows itself whatever is chosen in it: the choice is the thief's then.
  */
-import type { SlotValue } from '../protocol/slots.ts';
+import type { SlotValue } from '../../protocol/slots.ts';
 
 const levels: Readonly<Record<string, number>> = { None: 0, Geolocation: 1, Full: 2 };
 const NEVER = 3;

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { MemoryRecords } from '../../adapters/store/index.ts';
-import type { Recorder } from '../../agent/recorders/recorder.ts';
-import { Records } from '../../agent/records.ts';
-import { Snapshot } from '../../agent/snapshot.ts';
-import { Status } from '../../agent/status.ts';
-import { VigieError } from '../../protocol/errors.ts';
-import type { LogEvent } from '../../protocol/log-events.ts';
-import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
-import { KeptMemory } from '../rig/keeping.ts';
+import { MemoryRecords } from '../../../adapters/store/index.ts';
+import { Snapshot } from '../../../agent/model/snapshot.ts';
+import { Status } from '../../../agent/model/status.ts';
+import type { Recorder } from '../../../agent/recorders/recorder.ts';
+import { Records } from '../../../agent/records.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import type { LogEvent } from '../../../protocol/log-events.ts';
+import { type Slot, type SlotValue, slotByPath } from '../../../protocol/slots.ts';
+import { KeptMemory } from '../../rig/keeping.ts';
 
 const T = Date.UTC(2026, 0, 1);
 
