@@ -4,13 +4,11 @@ import type { VehicleProfile } from '../protocol/profile.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import type { Trip } from '../protocol/schema/trip.ts';
-import { BusActivity } from './bus-activity.ts';
 import { Callbacks } from './callbacks/callbacks.ts';
 import { commandOriginOf } from './callbacks/command-origins.ts';
 import { CallbackDesk } from './callbacks/desk.ts';
 import { noNotifier } from './callbacks/notifier.ts';
 import { CheckpointPolicy } from './checkpoint-policy.ts';
-import { ClockWatch } from './clock-watch.ts';
 import { Downlink } from './downlink.ts';
 import { Channels } from './model/channels.ts';
 import { type AnyColumnSink, intakeOf, sinkWithin } from './model/column-intake.ts';
@@ -22,13 +20,15 @@ import type { AgentOptions, AgentPorts, CapturesPart, CustomSignalsPart } from '
 import { Outbox } from './outbox/outbox.ts';
 import { type Pipeline, pipeline } from './pipeline.ts';
 import type { FrameBatch, FrameDecoder, FrameSource, LinkEvents, ReadingSink, WantedSignal } from './ports.ts';
-import { PowerStates } from './power.ts';
+import { BusActivity } from './power/bus-activity.ts';
+import { ClockWatch } from './power/clock-watch.ts';
+import { PowerStates } from './power/power.ts';
+import { WatchLease } from './power/watch-lease.ts';
 import { Records } from './records.ts';
 import { agentCommandsOf } from './remotes/agent-commands.ts';
 import { Confirmations } from './remotes/confirmation.ts';
 import { Ledger } from './remotes/ledger.ts';
 import type { Requests } from './remotes/requests.ts';
-import { WatchLease } from './watch-lease.ts';
 import { FAREWELL, within } from './within.ts';
 
 /** Recorders look around this often, ms, */

@@ -4,7 +4,6 @@ import type { MonitorEvent } from '../protocol/schema/event.ts';
 import type { ClockQuality, Message } from '../protocol/schema/message.ts';
 import type { CommandKind } from '../protocol/schema/remote.ts';
 import type { AgentSettings, CaptureSettings } from '../protocol/settings.ts';
-import type { BusActivity } from './bus-activity.ts';
 import type { Notifier } from './callbacks/notifier.ts';
 import type { Overseer } from './health/overseer.ts';
 import type { AnyColumnSink, ColumnSink } from './model/column-intake.ts';
@@ -27,6 +26,7 @@ import type {
   TrustKeeper,
   WantedSignal,
 } from './ports.ts';
+import type { BusActivity } from './power/bus-activity.ts';
 import type { MakeRecorder, Patience, Recorder } from './recorders/recorder.ts';
 import type { Records } from './records.ts';
 import type { AgentCommand } from './remotes/agent-command.ts';

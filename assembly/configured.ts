@@ -1,7 +1,7 @@
 /** An agent as a configuration says: its sources, its broker and its bounds. */
 
 import type { MqttAddress } from '../adapters/mqtt/index.ts';
-import { UnitRest } from '../agent/rest.ts';
+import { UnitRest } from '../agent/power/rest.ts';
 import type { Configuration, IdentifiedConfiguration } from '../config/configuration.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { brokerAddress } from '../config/mqtt.ts';

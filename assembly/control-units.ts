@@ -8,7 +8,7 @@ import { ObdSource, type ObdSourceOptions, pauseAsleep, VoltageWatch } from '../
 import type { DiagnosticRequester } from '../adapters/obd/requester.ts';
 import type { UdsRequester } from '../adapters/obd/uds/index.ts';
 import type { FrameBatch, FrameSender, Log, ReadingSource } from '../agent/ports.ts';
-import type { Rest } from '../agent/rest.ts';
+import type { Rest } from '../agent/power/rest.ts';
 import { obdProtocols } from '../config/configuration-schema.ts';
 import type { Inputs, ObdInput } from '../config/inputs.ts';
 import { VigieError } from '../protocol/errors.ts';

@@ -18,7 +18,7 @@ import {
   type OutgoingFrame,
   type ReadingSource,
 } from '../agent/ports.ts';
-import { type Rest, UnitRest } from '../agent/rest.ts';
+import { type Rest, UnitRest } from '../agent/power/rest.ts';
 import type { CanInput, GnssInput } from '../config/inputs.ts';
 import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';

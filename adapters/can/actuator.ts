@@ -1,6 +1,6 @@
 import { BrokenOff } from '../../agent/actuators.ts';
 import type { ActionParameters, Actuator, Clock, FrameSender, MessageCodec } from '../../agent/ports.ts';
-import { WAKE } from '../../agent/power.ts';
+import { WAKE } from '../../agent/power/power.ts';
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Send } from '../../protocol/profile.ts';

@@ -9,8 +9,8 @@ import type {
   SourceHealth,
   WantedSignal,
 } from '../../agent/ports.ts';
+import type { Rest } from '../../agent/power/rest.ts';
 import { ReconnectingLine } from '../../agent/reconnecting-line.ts';
-import type { Rest } from '../../agent/rest.ts';
 import { DAY } from '../../protocol/calendar.ts';
 import type { Fix, FixParser } from './fix.ts';
 import { GpsdParser } from './gpsd.ts';

@@ -1,7 +1,7 @@
 /** Addresses of lines as people write them. */
 
 import type { Clock, OpenLine } from '../../agent/ports.ts';
-import type { Rest } from '../../agent/rest.ts';
+import type { Rest } from '../../agent/power/rest.ts';
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { fileLine } from './file.ts';

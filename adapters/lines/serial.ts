@@ -2,7 +2,7 @@
 import { access, constants } from 'node:fs/promises';
 import type { SerialPort } from 'serialport';
 import type { Line, LineEvents, OpenLine } from '../../agent/ports.ts';
-import type { Rest } from '../../agent/rest.ts';
+import type { Rest } from '../../agent/power/rest.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { withPackage } from '../../protocol/missing-package.ts';
 import { reasonOf, unopened } from './failures.ts';

@@ -2,7 +2,7 @@
 
 import type { BackoffOptions } from '../../agent/backoff.ts';
 import type { Link, LinkEvents, Log, OutgoingMessage } from '../../agent/ports.ts';
-import type { Rest } from '../../agent/rest.ts';
+import type { Rest } from '../../agent/power/rest.ts';
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { downFilter, presenceTopic } from '../../protocol/topics.ts';

@@ -11,7 +11,7 @@ import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
 import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import type { StatusWriter } from '../model/mapping.ts';
 import type { Status } from '../model/status.ts';
-import { localSeconds, nextOf, type Occurrence, type Schedule, type When } from '../schedule.ts';
+import { localSeconds, nextOf, type Occurrence, type Schedule, type When } from '../power/schedule.ts';
 import type { Effect } from './plan.ts';
 import { PreconditioningRuns } from './preconditioning-runs.ts';
 

@@ -11,7 +11,7 @@ import type { Channels } from '../model/channels.ts';
 import type { StatusWriter } from '../model/mapping.ts';
 import type { Status, StatusReader } from '../model/status.ts';
 import type { Actuator, Clock, Memory } from '../ports.ts';
-import { Schedule } from '../schedule.ts';
+import { Schedule } from '../power/schedule.ts';
 import { firstRefusal, hidden, type Order, SKEW } from './checks.ts';
 import { CommandIntake, type CommandIntakeParts } from './command-intake.ts';
 import type { Confirmations } from './confirmation.ts';

@@ -1,5 +1,5 @@
 import type { Clock, Log } from '../ports.ts';
-import type { Occurrence, Schedule } from '../schedule.ts';
+import type { Occurrence, Schedule } from '../power/schedule.ts';
 import type { Programs, ScheduledCommand } from './programs.ts';
 import type { Tracking } from './tracking.ts';
 

@@ -3,7 +3,7 @@
 import { SystemClock } from '../../adapters/clock/system.ts';
 import type { Agent } from '../../agent/agent.ts';
 import type { FrameSender, FrameSource, Log, OutgoingFrame, ReadingSource } from '../../agent/ports.ts';
-import { UnitRest } from '../../agent/rest.ts';
+import { UnitRest } from '../../agent/power/rest.ts';
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { StatusPaths } from '../../protocol/generated/status-paths.ts';

@@ -1,7 +1,7 @@
 /** What every {@link Link} over every broker must do. The relay between them makes the network fail on demand. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MqttLinkOptions } from '../../adapters/mqtt/index.ts';
-import { UnitRest } from '../../agent/rest.ts';
+import { UnitRest } from '../../agent/power/rest.ts';
 import type { BrokerRig } from '../rig/broker.ts';
 import { bytes, Car, down, message, Observer, presence, up, vin } from '../rig/car.ts';
 import { Relay } from '../rig/relay.ts';

@@ -182,7 +182,7 @@ export const mutants: readonly Mutant[] = [
 export const wideMutants: readonly Mutant[] = [
   {
     defect: 'a program is carried out before it is due',
-    file: 'agent/schedule.ts',
+    file: 'agent/power/schedule.ts',
     edits: [['      if (item.next > now) continue;', '      if (item.next > now + 5_000) continue;']],
     invariant: 'programs',
     seed: 4,

@@ -10,8 +10,8 @@ import type {
   OutgoingFrame,
   SourceHealth,
 } from '../../../agent/ports.ts';
+import type { Rest } from '../../../agent/power/rest.ts';
 import { ReconnectingLine } from '../../../agent/reconnecting-line.ts';
-import type { Rest } from '../../../agent/rest.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { checkRates, type Dialect, type Rates, rateCommands } from './bit-rates.ts';
 import { beginsFrame, emptyFrame, readFrame, writeFrame } from './codec.ts';

@@ -11,7 +11,7 @@ import type {
   OutgoingFrame,
   SourceHealth,
 } from '../../../agent/ports.ts';
-import type { Rest } from '../../../agent/rest.ts';
+import type { Rest } from '../../../agent/power/rest.ts';
 import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { BusSocket, CanKernel } from './bus-socket.ts';

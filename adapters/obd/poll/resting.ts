@@ -1,6 +1,6 @@
 /** Polls of a unit that sleeps: there are none. */
 import type { Clock } from '../../../agent/ports.ts';
-import type { Rest } from '../../../agent/rest.ts';
+import type { Rest } from '../../../agent/power/rest.ts';
 import type { ObdSource } from './source.ts';
 
 /** The polls of {@link ObdSource}, as they are held back. */

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { type FixFormat, GnssSource, type GnssSourceOptions } from '../../../adapters/gnss/index.ts';
 import { fileLine, tcpLine } from '../../../adapters/lines/index.ts';
 import type { ReadingSink } from '../../../agent/ports.ts';
-import { UnitRest } from '../../../agent/rest.ts';
+import { UnitRest } from '../../../agent/power/rest.ts';
 import { fixLogsIn } from '../../../commands/fix-logs.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { describeShared } from '../../shared.ts';

@@ -8,7 +8,7 @@ import { SlcanBus, type SlcanOptions } from '../../../../adapters/can/slcan/inde
 import { SystemClock } from '../../../../adapters/clock/system.ts';
 import { serialLine } from '../../../../adapters/lines/index.ts';
 import { EXTENDED, FD, type FrameBatch } from '../../../../agent/ports.ts';
-import { UnitRest } from '../../../../agent/rest.ts';
+import { UnitRest } from '../../../../agent/power/rest.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
 import { describePeers } from '../../../rig/peers.ts';
 import { Cable } from '../../lines/cable.ts';

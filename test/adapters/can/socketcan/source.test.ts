@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { SocketCan, type SocketCanOptions } from '../../../../adapters/can/socketcan/index.ts';
-import { UnitRest } from '../../../../agent/rest.ts';
+import { UnitRest } from '../../../../agent/power/rest.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
 import { FakeKernel } from './wire.ts';

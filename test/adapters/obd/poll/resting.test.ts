@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pauseAsleep, VoltageWatch } from '../../../../adapters/obd/poll/index.ts';
-import { UnitRest } from '../../../../agent/rest.ts';
+import { UnitRest } from '../../../../agent/power/rest.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
 
 function rig() {

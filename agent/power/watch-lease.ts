@@ -1,5 +1,5 @@
-import { LONGEST_WATCH } from '../protocol/watch.ts';
-import type { Clock } from './ports.ts';
+import { LONGEST_WATCH } from '../../protocol/watch.ts';
+import type { Clock } from '../ports.ts';
 
 /** Longest age of a batch while somebody watches, ms: the eye sees a car move. */
 const PROMPT = 2_000;

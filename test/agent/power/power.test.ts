@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Status } from '../../agent/model/status.ts';
-import { type PowerState, PowerStates } from '../../agent/power.ts';
-import { agentSettings } from '../../protocol/settings.ts';
-import { type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
-import { VirtualClock } from '../rig/clock.ts';
-import { MemoryLog } from '../rig/log.ts';
+import { Status } from '../../../agent/model/status.ts';
+import { type PowerState, PowerStates } from '../../../agent/power/power.ts';
+import { agentSettings } from '../../../protocol/settings.ts';
+import { type Slot, type SlotValue, slotByPath } from '../../../protocol/slots.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { MemoryLog } from '../../rig/log.ts';
 
 const { power: rules } = agentSettings();
 const { busSilentAfter, standbyFor, lowBatteryStandbyFor, battery, wakeTimeout } = rules;

@@ -2,13 +2,13 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { StatusReader } from '../../agent/model/status.ts';
-import { PowerStates } from '../../agent/power.ts';
-import type { CommandBodyKind } from '../../protocol/command.ts';
-import { agentSettings } from '../../protocol/settings.ts';
-import { VirtualClock } from '../rig/clock.ts';
-import { MemoryLog } from '../rig/log.ts';
-import { carOf, commandOf, signed } from './remotes/rig.ts';
+import type { StatusReader } from '../../../agent/model/status.ts';
+import { PowerStates } from '../../../agent/power/power.ts';
+import type { CommandBodyKind } from '../../../protocol/command.ts';
+import { agentSettings } from '../../../protocol/settings.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { MemoryLog } from '../../rig/log.ts';
+import { carOf, commandOf, signed } from '../remotes/rig.ts';
 
 const { power: rules } = agentSettings();
 const { standbyFor, busSilentAfter } = rules;

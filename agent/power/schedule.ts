@@ -3,10 +3,10 @@
  * gives each occurrence once, however often the clock steps and the agent restarts, and also after its moment.
  */
 
-import { DAY, weekdayOf } from '../protocol/calendar.ts';
-import { defined } from '../protocol/defined.ts';
-import { VigieError } from '../protocol/errors.ts';
-import { zoneOf } from './monitors/calendar.ts';
+import { DAY, weekdayOf } from '../../protocol/calendar.ts';
+import { defined } from '../../protocol/defined.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { zoneOf } from '../monitors/calendar.ts';
 
 /** When something is due. */
 export type When =

@@ -1,10 +1,10 @@
-import type { PowerSettings } from '../protocol/settings.ts';
-import type { Slot } from '../protocol/slots.ts';
-import { slotByPath } from '../protocol/slots.ts';
+import type { PowerSettings } from '../../protocol/settings.ts';
+import type { Slot } from '../../protocol/slots.ts';
+import { slotByPath } from '../../protocol/slots.ts';
+import type { StatusReader } from '../model/status.ts';
+import type { Actuator, Clock, Log, Memory } from '../ports.ts';
+import type { Power } from '../remotes/power.ts';
 import type { BusActivity } from './bus-activity.ts';
-import type { StatusReader } from './model/status.ts';
-import type { Actuator, Clock, Log, Memory } from './ports.ts';
-import type { Power } from './remotes/power.ts';
 
 /**
  * `active`: the car is used. `standby`: it is not, but its buses talk, something is under way, or somebody spoke to the

@@ -1,4 +1,4 @@
-import { type Clock, ERROR, type FrameBatch, SENT } from './ports.ts';
+import { type Clock, ERROR, type FrameBatch, SENT } from '../ports.ts';
 
 /**
  * The time of the latest frame on each bus of the car: while one bus talks, another may sleep. Only this class examines

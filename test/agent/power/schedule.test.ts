@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { localSeconds, nextOf, Schedule, type When } from '../../agent/schedule.ts';
+import { localSeconds, nextOf, Schedule, type When } from '../../../agent/power/schedule.ts';
 
 const DAY = 86_400_000;
 const PARIS = 'Europe/Paris';

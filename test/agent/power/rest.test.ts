@@ -1,6 +1,6 @@
 /** Who is told that the unit falls asleep and wakes. */
 import { expect, test } from 'vitest';
-import { UnitRest } from '../../agent/rest.ts';
+import { UnitRest } from '../../../agent/power/rest.ts';
 
 test('each who listens is told of each change once, the same function as often as it listens', () => {
   const rest = new UnitRest();

@@ -1,5 +1,5 @@
-import type { ClockQuality } from '../protocol/schema/message.ts';
-import type { Clock, Log } from './ports.ts';
+import type { ClockQuality } from '../../protocol/schema/message.ts';
+import type { Clock, Log } from '../ports.ts';
 
 /** Wall and monotonic time that differ from before by more are a step of the wall clock, ms. */
 const STEP = 1_000;

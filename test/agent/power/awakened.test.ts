@@ -1,15 +1,15 @@
 /** What of a bus says that the car is awake. */
 
 import { expect, test } from 'vitest';
-import { MemoryRecords, memoryOutboxStore } from '../../adapters/store/index.ts';
-import { Agent } from '../../agent/agent.ts';
-import { BusActivity } from '../../agent/bus-activity.ts';
-import { ERROR, type FrameBatch, SENT } from '../../agent/ports.ts';
-import { emptyLedger } from '../../agent/remotes/ledger.ts';
-import { agentSettings } from '../../protocol/settings.ts';
-import { bareProfile } from '../rig/bare-profile.ts';
-import { VirtualClock } from '../rig/clock.ts';
-import { KeptMemory } from '../rig/keeping.ts';
+import { MemoryRecords, memoryOutboxStore } from '../../../adapters/store/index.ts';
+import { Agent } from '../../../agent/agent.ts';
+import { ERROR, type FrameBatch, SENT } from '../../../agent/ports.ts';
+import { BusActivity } from '../../../agent/power/bus-activity.ts';
+import { emptyLedger } from '../../../agent/remotes/ledger.ts';
+import { agentSettings } from '../../../protocol/settings.ts';
+import { bareProfile } from '../../rig/bare-profile.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { KeptMemory } from '../../rig/keeping.ts';
 
 /** As linux/can/error.h has it: no acknowledgement of a transmission, which a bus of sleepers gives no frame. */
 const CAN_ERR_ACK = 0x20;

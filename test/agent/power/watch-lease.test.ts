@@ -2,20 +2,20 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MemoryRecords, memoryOutboxStore } from '../../adapters/store/index.ts';
-import { Agent } from '../../agent/agent.ts';
-import type { OutgoingMessage } from '../../agent/ports.ts';
-import { emptyLedger } from '../../agent/remotes/ledger.ts';
-import { WatchLease } from '../../agent/watch-lease.ts';
-import { decodeMessage } from '../../protocol/cbor/message.ts';
-import type { SourceMapping } from '../../protocol/profile.ts';
-import type { Message } from '../../protocol/schema/message.ts';
-import { agentSettings } from '../../protocol/settings.ts';
-import { downTopic } from '../../protocol/topics.ts';
-import { decodeWatch, encodeWatch } from '../../protocol/watch.ts';
-import { bareProfile } from '../rig/bare-profile.ts';
-import { VirtualClock } from '../rig/clock.ts';
-import { KeptMemory } from '../rig/keeping.ts';
+import { MemoryRecords, memoryOutboxStore } from '../../../adapters/store/index.ts';
+import { Agent } from '../../../agent/agent.ts';
+import type { OutgoingMessage } from '../../../agent/ports.ts';
+import { WatchLease } from '../../../agent/power/watch-lease.ts';
+import { emptyLedger } from '../../../agent/remotes/ledger.ts';
+import { decodeMessage } from '../../../protocol/cbor/message.ts';
+import type { SourceMapping } from '../../../protocol/profile.ts';
+import type { Message } from '../../../protocol/schema/message.ts';
+import { agentSettings } from '../../../protocol/settings.ts';
+import { downTopic } from '../../../protocol/topics.ts';
+import { decodeWatch, encodeWatch } from '../../../protocol/watch.ts';
+import { bareProfile } from '../../rig/bare-profile.ts';
+import { VirtualClock } from '../../rig/clock.ts';
+import { KeptMemory } from '../../rig/keeping.ts';
 
 const VIN = 'VF3TEST0000000001';
 const NOW = Date.UTC(2026, 5, 1, 12);
