@@ -1,7 +1,7 @@
 /** What the embedded broker of a bench received: the other end counts by itself, also while the agent is killed. */
 import type { OutboxNumbers } from '../assembly/own-outbox.ts';
-import { Lives } from '../hub/lives.ts';
-import { ClassNumbers } from '../hub/numbers.ts';
+import { Lives } from '../hub/core/lives.ts';
+import { ClassNumbers } from '../hub/core/numbers.ts';
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { classes, classOf } from '../protocol/classes.ts';
 import type { ReceivedReport } from '../protocol/interface/own/outbox.ts';

@@ -3,9 +3,9 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { digestOf } from '../assembly/hub-clients.ts';
-import { type HubPlace, hasRun, usesTls } from '../assembly/hub-registry.ts';
-import type { Owner, RegisteredCar, Registry } from '../hub/registry.ts';
+import type { Owner, RegisteredCar, Registry } from '../hub/core/registry.ts';
+import { digestOf } from '../hub/start/clients.ts';
+import { type HubPlace, hasRun, usesTls } from '../hub/start/registry.ts';
 import { DAY } from '../protocol/calendar.ts';
 import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -87,7 +87,7 @@ interface Adding {
 
 /** Registers each car and prints it with its secrets. */
 async function addAll(vins: readonly string[], { registry, place, owners, way, format }: Adding): Promise<void> {
-  const { issueToken } = await import('../assembly/hub-enrolment.ts');
+  const { issueToken } = await import('../hub/start/enrolment.ts');
   const lines = new Lines();
   for (const vin of vins) {
     await registry.add(vin, owners, Date.now());

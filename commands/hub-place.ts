@@ -1,10 +1,10 @@
 /** Which hub a command is about: its configuration, its directory and its database. */
 
 import { join } from 'node:path';
-import type { HubPlace } from '../assembly/hub-registry.ts';
 import { FilesRefused } from '../assembly/refused.ts';
 import { readSecret } from '../config/credentials.ts';
 import { type HubConfiguration, loadHubConfiguration } from '../config/hub.ts';
+import type { HubPlace } from '../hub/start/registry.ts';
 import { defined } from '../protocol/defined.ts';
 import { complain } from './output.ts';
 

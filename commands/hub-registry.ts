@@ -2,8 +2,8 @@
 
 import { Command, Option } from 'commander';
 import { StreamLog } from '../adapters/logging/stream.ts';
-import { type HubPlace, isHubPlace, type OpenRegistry, openRegistry } from '../assembly/hub-registry.ts';
-import type { Owner, RegisteredCar } from '../hub/registry.ts';
+import type { Owner, RegisteredCar } from '../hub/core/registry.ts';
+import { type HubPlace, isHubPlace, type OpenRegistry, openRegistry } from '../hub/start/registry.ts';
 import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { isVin } from '../protocol/topics.ts';

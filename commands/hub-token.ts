@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
-import { signToken } from '../adapters/http/access/hub.ts';
 import { makeDirectory } from '../assembly/directory.ts';
-import { tokenKeyFile } from '../assembly/hub-access.ts';
-import type { IssuedToken, Registry } from '../hub/registry.ts';
+import type { IssuedToken, Registry } from '../hub/core/registry.ts';
+import { signToken } from '../hub/http/access.ts';
+import { tokenKeyFile } from '../hub/start/access.ts';
 import { DAY } from '../protocol/calendar.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { dataScopes, namedScopes, reservedScopes, scopeNames } from '../protocol/interface/operations/scopes.ts';

@@ -1,4 +1,4 @@
-import { isUnrecorded, Lives, lifeOf } from '../hub/lives.ts';
+import { isUnrecorded, Lives, lifeOf } from '../hub/core/lives.ts';
 import { decodeMessage } from '../protocol/cbor/message.ts';
 import { classOf } from '../protocol/classes.ts';
 import { type ReadableBody, readableBody } from '../protocol/readable.ts';

@@ -20,7 +20,7 @@ import { accessPage } from './access-page.ts';
 import { commandsPage } from './command-checks.ts';
 import { declarationFiles } from './declarations.ts';
 import { hubPage } from './hub-settings.ts';
-import { architecturePage } from './imports/drawing.ts';
+import { architecturePage, readmeWithRooms } from './imports/drawing.ts';
 import { inspectPage } from './inspect-lines.ts';
 import { logEventsPage } from './log-page.ts';
 import { pageFile, pageLicences, pageScript, pageStyle } from './page.ts';
@@ -75,6 +75,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'config/generated/status-paths.md', make: statusPaths },
   { file: 'protocol/generated/status-paths.ts', make: statusTypes },
   { file: 'README.md', make: readmeWithFormats },
+  { file: 'README.md', make: readmeWithRooms },
   { file: 'docs/commands.md', make: commandsPage },
   { file: 'docs/architecture.md', make: architecturePage },
   { file: 'docs/inspect.md', make: inspectPage },

@@ -8,29 +8,31 @@ import { exceptions, packageRooms, type Room, rooms } from './rules.ts';
 export type ImportsByFile = ReadonlyMap<string, readonly (string | undefined)[]>;
 
 /** All files that a maintainer writes; generated ones import nothing by hand. */
-export const SOURCES = Object.keys(rooms)
-  .map((room) => room.replace('/*', ''))
-  .filter((room) => !room.endsWith('.json'))
-  .map((room) => (room.endsWith('.ts') ? room : `${room}/**/*.{ts,tsx,js,mjs}`));
+export const SOURCES = [...new Set(Object.keys(rooms).map((room) => room.split('/', 1)[0]))]
+  .filter((folder) => !folder?.endsWith('.json'))
+  .map((folder) => (folder?.endsWith('.ts') ? folder : `${folder}/**/*.{ts,tsx,js,mjs}`));
 
 /** Key of the table for a file; undefined outside all rooms. */
 export function roomOf(path: string): string | undefined {
   const [first = '', second] = path.split('/');
-  if (rooms[`${first}/*`] !== undefined && second !== undefined) return `${first}/*`;
-  return rooms[first] === undefined ? undefined : first;
+  const keys = second === undefined ? [first] : [`${first}/${second}`, `${first}/*`, first];
+  return keys.find((key) => rooms[key] !== undefined);
 }
 
 /** Why the table refuses an import of `path`; undefined if it allows the import. */
 export function refusal(path: string, specifier: string | undefined): string | undefined {
   const name = roomOf(path);
-  const room = name === undefined ? undefined : rooms[name];
-  if (room === undefined) return 'the file is in no room of scripts/imports/rules.ts';
+  const folder = folderOf(path);
+  const room = rooms[name ?? ''];
+  if (room === undefined || folder === undefined) return 'the file is in no room of scripts/imports/rules.ts';
   if (room.imports === 'any') return undefined;
   if (specifier === undefined) return 'write the path of an import as a plain text, so that it can be checked';
-  if (!specifier.startsWith('.')) return outsideRefusal(folderOf(path), room, specifier);
+  if (!specifier.startsWith('.')) return outsideRefusal(folder, room, specifier);
   const target = posix.join(posix.dirname(path), specifier);
-  if (folderOf(target) === folderOf(path)) return undefined;
-  if (room.imports.includes(roomOf(target) ?? '')) return undefined;
+  const targetFolder = folderOf(target);
+  if (targetFolder === folder) return undefined;
+  if ([roomOf(target), targetFolder].some((name) => name !== undefined && room.imports.includes(name)))
+    return undefined;
   if (exceptions.some(({ from, to }) => from === path && to === target)) return undefined;
   const allowed = room.imports.length === 0 ? 'no other room' : `only ${room.imports.join(', ')}`;
   return `${name} may import ${allowed}: pass ${target} in as a port, or move the code`;
@@ -74,9 +76,9 @@ export function importFaults(files: ReadonlyMap<string, string>): readonly strin
 }
 
 /** Folder within which files may import each other: the room, and one folder of `adapters/*`. */
-function folderOf(path: string): string {
-  const [first = '', second] = path.split('/');
-  return rooms[`${first}/*`] === undefined ? first : `${first}/${second}`;
+function folderOf(path: string): string | undefined {
+  const room = roomOf(path);
+  return room?.endsWith('/*') ? path.split('/', 2).join('/') : room;
 }
 
 /** Why a module of Node or of a package is refused. */

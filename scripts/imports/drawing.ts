@@ -1,28 +1,50 @@
-/** The rooms and their arrows for docs/architecture.md, from the table that the check uses. */
+/** The rooms for docs/architecture.md and README.md, from the table that the check uses. */
+import { readdirSync } from 'node:fs';
 import { withSection } from '../generated-section.ts';
 import { rooms } from './rules.ts';
 
-/** Rooms of the program; tools may import everything and are not drawn. */
-const drawn = Object.entries(rooms).flatMap(([name, { holds, imports }]) => {
-  const tool = imports === 'any' || name === 'package.json' || name === 'vitest.config.ts';
-  return tool ? [] : [{ name, holds, imports: imports.filter((room) => room !== 'package.json') }];
-});
-const importsOfRoom = new Map(drawn.map(({ name, imports }) => [name, imports]));
+const folders = Object.entries(rooms).filter(([name]) => !/\.(json|ts)$/.test(name) || name === 'main.ts');
+/** Rooms that each room of the program imports; tools import everything and are not drawn. */
+const importsOfRoom = new Map(
+  folders.flatMap(([name, { imports }]) =>
+    imports === 'any' ? [] : [[name, imports.filter((room) => room !== 'package.json')] as const],
+  ),
+);
 
-/** Whether an import is allowed over rooms between as well: such an arrow is left out. */
+/** Whether other arrows lead there as well: such an arrow is left out. */
 function implied(from: string, to: string): boolean {
-  return (importsOfRoom.get(from) ?? []).some((between) => between !== to && importsOfRoom.get(between)?.includes(to));
+  return (importsOfRoom.get(from) ?? []).some((between) => between !== to && importsOf(between).includes(to));
+}
+
+/** The imports of a room; `adapters/http` and its neighbours are one box. */
+function importsOf(name: string): readonly string[] {
+  return importsOfRoom.get(boxOf(name)) ?? [];
+}
+
+function boxOf(name: string): string {
+  return importsOfRoom.has(name) ? name : name.replace(/\/.*/, '/*');
 }
 
 export function architecturePage(): string {
   const id = (name: string): string => name.replaceAll(/\W/g, '_');
-  const nodes = drawn.map(({ name, holds }) => `  ${id(name)}["${name}<br/>${holds}"]`);
-  const arrows = drawn.flatMap(({ name, imports }) =>
-    imports.filter((to) => !implied(name, to)).map((to) => `  ${id(name)} --> ${id(to)}`),
+  const boxes = [...importsOfRoom.keys()].map((name) => `  ${id(name)}["${name}"]`);
+  const arrows = [...importsOfRoom].flatMap(([name, imports]) =>
+    imports.filter((to) => !implied(name, to)).map((to) => `  ${id(name)} --> ${id(boxOf(to))}`),
   );
-  return withSection(
-    'docs/architecture.md',
-    'rooms',
-    ['```mermaid', 'flowchart TD', ...nodes, ...arrows, '```'].join('\n'),
-  );
+  const drawing = ['```mermaid', 'flowchart TD', ...boxes, ...new Set(arrows), '```'];
+  return withSection('docs/architecture.md', 'rooms', drawing.join('\n'));
+}
+
+export function readmeWithRooms(): string {
+  const rows = folders.map(([name, { holds, imports }]) => {
+    const others = imports === 'any' ? 'all' : imports.map((room) => `\`${room}\``).join(', ');
+    const within = name.endsWith('/*') ? `: ${foldersIn(name.slice(0, -2)).join(', ')}` : '';
+    return `| \`${name}\` | ${holds}${within} | ${others || 'no other room'} |`;
+  });
+  const head = ['| room | contents | may import |', '| ---- | -------- | ---------- |'];
+  return withSection('README.md', 'rooms', [...head, ...rows].join('\n'));
+}
+
+function foldersIn(room: string): readonly string[] {
+  return readdirSync(new URL(`../../${room}`, import.meta.url)).map((name) => `\`${name}\``);
 }

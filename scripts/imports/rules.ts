@@ -3,7 +3,7 @@
 export interface Room {
   /** Contents, in a few words. */
   readonly holds: string;
-  /** Rooms that its files may import besides their own; `any` for tools. */
+  /** Rooms that its files may import besides their own, or one folder of `adapters/*`; `any` for tools. */
   readonly imports: readonly string[] | 'any';
   /** Packages that its files may import; if omitted, any that package.json declares. */
   readonly packages?: readonly string[];
@@ -15,34 +15,71 @@ export interface Room {
 export const rooms: Readonly<Record<string, Room>> = {
   'main.ts': { holds: 'the program, one line', imports: ['commands'] },
   commands: {
-    holds: 'one file a command: options, printing, signals',
-    imports: ['assembly', 'config', 'adapters/*', 'agent', 'hub', 'protocol'],
+    holds: 'the command line: one file per command, options, printing, signals',
+    imports: ['hub/start', 'hub/http', 'hub/core', 'assembly', 'config', 'adapters/*', 'agent', 'protocol'],
+  },
+  'hub/start': {
+    holds: 'builds a hub from its parts and those that it shares with a car',
+    imports: [
+      ...['hub/http', 'hub/broker', 'hub/database', 'hub/core'],
+      ...['assembly', 'config', 'adapters/*', 'agent', 'protocol'],
+    ],
+  },
+  'hub/http': {
+    holds: 'routes and metrics that only a hub has, and access to it',
+    imports: ['hub/core', 'adapters/http', 'adapters/service', 'agent', 'protocol'],
+  },
+  'hub/broker': {
+    holds: 'receives the messages of all cars from a broker',
+    imports: ['hub/core', 'adapters/mqtt', 'protocol'],
+  },
+  'hub/database': {
+    holds: 'tables and queries of a hub, in SQLite and PostgreSQL',
+    imports: ['hub/core', 'agent', 'protocol'],
+  },
+  'hub/core': {
+    holds: 'the core of the server side; its only way out is `hub/core/ports.ts`',
+    imports: ['protocol'],
+    packages: [],
+    withoutNode: true,
   },
   assembly: {
-    holds: 'builds agents and hubs for any program',
-    imports: ['config', 'adapters/*', 'agent', 'hub', 'protocol', 'package.json'],
+    holds: 'builds the agent from its parts; reads no command line and prints nothing',
+    imports: ['config', 'adapters/*', 'agent', 'protocol', 'package.json'],
   },
-  'adapters/*': { holds: 'one folder for each thing outside', imports: ['agent', 'hub', 'protocol'] },
-  config: { holds: 'reads and checks files of settings', imports: ['protocol'] },
-  agent: { holds: 'the core of a car', imports: ['protocol'], packages: [], withoutNode: true },
-  hub: { holds: 'the core of the server side', imports: ['protocol'], packages: [], withoutNode: true },
-  page: { holds: 'the page, in browsers', imports: ['protocol'], packages: ['preact', 'uplot'], withoutNode: true },
+  'adapters/*': { holds: 'one folder for each thing outside the core', imports: ['agent', 'protocol'] },
+  config: { holds: 'configuration and profile format, defaults, shipped profiles', imports: ['protocol'] },
+  agent: {
+    holds: 'the core of a car: Status, recorders, outbox, commands; its only way out is `agent/ports.ts`',
+    imports: ['protocol'],
+    packages: [],
+    withoutNode: true,
+  },
+  page: {
+    holds: 'the pages of car, bench and hub, in browsers',
+    imports: ['protocol'],
+    packages: ['preact', 'uplot'],
+    withoutNode: true,
+  },
   protocol: {
-    holds: 'messages, schemas, settings, words',
+    holds: 'the contract: schemas, CBOR codec, CDDL, topics, errors, signed commands',
     imports: [],
     packages: ['cbor-x', 'fflate', 'typebox'],
     withoutNode: true,
   },
   'package.json': { holds: 'name and version', imports: [] },
-  scripts: { holds: 'tools of the maintainers', imports: 'any' },
-  test: { holds: 'tests, one folder a room', imports: 'any' },
+  scripts: { holds: 'generators, test runner, launcher', imports: 'any' },
+  test: {
+    holds: 'mirrors the rooms; `contracts/` one suite per port, `rig/` real brokers and a virtual clock',
+    imports: 'any',
+  },
   'vitest.config.ts': { holds: 'settings of the tests', imports: ['test'] },
 };
 
 /** Packages that only one room imports, besides tools. */
 export const packageRooms: Readonly<Record<string, { readonly room: string; readonly reason: string }>> = {
   commander: { room: 'commands', reason: 'any program can build an agent: only commands know a command line' },
-  pg: { room: 'adapters/database', reason: 'queries run where the format of the tables is known' },
+  pg: { room: 'hub/database', reason: 'queries run where the format of the tables is known' },
 };
 
 /** Single imports that the table refuses and the project needs; none at present. */

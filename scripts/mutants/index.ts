@@ -41,9 +41,9 @@ const FILES = [
   'adapters/store/contents.ts',
   'adapters/store/journal.ts',
   'adapters/store/replay.ts',
-  'hub/intake.ts',
-  'hub/message.ts',
-  'hub/resend.ts',
+  'hub/core/intake.ts',
+  'hub/core/message.ts',
+  'hub/core/resend.ts',
 ];
 /** Worlds without a defect, which tell what is reached. */
 const BASE = 8;

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { SqliteDatabase } from '../../adapters/database/index.ts';
+import { SqliteDatabase } from '../../hub/database/index.ts';
 import { DrivingCar } from '../hub/driving-car.ts';
 import { describeNeeding } from '../needs.ts';
 import { program, VigieProcess } from '../rig/bench.ts';

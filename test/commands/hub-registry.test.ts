@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { SqliteDatabase } from '../../adapters/database/index.ts';
+import { SqliteDatabase } from '../../hub/database/index.ts';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-registry-'));

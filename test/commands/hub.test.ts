@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { SqliteDatabase } from '../../adapters/database/index.ts';
+import { SqliteDatabase } from '../../hub/database/index.ts';
 import { DrivingCar } from '../hub/driving-car.ts';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 import { Relay } from '../rig/relay.ts';

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
+import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
 import { bases, type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
 import { operations } from '../../protocol/interface/operations.ts';
 import { telemetryTypes } from '../../protocol/interface/parameters/query.ts';

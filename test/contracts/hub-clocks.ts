@@ -1,8 +1,8 @@
 /** What hubs on one database make of starts of cars that have no number, and of clocks that were wrong. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
-import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
-import type { HubDatabase } from '../../assembly/hub-database.ts';
+import type { HubDatabase } from '../../hub/start/database.ts';
+import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
 import { DAY } from '../../protocol/calendar.ts';
 import { encodeBody } from '../../protocol/command.ts';
 import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { captureViewOf } from '../../assembly/capture-view.ts';
-import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
+import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
 import { type Rig, startRig } from '../adapters/http/rig.ts';
 import { type CaptureCar, CRASH, drive, startCar } from '../agent/captures/car.ts';
 import { EVERY, type FaultCar, startFaultCar } from '../agent/faults/car.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
-import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
+import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
 import type { Run } from '../../protocol/runs.ts';
 import { upTopic } from '../../protocol/topics.ts';
 import { DrivingCar } from '../hub/driving-car.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type HubOptions, startHub } from '../../assembly/hub.ts';
+import { type HubOptions, startHub } from '../../hub/start/hub.ts';
 import { classOf } from '../../protocol/classes.ts';
 import { TestClock } from '../commands/remote-car.ts';
 import { DrivingCar } from '../hub/driving-car.ts';

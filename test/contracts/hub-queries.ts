@@ -1,8 +1,8 @@
 /** Calls every method of what a hub has of its database, in each way that makes other SQL. */
 
-import type { HubDatabase } from '../../assembly/hub-database.ts';
-import type { HubPosition, HubRange, NewCommand } from '../../hub/ports.ts';
-import type { Owner } from '../../hub/registry.ts';
+import type { HubPosition, HubRange, NewCommand } from '../../hub/core/ports.ts';
+import type { Owner } from '../../hub/core/registry.ts';
+import type { HubDatabase } from '../../hub/start/database.ts';
 import { defined } from '../../protocol/defined.ts';
 import type { RecordFilter } from '../../protocol/interface/record-filter.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';

@@ -1,6 +1,6 @@
 /** Slow, dead and healthy receivers of one hub, and hubs that share receivers, whatever database they have. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import type { HubDatabase } from '../../assembly/hub-database.ts';
+import type { HubDatabase } from '../../hub/start/database.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import type { Monitor } from '../../protocol/schema/monitor.ts';
 import { DeliveryRig } from '../hub/delivery-rig.ts';

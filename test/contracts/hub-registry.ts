@@ -1,10 +1,10 @@
 /** What every registry of a hub must do, whatever database it is in. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { MonitorStore } from '../../hub/monitors.ts';
-import type { CommandStore, MessageStore, NumbersStore, VehicleReader } from '../../hub/ports.ts';
-import type { Registry } from '../../hub/registry.ts';
-import type { RetentionStore } from '../../hub/retention.ts';
-import type { RolloutStore } from '../../hub/rollout-store.ts';
+import type { MonitorStore } from '../../hub/core/monitors.ts';
+import type { CommandStore, MessageStore, NumbersStore, VehicleReader } from '../../hub/core/ports.ts';
+import type { Registry } from '../../hub/core/registry.ts';
+import type { RetentionStore } from '../../hub/core/retention.ts';
+import type { RolloutStore } from '../../hub/core/rollout-store.ts';
 import { DAY } from '../../protocol/calendar.ts';
 import { compileMonitor } from '../../protocol/schema/monitor.ts';
 import { NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';

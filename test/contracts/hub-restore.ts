@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { generateKey } from '../../adapters/keys/index.ts';
-import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
+import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 import type { Message } from '../../protocol/schema/message.ts';

@@ -1,7 +1,7 @@
 /** What a hub removes after the days of its kind, and what it keeps, whatever database it has. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { HubDatabase } from '../../assembly/hub-database.ts';
-import { Retention, type RetentionDays } from '../../hub/retention.ts';
+import { Retention, type RetentionDays } from '../../hub/core/retention.ts';
+import type { HubDatabase } from '../../hub/start/database.ts';
 import { DAY } from '../../protocol/calendar.ts';
 import type { Alert } from '../../protocol/schema/alert.ts';
 import type { Kind } from '../../protocol/schema/kind.ts';

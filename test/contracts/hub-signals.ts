@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Hub, type HubOptions, startHub } from '../../assembly/hub.ts';
+import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
 import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { type Rig, startRig } from '../adapters/http/rig.ts';
 import { RecordedDisk } from '../adapters/store/recorded-disk.ts';

@@ -1,6 +1,6 @@
 /** What every store of a hub must do, whatever database it keeps messages in. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { CarMessage } from '../../hub/message.ts';
+import type { CarMessage } from '../../hub/core/message.ts';
 import type {
   CommandStore,
   HubPosition,
@@ -11,8 +11,8 @@ import type {
   NumbersStore,
   ResendStore,
   VehicleReader,
-} from '../../hub/ports.ts';
-import type { Registry } from '../../hub/registry.ts';
+} from '../../hub/core/ports.ts';
+import type { Registry } from '../../hub/core/registry.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { factsOf, matches, type RecordFilter } from '../../protocol/interface/record-filter.ts';
 import { UNCOUNTED_BOOT } from '../../protocol/schema/message.ts';

@@ -1,6 +1,6 @@
 /** Messages of cars, as their bytes come to a hub. */
 
-import { type CarMessage, readMessage } from '../../hub/message.ts';
+import { type CarMessage, readMessage } from '../../hub/core/message.ts';
 import { encodeMessage } from '../../protocol/cbor/message.ts';
 import { defined } from '../../protocol/defined.ts';
 import type { Body, BodyKind, ClockQuality } from '../../protocol/schema/message.ts';

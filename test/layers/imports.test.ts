@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { importFaults, roomOf } from '../../scripts/imports/checker.ts';
+import { importFaults } from '../../scripts/imports/checker.ts';
+import { rooms } from '../../scripts/imports/rules.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const adapters = readdirSync(join(root, 'adapters'), { withFileTypes: true })
@@ -11,39 +12,51 @@ const adapters = readdirSync(join(root, 'adapters'), { withFileTypes: true })
   .map((entry) => entry.name);
 
 /** Rooms that no adapter, and nothing below them, imports. */
-const above = ['assembly', 'commands', 'scripts'];
+const above = ['assembly', 'hub/start', 'commands', 'scripts'];
 
 /** [importing file, imported file] with what both are. */
 const forbidden: [string, string][] = [
-  ...['agent', 'hub', 'adapters/can', 'config', ...above].map((to): [string, string] => ['protocol', to]),
-  ...['hub', 'adapters/can', 'config', ...above].map((to): [string, string] => ['agent', to]),
-  ...['agent', 'adapters/can', 'config', ...above].map((to): [string, string] => ['hub', to]),
-  ...['agent', 'hub', 'adapters/can', ...above].map((to): [string, string] => ['config', to]),
+  ...['agent', 'hub/core', 'adapters/can', 'config', ...above].map((to): [string, string] => ['protocol', to]),
+  ...['hub/core', 'adapters/can', 'config', ...above].map((to): [string, string] => ['agent', to]),
+  ...['agent', 'adapters/can', 'config', ...above].map((to): [string, string] => ['hub/core', to]),
+  ...['agent', 'hub/core', 'adapters/can', ...above].map((to): [string, string] => ['config', to]),
   ...adapters.flatMap((from) =>
-    ['config', ...above, ...adapters.filter((to) => to !== from).map((to) => `adapters/${to}`)].map(
-      (to): [string, string] => [`adapters/${from}`, to],
-    ),
+    [
+      'config',
+      'hub/core',
+      'hub/http',
+      ...above,
+      ...adapters.filter((to) => to !== from).map((to) => `adapters/${to}`),
+    ].map((to): [string, string] => [`adapters/${from}`, to]),
   ),
-  ...['agent', 'hub', 'adapters/can', 'config', ...above].map((to): [string, string] => ['page', to]),
+  ...['agent', 'hub/core', 'adapters/can', 'config', ...above].map((to): [string, string] => ['page', to]),
   ['assembly', 'commands'],
+  ...['core', 'database', 'broker', 'http', 'start'].map((part): [string, string] => ['assembly', `hub/${part}`]),
+  ['hub/http', 'hub/database'],
+  ['hub/http', 'adapters/mqtt'],
+  ['hub/broker', 'hub/database'],
+  ['hub/database', 'adapters/http'],
   ['assembly', 'scripts'],
   ['commands', 'scripts'],
 ];
 const allowed: [string, string][] = [
   ['agent', 'protocol'],
-  ['hub', 'protocol'],
+  ['hub/core', 'protocol'],
   ['page', 'protocol'],
   ['config', 'protocol'],
-  ['assembly', 'hub'],
+  ['hub/start', 'assembly'],
+  ['hub/start', 'hub/database'],
+  ['hub/http', 'hub/core'],
+  ['hub/http', 'adapters/http'],
+  ['hub/database', 'hub/core'],
   ['assembly', 'config'],
   ['assembly', 'agent'],
   ['commands', 'assembly'],
-  ['commands', 'hub'],
+  ['commands', 'hub/core'],
   ['commands', 'config'],
   ['commands', 'agent'],
   ...adapters.flatMap((from): [string, string][] => [
     [`adapters/${from}`, 'agent'],
-    [`adapters/${from}`, 'hub'],
     [`adapters/${from}`, 'protocol'],
     ['assembly', `adapters/${from}`],
     ['commands', `adapters/${from}`],
@@ -75,7 +88,7 @@ test('the linter reads every folder of the project that has sources, and nothing
   const checked = (name: string): boolean => include.includes(name) || existsSync(join(root, name, 'tsconfig.json'));
   expect(sources.filter((name) => !checked(name) || !files.includes.includes(`${name}/**`))).toEqual([]);
   expect(files.includes).not.toContain('**');
-  expect(sources.filter((name) => roomOf(`${name}/index.ts`) === undefined && name !== 'adapters')).toEqual([]);
+  expect(sources.filter((name) => !Object.keys(rooms).some((room) => room.split('/')[0] === name))).toEqual([]);
 });
 
 describe('imports go one way', () => {
@@ -96,7 +109,7 @@ describe('imports go one way', () => {
     }
   });
 
-  test.each(['protocol', 'agent', 'hub', 'page'])('%s uses no module of Node', (room) => {
+  test.each(['protocol', 'agent', 'hub/core', 'page'])('%s uses no module of Node', (room) => {
     expect(faultsOf(`${room}/a.ts`, "import { readFileSync } from 'node:fs';\n")).toHaveLength(1);
     expect(faultsOf(`${room}/a.ts`, "import fs from 'fs';\n")).toHaveLength(1);
   });

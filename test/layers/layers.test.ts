@@ -61,7 +61,7 @@ beforeAll(() => {
   delete configuration.vcs;
   writeFileSync(join(scratch, 'biome.json'), JSON.stringify(configuration));
   cpSync(join(root, 'scripts/lint'), join(scratch, 'scripts/lint'), { recursive: true });
-  for (const room of ['agent', 'hub', 'assembly', 'adapters/http', 'adapters/callbacks']) {
+  for (const room of ['agent', 'hub/core', 'assembly', 'adapters/http', 'adapters/callbacks']) {
     mkdirSync(join(scratch, room), { recursive: true });
   }
   mkdirSync(join(scratch, 'protocol/interface/json'), { recursive: true });
@@ -70,8 +70,8 @@ beforeAll(() => {
       ([room, name, use]) => [`${room}/second-${name}.ts`, `export const used = ${use};\n`] as const,
     ),
     ['protocol/interface/json/first.ts', 'export const used = [new Date(0).toISOString(), writerOf(alertSchema)];\n'],
-    ['hub/timer.ts', 'export const used = setTimeout;\n'],
-    ['hub/clock.ts', 'export const used = Date.now();\n'],
+    ['hub/core/timer.ts', 'export const used = setTimeout;\n'],
+    ['hub/core/clock.ts', 'export const used = Date.now();\n'],
     ...[...clocks, ...calendars].map(([name, use]) => [`agent/${name}.ts`, `export const used = ${use};\n`] as const),
     ...commandLine.map(([name, use]) => [`assembly/cli-${name}.ts`, `export const used = ${use};\n`] as const),
     ['assembly/process.ts', 'export const used = [process.env, process.pid, process.execPath];\n'],
@@ -86,8 +86,8 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 describe('the linter', () => {
   test('the core uses no timer', () => {
-    expect(faults.get('hub/timer.ts')).toContain('lint/style/noRestrictedGlobals');
-    expect(faults.get('hub/clock.ts')).toContain('plugin');
+    expect(faults.get('hub/core/timer.ts')).toContain('lint/style/noRestrictedGlobals');
+    expect(faults.get('hub/core/clock.ts')).toContain('plugin');
     expect(faults.get('protocol/timer.ts')).toContain('lint/style/noRestrictedGlobals');
   });
 

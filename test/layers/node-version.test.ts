@@ -14,7 +14,7 @@ const newer: Readonly<Record<string, RegExp>> = {
   zlib: /^(crc32|.*[zZ]std.*)$/,
 };
 const sources = globSync('{protocol,agent,adapters,config,assembly,commands}/**/*.ts', {
-  exclude: ['**/generated/**', 'adapters/database/**'],
+  exclude: ['**/generated/**', 'hub/database/**'],
 });
 const named = /^import \{([^}]*)\} from 'node:([a-z/_0-9]+)';/gm;
 

@@ -1,14 +1,15 @@
 /** A fleet at the hub: cars join and leave it, somebody gives it monitors, and the real comparison brings them into the cars. */
-import { type SqliteDatabase, SqlMonitors, SqlRegistry } from '../../adapters/database/index.ts';
+
 import type { Agent } from '../../agent/agent.ts';
-import { digestOf } from '../../assembly/hub-monitors.ts';
-import { differences, MonitorSync, type MonitorSyncParts } from '../../hub/monitor-sync.ts';
-import type { Owner } from '../../hub/registry.ts';
+import { differences, MonitorSync, type MonitorSyncParts } from '../../hub/core/monitor-sync.ts';
+import type { Owner } from '../../hub/core/registry.ts';
+import { type SqliteDatabase, SqlMonitors, SqlRegistry } from '../../hub/database/index.ts';
+import { digestOf } from '../../hub/start/monitors.ts';
 import { compileMonitor, type MonitorStatus } from '../../protocol/schema/monitor.ts';
 import type { Chance } from './chance.ts';
 
 const FLEET: Owner = { kind: 'fleet', id: 'fleet' };
-/** Waits for the report of a car, ms: commands of before have expired, as `assembly/hub-monitors.ts` has it. */
+/** Waits for the report of a car, ms: commands of before have expired, as `hub/start/monitors.ts` has it. */
 const [FIRST, LONGEST] = [240_000, 600_000];
 
 export type FleetChange = MonitorStatus | 'removed' | 'joins' | 'leaves';

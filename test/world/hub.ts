@@ -1,12 +1,13 @@
 /** The core of the hub on SQLite in memory: what was committed outlives it when it is killed. */
-import { SqliteCommandStore, SqliteDatabase, SqliteMessageStore, SqlReader } from '../../adapters/database/index.ts';
+
 import { idOf } from '../../assembly/view.ts';
-import { HubCommands } from '../../hub/commands.ts';
-import { Intake } from '../../hub/intake.ts';
-import { HubMeasures } from '../../hub/measures.ts';
-import type { MonitorSync } from '../../hub/monitor-sync.ts';
-import type { HubLog } from '../../hub/ports.ts';
-import { ResendRequests } from '../../hub/resend.ts';
+import { HubCommands } from '../../hub/core/commands.ts';
+import { Intake } from '../../hub/core/intake.ts';
+import { HubMeasures } from '../../hub/core/measures.ts';
+import type { MonitorSync } from '../../hub/core/monitor-sync.ts';
+import type { HubLog } from '../../hub/core/ports.ts';
+import { ResendRequests } from '../../hub/core/resend.ts';
+import { SqliteCommandStore, SqliteDatabase, SqliteMessageStore, SqlReader } from '../../hub/database/index.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 import { VigieError } from '../../protocol/errors.ts';

@@ -9,16 +9,7 @@ import { join } from 'node:path';
 import { type Run, Runs } from '../../protocol/runs.ts';
 
 /** Directories whose files decide what happens in a world. */
-const SOURCES = [
-  'agent',
-  'hub',
-  'protocol',
-  'adapters/store',
-  'adapters/database',
-  'adapters/http',
-  'assembly',
-  'test/world',
-];
+const SOURCES = ['agent', 'hub', 'protocol', 'adapters/store', 'adapters/http', 'assembly', 'test/world'];
 
 /** Contents of a file of the ledger. */
 interface LedgerFile {

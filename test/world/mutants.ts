@@ -123,7 +123,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     defect: 'the hub shows no Status after a start that the car could not count',
-    file: 'hub/message.ts',
+    file: 'hub/core/message.ts',
     edits: [['  if (isOneCounted && isOtherCounted && a.boot !== b.boot)', '  if (a.boot !== b.boot)']],
     invariant: 'status',
     seed: 10,
@@ -154,7 +154,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     defect: 'the hub acknowledges messages before it has committed them',
-    file: 'hub/intake.ts',
+    file: 'hub/core/intake.ts',
     edits: [
       [
         '      this.#waiting.push({ topic, item, resolve, reject });',
@@ -303,14 +303,14 @@ export const newestMutants: readonly Mutant[] = [
   },
   {
     defect: 'a monitor that was changed at the hub stays as it was in the car',
-    file: 'hub/monitor-sync.ts',
+    file: 'hub/core/monitor-sync.ts',
     edits: [['if (there?.revision === revision && there.status === status)', 'if (there?.status === status)']],
     invariant: 'fleet',
     seed: 1,
   },
   {
     defect: 'a car that leaves its fleet keeps its monitors',
-    file: 'hub/monitor-sync.ts',
+    file: 'hub/core/monitor-sync.ts',
     edits: [
       ['if (revision !== undefined && !ids.has(monitorId))', 'if (revision === monitorId && !ids.has(monitorId))'],
     ],
@@ -330,7 +330,7 @@ export const newestMutants: readonly Mutant[] = [
 export const folderMutants: readonly Mutant[] = [
   {
     defect: 'a car with a new folder of records does not get its monitors again',
-    file: 'adapters/database/message-store.ts',
+    file: 'hub/database/message-store.ts',
     edits: [
       ['of newLifeMonitors(vehicle, life, one.received))', 'of newLifeMonitors(vehicle, life, one.received).slice(2))'],
     ],
@@ -339,7 +339,7 @@ export const folderMutants: readonly Mutant[] = [
   },
   {
     defect: 'numbers of a start without records count as those of its folder',
-    file: 'hub/lives.ts',
+    file: 'hub/core/lives.ts',
     edits: [['boot >= UNRECORDED_BOOT ? UNRECORDED_START : UNCOUNTED_START', 'UNCOUNTED_START']],
     invariant: 'sentOnce',
     seed: 2,

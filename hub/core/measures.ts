@@ -1,0 +1,151 @@
+/** What one hub counts of the messages that it takes in, for metrics. */
+import { classes } from '../../protocol/classes.ts';
+import type { Kind } from '../../protocol/schema/kind.ts';
+import type { RemoteReport } from '../../protocol/schema/remote.ts';
+import { finalStatuses } from './commands.ts';
+import { type DeliveryCounts, DeliveryMeasures } from './delivery-measures.ts';
+import type { CarMessage } from './message.ts';
+import type { WallClock } from './ports.ts';
+
+/** A car that was heard within this time counts as heard, ms. */
+const HEARD = 300_000;
+
+/** Since the start of the hub; lists are by priority class. */
+export interface HubMeasurements {
+  /** New messages, without repetitions. */
+  readonly messages: readonly number[];
+  readonly bytes: readonly number[];
+  /** Sum of the time from the making of a message to its arrival, of cars that know the time, ms. */
+  readonly lag: readonly number[];
+  readonly repeated: number;
+  readonly refused: number;
+  /** Messages of forgotten cars, which are acknowledged and not kept. */
+  readonly forgotten: number;
+  readonly commits: number;
+  /** Sum of what they took, ms. */
+  readonly commitTime: number;
+  readonly failedCommits: number;
+  /** The last commit failed. */
+  readonly failing: boolean;
+  /** Messages that cars gave up, as their `gap` messages say. */
+  readonly givenUp: readonly number[];
+  /** Commands that ended, by outcome: a final state or the cause of the failure. */
+  readonly commands: Readonly<Record<string, number>>;
+  /** Cars from which a message came in the last five minutes. */
+  readonly heard: number;
+  /** Messages that wait in those cars, as they told last. */
+  readonly backlog: readonly number[];
+  readonly deliveries: DeliveryCounts;
+  /** Messages that were kept long enough and are removed, by kind. */
+  readonly removed: Readonly<Partial<Record<Kind, number>>>;
+}
+
+/** What a car told last. */
+interface HeardCar {
+  at: number;
+  backlog: readonly { readonly class: number; readonly count: number }[];
+}
+
+export class HubMeasures {
+  readonly deliveries = new DeliveryMeasures();
+  readonly #clock: WallClock;
+  readonly #messages = perClass();
+  readonly #bytes = perClass();
+  readonly #lag = perClass();
+  readonly #givenUp = perClass();
+  readonly #commands: Record<string, number> = {};
+  readonly #removed: Partial<Record<Kind, number>> = {};
+  readonly #cars = new Map<string, HeardCar>();
+  #repeated = 0;
+  #refused = 0;
+  #forgotten = 0;
+  #commits = 0;
+  #commitTime = 0;
+  #failedCommits = 0;
+  #failing = false;
+
+  constructor(clock: WallClock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * A commit has ended. `fresh`: those of its messages that were not there before; `forgotten`: messages of forgotten cars;
+   * `took`: ms.
+   */
+  committed(messages: number, fresh: readonly CarMessage[], refused: number, took: number, forgotten = 0): void {
+    this.#commits++;
+    this.#failing = false;
+    this.#commitTime += took;
+    this.#forgotten += forgotten;
+    this.#repeated += Math.max(0, messages - fresh.length - forgotten);
+    this.#refused += refused;
+    for (const one of fresh) this.#count(one);
+  }
+
+  commitFailed(): void {
+    this.#failedCommits++;
+    this.#failing = true;
+  }
+
+  /** Messages of a kind were kept long enough. */
+  removed(kind: Kind, messages: number): void {
+    this.#removed[kind] = (this.#removed[kind] ?? 0) + messages;
+  }
+
+  snapshot(): HubMeasurements {
+    const since = this.#clock.now() - HEARD;
+    const backlog = perClass();
+    for (const [vin, car] of this.#cars) {
+      if (car.at < since) this.#cars.delete(vin);
+      else for (const { class: priority, count } of car.backlog) add(backlog, priority, count);
+    }
+    return {
+      messages: this.#messages,
+      bytes: this.#bytes,
+      lag: this.#lag,
+      repeated: this.#repeated,
+      refused: this.#refused,
+      forgotten: this.#forgotten,
+      commits: this.#commits,
+      commitTime: this.#commitTime,
+      failedCommits: this.#failedCommits,
+      failing: this.#failing,
+      givenUp: this.#givenUp,
+      commands: this.#commands,
+      heard: this.#cars.size,
+      backlog,
+      deliveries: this.deliveries.counts,
+      removed: this.#removed,
+    };
+  }
+
+  #count({ vin, class: priority, message, payload, received, retained }: CarMessage): void {
+    add(this.#messages, priority, 1);
+    add(this.#bytes, priority, payload.byteLength);
+    // A retained message shows nothing of the car now.
+    if (retained === true) return;
+    if (message.clock !== 'none') add(this.#lag, priority, Math.max(0, received - message.at));
+    const car = this.#cars.get(vin) ?? { at: received, backlog: [] };
+    car.at = received;
+    this.#cars.set(vin, car);
+    if (message.kind === 'hello') car.backlog = message.body.health?.outbox ?? [];
+    if (message.kind === 'gap') add(this.#givenUp, message.body.class, message.body.count);
+    if (message.kind === 'remote') this.#end(message.body);
+  }
+
+  #end({ status, failureCause }: RemoteReport): void {
+    if (!finalStatuses.has(status)) return;
+    const outcome = failureCause ?? status;
+    this.#commands[outcome] = (this.#commands[outcome] ?? 0) + 1;
+  }
+}
+
+function perClass(): number[] {
+  return classes.map(() => 0);
+}
+
+/** A car may name a class of a newer protocol. */
+function add(sums: number[], priority: number, more: number): void {
+  const sum = sums[priority];
+  if (sum !== undefined) sums[priority] = sum + more;
+}

@@ -1,0 +1,171 @@
+/** Status of one car, put together from its `status` messages in whatever order they arrive. */
+import type { StatusContents } from '../../protocol/schema/status.ts';
+import type { StatusMessage } from '../../protocol/schema/status-message.ts';
+import {
+  assemble,
+  type Disassembled,
+  disassemble,
+  type Slot,
+  type SlotValue,
+  slotById,
+  slots,
+  statusObjects,
+} from '../../protocol/slots.ts';
+import { isAfter, type MessageOrder } from './message.ts';
+
+/** Persisted form. The hub writes it with every message, so it has slots by their ids and not the tree of the interface. */
+export interface KeptStatus {
+  /** The id of a slot and its value, in turn. */
+  readonly values: readonly SlotValue[];
+  /** The id of a slot and the creation time of its object, UTC ms, in turn. */
+  readonly times: readonly number[];
+  /** Ids of slots whose value is stale. */
+  readonly stale: readonly number[];
+  /** The newest message, and the newest one that had all of Status. */
+  readonly newest?: MessageOrder | undefined;
+  readonly whole?: MessageOrder | undefined;
+}
+
+/** By object: its slots. */
+const members: readonly (readonly Slot[])[] = statusObjects.map(({ index }) =>
+  slots.filter(({ object }) => object === index),
+);
+
+/**
+ * A whole Status replaces everything that older messages said. A message that is not the newest, such as one that a lost
+ * connection delayed, adds the objects that are newer than those known, and takes nothing away.
+ */
+export class VehicleStatus {
+  #values: (SlotValue | undefined)[] = [];
+  #createdAt: Float64Array = emptyTimes();
+  #stale: readonly number[] = [];
+  #newest: MessageOrder | undefined;
+  #whole: MessageOrder | undefined;
+  /** By object: the JSON of its slots, as long as they do not change. */
+  #written: (string | undefined)[] = [];
+
+  constructor(kept?: KeptStatus) {
+    if (kept === undefined) return;
+    this.#read(kept);
+    this.#stale = kept.stale;
+    this.#newest = kept.newest;
+    this.#whole = kept.whole;
+  }
+
+  copy(): VehicleStatus {
+    const copy = new VehicleStatus();
+    copy.#values = [...this.#values];
+    copy.#createdAt = this.#createdAt.slice();
+    copy.#stale = this.#stale;
+    copy.#newest = this.#newest;
+    copy.#whole = this.#whole;
+    copy.#written = [...this.#written];
+    return copy;
+  }
+
+  /** {@link KeptStatus} as JSON. */
+  write(): string {
+    const values: string[] = [];
+    const times: number[] = [];
+    for (const [object, all] of members.entries()) {
+      const written = this.#written[object] ?? this.#writeObject(all);
+      this.#written[object] = written;
+      if (written !== '') values.push(written);
+      const at = this.#createdAt[object] as number;
+      const [first] = all;
+      if (first !== undefined && !Number.isNaN(at)) times.push(first.id, at);
+    }
+    const beside = JSON.stringify({ times, stale: this.#stale, newest: this.#newest, whole: this.#whole });
+    return `{"values":[${values.join(',')}],${beside.slice(1)}`;
+  }
+
+  #writeObject(all: readonly Slot[]): string {
+    const values: SlotValue[] = [];
+    for (const { id, index } of all) {
+      const value = this.#values[index];
+      if (value !== undefined) values.push(id, value);
+    }
+    return JSON.stringify(values).slice(1, -1);
+  }
+
+  /** Ids of slots whose value is stale. */
+  get stale(): readonly number[] {
+    return this.#stale;
+  }
+
+  /** The tree of the interface, of all objects or of those whose index is in `objects`. */
+  contents(objects?: ReadonlySet<number>): StatusContents {
+    return assemble(this.#values, this.#createdAt, objects);
+  }
+
+  apply({ full, status, removed = [], stale = [] }: StatusMessage, { boot, seq }: MessageOrder): void {
+    const order = { boot, seq };
+    if (this.#whole !== undefined && !isAfter(order, this.#whole)) return;
+    const isNewest = this.#newest === undefined || isAfter(order, this.#newest);
+    if (full) {
+      const [values, createdAt] = [this.#values, this.#createdAt];
+      this.#values = [];
+      this.#createdAt = emptyTimes();
+      this.#written = [];
+      this.#write(status, () => true);
+      if (!isNewest) this.#write(assemble(values, createdAt), (object, at) => at > this.#timeOf(object));
+      this.#whole = order;
+    } else {
+      if (isNewest) this.#remove(removed);
+      this.#write(status, (object, at) => isNewest || at > this.#timeOf(object));
+    }
+    if (!isNewest) return;
+    this.#stale = stale;
+    this.#newest = order;
+  }
+
+  /** UTC ms; never, for an object that is not known. */
+  #timeOf(object: number): number {
+    const at = this.#createdAt[object] as number;
+    return Number.isNaN(at) ? Number.NEGATIVE_INFINITY : at;
+  }
+
+  /** Slots that this version does not know are left out. */
+  #read({ values, times }: KeptStatus): void {
+    for (let at = 0; at < values.length; at += 2) {
+      const slot = slotById.get(values[at] as number);
+      if (slot !== undefined) this.#values[slot.index] = values[at + 1];
+    }
+    for (let at = 0; at < times.length; at += 2) {
+      const slot = slotById.get(times[at] as number);
+      if (slot !== undefined) this.#createdAt[slot.object] = times[at + 1] as number;
+    }
+  }
+
+  /** Each object that `wanted` takes replaces what was known of its members. */
+  #write(contents: StatusContents, wanted: (object: number, at: number) => boolean): void {
+    const objects = new Map<number, Disassembled[]>();
+    for (const one of disassemble(contents)) {
+      const known = objects.get(one.slot.object);
+      if (known === undefined) objects.set(one.slot.object, [one]);
+      else known.push(one);
+    }
+    for (const [object, found] of objects) {
+      const at = found[0]?.at ?? Number.NaN;
+      if (!wanted(object, at)) continue;
+      this.#written[object] = undefined;
+      for (const { index } of members[object] ?? []) this.#values[index] = undefined;
+      for (const { slot, value } of found) this.#values[slot.index] = value;
+      this.#createdAt[object] = at;
+    }
+  }
+
+  /** Paths of slots, or of objects with all that is in them. */
+  #remove(paths: readonly string[]): void {
+    if (paths.length === 0) return;
+    for (const { index, path, object } of slots) {
+      if (!paths.some((gone) => path === gone || path.startsWith(`${gone}.`))) continue;
+      this.#values[index] = undefined;
+      this.#written[object] = undefined;
+    }
+  }
+}
+
+function emptyTimes(): Float64Array {
+  return new Float64Array(statusObjects.length).fill(Number.NaN);
+}

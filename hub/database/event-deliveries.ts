@@ -1,0 +1,309 @@
+/** Puts events of monitors and states of commands into the queues of their receivers, in the commit of the messages that brought them. */
+
+import { createHash } from 'node:crypto';
+import { callbackDestinations } from '../../agent/callbacks/destination.ts';
+import { defined } from '../../protocol/defined.ts';
+import type { Callback } from '../../protocol/schema/callback.ts';
+import { type MonitorDelivery, readDelivery } from '../../protocol/schema/callback.ts';
+import type { MonitorEvent } from '../../protocol/schema/event.ts';
+import type { Monitor } from '../../protocol/schema/monitor.ts';
+import type { DeliveryContents, DroppedDeliveries, KeptDeliveries, UnreadableDelivery } from '../core/deliveries.ts';
+import type { CarMessage } from '../core/message.ts';
+import { IN_USE, type SqlStatement } from './registry.ts';
+import type { SqlRow, SqlValue } from './rows.ts';
+
+/** Events that wait for one receiver at most, where nothing else is configured. */
+export const MOST_WAITING = 5_000;
+
+/** A message with its rows in the database. */
+export interface PlacedMessage extends CarMessage {
+  readonly vehicle: number;
+  readonly row: number;
+}
+
+/** Statements one after the other, each with the rows that the one before returned: the same for every database. */
+export type SqlSteps<T> = Generator<SqlStatement, T, readonly SqlRow[]>;
+
+interface Queue {
+  readonly key: string;
+  readonly owner: { readonly kind: SqlValue; readonly id: SqlValue };
+  readonly monitor: string | null;
+  readonly callback: string | null;
+  readonly delivery: string | null;
+  /** A paused receiver is looked at when it runs again. */
+  readonly rests: boolean;
+  readonly events: { readonly one: PlacedMessage; readonly contents: DeliveryContents }[];
+}
+
+interface KnownMonitor {
+  readonly kind: SqlValue;
+  readonly owner: SqlValue;
+  readonly vin: SqlValue;
+  readonly monitor: Monitor;
+  readonly delivery: MonitorDelivery;
+}
+
+/** A command that was sent through a callback. */
+interface KnownCommand {
+  readonly vehicle: SqlValue;
+  readonly kind: SqlValue;
+  readonly owner: SqlValue;
+  readonly callback: string;
+  readonly contents: DeliveryContents;
+}
+
+/** A callback as far as events need it. */
+interface KnownCallback {
+  takes(kind: 'Monitor' | 'Remote'): boolean;
+  readonly receivers: readonly string[];
+  /** What waits is looked at when somebody changes the callback. */
+  readonly rests: boolean;
+}
+
+const NOTHING: KeptDeliveries = { receivers: 0, dropped: [], unreadable: [] };
+
+/** The receiver of a webhook that a monitor brings. */
+export const receiverOfMonitor = (id: string): string => `monitor/${id}`;
+
+const receiverOfCallback = (id: string): string => `callback/${id}`;
+
+/** The receivers of a callback, with where each is among its destinations. */
+export function receiversOfCallback(callback: Callback): ReadonlyMap<string, string> {
+  const base = receiverOfCallback(callback.callbackId);
+  return new Map(
+    [...callbackDestinations(callback).keys()].map((endpoint) => [
+      // Who knows the endpoint of a device can address it: the log has the receivers.
+      endpoint === '' ? base : `${base}/${createHash('sha256').update(endpoint).digest('hex').slice(0, 16)}`,
+      endpoint,
+    ]),
+  );
+}
+
+/** @param limit events that wait for one receiver at most; the oldest are dropped */
+export function* keepDeliveries(fresh: readonly PlacedMessage[], limit: number): SqlSteps<KeptDeliveries> {
+  const events = fresh.filter(({ message: { kind, body } }) =>
+    kind === 'event' ? (body as MonitorEvent).complement !== true : kind === 'remote',
+  );
+  if (events.length === 0) return NOTHING;
+  const unreadable: UnreadableDelivery[] = [];
+  const monitors = yield* monitorsOf(events, unreadable);
+  const commands = yield* commandsOf(events);
+  if (monitors.size === 0 && commands.size === 0) return { ...NOTHING, unreadable };
+  const owned = yield* ownersOf(events);
+  const callbacks = yield* callbacksOf(monitors, commands, unreadable);
+  const queues = new Map<string, Queue>();
+  for (const one of events) {
+    const { message, vin, vehicle } = one;
+    const monitor = message.kind === 'event' ? monitors.get(message.body.monitorId) : undefined;
+    const command = message.kind === 'remote' ? commands.get(message.body.remoteActionId) : undefined;
+    const known = monitor ?? command;
+    if (known === undefined || (monitor !== undefined && monitor.vin !== null && monitor.vin !== vin)) continue;
+    if (command !== undefined && command.vehicle !== vehicle) continue;
+    // A car tells nothing to whom it does not belong to.
+    if (owned !== undefined && !owned.has(`${vin} ${known.kind} ${known.owner}`)) continue;
+    for (const queue of 'monitor' in known ? queuesOf(known, callbacks) : queuesOfCommand(known, callbacks)) {
+      const there = queues.get(queue.key) ?? queue;
+      queues.set(queue.key, there);
+      there.events.push({ one, contents: 'monitor' in known ? contentsOf(known) : known.contents });
+    }
+  }
+  // Hubs that take in events for the same receivers wait for each other, and never for each other's second lock.
+  const sorted = [...queues.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const dropped: DroppedDeliveries[] = [];
+  for (const queue of sorted) {
+    const lost = yield* append(queue, limit);
+    if (lost !== undefined) dropped.push(lost);
+  }
+  return { receivers: sorted.length, dropped, unreadable };
+}
+
+/** What cannot be read must not hold up the messages of the commit. */
+function* monitorsOf(
+  events: readonly PlacedMessage[],
+  unreadable: UnreadableDelivery[],
+): SqlSteps<Map<string, KnownMonitor>> {
+  const ids = events.flatMap(({ message }) => (message.kind === 'event' ? [message.body.monitorId] : []));
+  const rows = yield* selectIn('SELECT id, kind, owner, vin, document FROM monitors WHERE id IN', ids);
+  const monitors = new Map<string, KnownMonitor>();
+  for (const { id, kind = null, owner = null, vin = null, document } of rows) {
+    try {
+      const monitor = JSON.parse(document as string) as Monitor;
+      const delivery = readDelivery(monitor.monitor.delivery);
+      monitors.set(id as string, { kind, owner, vin, monitor, delivery });
+    } catch (error) {
+      unreadable.push({ monitorId: id as string, error: (error as Error).message });
+    }
+  }
+  return monitors;
+}
+
+function* commandsOf(events: readonly PlacedMessage[]): SqlSteps<Map<string, KnownCommand>> {
+  const ids = events.flatMap(({ message }) => (message.kind === 'remote' ? [message.body.remoteActionId] : []));
+  const rows = yield* selectIn(
+    `SELECT command, vehicle, kind, owner, callback, contents FROM callback_commands
+     JOIN commands ON commands.id = callback_commands.command WHERE command IN`,
+    ids,
+  );
+  return new Map(
+    rows.map(({ command, vehicle = null, kind = null, owner = null, callback, contents }) => [
+      command as string,
+      {
+        vehicle,
+        kind,
+        owner,
+        callback: callback as string,
+        contents: JSON.parse(contents as string) as DeliveryContents,
+      },
+    ]),
+  );
+}
+
+/** Whom each car belongs to; undefined: every car is everybody's. */
+function* ownersOf(events: readonly PlacedMessage[]): SqlSteps<ReadonlySet<string> | undefined> {
+  if ((yield [IN_USE]).length === 0) return undefined;
+  const vins = events.map(({ vin }) => vin);
+  const rows = yield* selectIn('SELECT vin, kind, owner FROM owned_cars WHERE vin IN', vins);
+  return new Set(rows.map(({ vin, kind, owner }) => `${vin} ${kind} ${owner}`));
+}
+
+/** The events of a callback that cannot be read wait until it can be. */
+function* callbacksOf(
+  monitors: ReadonlyMap<string, KnownMonitor>,
+  commands: ReadonlyMap<string, KnownCommand>,
+  unreadable: UnreadableDelivery[],
+): SqlSteps<Map<string, KnownCallback>> {
+  const ofMonitors = [...monitors.values()].flatMap(({ delivery: { callbackId } }) => callbackId ?? []);
+  const ids = [...ofMonitors, ...[...commands.values()].map(({ callback }) => callback)];
+  const rows = yield* selectIn('SELECT id, document FROM callbacks WHERE id IN', ids);
+  const callbacks = new Map<string, KnownCallback>();
+  for (const { id, document } of rows as readonly Record<string, string>[]) {
+    try {
+      const callback = JSON.parse(document as string) as Callback;
+      callbacks.set(id as string, {
+        takes: (kind) => callback.subscribe.type?.includes(kind) ?? true,
+        receivers: [...receiversOfCallback(callback).keys()],
+        rests: callback.status === 'Paused',
+      });
+    } catch (error) {
+      const key = receiverOfCallback(id as string);
+      unreadable.push({ key, error: (error as Error).message });
+      callbacks.set(id as string, { takes: () => true, receivers: [key], rests: true });
+    }
+  }
+  return callbacks;
+}
+
+function queuesOf(known: KnownMonitor, callbacks: ReadonlyMap<string, KnownCallback>): Queue[] {
+  const { kind, owner, monitor, delivery } = known;
+  const base = { owner: { kind, id: owner }, callback: null, rests: false };
+  const queues: Queue[] = [];
+  const { webhook, callbackId } = delivery;
+  if (webhook !== undefined) {
+    const { monitorId } = monitor;
+    const text = monitor.monitor.delivery ?? null;
+    queues.push({ ...base, key: receiverOfMonitor(monitorId), monitor: monitorId, delivery: text, events: [] });
+  }
+  if (callbackId === undefined) return queues;
+  return [...queues, ...queuesOfCallback(base.owner, callbackId, callbacks.get(callbackId), 'Monitor')];
+}
+
+function queuesOfCommand({ kind, owner, callback }: KnownCommand, callbacks: ReadonlyMap<string, KnownCallback>) {
+  return queuesOfCallback({ kind, id: owner }, callback, callbacks.get(callback), 'Remote');
+}
+
+/** None of a callback that was removed. */
+function queuesOfCallback(
+  owner: Queue['owner'],
+  callback: string,
+  known: KnownCallback | undefined,
+  kind: 'Monitor' | 'Remote',
+): Queue[] {
+  if (known?.takes(kind) !== true) return [];
+  const { receivers, rests } = known;
+  return receivers.map((key) => ({ key, owner, monitor: null, callback, delivery: null, rests, events: [] }));
+}
+
+function contentsOf({ monitor, delivery }: KnownMonitor): DeliveryContents {
+  const { label } = monitor.monitor;
+  const { attributes, callbackAttributes } = delivery;
+  return {
+    ...defined({ label }),
+    ...(attributes.length === 0 ? {} : { attributes }),
+    ...(Object.keys(callbackAttributes).length === 0 ? {} : { callbackAttributes }),
+  };
+}
+
+/** Numbers the events of one receiver and keeps them. What is tried again later is not looked at earlier. */
+function* append(queue: Queue, limit: number): SqlSteps<DroppedDeliveries | undefined> {
+  const { key, owner, monitor, callback, delivery, rests, events } = queue;
+  const count = events.length;
+  const at = Math.max(...events.map(({ one }) => one.received));
+  const [{ next_seq: next, waiting, held, dropped } = {}] = (yield [
+    `INSERT INTO receivers (key, kind, owner, monitor, callback, delivery, next_seq, waiting, look)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET
+       delivery = excluded.delivery, next_seq = receivers.next_seq + excluded.next_seq,
+       waiting = receivers.waiting + excluded.waiting,
+       look = CASE WHEN receivers.due IS NULL AND (receivers.look IS NULL OR receivers.look > excluded.look)
+         THEN excluded.look ELSE receivers.look END
+     RETURNING next_seq, waiting, held, dropped`,
+    key,
+    owner.kind,
+    owner.id,
+    monitor,
+    callback,
+    delivery,
+    count,
+    count,
+    rests ? null : at,
+  ]) as readonly Record<string, number>[];
+  let seq = (next as number) - count;
+  for (const part of chunks(events)) {
+    const values: SqlValue[] = part.flatMap(({ one, contents }) => [
+      key,
+      seq++,
+      one.vehicle,
+      one.row,
+      one.received,
+      JSON.stringify(contents),
+    ]);
+    const places = part.map(() => '(?, ?, ?, ?, ?, ?)').join(', ');
+    yield [`INSERT INTO deliveries (receiver, seq, vehicle, message, at, contents) VALUES ${places}`, ...values];
+  }
+  const excess = (waiting as number) - limit;
+  if (excess <= 0) return undefined;
+  // Not those on their way: their request is tried again as it is.
+  const lost = yield [
+    `DELETE FROM deliveries WHERE receiver = ? AND seq IN
+     (SELECT seq FROM deliveries WHERE receiver = ? AND seq >= ? ORDER BY seq LIMIT ?) RETURNING seq`,
+    key,
+    key,
+    held as number,
+    excess,
+  ];
+  yield [
+    'UPDATE receivers SET waiting = waiting - ?, dropped = dropped + ? WHERE key = ?',
+    lost.length,
+    lost.length,
+    key,
+  ];
+  return { receiver: key, count: lost.length, total: (dropped as number) + lost.length };
+}
+
+/** Rows of all values; `sql` ends before the list. */
+function* selectIn(sql: string, values: readonly SqlValue[]): SqlSteps<SqlRow[]> {
+  const rows: SqlRow[] = [];
+  for (const part of chunks([...new Set(values)])) {
+    rows.push(...(yield [`${sql} (${part.map(() => '?').join(', ')})`, ...part]));
+  }
+  return rows;
+}
+
+/** Parts of few lengths: each length is a statement that the database prepares. */
+export function* chunks<T>(all: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; ) {
+    const left = all.length - at;
+    const length = left >= 100 ? 100 : left >= 10 ? 10 : 1;
+    yield all.slice(at, at + length);
+    at += length;
+  }
+}

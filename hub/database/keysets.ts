@@ -1,0 +1,247 @@
+/** Parts of collections, found along their indexes, in the SQL that SQLite and PostgreSQL share. */
+
+import type { Period } from '../../protocol/interface/parameters.ts';
+import { boundsOf as boundsOfRange, type RecordFilter } from '../../protocol/interface/record-filter.ts';
+import type {
+  FleetRecord,
+  FleetRecordsAsked,
+  HubKeyset,
+  HubPosition,
+  HubRange,
+  HubRecord,
+  KnownVehicle,
+} from '../core/ports.ts';
+import type { Owner } from '../core/registry.ts';
+import {
+  ACROSS_CARS,
+  type SqlCondition as Condition,
+  carsOf,
+  knownVehicle,
+  ownedBy,
+  type RecordTable,
+  recordIn,
+  type Select,
+  type SqlRow,
+  tableOf,
+  wholeNumber,
+} from './rows.ts';
+
+/** Bounds as values of a query: an index is read from one to the other. */
+function boundsOf({ from, to, before }: HubRange): {
+  readonly low: HubPosition;
+  readonly high: HubPosition;
+  readonly upTo: string;
+} {
+  return {
+    low: from ?? { at: Number.MIN_SAFE_INTEGER, id: '' },
+    high: to ?? before ?? { at: Number.MAX_SAFE_INTEGER, id: '' },
+    upTo: to === undefined ? '<' : '<=',
+  };
+}
+
+/** Periods that one query may have: each is a term of its condition. */
+const PERIODS = 300;
+
+/** Which records a collection of records has. */
+interface Asked {
+  readonly conditions: readonly Condition[];
+  readonly filter: RecordFilter | undefined;
+  /** Places are those of one car: by time, then by id. Else by time, id and car. */
+  readonly ofOneCar: boolean;
+  readonly table: RecordTable;
+}
+
+/** Records of one car by time, then by id. */
+export function recordKeys(
+  select: Select,
+  vin: string,
+  collection: string,
+  filter?: RecordFilter,
+): HubKeyset<HubRecord> {
+  const table = tableOf(collection);
+  const own: Condition = { sql: table.own, values: [vin, table.value] };
+  return keysOf(select, { conditions: [own], filter, ofOneCar: true, table });
+}
+
+/** Records of many cars by time, id and car. */
+export function fleetRecordKeys(
+  select: Select,
+  collection: string,
+  { owners, filter, newest = false }: FleetRecordsAsked,
+): HubKeyset<FleetRecord> {
+  const conditions: Condition[] = [{ sql: ACROSS_CARS, values: [collection] }];
+  if (owners !== undefined) conditions.push(carsOf(owners));
+  if (newest) conditions.push({ sql: NEWEST, values: [] });
+  return keysOf(select, { conditions, filter, ofOneCar: false, table: tableOf(collection) }) as HubKeyset<FleetRecord>;
+}
+
+const NEWEST = `NOT EXISTS (SELECT 1 FROM records AS later WHERE later.vehicle = records.vehicle
+  AND later.collection = records.collection AND (later.at, later.id) > (records.at, records.id))`;
+
+function keysOf(select: Select, asked: Asked): HubKeyset<HubRecord> {
+  const { periods = [] } = asked.filter ?? {};
+  return periods.length > PERIODS ? keysInParts(select, asked, periods) : keysBySql(select, asked);
+}
+
+interface PlacedKeyset extends HubKeyset<HubRecord> {
+  /** Places of the first `limit` records; `backwards`: of the last. */
+  places(range: HubRange, limit: number, backwards: boolean): Promise<readonly HubPosition[]>;
+}
+
+function keysBySql(select: Select, { conditions, filter, ofOneCar, table }: Asked): PlacedKeyset {
+  const all = [...conditions, ...conditionsOf(filter)];
+  const where = all.map(({ sql }) => sql).join(' AND ');
+  const given = all.flatMap(({ values }) => values);
+  const columns = ['records.at', 'records.id', ...(ofOneCar ? [] : ['records.vehicle'])];
+  const within = (upTo: string): string => {
+    const [place, marks] = [columns.join(', '), columns.map(() => '?').join(', ')];
+    return `FROM ${table.from} WHERE ${where} AND (${place}) >= (${marks}) AND (${place}) ${upTo} (${marks})`;
+  };
+  // The index by time would be read from the beginning of the collection to find what periods ask for, which have an index.
+  const [time, ...rest] = columns;
+  const sorted = filter?.periods === undefined ? columns : [`${time} + 0`, ...rest];
+  const order = (backwards: boolean): string =>
+    `ORDER BY ${sorted.map((column) => (backwards ? `${column} DESC` : column)).join(', ')}`;
+  const placeOf = ({ at, id }: HubPosition): (string | number)[] => (ofOneCar ? [at, id] : [at, ...splitId(id)]);
+  const valuesOf = ({ low, high }: ReturnType<typeof boundsOf>): (string | number)[] => [
+    ...given,
+    ...placeOf(low),
+    ...placeOf(high),
+  ];
+  const idOf = (row: SqlRow): string => (ofOneCar ? (row['id'] as string) : `${row['id']} ${row['vehicle']}`);
+  const places = async (range: HubRange, limit: number, backwards: boolean, skip = 0): Promise<HubPosition[]> => {
+    const bounds = boundsOf(range);
+    const sql = `SELECT vehicle, at, id ${within(bounds.upTo)} ${order(backwards)} LIMIT ? OFFSET ?`;
+    const rows = await select(sql, ...valuesOf(bounds), limit, skip);
+    return rows.map((row) => ({ at: row['at'] as number, id: idOf(row) }));
+  };
+  return {
+    count: async (range) => {
+      const bounds = boundsOf(range);
+      const [row] = await select(`SELECT count(*) AS total ${within(bounds.upTo)}`, ...valuesOf(bounds));
+      return row?.['total'] as number;
+    },
+    nth: async (range, skip, backwards = false) => (await places(range, 1, backwards, skip))[0],
+    places,
+    read: async (range, limit, backwards = false) => {
+      const bounds = boundsOf(range);
+      // What is left out is not looked up in the messages.
+      const part = `(SELECT vehicle, at, id, boot, ${table.beside} ${within(bounds.upTo)} ${order(backwards)} LIMIT ?) AS page`;
+      const own = table.read('page', part);
+      const sql = ofOneCar ? own : own.replace('SELECT', `SELECT ${VIN} AS vin,`);
+      const rows = await select(sql, ...valuesOf(bounds), limit);
+      const read = rows.map((row) => ({ ...recordIn(row), id: idOf(row), vin: row['vin'] as string }));
+      return inOrder(read, backwards);
+    },
+  };
+}
+
+const VIN = '(SELECT vin FROM vehicles WHERE id = page.vehicle)';
+
+/** The records of very many periods: their places are read first, and are in memory together. */
+function keysInParts(select: Select, asked: Asked, periods: readonly Period[]): HubKeyset<HubRecord> {
+  const parts: PlacedKeyset[] = [];
+  for (let begin = 0; begin < periods.length; begin += PERIODS) {
+    const filter = { ...asked.filter, periods: periods.slice(begin, begin + PERIODS) };
+    parts.push(keysBySql(select, { ...asked, filter }));
+  }
+  const gathered = async <T>(read: (part: PlacedKeyset) => Promise<readonly T[]>): Promise<T[]> => {
+    const found: T[] = [];
+    for (const part of parts) found.push(...(await read(part)));
+    return found;
+  };
+  return {
+    count: async (range) =>
+      (await gathered(async (part) => [await part.count(range)])).reduce((sum, one) => sum + one, 0),
+    nth: async (range, skip, backwards = false) => {
+      const places = await gathered((part) => part.places(range, skip + 1, backwards));
+      return inOrder(places, backwards)[skip];
+    },
+    read: async (range, limit, backwards = false) =>
+      inOrder(await gathered((part) => part.read(range, limit, backwards)), backwards).slice(0, limit),
+  };
+}
+
+/** The place of a record among those of many cars names its car, too. */
+function splitId(id: string): [id: string, vehicle: number] {
+  const end = id.lastIndexOf(' ');
+  const vehicle = Number(id.slice(end + 1));
+  return end === -1 || !Number.isSafeInteger(vehicle) ? [id, 0] : [id.slice(0, end), vehicle];
+}
+
+function inOrder<T extends HubPosition>(records: readonly T[], backwards: boolean): T[] {
+  const sorted = records.toSorted((a, b) => {
+    if (a.at !== b.at) return a.at - b.at;
+    const [[id, vehicle], [otherId, otherVehicle]] = [splitId(a.id), splitId(b.id)];
+    return id < otherId ? -1 : id > otherId ? 1 : vehicle - otherVehicle;
+  });
+  return backwards ? sorted.reverse() : sorted;
+}
+
+/** What a filter asks for, in the columns that have it. */
+function conditionsOf({ periods, trip, distance, duration, states }: RecordFilter = {}): Condition[] {
+  const conditions: Condition[] = [];
+  if (periods !== undefined) conditions.push(duringAny(periods));
+  if (trip !== undefined) conditions.push({ sql: 'trip = ?', values: [trip] });
+  for (const [column, range] of [
+    ['distance', boundsOfRange(distance)],
+    ['duration', boundsOfRange(duration)],
+  ] as const) {
+    if (range === undefined) continue;
+    const { min, max } = range;
+    conditions.push({ sql: `${column} >= ? AND ${column} <= ?`, values: [min, Math.min(max, Number.MAX_VALUE)] });
+  }
+  if (states !== undefined) {
+    conditions.push({ sql: `state IN (${states.map(() => '?').join(', ')})`, values: states });
+  }
+  return conditions;
+}
+
+/** The first and the last moment bound what an index is read for. */
+function duringAny(periods: readonly Period[]): Condition {
+  const ranges = periods.map(({ from, to }) => [
+    wholeNumber(from, Number.MIN_SAFE_INTEGER),
+    wholeNumber(to, Number.MAX_SAFE_INTEGER),
+  ]);
+  const [first, last] = [ranges[0]?.[0], ranges.at(-1)?.[1]];
+  if (first === undefined || last === undefined) return { sql: 'FALSE', values: [] };
+  const bounds = 'began >= ? AND began < ?';
+  if (ranges.length === 1) return { sql: bounds, values: [first, last] };
+  const any = ranges.map(() => `(${bounds})`).join(' OR ');
+  return { sql: `${bounds} AND (${any})`, values: [first, last, ...ranges.flat()] };
+}
+
+/** Cars by VIN. */
+export function vehicleKeys(
+  select: Select,
+  prefix: string,
+  owners?: readonly Owner[],
+): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }> {
+  // A VIN has digits and capital letters, after which comes `[`.
+  const end = `${prefix}[`;
+  const owned = owners && ownedBy(owners);
+  const among = owned === undefined ? '' : `AND ${owned.sql}`;
+  const within = (upTo: string): string => `FROM vehicles WHERE vin >= ? AND vin ${upTo} ? ${among}`;
+  const order = (backwards: boolean): string => (backwards ? 'ORDER BY vin DESC' : 'ORDER BY vin');
+  const valuesOf = ({ from, to, before }: HubRange): (string | number)[] => [
+    from?.id ?? prefix,
+    to?.id ?? before?.id ?? end,
+    ...(owned?.values ?? []),
+  ];
+  return {
+    count: async (range) => {
+      const [row] = await select(`SELECT count(*) AS total ${within(boundsOf(range).upTo)}`, ...valuesOf(range));
+      return row?.['total'] as number;
+    },
+    nth: async (range, skip, backwards = false) => {
+      const sql = `SELECT vin ${within(boundsOf(range).upTo)} ${order(backwards)} LIMIT 1 OFFSET ?`;
+      const [row] = await select(sql, ...valuesOf(range), skip);
+      return row && { at: 0, id: row['vin'] as string };
+    },
+    read: async (range, limit, backwards = false) => {
+      const sql = `SELECT vin, first_seen, last_seen ${within(boundsOf(range).upTo)} ${order(backwards)} LIMIT ?`;
+      const rows = await select(sql, ...valuesOf(range), limit);
+      return rows.map((row) => ({ at: 0, id: row['vin'] as string, vehicle: knownVehicle(row) }));
+    },
+  };
+}

@@ -1,0 +1,401 @@
+/** Messages of all cars, with the numbers, records and Status that follow from them, in one commit. */
+
+import { classOf } from '../../protocol/classes.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { isCounted, type Life, Lives } from '../core/lives.ts';
+import {
+  type CarMessage,
+  correctionIn,
+  heardBefore,
+  isAfter,
+  type MessageOrder,
+  type RecordPlace,
+  type RefusedMessage,
+  recordPlaceOf,
+  vinIn,
+} from '../core/message.ts';
+import { ClassNumbers } from '../core/numbers.ts';
+import type { BegunLife, IdOf, MessageStore, NewsListener, Saved } from '../core/ports.ts';
+import { VehicleStatus } from '../core/vehicle-status.ts';
+import { keepReport } from './command-store.ts';
+import { asConflict } from './conflicts.ts';
+import { keepDeliveries, MOST_WAITING, type PlacedMessage } from './event-deliveries.ts';
+import { ANY_FORGOTTEN, forgottenDigest } from './forgotten.ts';
+import { newsOf } from './news.ts';
+import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
+import { IN_USE } from './registry.ts';
+import { keepMonitors, NEW_CAR, newLifeMonitors } from './reported-monitors.ts';
+import { configurationStatements } from './rollouts.ts';
+import { clockNumber, isSeries, kindNumber, seriesKinds } from './rows.ts';
+import type { SqliteDatabase } from './sqlite.ts';
+
+interface ChangedNumbers {
+  readonly vehicle: number;
+  readonly class: number;
+  readonly value: ClassNumbers;
+  /** UTC ms of the hub: the message that changed them. */
+  readonly received: number;
+}
+
+/** What one commit changes of what is kept as a whole. */
+interface Changes {
+  readonly numbers: Map<string, ChangedNumbers>;
+  readonly statuses: Map<number, VehicleStatus>;
+  /** Of messages that were not there, in the order of {@link Saved.fresh}. */
+  readonly rows: number[];
+  /** Those of which receivers may have to learn. */
+  readonly events: PlacedMessage[];
+  /** Messages of {@link Saved.fresh} that have the number of a different message. */
+  readonly conflicts: CarMessage[];
+  /** By vehicle. */
+  readonly lives: Map<number, Lives>;
+  /** Those that a car began after another one. */
+  readonly begun: BegunLife[];
+  /** UTC ms of the newest new message that a car itself sent, by vehicle. */
+  readonly heard: Map<number, number>;
+}
+
+/** SQLITE_TOOBIG, SQLITE_CONSTRAINT and SQLITE_MISMATCH (sqlite.org/rescode.html). */
+const REFUSALS: ReadonlySet<number> = new Set([18, 19, 20]);
+
+export class SqliteMessageStore implements MessageStore {
+  readonly #database: SqliteDatabase;
+  readonly #idOf: IdOf;
+  readonly #news: Pick<NewsListener, 'arrived'> | undefined;
+  readonly #limit: number;
+  /** As committed, by the id of the vehicle. */
+  readonly #statuses = new Map<number, VehicleStatus>();
+  /** Changes when another process writes, which may have erased a car. */
+  #version: unknown;
+
+  /** `news` learns of every commit; `limit`: events that wait for one receiver at most. */
+  constructor(
+    database: SqliteDatabase,
+    idOf: IdOf,
+    news?: Pick<NewsListener, 'arrived'>,
+    limit: number = MOST_WAITING,
+  ) {
+    this.#database = database;
+    this.#idOf = idOf;
+    this.#news = news;
+    this.#limit = limit;
+  }
+
+  async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
+    const { statuses, rows, ...saved } = this.#database.transaction(() => {
+      const version = this.#database.one('PRAGMA data_version')?.['data_version'];
+      if (version !== this.#version) this.#statuses.clear();
+      this.#version = version;
+      const { strangers, forgotten } = this.#refusedIn(messages, refused);
+      const isRefused = (vin: string): boolean => strangers.has(vin) || forgotten.has(vin);
+      const changes: Changes = {
+        numbers: new Map(),
+        statuses: new Map(),
+        rows: [],
+        events: [],
+        conflicts: [],
+        lives: new Map(),
+        begun: [],
+        heard: new Map(),
+      };
+      const fresh = messages.filter((one) => !isRefused(one.vin) && this.#keep(one, changes));
+      for (const [vehicle, at] of changes.heard) {
+        this.#database.run('UPDATE vehicles SET last_seen = ? WHERE id = ?', at, vehicle);
+      }
+      for (const { vehicle, class: priority, value, received } of changes.numbers.values()) {
+        if (value.isEmpty) continue;
+        const { arrived, givenUp, starts } = value.kept;
+        this.#database.run(
+          `INSERT INTO numbers (vehicle, class, arrived, given_up, starts, missing, due) VALUES (?, ?, ?, ?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET arrived = excluded.arrived, given_up = excluded.given_up, starts = excluded.starts,
+             missing = excluded.missing,
+             due = CASE WHEN missing = 0 THEN excluded.due ELSE due END,
+             attempts = CASE WHEN excluded.missing = 0 THEN 0 ELSE attempts END,
+             requested = CASE WHEN excluded.missing = 0 THEN 0 ELSE requested END`,
+          vehicle,
+          priority,
+          JSON.stringify(arrived),
+          JSON.stringify(givenUp),
+          JSON.stringify(starts),
+          value.missing,
+          received,
+        );
+      }
+      for (const [vehicle, status] of changes.statuses) {
+        this.#database.run(
+          'INSERT INTO status VALUES (?, ?) ON CONFLICT DO UPDATE SET document = excluded.document',
+          vehicle,
+          status.write(),
+        );
+      }
+      this.#refuse(refused.filter(({ topic }) => !isRefused(vinIn(topic))));
+      const deliveries = this.#database.perform(keepDeliveries(changes.events, this.#limit));
+      const { statuses, rows, conflicts, begun } = changes;
+      return { statuses, rows, strangers, forgotten, fresh, conflicts, lives: begun, deliveries };
+    });
+    for (const [vehicle, status] of statuses) this.#statuses.set(vehicle, status);
+    this.#news?.arrived(newsOf(saved.fresh.map((one, index) => ({ ...one, row: rows[index] as number }))));
+    return saved;
+  }
+
+  /** The cars that may not send. */
+  #refusedIn(
+    messages: readonly CarMessage[],
+    refused: readonly RefusedMessage[],
+  ): Pick<Saved, 'strangers' | 'forgotten'> {
+    const inUse = this.#database.one(IN_USE) !== undefined;
+    const anyForgotten = this.#database.one(ANY_FORGOTTEN) !== undefined;
+    const [strangers, forgotten] = [new Set<string>(), new Set<string>()];
+    if (!inUse && !anyForgotten) return { strangers, forgotten };
+    const isActive = (vin: string): boolean =>
+      !inUse || this.#database.one('SELECT 1 FROM cars WHERE vin = ? AND removed IS NULL', vin) !== undefined;
+    const isForgotten = (vin: string): boolean =>
+      anyForgotten &&
+      this.#database.one('SELECT 1 FROM forgotten_cars WHERE digest = ?', forgottenDigest(vin)) !== undefined;
+    for (const vin of new Set([...messages.map((one) => one.vin), ...refused.map(({ topic }) => vinIn(topic))])) {
+      if (isForgotten(vin)) forgotten.add(vin);
+      else if (!isActive(vin)) strangers.add(vin);
+    }
+    return { strangers, forgotten };
+  }
+
+  refuses(error: unknown): boolean {
+    const cause = error instanceof VigieError ? (error.cause as { readonly errcode?: number } | undefined) : undefined;
+    return cause?.errcode !== undefined && REFUSALS.has(cause.errcode & 0xff);
+  }
+
+  /** Id of the vehicle, which is added if it is new. */
+  #vehicleOf(one: CarMessage): number {
+    const { vin, received } = one;
+    const known = this.#database.one('UPDATE vehicles SET changed = ? WHERE vin = ? RETURNING id', received, vin);
+    if (known !== undefined) return known['id'] as number;
+    const { id } = this.#database.one(
+      `INSERT INTO vehicles (vin, public_id, first_seen, last_seen, changed) VALUES (?, ?, ?, ?, ?) RETURNING id`,
+      vin,
+      this.#idOf(vin),
+      received,
+      heardBefore(one),
+      received,
+    ) as { id: number };
+    this.#database.run(NEW_CAR, id, received);
+    return id;
+  }
+
+  /** @returns false: it was there already */
+  #keep(received: CarMessage, changes: Changes): boolean {
+    const vehicle = this.#vehicleOf(received);
+    return this.#keepOf(vehicle, this.#placed(vehicle, received, changes), received, changes);
+  }
+
+  /** With the number of its start at the hub. */
+  #placed(vehicle: number, one: CarMessage, { lives, begun }: Changes): CarMessage {
+    const known = lives.get(vehicle) ?? new Lives(this.#livesOf(vehicle));
+    lives.set(vehicle, known);
+    const boot = known.startOf(one.message.boot);
+    for (const life of known.begun.splice(0)) {
+      const { ordinal, first } = life;
+      this.#database.run('INSERT INTO lives VALUES (?, ?, ?, ?)', vehicle, ordinal, first, one.received);
+      if (ordinal === 0) continue;
+      begun.push({ vin: one.vin, first });
+      for (const [sql, ...values] of newLifeMonitors(vehicle, life, one.received)) this.#database.run(sql, ...values);
+    }
+    return { ...one, message: { ...one.message, boot } };
+  }
+
+  #livesOf(vehicle: number): readonly Life[] {
+    const rows = this.#database.all('SELECT ordinal, first FROM lives WHERE vehicle = ? ORDER BY ordinal', vehicle);
+    return rows as unknown as readonly Life[];
+  }
+
+  #keepOf(vehicle: number, one: CarMessage, original: CarMessage, changes: Changes): boolean {
+    const { class: priority, message, received } = one;
+    const row = this.#insert(vehicle, one);
+    if (row !== undefined) {
+      const numbers = this.#numbersIn(changes, vehicle, priority, received);
+      if (numbers.has(message) && this.#wasRemoved(vehicle, one, row)) return false;
+      this.#apply(one, vehicle, row, changes);
+      numbers.arrive(message);
+      this.#count(one, vehicle, changes);
+      return true;
+    }
+    const conflict = asConflict(one);
+    const conflictRow = this.#isRepetition(vehicle, one) ? undefined : this.#insert(vehicle, conflict);
+    if (conflictRow === undefined) {
+      if (!isCounted(message.boot)) this.#numbersIn(changes, vehicle, priority, received).arriveAgain(message);
+      return false;
+    }
+    changes.conflicts.push(original);
+    this.#apply(conflict, vehicle, conflictRow, changes);
+    return true;
+  }
+
+  /** @returns id of the row; undefined: the number of the message has one */
+  #insert(vehicle: number, { class: priority, message, payload, received }: CarMessage): number | undefined {
+    const { seq, boot, kind, at, clock } = message;
+    const place = isSeries(kind) ? recordPlaceOf(message) : undefined;
+    const behind = clock === 'none' && place !== undefined ? this.#behind(vehicle, boot) : 0;
+    const row = this.#database.one(
+      `INSERT INTO messages (vehicle, class, seq, boot, kind, at, clock, received, payload)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
+      vehicle,
+      priority,
+      seq,
+      boot,
+      kindNumber(kind),
+      place === undefined ? Math.round(at) : place.at + behind,
+      clockNumber(clock),
+      received,
+      payload,
+    );
+    return row?.['id'] as number | undefined;
+  }
+
+  #isRepetition(vehicle: number, { class: priority, message: { seq, boot }, payload }: CarMessage): boolean {
+    const sql = 'SELECT 1 FROM messages WHERE vehicle = ? AND class = ? AND seq = ? AND boot = ? AND payload = ?';
+    return this.#database.one(sql, vehicle, priority, seq, boot, payload) !== undefined;
+  }
+
+  /** Takes the row back if retention has removed the message. Then there is no message of the number. */
+  #wasRemoved(vehicle: number, { class: priority, message: { seq } }: CarMessage, row: number): boolean {
+    const sql = 'SELECT 1 FROM messages WHERE vehicle = ? AND class = ? AND seq = ? AND id <> ?';
+    if (this.#database.one(sql, vehicle, priority, seq, row) !== undefined) return false;
+    this.#database.run('DELETE FROM messages WHERE id = ?', row);
+    return true;
+  }
+
+  /** Numbers that a message tells of in addition to its own. */
+  #count({ message, received }: CarMessage, vehicle: number, changes: Changes): void {
+    const { kind, boot, body } = message;
+    if (kind === 'gap') this.#numbersIn(changes, vehicle, body.class, received).giveUp(boot, body.numbers);
+    if (kind !== 'hello') return;
+    for (const one of body.numbers ?? []) this.#numbersIn(changes, vehicle, one.class, received).sent(boot, one);
+  }
+
+  /** All that follows from a new message except numbers. */
+  #apply(one: CarMessage, vehicle: number, row: number, changes: Changes): void {
+    const { message, received } = one;
+    const { seq, boot, kind } = message;
+    const place = recordPlaceOf(message);
+    changes.rows.push(row);
+    if (one.retained !== true) changes.heard.set(vehicle, received);
+    if (kind === 'status') this.#statusIn(changes, vehicle).apply(message.body, { boot, seq });
+    const correction = correctionIn(message);
+    if (correction !== undefined) this.#correct(vehicle, boot, correction);
+    if (kind === 'monitor') keepMonitors(this.#database, vehicle, one, message.body);
+    if (kind === 'event' || kind === 'remote') changes.events.push({ ...one, vehicle, row });
+    if (kind === 'remote') keepReport(this.#database, vehicle, one, message.body);
+    for (const [sql, ...values] of configurationStatements(vehicle, one)) this.#database.run(sql, ...values);
+    if (place !== undefined && !isSeries(kind)) this.#keepRecord(vehicle, row, message, place);
+  }
+
+  /** The newest message of a record has its present form. */
+  #keepRecord(vehicle: number, row: number, message: CarMessage['message'], place: RecordPlace): void {
+    const { boot, seq, clock } = message;
+    const { began, trip = null, distance = null, duration = null, state = null } = place.facts ?? {};
+    const known = this.#database.one(
+      'SELECT boot, seq FROM records WHERE vehicle = ? AND collection = ? AND id = ?',
+      vehicle,
+      place.collection,
+      place.id,
+    ) as MessageOrder | undefined;
+    if (known !== undefined && !isAfter(message, known)) return;
+    const behind = clock === 'none' ? this.#behind(vehicle, boot) : 0;
+    this.#database.run(
+      `INSERT INTO records (vehicle, collection, id, at, boot, seq, message, began, trip, distance, duration, state)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+       at = excluded.at, boot = excluded.boot, seq = excluded.seq, message = excluded.message, began = excluded.began,
+       trip = excluded.trip, distance = excluded.distance, duration = excluded.duration, state = excluded.state`,
+      vehicle,
+      place.collection,
+      place.id,
+      place.at + behind,
+      boot,
+      seq,
+      row,
+      began === undefined ? null : Math.round(began) + behind,
+      trip,
+      distance,
+      duration,
+      state,
+    );
+  }
+
+  /** The car learnt the time: what it sent of this start before has moments that are so far behind. */
+  #correct(vehicle: number, boot: number, by: number): void {
+    const isNew = this.#database.run(
+      'INSERT INTO corrections VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      vehicle,
+      boot,
+      by,
+    );
+    if (isNew === 0) return;
+    this.#database.run(
+      `UPDATE records SET at = at + ?, began = began + ? WHERE vehicle = ? AND boot = ?
+       AND (SELECT clock FROM messages WHERE messages.id = records.message) = ?`,
+      by,
+      by,
+      vehicle,
+      boot,
+      clockNumber('none'),
+    );
+    for (const kind of seriesKinds) {
+      this.#database.run(
+        'UPDATE messages SET at = at + ? WHERE vehicle = ? AND class = ? AND boot = ? AND kind = ? AND clock = ?',
+        by,
+        vehicle,
+        classOf(kind),
+        boot,
+        kindNumber(kind),
+        clockNumber('none'),
+      );
+    }
+  }
+
+  #behind(vehicle: number, boot: number): number {
+    const row = this.#database.one('SELECT behind FROM corrections WHERE vehicle = ? AND boot = ?', vehicle, boot);
+    return (row?.['behind'] as number | undefined) ?? 0;
+  }
+
+  #numbersIn({ numbers }: Changes, vehicle: number, priority: number, received: number): ClassNumbers {
+    const name = `${vehicle}/${priority}`;
+    const known = numbers.get(name);
+    if (known !== undefined) return known.value;
+    const row = this.#database.one(
+      'SELECT arrived, given_up, starts FROM numbers WHERE vehicle = ? AND class = ?',
+      vehicle,
+      priority,
+    );
+    const value = row === undefined ? new ClassNumbers() : numbersIn(row);
+    numbers.set(name, { vehicle, class: priority, value, received });
+    return value;
+  }
+
+  /** A copy: a commit that fails changes nothing that readers see. */
+  #statusIn({ statuses }: Changes, vehicle: number): VehicleStatus {
+    const changed = statuses.get(vehicle);
+    if (changed !== undefined) return changed;
+    const committed = this.#statuses.get(vehicle);
+    const copy = committed === undefined ? this.#readStatus(vehicle) : committed.copy();
+    statuses.set(vehicle, copy);
+    return copy;
+  }
+
+  #readStatus(vehicle: number): VehicleStatus {
+    const row = this.#database.one('SELECT document FROM status WHERE vehicle = ?', vehicle);
+    return row === undefined ? new VehicleStatus() : statusIn(row);
+  }
+
+  #refuse(refused: readonly RefusedMessage[]): void {
+    for (const { topic, reason, received, payload } of refused) {
+      this.#database.run(
+        'INSERT INTO refused (topic, reason, received, payload) VALUES (?, ?, ?, ?)',
+        topic,
+        reason,
+        received,
+        payload,
+      );
+    }
+    if (refused.length > 0)
+      this.#database.run('DELETE FROM refused WHERE id <= (SELECT max(id) FROM refused) - ?', REFUSED_KEPT);
+  }
+}

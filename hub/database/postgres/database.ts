@@ -1,0 +1,234 @@
+/** A database of PostgreSQL, which any number of hubs share. */
+import pg from 'pg';
+import { withCertificateFault } from '../../../protocol/certificate-faults.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import type { HubLog } from '../../core/ports.ts';
+import type { Select, SqlRow } from '../queries.ts';
+import type { RegistryDatabase, SqlStatement } from '../registry.ts';
+import { FORMAT, steps } from './schema.ts';
+
+/** Executes one statement with `$1` and so on for its values; a list is a value of an array type. */
+export type Execute = (sql: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
+
+/** Connections of one hub that read, which is what requests do. */
+const READERS = 6;
+/** Those that write: requests that wait for their answers do not hold up what the hub takes in. */
+const WRITERS = 4;
+/** A server that does not answer is not waited for longer, ms. */
+const CONNECT_TIMEOUT = 10_000;
+const QUERY_TIMEOUT = 60_000;
+/** Hubs that start together create the tables once: key of pg_advisory_xact_lock, "vigi". */
+const CREATION = 0x76696769;
+
+/** An acknowledged message must outlive a crash of the server, whatever its configuration says. */
+const BEGIN = `BEGIN;
+  SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
+
+/** SQLSTATE disk_full. */
+const FULL = '53100';
+const INT8 = 20;
+const BYTEA = 17;
+
+/** Whole numbers are numbers: none of ours reaches 2^53. Bytes are not a Buffer, as from SQLite. */
+const types = {
+  getTypeParser: ((oid: number, format?: 'text') => {
+    if (oid === INT8) return Number;
+    if (oid === BYTEA) return (text: string) => new Uint8Array(Buffer.from(text.slice(2), 'hex'));
+    return pg.types.getTypeParser(oid, format);
+  }) as typeof pg.types.getTypeParser,
+};
+
+export class PostgresDatabase implements RegistryDatabase {
+  readonly #readers: pg.Pool;
+  readonly #writers: pg.Pool;
+  readonly #where: string;
+
+  private constructor(pool: (connections: number) => pg.Pool, where: string) {
+    this.#readers = pool(READERS);
+    this.#writers = pool(WRITERS);
+    this.#where = where;
+  }
+
+  /**
+   * Connects, creates the tables in a database that has none, and brings older ones up to date. `url`: `postgres://user:password@host:port/database`.
+   * Rejects with `usage.wrong` for another kind of URL and for a database that a newer Vigie or another program wrote,
+   * with `input.unreadable` where the server cannot be reached or refuses.
+   */
+  static async open(url: string, log: HubLog): Promise<PostgresDatabase> {
+    const where = placeOf(url);
+    const pool = (max: number): pg.Pool => {
+      const made = new pg.Pool({
+        connectionString: url,
+        application_name: 'vigie hub',
+        max,
+        connectionTimeoutMillis: CONNECT_TIMEOUT,
+        query_timeout: QUERY_TIMEOUT,
+        keepAlive: true,
+        types,
+      });
+      // An idle connection ended, as when the server restarts: the next statement opens another.
+      made.on('error', (error) => log.warn('hub.database.disconnected', { where, error: error.message }));
+      return made;
+    };
+    const opened = new PostgresDatabase(pool, where);
+    try {
+      await opened.transaction((execute) => prepare(execute, where));
+      return opened;
+    } catch (error) {
+      await opened.close();
+      if (!(error instanceof VigieError) || error.code !== 'store.failed') throw error;
+      throw unopened(where, error.cause);
+    }
+  }
+
+  readonly select: Select = async (sql, ...values) => {
+    try {
+      return (await this.#readers.query<SqlRow>(numbered(sql), values)).rows;
+    } catch (cause) {
+      throw this.#failure(cause);
+    }
+  };
+
+  /** All statements in one commit; the rows that each returns. Rejects with `store.failed`. */
+  write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
+    return this.transaction(async (execute) => {
+      const rows: (readonly SqlRow[])[] = [];
+      for (const [sql, ...values] of statements) rows.push(await execute(numbered(sql), values));
+      return rows;
+    });
+  }
+
+  /** The tables have no reference that {@link write} would look for in vain. */
+  erase(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
+    return this.write(statements);
+  }
+
+  /** Writes every table anew: the files of before, which had what was deleted, are gone. Rejects with `store.failed`. */
+  async compact(): Promise<void> {
+    const tables = await this.select(
+      "SELECT format('%I', relname) AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'",
+    );
+    for (const { name } of tables) await this.#compactTable(name as string);
+  }
+
+  async scrub(table: string, statements: readonly SqlStatement[]): Promise<void> {
+    await this.write(statements);
+    await this.#compactTable(table);
+  }
+
+  /** Long tables take longer than other statements may. */
+  async #compactTable(name: string): Promise<void> {
+    try {
+      await this.#writers.query({ text: `VACUUM FULL ANALYZE ${name}`, query_timeout: 0 } as pg.QueryConfig);
+    } catch (cause) {
+      throw this.#failure(cause);
+    }
+  }
+
+  /**
+   * Everything that `work` writes is on disk when this resolves, or none of it. Rejects with `store.failed`; when the
+   * connection ends while the server commits, all of it may be on disk all the same.
+   */
+  async transaction<T>(work: (execute: Execute) => Promise<T>): Promise<T> {
+    let client: pg.PoolClient;
+    try {
+      client = await this.#writers.connect();
+    } catch (cause) {
+      throw this.#failure(cause);
+    }
+    const execute: Execute = async (sql, values = []) => (await client.query<SqlRow>(sql, [...values])).rows;
+    // The server ends the connection of a client that is in use, too; the statement that follows rejects.
+    const ended = (): void => undefined;
+    client.on('error', ended);
+    let broken = false;
+    try {
+      await client.query(BEGIN);
+      const result = await work(execute);
+      await execute('COMMIT');
+      return result;
+    } catch (cause) {
+      // A connection that does not take even that is not used again.
+      await execute('ROLLBACK').catch(() => {
+        broken = true;
+      });
+      throw cause instanceof VigieError ? cause : this.#failure(cause);
+    } finally {
+      client.off('error', ended);
+      client.release(broken);
+    }
+  }
+
+  /** Resolves when all connections are closed. */
+  async close(): Promise<void> {
+    await Promise.all([this.#readers.end(), this.#writers.end()]);
+  }
+
+  #failure(cause: unknown): VigieError {
+    const reason = reasonOf(cause);
+    const isFull = (cause as { readonly code?: unknown }).code === FULL;
+    const text = isFull ? `${reason}: make room on the disk of the server; until then nothing is stored here` : reason;
+    return new VigieError('store.failed', text, { where: this.#where, cause });
+  }
+}
+
+async function prepare(execute: Execute, where: string): Promise<void> {
+  await execute('SELECT pg_advisory_xact_lock($1)', [CREATION]);
+  const [{ encoding, format, tables } = {}] = await execute(
+    `SELECT current_setting('server_encoding') AS encoding, to_regclass('hub_format')::text AS format,
+     (SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r') AS tables`,
+  );
+  if (encoding !== 'UTF8') {
+    throw new VigieError('usage.wrong', `has the encoding ${encoding}: create it with ENCODING 'UTF8'`, { where });
+  }
+  if (format === null) {
+    if (tables !== 0) {
+      throw new VigieError('usage.wrong', 'has tables of another program: create a database for the hub', { where });
+    }
+    await execute('CREATE TABLE hub_format (format int NOT NULL)');
+    await execute('INSERT INTO hub_format VALUES (0)');
+  }
+  const [{ format: found } = {}] = await execute('SELECT format FROM hub_format');
+  if ((found as number) <= FORMAT) {
+    for (const step of steps.slice(found as number)) await execute(step);
+    await execute('UPDATE hub_format SET format = $1', [FORMAT]);
+    return;
+  }
+  const text = `was written by a newer Vigie (format ${found}; this one knows ${FORMAT}): install that version, or choose another database`;
+  throw new VigieError('usage.wrong', text, { where });
+}
+
+/** With `$1` and so on for each `?`. */
+export function numbered(sql: string): string {
+  let number = 0;
+  return sql.replace(/\?/g, () => `$${++number}`);
+}
+
+/** Rows as the columns of `unnest`. Numbers go as the text of their array: `pg` would look in each for what it has to escape. */
+export function columns(rows: readonly (readonly unknown[])[]): (unknown[] | string)[] {
+  return (rows[0] ?? []).map((_, column) => {
+    const values = rows.map((row) => row[column]);
+    return values.every((value) => typeof value === 'number') ? `{${values.join(',')}}` : values;
+  });
+}
+
+/** The database without user and password. @throws VigieError `usage.wrong` */
+export function placeOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^postgres(ql)?:$/.test(parsed.protocol)) {
+    throw new VigieError('usage.wrong', 'the database must be postgres://user:password@host:port/database');
+  }
+  return `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
+}
+
+/** The server at `where` cannot be reached or refuses. */
+export function unopened(where: string, cause: unknown): VigieError {
+  const reason = `cannot be opened as the database of the hub: ${reasonOf(cause)}`;
+  return new VigieError('input.unreadable', reason, { where, cause });
+}
+
+/** Of several failed addresses of one host, the first. */
+function reasonOf(cause: unknown): string {
+  const error: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
+  const text = error instanceof Error ? error.message : String(error);
+  return withCertificateFault(text, cause, { server: 'the database', authority: 'sslrootcert in its URL' });
+}

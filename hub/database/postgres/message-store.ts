@@ -1,0 +1,375 @@
+/**
+ * Messages of all cars, with the numbers, records and Status that follow from them, in one commit. Each step is one
+ * statement for all messages of the commit. The rows of the vehicles are locked first, in the order of their VINs, so
+ * hubs that take in messages of one car wait for each other and never for each other's second lock.
+ */
+
+import { VigieError } from '../../../protocol/errors.ts';
+import { finalStatuses } from '../../core/commands.ts';
+import { isCounted } from '../../core/lives.ts';
+import {
+  type CarMessage,
+  heardBefore,
+  isAfter,
+  type MessageOrder,
+  type RefusedMessage,
+  recordPlaceOf,
+  vinIn,
+} from '../../core/message.ts';
+import { ClassNumbers } from '../../core/numbers.ts';
+import type { IdOf, MessageStore, Saved } from '../../core/ports.ts';
+import { asConflict } from '../conflicts.ts';
+import { keepDeliveries, MOST_WAITING, type PlacedMessage, type SqlSteps } from '../event-deliveries.ts';
+import { ANY_FORGOTTEN, forgottenDigest } from '../forgotten.ts';
+import { newsOf } from '../news.ts';
+import { numbersIn, REFUSED_KEPT } from '../queries.ts';
+import { IN_USE } from '../registry.ts';
+import { SETTLING } from '../reported-monitors.ts';
+import { configurationStatements } from '../rollouts.ts';
+import { clockNumber, isSeries, kindNumber } from '../rows.ts';
+import { columns, type Execute, numbered, type PostgresDatabase } from './database.ts';
+import { keepLives } from './lives.ts';
+import { notify } from './news.ts';
+import { behindOf, keepCorrections, keepRecords, lateness } from './records.ts';
+import { conflictingIn, withoutRemoved } from './repetitions.ts';
+import { type KnownStatus, StatusKeeper } from './statuses.ts';
+
+/** SQLSTATE of classes 22 data exception, 23 constraint violation, 54 program limit exceeded (PostgreSQL, appendix A). */
+const REFUSAL = /^(22|23|54)...$/;
+
+export class PostgresMessageStore implements MessageStore {
+  readonly #database: PostgresDatabase;
+  readonly #idOf: IdOf;
+  readonly #statuses = new StatusKeeper();
+  readonly #limit: number;
+
+  /** @param limit events that wait for one receiver at most */
+  constructor(database: PostgresDatabase, idOf: IdOf, limit: number = MOST_WAITING) {
+    this.#database = database;
+    this.#idOf = idOf;
+    this.#limit = limit;
+  }
+
+  async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
+    let statuses: ReadonlyMap<number, KnownStatus> = new Map();
+    const saved = await this.#database.transaction(async (execute) => {
+      const { strangers, forgotten } = await refusedIn(execute, messages, refused);
+      const isRefused = (vin: string): boolean => strangers.has(vin) || forgotten.has(vin);
+      const known = refused.filter(({ topic }) => !isRefused(vinIn(textOf(topic))));
+      if (known.length > 0) await keepRefused(execute, known);
+      const own = messages.filter(({ vin }) => !isRefused(vin));
+      if (own.length === 0) return { strangers, forgotten, fresh: [] };
+      const vehicles = await keepVehicles(execute, own, this.#idOf);
+      const { placed, begun: lives } = await keepLives(execute, own, vehicles);
+      const inserted = await keepMessages(execute, placed, vehicles);
+      const counted = await withoutRemoved(execute, inserted);
+      const repeated = repeatedIn(placed, inserted, vehicles);
+      const conflicting = await conflictingIn(execute, repeated);
+      const kept = [...counted, ...(await keepMessages(execute, conflicting.map(asConflict), vehicles))];
+      await keepHeard(execute, placed, kept, vehicles);
+      const again = repeated.filter((one) => !isCounted(one.message.boot) && !conflicting.includes(one));
+      await keepNumbers(execute, counted, again);
+      if (kept.length === 0) return { strangers, forgotten, fresh: [], lives };
+      statuses = await this.#statuses.keep(execute, kept);
+      await keepCorrections(execute, kept);
+      await keepRecords(execute, kept);
+      await keepReports(execute, kept);
+      for (const one of kept) {
+        for (const [sql, ...values] of configurationStatements(one.vehicle, one)) await execute(numbered(sql), values);
+      }
+      await keepMonitors(execute, kept);
+      const deliveries = await perform(execute, keepDeliveries(kept, this.#limit));
+      await notify(execute, newsOf(kept));
+      const stored = new Set(kept.map(({ payload }) => payload));
+      const twice = new Set(conflicting.map(({ payload }) => payload).filter((payload) => stored.has(payload)));
+      const conflicts = own.filter(({ payload }) => twice.has(payload));
+      return { strangers, forgotten, fresh: kept, conflicts, lives, deliveries };
+    });
+    this.#statuses.committed(statuses);
+    return saved;
+  }
+
+  refuses(error: unknown): boolean {
+    const cause = error instanceof VigieError ? (error.cause as { readonly code?: unknown } | undefined) : undefined;
+    return typeof cause?.code === 'string' && REFUSAL.test(cause.code);
+  }
+}
+
+/** The cars that may not send. The rows of the others are locked until the commit: no other process erases them meanwhile. */
+async function refusedIn(
+  execute: Execute,
+  messages: readonly CarMessage[],
+  refused: readonly RefusedMessage[],
+): Promise<Pick<Saved, 'strangers' | 'forgotten'>> {
+  const [{ in_use: inUse, any_forgotten: anyForgotten } = {}] = await execute(
+    `SELECT EXISTS (${IN_USE}) AS in_use, EXISTS (${ANY_FORGOTTEN}) AS any_forgotten`,
+  );
+  const vins = new Set([...messages.map(({ vin }) => vin), ...refused.map(({ topic }) => vinIn(textOf(topic)))]);
+  const forgotten = new Set<string>();
+  if (anyForgotten as unknown as boolean) {
+    const digests = new Map([...vins].map((vin) => [forgottenDigest(vin), vin]));
+    const sql = 'SELECT digest FROM forgotten_cars WHERE digest = ANY ($1::text[])';
+    for (const { digest } of await execute(sql, [[...digests.keys()]])) {
+      forgotten.add(digests.get(digest as string) as string);
+    }
+  }
+  if (!(inUse as unknown as boolean)) return { strangers: new Set(), forgotten };
+  const active = await execute(
+    'SELECT vin FROM cars WHERE vin = ANY ($1::text[]) AND removed IS NULL ORDER BY vin FOR KEY SHARE',
+    [[...vins]],
+  );
+  for (const { vin } of active) vins.delete(vin as string);
+  for (const vin of forgotten) vins.delete(vin);
+  return { strangers: vins, forgotten };
+}
+
+interface KnownRow {
+  readonly id: number;
+  /** Receipt of the newest message of the car before this commit, UTC ms. */
+  readonly heard: number;
+}
+
+/** Adds new vehicles and locks the rows of all. @returns them by VIN */
+async function keepVehicles(
+  execute: Execute,
+  messages: readonly CarMessage[],
+  idOf: IdOf,
+): Promise<ReadonlyMap<string, KnownRow>> {
+  const seen = new Map<string, { readonly first: number; readonly last: number; readonly before: number }>();
+  for (const one of messages) {
+    const { first = one.received, before = heardBefore(one) } = seen.get(one.vin) ?? {};
+    seen.set(one.vin, { first, before, last: one.received });
+  }
+  const rows = await execute(
+    // A car that is known takes no new id, of which there are 2^31. The newest message counts: what was heard with a fast clock
+    // does not stay in the future.
+    `WITH given AS (
+       SELECT vins.*, known.id, known.last_seen FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
+       AS vins (vin, public_id, first, last, before) LEFT JOIN vehicles AS known ON known.vin = vins.vin
+     ), written AS (
+       INSERT INTO vehicles (id, vin, public_id, first_seen, last_seen, changed)
+       SELECT coalesce(id, nextval('vehicles_id_seq')), vin, public_id, first, last, last
+       FROM given ORDER BY given.vin COLLATE "C"
+       ON CONFLICT (vin) DO UPDATE SET last_seen = excluded.last_seen, changed = excluded.changed
+       RETURNING id, vin, vehicles.xmax = 0 AS is_new
+     )
+     SELECT written.*, coalesce(given.last_seen, given.before) AS heard FROM written JOIN given ON given.vin = written.vin`,
+    columns([...seen].map(([vin, { first, last, before }]) => [vin, idOf(vin), first, last, before])),
+  );
+  // Only a row that an update has replaced has been locked (xmax).
+  const added = rows.filter(({ is_new: isNew }) => (isNew as unknown) === true).map(({ id }) => [id, 0]);
+  if (added.length > 0) {
+    // Their fleets may have monitors for them.
+    await execute(
+      `INSERT INTO car_monitors (vehicle, due) SELECT * FROM unnest($1::bigint[], $2::bigint[]) ON CONFLICT DO NOTHING`,
+      columns(added),
+    );
+  }
+  return new Map(rows.map(({ id, vin, heard }) => [vin as string, { id: id as number, heard: heard as number }]));
+}
+
+/**
+ * Corrects `last_seen`: only a new message that the car itself sent counts. {@link keepVehicles} has written the receipt of
+ * the last message of each car, which is such a message in most commits.
+ */
+async function keepHeard(
+  execute: Execute,
+  messages: readonly CarMessage[],
+  kept: readonly PlacedMessage[],
+  vehicles: ReadonlyMap<string, KnownRow>,
+): Promise<void> {
+  const written = new Map(messages.map(({ vin, received }) => [vin, received]));
+  const heard = new Map([...vehicles].map(([vin, row]) => [vin, row.heard]));
+  for (const { vin, received, retained } of kept) if (retained !== true) heard.set(vin, received);
+  const wrong = [...heard].filter(([vin, at]) => written.get(vin) !== at);
+  if (wrong.length === 0) return;
+  await execute(
+    `UPDATE vehicles SET last_seen = given.heard FROM unnest($1::bigint[], $2::bigint[]) AS given (id, heard)
+     WHERE vehicles.id = given.id`,
+    columns(wrong.map(([vin, at]) => [(vehicles.get(vin) as KnownRow).id, at])),
+  );
+}
+
+/** @returns those that were not there, in the order in which they came */
+async function keepMessages(
+  execute: Execute,
+  messages: readonly CarMessage[],
+  vehicles: ReadonlyMap<string, KnownRow>,
+): Promise<PlacedMessage[]> {
+  if (messages.length === 0) return [];
+  const keyed = new Map<string, CarMessage & { readonly vehicle: number }>();
+  for (const one of messages) {
+    const vehicle = (vehicles.get(one.vin) as KnownRow).id;
+    const key = `${vehicle}/${one.class}/${one.message.seq}/${one.message.boot}`;
+    if (!keyed.has(key)) keyed.set(key, { ...one, vehicle });
+  }
+  const series = [...keyed.values()].flatMap((one) => {
+    const place = isSeries(one.message.kind) ? recordPlaceOf(one.message) : undefined;
+    return place === undefined ? [] : [{ one, place }];
+  });
+  const behind = await behindOf(execute, series);
+  const begins = new Map(series.map(({ one, place: { at } }) => [one.message, at + lateness(one, behind)]));
+  const rows = await execute(
+    `INSERT INTO messages (vehicle, class, seq, boot, kind, at, clock, received, payload)
+     SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::bigint[], $4::bigint[], $5::smallint[], $6::bigint[],
+       $7::smallint[], $8::bigint[], $9::bytea[])
+     ON CONFLICT DO NOTHING RETURNING id, vehicle, class, seq, boot`,
+    columns(
+      [...keyed.values()].map(({ vehicle, class: priority, message, received, payload }) => {
+        const { seq, boot, kind, at, clock } = message;
+        const begin = begins.get(message) ?? Math.round(at);
+        return [vehicle, priority, seq, boot, kindNumber(kind), begin, clockNumber(clock), received, payload];
+      }),
+    ),
+  );
+  const ids = new Map(rows.map((row) => [`${row['vehicle']}/${row['class']}/${row['seq']}/${row['boot']}`, row['id']]));
+  return [...keyed].flatMap(([key, one]) => {
+    const row = ids.get(key);
+    return row === undefined ? [] : [{ ...one, row: row as number }];
+  });
+}
+
+type KnownMessage = CarMessage & { readonly vehicle: number };
+
+/** Those whose numbers were there. */
+function repeatedIn(
+  messages: readonly CarMessage[],
+  kept: readonly PlacedMessage[],
+  vehicles: ReadonlyMap<string, KnownRow>,
+): KnownMessage[] {
+  const fresh = new Set(kept.map(({ message }) => message));
+  return messages.flatMap((one) =>
+    fresh.has(one.message) ? [] : [{ ...one, vehicle: (vehicles.get(one.vin) as KnownRow).id }],
+  );
+}
+
+async function keepNumbers(
+  execute: Execute,
+  kept: readonly PlacedMessage[],
+  repeated: readonly KnownMessage[],
+): Promise<void> {
+  const changes: {
+    readonly vehicle: number;
+    readonly class: number;
+    readonly received: number;
+    change(numbers: ClassNumbers): void;
+  }[] = [];
+  for (const { vehicle, class: priority, message, received } of kept) {
+    changes.push({ vehicle, class: priority, received, change: (numbers) => numbers.arrive(message) });
+    if (message.kind === 'gap') {
+      const { class: lost, numbers: runs } = message.body;
+      changes.push({ vehicle, class: lost, received, change: (numbers) => numbers.giveUp(message.boot, runs) });
+    }
+    if (message.kind !== 'hello') continue;
+    for (const one of message.body.numbers ?? []) {
+      changes.push({ vehicle, class: one.class, received, change: (numbers) => numbers.sent(message.boot, one) });
+    }
+  }
+  for (const { vehicle, class: priority, message, received } of repeated) {
+    changes.push({ vehicle, class: priority, received, change: (numbers) => numbers.arriveAgain(message) });
+  }
+  if (changes.length === 0) return;
+  const values = new Map(changes.map((one) => [`${one.vehicle}/${one.class}`, { ...one, value: new ClassNumbers() }]));
+  const keys = columns([...values.values()].map(({ vehicle, class: priority }) => [vehicle, priority]));
+  const rows = await execute(
+    `SELECT numbers.* FROM unnest($1::bigint[], $2::smallint[]) AS given (vehicle, class)
+     JOIN numbers ON numbers.vehicle = given.vehicle AND numbers.class = given.class`,
+    keys,
+  );
+  for (const row of rows) {
+    const value = values.get(`${row['vehicle']}/${row['class']}`);
+    if (value !== undefined) value.value = numbersIn(row);
+  }
+  for (const one of changes) one.change(values.get(`${one.vehicle}/${one.class}`)?.value as ClassNumbers);
+  const known = [...values.values()].filter(({ value }) => !value.isEmpty);
+  if (known.length === 0) return;
+  await execute(
+    `INSERT INTO numbers (vehicle, class, arrived, given_up, starts, missing, due)
+     SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[])
+     ON CONFLICT (vehicle, class) DO UPDATE
+     SET arrived = excluded.arrived, given_up = excluded.given_up, starts = excluded.starts, missing = excluded.missing,
+       due = CASE WHEN numbers.missing = 0 AND excluded.missing > 0 THEN excluded.due ELSE numbers.due END,
+       attempts = CASE WHEN excluded.missing = 0 THEN 0 ELSE numbers.attempts END,
+       requested = CASE WHEN excluded.missing = 0 THEN 0 ELSE numbers.requested END`,
+    columns(
+      known.map(({ vehicle, class: priority, value, received }) => {
+        const { arrived, givenUp, starts } = value.kept;
+        const runs = [arrived, givenUp, starts].map((one) => JSON.stringify(one));
+        return [vehicle, priority, ...runs, value.missing, received];
+      }),
+    ),
+  );
+}
+
+/** States that cars reported of their commands; a command that no hub gave is ignored. */
+async function keepReports(execute: Execute, kept: readonly PlacedMessage[]): Promise<void> {
+  const reports = kept.flatMap(({ vehicle, message }) => {
+    if (message.kind !== 'remote') return [];
+    const { remoteActionId, status, failureCause = null, detail = null } = message.body;
+    const { boot, seq, at } = message;
+    return [[textOf(remoteActionId), vehicle, boot, seq, status, failureCause, textOf(detail), Math.round(at)]];
+  });
+  if (reports.length === 0) return;
+  await execute(
+    `INSERT INTO command_states SELECT command, boot, seq, given.status, cause, detail, at
+     FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::bigint[])
+       AS given (command, vehicle, boot, seq, status, cause, detail, at)
+     JOIN commands ON commands.id = given.command AND commands.vehicle = given.vehicle ON CONFLICT DO NOTHING`,
+    columns(reports),
+  );
+  const final = kept.flatMap(({ vehicle, message }) =>
+    message.kind === 'remote' && finalStatuses.has(message.body.status)
+      ? [[textOf(message.body.remoteActionId), vehicle]]
+      : [],
+  );
+  if (final.length === 0) return;
+  await execute(
+    `UPDATE commands SET final = true FROM unnest($1::text[], $2::bigint[]) AS given (id, vehicle)
+     WHERE commands.id = given.id AND commands.vehicle = given.vehicle`,
+    columns(final),
+  );
+}
+
+/** The newest list of its monitors that each car sent; it is compared with what the car should have. */
+async function keepMonitors(execute: Execute, kept: readonly PlacedMessage[]): Promise<void> {
+  for (const { vehicle, message, received } of kept) {
+    if (message.kind !== 'monitor') continue;
+    const { boot, seq, body } = message;
+    const [known] = await execute('SELECT boot, seq FROM reported_monitors WHERE vehicle = $1', [vehicle]);
+    if (known !== undefined && !isAfter(message, known as unknown as MessageOrder)) continue;
+    await execute(
+      `INSERT INTO reported_monitors VALUES ($1, $2, $3, $4, $5) ON CONFLICT (vehicle) DO UPDATE SET
+       boot = excluded.boot, seq = excluded.seq, received = excluded.received, document = excluded.document`,
+      [vehicle, boot, seq, received, JSON.stringify(body.monitors)],
+    );
+    await execute('UPDATE car_monitors SET due = least(coalesce(due, $2), $2::bigint + $3) WHERE vehicle = $1', [
+      vehicle,
+      received,
+      SETTLING,
+    ]);
+  }
+}
+
+/** Statements one after the other. */
+async function perform<T>(execute: Execute, steps: SqlSteps<T>): Promise<T> {
+  let step = steps.next();
+  while (step.done !== true) {
+    const [sql, ...values] = step.value;
+    step = steps.next(await execute(numbered(sql), values));
+  }
+  return step.value;
+}
+
+async function keepRefused(execute: Execute, refused: readonly RefusedMessage[]): Promise<void> {
+  await execute(
+    `INSERT INTO refused (topic, reason, received, payload)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[])`,
+    columns(refused.map(({ topic, reason, received, payload }) => [textOf(topic), textOf(reason), received, payload])),
+  );
+  await execute('DELETE FROM refused WHERE id <= (SELECT max(id) FROM refused) - $1', [REFUSED_KEPT]);
+}
+
+/** Texts of PostgreSQL have no U+0000, which a car may send. */
+function textOf<T extends string | null>(text: T): T {
+  return (text?.replaceAll('\0', '\u{fffd}') ?? null) as T;
+}

@@ -1,0 +1,58 @@
+/** Messages that were here before, and others that have the number of one that is. */
+import type { CarMessage } from '../../core/message.ts';
+import type { PlacedMessage } from '../event-deliveries.ts';
+import { numbersIn } from '../queries.ts';
+import { columns, type Execute } from './database.ts';
+
+/** Those whose number a stored message with other bytes has. */
+export async function conflictingIn<T extends CarMessage & { readonly vehicle: number }>(
+  execute: Execute,
+  repeated: readonly T[],
+): Promise<T[]> {
+  if (repeated.length === 0) return [];
+  const rows = await execute(
+    `SELECT given.place FROM unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::bigint[], $5::bigint[], $6::bytea[])
+       AS given (place, vehicle, class, seq, boot, payload)
+     JOIN messages ON messages.vehicle = given.vehicle AND messages.class = given.class AND messages.seq = given.seq
+       AND messages.boot = given.boot WHERE messages.payload <> given.payload`,
+    columns(
+      repeated.map(({ vehicle, class: priority, message: { seq, boot }, payload }, place) => [
+        place,
+        vehicle,
+        priority,
+        seq,
+        boot,
+        payload,
+      ]),
+    ),
+  );
+  const places = new Set(rows.map(({ place }) => place));
+  return repeated.filter((_, place) => places.has(place));
+}
+
+/** Takes back the rows of messages that retention has removed: their numbers have arrived, and no message has them. */
+export async function withoutRemoved(execute: Execute, inserted: readonly PlacedMessage[]): Promise<PlacedMessage[]> {
+  if (inserted.length === 0) return [];
+  const keys = new Map(inserted.map(({ vehicle, class: priority }) => [`${vehicle}/${priority}`, [vehicle, priority]]));
+  const numbers = new Map(
+    (
+      await execute(
+        `SELECT numbers.* FROM unnest($1::bigint[], $2::smallint[]) AS given (vehicle, class)
+         JOIN numbers ON numbers.vehicle = given.vehicle AND numbers.class = given.class`,
+        columns([...keys.values()]),
+      )
+    ).map((row) => [`${row['vehicle']}/${row['class']}`, numbersIn(row)]),
+  );
+  const known = inserted.filter(
+    ({ vehicle, class: priority, message }) => numbers.get(`${vehicle}/${priority}`)?.has(message) === true,
+  );
+  if (known.length === 0) return [...inserted];
+  const removed = await execute(
+    `DELETE FROM messages WHERE id = ANY ($1::bigint[]) AND NOT EXISTS (SELECT 1 FROM messages AS other
+       WHERE other.vehicle = messages.vehicle AND other.class = messages.class AND other.seq = messages.seq
+         AND other.id <> messages.id) RETURNING id`,
+    columns(known.map(({ row }) => [row])),
+  );
+  const rows = new Set(removed.map(({ id }) => id));
+  return inserted.filter(({ row }) => !rows.has(row));
+}

@@ -1,0 +1,35 @@
+/**
+ * `GET /health` beside the interface, for load balancers and watchers without credentials: whether the hub keeps what cars
+ * send, and nothing of cars or causes.
+ */
+
+import { type RequestContext, respond } from '../../adapters/http/exchange.ts';
+import type { Router } from '../../adapters/http/routes.ts';
+import type { Clock } from '../../agent/ports.ts';
+
+/** How long an answer stands, so that callers without credentials make no work for the database, ms. */
+const LASTS_MS = 1_000;
+
+/** @param check rejects while the hub does not keep what cars send */
+export function addHealth(router: Router, check: () => Promise<void>, clock: Pick<Clock, 'monotonic'>): void {
+  let last: { readonly until: number; readonly healthy: Promise<boolean> } | undefined;
+  const isHealthy = (): Promise<boolean> => {
+    if (last === undefined || clock.monotonic() >= last.until) {
+      const healthy = check().then(
+        () => true,
+        () => false,
+      );
+      last = { until: clock.monotonic() + LASTS_MS, healthy };
+    }
+    return last.healthy;
+  };
+  const answer = async ({ env }: RequestContext): Promise<Response> => {
+    const healthy = await isHealthy();
+    const body = `${JSON.stringify({ status: healthy ? 'ok' : 'failing' })}\n`;
+    return respond(env, healthy ? 200 : 503, body, {
+      'Content-Type': 'application/json',
+      'Cache-Control': 'no-store',
+    });
+  };
+  router.add('GET', '/health', answer, { known: [] });
+}

@@ -1,0 +1,133 @@
+/**
+ * What cars tell as server-sent events (WHATWG HTML §9.2), as it arrives: `event` for what `/vigie/v1/events` lists, and
+ * of one car `change` and `removed` for its values, as the `/live` of the car has them.
+ */
+
+import { TooManyRequests } from '../../adapters/http/access/failures.ts';
+import type { Answer, Call, Handlers } from '../../adapters/http/call.ts';
+import { EventStream } from '../../adapters/http/event-stream.ts';
+import { shownValue } from '../../adapters/http/live.ts';
+import { unknown } from '../../adapters/http/resources/context.ts';
+import type { Clock } from '../../agent/ports.ts';
+import { defined } from '../../protocol/defined.ts';
+import { dateTime } from '../../protocol/interface/json/date-time.ts';
+import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
+import { scopeOfPath, seesOf } from '../../protocol/interface/visible-members.ts';
+import type { Slot } from '../../protocol/slots.ts';
+import type { LiveFeed } from '../core/live.ts';
+import type { VehicleReader } from '../core/ports.ts';
+import { withdrawn } from './access.ts';
+
+interface LiveDesk {
+  readonly feed: LiveFeed;
+  readonly reader: Pick<VehicleReader, 'vehicle'>;
+  /** Cars that the caller may see now; undefined: all. */
+  visible(call: Call): Promise<ReadonlySet<string> | undefined>;
+  /** An event as the caller sees it; undefined: not at all. */
+  seenBy(call: Call): (event: FleetEvent) => FleetEvent | undefined;
+  /** Whether the token with this id was withdrawn by now. */
+  isWithdrawn(token: string): Promise<boolean>;
+  /** Somebody looks at this car now. */
+  look(vin: string): void;
+  readonly clock: Clock;
+}
+
+/** Streams at a time. */
+const STREAMS = 256;
+const TIMES = { heartbeat: 15_000, pause: 50 };
+/** Events that wait for a client that does not read: it loses its stream, and can go on from the last that it has. */
+const WAITING = 2_000;
+/** The hub tells a car as often that somebody looks at it, ms. */
+const LOOK = 60_000;
+
+/** There were more events than a stream sends again. */
+const MISSED = Symbol('missed');
+type Told = Slot | FleetEvent | typeof MISSED;
+
+/** The handlers of the operations `hub.live.get`, `hub.car.live`. */
+export function liveHandlers(desk: LiveDesk): Handlers {
+  let open = 0;
+  const follow = async (call: Call, vin?: string): Promise<Answer> => {
+    if (open >= STREAMS) throw new TooManyRequests('all live streams are taken', 10_000);
+    const { feed, clock } = desk;
+    const sees = seesOf(call.caller);
+    const see = desk.seenBy(call);
+    let cancel: () => void = () => undefined;
+    let isOpen = true;
+    const gone = (): void => {
+      if (!isOpen) return;
+      isOpen = false;
+      open--;
+      cancel();
+      feed.close(viewer);
+    };
+    const stream: EventStream<Told> = new EventStream<Told>({
+      known: [],
+      sees: (told) => !isSlot(told) || sees(scopeOfPath(told.path)),
+      event: (told, at) => (vin === undefined || !isSlot(told) ? eventOf(told) : changeOf(feed, vin, told, at)),
+      clock,
+      times: TIMES,
+      until: call.caller.expires ?? Number.POSITIVE_INFINITY,
+      gone,
+    });
+    const { token } = call.caller;
+    const viewer = {
+      ...defined({ vin, token }),
+      visible: () => desk.visible(call),
+      event: (event: FleetEvent) => {
+        const seen = see(event);
+        if (seen === undefined) return;
+        if (stream.waiting < WAITING) stream.note(seen, seen.at);
+        else stream.end();
+      },
+      changed: (slots: readonly Slot[]) => {
+        for (const slot of slots) stream.note(slot, clock.now());
+      },
+      missed: () => stream.note(MISSED, clock.now()),
+      end: () => stream.end(),
+    };
+    const look = (): void => {
+      if (vin === undefined) return;
+      desk.look(vin);
+      cancel = clock.after(LOOK, look);
+    };
+    open++;
+    try {
+      const since = call.headers['last-event-id'];
+      await feed.open(viewer, since === undefined ? undefined : Number(since));
+      // From now on the feed ends it.
+      if (token !== undefined && (await desk.isWithdrawn(token))) throw withdrawn();
+    } catch (error) {
+      stream.end();
+      throw error;
+    }
+    // Another viewer of the car may have been there before, for whom nothing has changed.
+    if (vin !== undefined) for (const [slot, { at }] of feed.values(vin)) stream.note(slot, at);
+    look();
+    return { status: 200, body: stream.stream };
+  };
+  return {
+    'hub.live.get': (call) => follow(call),
+    'hub.car.live': async (call) => {
+      const { vin = '' } = call.path;
+      if ((await desk.reader.vehicle(vin)) === undefined) throw unknown('vehicle', vin);
+      return follow(call, vin);
+    },
+  };
+}
+
+function isSlot(told: Told): told is Slot {
+  return told !== MISSED && 'path' in told;
+}
+
+function eventOf(told: Told): readonly [name: string, data: object, id?: number] {
+  return told === MISSED ? ['missed', {}] : ['event', told, (told as FleetEvent).id];
+}
+
+function changeOf(feed: LiveFeed, vin: string, slot: Slot, noted: number): readonly [name: string, data: object] {
+  const { path } = slot;
+  const known = feed.values(vin).get(slot);
+  if (known === undefined) return ['removed', { path, at: dateTime(noted) }];
+  const { value, at, stale } = known;
+  return ['change', { path, value: shownValue(slot, value), at: dateTime(at), stale }];
+}

@@ -1,0 +1,143 @@
+/** What a hub counts, in the text format of Prometheus. No metric has a label for each car. */
+
+import { type Metric, type MetricValue, pageOf } from '../../adapters/service/metrics.ts';
+import type { HubMeasurements } from '../core/measures.ts';
+import type { MissingNumbers } from '../core/ports.ts';
+
+interface HubSnapshot {
+  readonly counted: HubMeasurements;
+  /** Time since the start, ms. */
+  readonly uptime: number;
+  /** Messages that wait for a commit. */
+  readonly waiting: number;
+  /** What the database says; undefined: it does not answer. */
+  readonly kept:
+    | {
+        readonly cars: number;
+        readonly missing: readonly MissingNumbers[];
+        readonly deliveries: { readonly waiting: number; readonly receivers: number };
+      }
+    | undefined;
+}
+
+const perClass = (sums: readonly number[], scale = 1): MetricValue[] =>
+  sums.map((sum, priority) => [sum * scale, { class: String(priority) }] as const);
+
+const metric = (
+  kind: Metric['kind'],
+  name: string,
+  help: string,
+  value: (snapshot: HubSnapshot) => number | undefined,
+): Metric<HubSnapshot> => ({
+  name: `vigie_hub_${name}`,
+  kind,
+  help,
+  values: (snapshot) => {
+    const found = value(snapshot);
+    return found === undefined ? [] : [[found]];
+  },
+});
+
+const byClass = (
+  kind: Metric['kind'],
+  name: string,
+  help: string,
+  values: (snapshot: HubSnapshot) => readonly MetricValue[],
+): Metric<HubSnapshot> => ({ name: `vigie_hub_${name}`, kind, help, labels: ['class'], values });
+
+const missing = (kept: HubSnapshot['kept'], value: (one: MissingNumbers) => number): MetricValue[] =>
+  (kept?.missing ?? []).map((one) => [value(one), { class: String(one.class) }] as const);
+
+/** Every metric of a hub. Sums of seconds divided by their counts are means. */
+export const hubMetrics: readonly Metric<HubSnapshot>[] = [
+  metric('gauge', 'up', '1 while the hub keeps messages and the database answers', ({ kept, counted }) =>
+    kept === undefined || counted.failing ? 0 : 1,
+  ),
+  metric('gauge', 'uptime_seconds', 'Time since the start', ({ uptime }) => uptime / 1000),
+  metric('gauge', 'cars', 'Cars in the database', ({ kept }) => kept?.cars),
+  metric(
+    'gauge',
+    'cars_heard',
+    'Cars from which this hub received a message in the last five minutes',
+    (s) => s.counted.heard,
+  ),
+  byClass('counter', 'messages_total', 'New messages, by priority class', ({ counted }) => perClass(counted.messages)),
+  byClass('counter', 'bytes_total', 'Their payload, by priority class', ({ counted }) => perClass(counted.bytes)),
+  byClass('counter', 'lag_seconds_total', 'Sum of the times from making a message to its arrival', ({ counted }) =>
+    perClass(counted.lag, 1 / 1000),
+  ),
+  metric('counter', 'repetitions_total', 'Messages that were there already', ({ counted }) => counted.repeated),
+  metric('counter', 'refused_total', 'Messages that cannot be read or kept', ({ counted }) => counted.refused),
+  metric(
+    'counter',
+    'forgotten_messages_total',
+    'Messages of forgotten cars, which are not kept',
+    ({ counted }) => counted.forgotten,
+  ),
+  metric('gauge', 'waiting_messages', 'Messages that wait for a commit', ({ waiting }) => waiting),
+  metric('counter', 'commits_total', 'Commits of messages', ({ counted }) => counted.commits),
+  metric('counter', 'commit_seconds_total', 'Sum of the times of commits', ({ counted }) => counted.commitTime / 1000),
+  metric(
+    'counter',
+    'failed_commits_total',
+    'Commits that the database refused',
+    ({ counted }) => counted.failedCommits,
+  ),
+  byClass('gauge', 'backlog_messages', 'Messages that wait in connected cars, as each reported last', ({ counted }) =>
+    perClass(counted.backlog),
+  ),
+  byClass('gauge', 'missing_numbers', 'Missing sequence numbers of all cars', ({ kept }) =>
+    missing(kept, ({ numbers }) => numbers),
+  ),
+  byClass('gauge', 'missing_cars', 'Cars with missing sequence numbers', ({ kept }) =>
+    missing(kept, ({ cars }) => cars),
+  ),
+  byClass('counter', 'given_up_messages_total', 'Messages that cars gave up, by priority class', ({ counted }) =>
+    perClass(counted.givenUp),
+  ),
+  {
+    ...metric('counter', 'commands_total', 'Commands that ended, by outcome', () => undefined),
+    labels: ['outcome'],
+    values: ({ counted }) => Object.entries(counted.commands).map(([outcome, count]) => [count, { outcome }] as const),
+  },
+  metric('gauge', 'deliveries_waiting', 'Events that wait for receivers', ({ kept }) => kept?.deliveries.waiting),
+  metric(
+    'gauge',
+    'deliveries_waiting_receivers',
+    'Receivers for which events wait',
+    ({ kept }) => kept?.deliveries.receivers,
+  ),
+  metric(
+    'counter',
+    'deliveries_total',
+    'Events that receivers accepted from this hub',
+    ({ counted }) => counted.deliveries.delivered,
+  ),
+  metric(
+    'counter',
+    'deliveries_failed_total',
+    'Requests that receivers did not accept',
+    ({ counted }) => counted.deliveries.failed,
+  ),
+  {
+    ...metric('counter', 'deliveries_lost_total', 'Events that a receiver does not get, by reason', () => undefined),
+    labels: ['reason'],
+    values: ({ counted }) =>
+      Object.entries(counted.deliveries.lost).map(([reason, count]) => [count, { reason }] as const),
+  },
+  {
+    ...metric(
+      'counter',
+      'removed_messages_total',
+      'Messages that this hub kept long enough and removed',
+      () => undefined,
+    ),
+    labels: ['kind'],
+    values: ({ counted }) => Object.entries(counted.removed).map(([kind, count]) => [count, { kind }] as const),
+  },
+];
+
+/** Gives the text of a snapshot and its media type. */
+export function hubMetricsPage(snapshot: () => Promise<HubSnapshot>): () => Promise<{ type: string; body: string }> {
+  return pageOf(snapshot, hubMetrics);
+}

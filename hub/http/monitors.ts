@@ -1,0 +1,61 @@
+/** Which monitors a car should have, and which it has reported. */
+
+import type { Caller, Handler } from '../../adapters/http/call.ts';
+import { found } from '../../adapters/http/resources/context.ts';
+import { dateTime } from '../../protocol/interface/json/date-time.ts';
+import { monitorScopesOf } from '../../protocol/interface/monitors.ts';
+import { seesOf } from '../../protocol/interface/visible-members.ts';
+import { compileMonitor } from '../../protocol/schema/monitor.ts';
+import { revisionOf } from '../core/monitor-sync.ts';
+import type { CarMonitorStore, OwnedMonitor } from '../core/monitors.ts';
+
+/** `GET /vigie/v1/vehicles/{vin}/monitors`; a caller sees those of its fleets or its own. */
+export function monitorsOf(store: Pick<CarMonitorStore, 'carMonitors'>, digest: (text: string) => string): Handler {
+  return async ({ path, caller }) => {
+    const vin = path['vin'] ?? '';
+    const { wanted, reported, reportedAt } = await store.carMonitors(vin);
+    const known = new Map(reported.map((one) => [one.monitorId, one]));
+    const ids = new Set(wanted.map(({ monitor }) => monitor.monitorId));
+    const isCallers = ownedBy(caller);
+    return found({
+      vin,
+      ...(reportedAt === undefined ? {} : { reportedAt: dateTime(reportedAt) }),
+      monitors: [
+        ...wanted
+          .filter((one) => isCallers(one) && isSeen(caller, one))
+          .map(({ owner, monitor }) => {
+            const { monitorId, status } = monitor;
+            const there = known.get(monitorId);
+            const isCurrent = there?.revision === revisionOf(monitor, digest) && there.status === status;
+            return {
+              monitorId,
+              label: monitor.monitor.label,
+              [owner.kind]: owner.id,
+              wanted: status,
+              ...(there === undefined ? {} : { reported: there.status, updatedAt: dateTime(there.updatedAt) }),
+              state: isCurrent ? 'current' : 'pending',
+            };
+          }),
+        ...reported
+          .filter(({ monitorId }) => !ids.has(monitorId))
+          .map(({ monitorId, status, updatedAt, revision }) => ({
+            monitorId,
+            reported: status,
+            updatedAt: dateTime(updatedAt),
+            state: revision === undefined ? 'own' : 'removing',
+          })),
+      ],
+    });
+  };
+}
+
+/** A monitor is shown to who may read everything that it watches and reports. Any custom signal may be a position. */
+function isSeen(caller: Caller, { monitor }: OwnedMonitor): boolean {
+  if (caller.scopes === undefined) return true;
+  return [...monitorScopesOf(compileMonitor(monitor.monitor), () => true)].every(seesOf(caller));
+}
+
+function ownedBy({ fleets, user }: Caller): (one: OwnedMonitor) => boolean {
+  if (fleets === undefined && user === undefined) return () => true;
+  return ({ owner: { kind, id } }) => (kind === 'user' ? id === user : fleets?.has(id) === true);
+}

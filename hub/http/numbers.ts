@@ -1,0 +1,35 @@
+import type { Handler } from '../../adapters/http/call.ts';
+import { found, unknown } from '../../adapters/http/resources/context.ts';
+import { classes } from '../../protocol/classes.ts';
+import { defined } from '../../protocol/defined.ts';
+import type { CommandStore, NumbersStore, VehicleReader } from '../core/ports.ts';
+import { resendTrouble } from '../core/resend-trouble.ts';
+
+type NumbersReader = NumbersStore & Pick<VehicleReader, 'vehicle'>;
+type AuditTrail = Pick<CommandStore, 'commands'>;
+
+/** `GET /vigie/v1/vehicles/{vin}/numbers`: of each class of which anything is known; runs are [first, last]. */
+export function numbersOf(store: NumbersReader, audit: AuditTrail): Handler {
+  return async ({ path }) => {
+    const vin = path['vin'] ?? '';
+    const numbers = await store.numbers(vin);
+    if (numbers === undefined) throw unknown('vehicle', vin);
+    const isMissing = numbers.some(({ missing }) => missing.length > 0);
+    const trouble = isMissing ? await troubleOf(store, audit, vin) : undefined;
+    return found({
+      vin,
+      lives: await store.lives(vin),
+      ...defined({ trouble }),
+      classes: numbers.map(({ class: number, ...runs }) => ({
+        class: number,
+        kinds: classes[number]?.kinds ?? [],
+        ...runs,
+      })),
+    });
+  };
+}
+
+async function troubleOf(store: NumbersReader, audit: AuditTrail, vin: string): Promise<string | undefined> {
+  const vehicle = await store.vehicle(vin);
+  return vehicle === undefined ? undefined : resendTrouble(await audit.commands(vin), vehicle.lastSeen);
+}

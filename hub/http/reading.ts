@@ -1,0 +1,51 @@
+/** How the hub publishes its own operations under `/vigie/v1`. Tokens of fleets and of users are admitted alike. */
+import { accessTo } from '../../protocol/interface/access.ts';
+import type { Operation, Parameter } from '../../protocol/interface/operation.ts';
+import { JSON_MEDIA } from '../../protocol/interface/operations/making.ts';
+import { pathParameters } from '../../protocol/interface/parameters/path.ts';
+
+export function query(name: string, description: string, schema: object): Parameter {
+  return { name, in: 'query', required: false, description, schema };
+}
+
+interface ReadingOptions {
+  readonly parameters?: readonly Parameter[];
+  /** Of the answer; default: JSON. */
+  readonly media?: string;
+  /** Default: requested data. */
+  readonly description?: string;
+}
+
+/** An operation that only reads. */
+export function reading(id: string, path: string, summary: string, options: ReadingOptions = {}): Operation {
+  const { media = JSON_MEDIA, description = 'Requested data.', ...rest } = options;
+  const reads = { method: 'GET', answers: { 200: { description, media } } } as const;
+  return operation(id, path, { summary, ...reads, ...rest });
+}
+
+type Written = Pick<Operation, 'summary' | 'answers'> & Partial<Pick<Operation, 'parameters'>>;
+
+/** An operation that changes something, without a body. */
+export function writing(id: string, path: string, given: Written): Operation {
+  const made = operation(id, path, { method: 'POST', ...given });
+  return { ...made, errors: [...made.errors, 507] };
+}
+
+/** @throws Error for an operation without a row in the table of access */
+function operation(id: string, path: string, given: Written & Pick<Operation, 'method'>): Operation {
+  const { method, summary, answers, parameters = [] } = given;
+  const row = accessTo('hub', method, path);
+  if (row === undefined) throw new Error(`${method} ${path} has no row in the table of access`);
+  return {
+    id,
+    side: 'fleet',
+    method,
+    path,
+    tag: 'Hub',
+    summary,
+    parameters: [...pathParameters(path), ...parameters],
+    answers,
+    errors: [400, 401, 403, ...(path.includes('{') ? [404] : []), 406, 421, 429, 500],
+    scopes: row.scopes,
+  };
+}

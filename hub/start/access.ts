@@ -1,0 +1,112 @@
+/** Who may see which cars of a hub: those of the caller's fleets, or the caller's own. */
+import { join } from 'node:path';
+import type { Gate } from '../../adapters/http/access/credentials.ts';
+import type { Call, Handlers } from '../../adapters/http/call.ts';
+import type { ServedVehicles } from '../../adapters/http/resources/car.ts';
+import { unknown } from '../../adapters/http/resources/context.ts';
+import { tagIn, tagOf } from '../../adapters/http/resources/owners.ts';
+import type { Clock, Log } from '../../agent/ports.ts';
+import type { Side } from '../../protocol/interface/operation.ts';
+import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
+import { seenEvent, seesOf } from '../../protocol/interface/visible-members.ts';
+import type { Owner } from '../core/registry.ts';
+import type { RegistryState, RegistryStates } from '../core/registry-state.ts';
+import { HubGate } from '../http/access.ts';
+import type { ServedTo } from './vehicles.ts';
+
+/** File in the directory of keys that tokens are signed with. */
+export const tokenKeyFile = (keys: string): string => join(keys, 'tokens.pem');
+
+interface HubGatesParts {
+  readonly states: RegistryStates;
+  /** Directory of keys. */
+  readonly keys: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Rejects as the {@link HubGate} does. */
+export function hubGates({ states, keys, clock, log }: HubGatesParts): Readonly<Record<Side, Gate>> {
+  const inUse = async (): Promise<boolean> => (await states.current()).inUse;
+  const isWithdrawn = async (id: string): Promise<boolean> => (await states.current()).isWithdrawn(id);
+  const of = (side: Side): Gate => new HubGate({ side, inUse, isWithdrawn, keyFile: tokenKeyFile(keys), clock, log });
+  return { fleet: of('fleet'), user: of('user') };
+}
+
+/** Whose cars a call may see; undefined: all cars. */
+export function ownersIn({ caller, operation, path }: Call): readonly Owner[] | undefined {
+  const { fleets, user } = caller;
+  if (fleets === undefined && user === undefined) return undefined;
+  const named = operation.side === 'user' ? [] : [...(fleets ?? [])].filter((id) => (path['fid'] ?? id) === id);
+  return [
+    ...named.map((id) => ({ kind: 'fleet', id }) as const),
+    ...(user === undefined ? [] : [{ kind: 'user', id: user } as const]),
+  ];
+}
+
+/**
+ * What a call sees of events. An event of a monitor is for the fleet or the user to whom the monitor belongs, which its id
+ * names; monitors that a command gave to the car have no owner, and fleets see their events.
+ */
+export function eventsSeenBy(call: Call): (event: FleetEvent) => FleetEvent | undefined {
+  const owners = ownersIn(call);
+  if (owners === undefined) return (event) => event;
+  const tags = new Set(owners.map(({ kind, id }) => tagOf(`${kind}:${id}`)));
+  const isFleet = owners.some(({ kind }) => kind === 'fleet');
+  const sees = seesOf(call.caller);
+  return (event) => {
+    const tag = event.kind === 'event' ? tagIn(String(event.body['monitorId'])) : undefined;
+    const isCallers = event.kind !== 'event' || (tag === undefined ? isFleet : tags.has(tag));
+    return isCallers ? seenEvent(sees, event) : undefined;
+  };
+}
+
+/** Cars that a call may see and name; undefined: all. */
+function visibleIn(state: RegistryState, call: Call): ReadonlySet<string> | undefined {
+  const owners = ownersIn(call);
+  if (owners === undefined) return undefined;
+  // Of a stream that is open.
+  const { token } = call.caller;
+  if (token !== undefined && state.isWithdrawn(token)) return new Set();
+  const [only] = owners;
+  if (owners.length === 1) return state.carsOf(only as Owner);
+  return new Set(owners.flatMap((owner) => [...state.carsOf(owner)]));
+}
+
+/** Cars that calls may see; undefined: all. */
+export function visibleCars(states: RegistryStates): (call: Call) => Promise<ReadonlySet<string> | undefined> {
+  return async (call) => visibleIn(await states.current(), call);
+}
+
+/** Handlers of operations with a `{vin}` in their path: a car that the caller may not see is not there. */
+export function seeingOnly(
+  visible: (call: Call) => Promise<ReadonlySet<string> | undefined>,
+  handlers: Handlers,
+): Handlers {
+  const guarded = Object.entries(handlers).map(([id, handler]): [string, Handlers[string]] => [
+    id,
+    async (call) => {
+      const { vin } = call.path;
+      if (vin !== undefined && (await visible(call))?.has(vin) === false) throw unknown('vehicle', vin);
+      return handler(call);
+    },
+  ]);
+  return Object.fromEntries(guarded);
+}
+
+/** The vehicles that a call may see, in the fleets of the registry. */
+export function servedTo(
+  states: RegistryStates,
+  served: (to?: ServedTo) => ServedVehicles,
+): (call: Call) => Promise<ServedVehicles> {
+  return async (call) => {
+    const state = await states.current();
+    const owners = ownersIn(call);
+    if (owners === undefined) return served();
+    return served({
+      owners,
+      fleets: state.fleets.map(({ id, created }) => ({ id, createdAt: created })),
+      includes: (vin) => owners.some((owner) => state.carsOf(owner).has(vin)),
+    });
+  };
+}

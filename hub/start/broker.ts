@@ -1,0 +1,164 @@
+/** The broker of a hub: one in its process, or one that others run. */
+import { setTimeout } from 'node:timers/promises';
+import { EmbeddedBroker, type EmbeddedBrokerOptions, type MqttAddress } from '../../adapters/mqtt/index.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { downFilter, isVin, parseTopic, retainedOf } from '../../protocol/topics.ts';
+import type { HeldLock, HubLocks, HubLog } from '../core/ports.ts';
+
+/** A broker that others run. */
+export interface ExternalBroker {
+  readonly address: Omit<MqttAddress, 'clientId' | 'sessionExpiry'>;
+  /** Hubs of one group share the messages of all cars. */
+  readonly group: string;
+  /** Messages that the broker sends before they are acknowledged. */
+  readonly receiveMaximum: number;
+}
+
+interface HubBroker {
+  /** Address of the broker, for people. */
+  readonly url: string;
+  /** Hands a message to the broker; rejects when it does not take it. */
+  publish(topic: string, payload: Uint8Array): Promise<void>;
+  /** Clears the topics and all others of the car that the broker retains; rejects while it cannot. */
+  clearRetained(vin: string, topics: readonly string[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface HubBrokerParts {
+  /** Resolves when the message of a car is on disk; only then may it be acknowledged. */
+  readonly accept: (topic: string, payload: Uint8Array, retained: boolean) => Promise<void>;
+  /** A car has published its presence, which the broker retains. */
+  readonly presence: (vin: string) => void;
+  /** A car can receive what waits for it. */
+  readonly online: (vin: string) => void;
+}
+
+/** Topics of messages of cars, of whatever version of the protocol. */
+const UP = /^vigie\/[^/]+\/[^/]+\/up\//;
+
+/** Rejects as {@link EmbeddedBroker.start} does. */
+export async function startEmbedded(
+  options: Omit<EmbeddedBrokerOptions, 'accept' | 'subscribed'>,
+  { accept, online, presence }: HubBrokerParts,
+): Promise<HubBroker & Pick<EmbeddedBroker, 'endClients' | 'renew'>> {
+  const broker = new EmbeddedBroker({
+    ...options,
+    accept: async (topic, payload) => {
+      const parsed = parseTopic(topic);
+      if (parsed?.direction === 'presence' && payload.byteLength > 0) presence(parsed.vin);
+      if (UP.test(topic)) await accept(topic, payload, false);
+    },
+    subscribed: (filter) => {
+      const vin = carOf(filter);
+      if (vin !== undefined) online(vin);
+    },
+  });
+  const { url } = await broker.start();
+  return {
+    url,
+    publish: (topic, payload) => broker.publish(topic, payload),
+    clearRetained: (vin) => broker.clearRetained(retainedOf(vin).filters),
+    endClients: (mayStay) => broker.endClients(mayStay),
+    renew: (tls) => broker.renew(tls),
+    stop: () => broker.stop(),
+  };
+}
+
+interface ExternalParts extends HubBrokerParts {
+  readonly name: string;
+  /** The same whenever this hub starts, and of no other. */
+  readonly identity: string;
+  readonly known: () => Promise<readonly string[]>;
+  readonly locks: HubLocks;
+  readonly displaced: (error: VigieError) => void;
+  readonly log: HubLog;
+}
+
+/** A killed hub of the same name loses its lock at once; this is for a slow machine, ms. */
+const NAME_PATIENCE = 5_000;
+/** A database that is not there is looked for again after that, ms. */
+const RETRY = 1_000;
+
+/**
+ * Rejects with `usage.wrong` when another hub on the same database has the name, and as `FleetReceiver.start` does. A hub
+ * with the embedded broker does not load the client.
+ */
+export async function connectExternal(broker: ExternalBroker, parts: ExternalParts): Promise<HubBroker> {
+  const { FleetReceiver } = await import('../broker/fleet-receiver.ts');
+  const stopping = new AbortController();
+  const lock = await lockName(broker.group, parts);
+  try {
+    const receiver = await FleetReceiver.start({ ...broker, ...parts, accept: dropping(parts.accept) });
+    const kept = keepName(lock, broker.group, parts, stopping.signal);
+    const { url } = broker.address;
+    return {
+      url: typeof url === 'string' ? url : url.join(', '),
+      publish: (topic, payload) => receiver.publish(topic, payload),
+      clearRetained: (vin, topics) => receiver.clearRetained(vin, topics),
+      stop: async () => {
+        await receiver.stop();
+        stopping.abort();
+        await kept;
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/**
+ * Without an acknowledgement the message of a car that was removed would come again for ever, and keep those of others
+ * from coming. The intake has logged it.
+ */
+function dropping(accept: HubBrokerParts['accept']): HubBrokerParts['accept'] {
+  return async (topic, payload, retained) => {
+    try {
+      await accept(topic, payload, retained);
+    } catch (error) {
+      if (!(error instanceof VigieError) || error.code !== 'request.forbidden') throw error;
+    }
+  };
+}
+
+/** Two hubs of one name would end each other's connection to the broker. */
+async function lockName(group: string, { name, locks }: ExternalParts): Promise<HeldLock> {
+  const lock = await locks.acquire(`name ${group}-${name}`, { patience: NAME_PATIENCE });
+  if (lock !== undefined) return lock;
+  throw new VigieError('usage.wrong', `another hub with the name ${name} uses this database: use another name`);
+}
+
+/** Takes the lock again when the database has restarted, until `signal`. Never rejects. */
+async function keepName(first: HeldLock, group: string, parts: ExternalParts, signal: AbortSignal): Promise<void> {
+  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  let lock = first;
+  for (;;) {
+    await Promise.race([lock.lost, stopped]);
+    await lock.release();
+    const next = await lockAgain(group, parts, signal);
+    if (next === undefined) return;
+    lock = next;
+  }
+}
+
+/** Undefined when the hub stops, or another has the name. */
+async function lockAgain(group: string, parts: ExternalParts, signal: AbortSignal): Promise<HeldLock | undefined> {
+  while (!signal.aborted) {
+    try {
+      return await lockName(group, parts);
+    } catch (error) {
+      if (error instanceof VigieError && error.code === 'usage.wrong') {
+        parts.displaced(error);
+        return undefined;
+      }
+      await setTimeout(RETRY, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return undefined;
+}
+
+/** The car whose commands a filter is for. */
+function carOf(filter: string): string | undefined {
+  const [, , vin = ''] = filter.split('/');
+  return isVin(vin) && filter === downFilter(vin) ? vin : undefined;
+}

@@ -1,0 +1,90 @@
+/** Which clients the broker of a hub lets in, and for how long. */
+import { createHash, X509Certificate } from 'node:crypto';
+import { sameText } from '../../adapters/http/access/credentials.ts';
+import type { ClientRights, EmbeddedBroker, ShownIdentity } from '../../adapters/mqtt/index.ts';
+import type { Clock } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { HubLog } from '../core/ports.ts';
+import type { Registry } from '../core/registry.ts';
+import type { RegistryState, RegistryStates } from '../core/registry-state.ts';
+
+/** A car that was removed is disconnected within so long, ms. */
+const LOOK = 1_000;
+
+/** Without a registry every client may do everything; else cars that are registered may speak under their VIN. */
+export function clientRights(
+  states: RegistryStates,
+  registry: Pick<Registry, 'password' | 'certificate'>,
+): (shown: ShownIdentity) => Promise<ClientRights> {
+  return async ({ username: vin, password, certificate }) => {
+    const state = await states.current();
+    if (!state.inUse) return 'all';
+    if (certificate !== undefined) {
+      const serial = new X509Certificate(certificate).serialNumber.toLowerCase();
+      const known = await registry.certificate(serial);
+      if (known !== undefined && known.revoked === undefined) return active(state, known.vin);
+      throw new VigieError('request.forbidden', `the certificate ${serial} was revoked`);
+    }
+    if (vin !== undefined && password !== undefined) {
+      const known = await registry.password(vin);
+      if (known === undefined || !sameText(digestOf(password), known)) {
+        throw new VigieError('request.unauthenticated', 'user name (the VIN) or password is wrong');
+      }
+      return active(state, vin);
+    }
+    throw new VigieError('request.unauthenticated', 'shows neither a certificate of this hub nor a password');
+  };
+}
+
+/** Passwords are made by `vigie hub add --password` and as long as a key: a slow hash would only slow down the hub. */
+export function digestOf(password: string): string {
+  return createHash('sha256').update(password).digest('hex');
+}
+
+function active(state: RegistryState, vin: string): ClientRights {
+  if (state.isActive(vin)) return { vin };
+  throw new VigieError('request.forbidden', `the car ${vin} is not registered, or was removed`);
+}
+
+interface WatchParts {
+  readonly states: RegistryStates;
+  readonly clock: Clock;
+  readonly log: HubLog;
+}
+
+/** Ends the connections of cars that were removed, by whatever command or hub. @returns how to stop that */
+export function watchRegistry(parts: WatchParts, broker: Pick<EmbeddedBroker, 'endClients'>): () => Promise<void> {
+  return onChanges(parts, async (state) => {
+    if (state.inUse) broker.endClients((rights) => rights !== 'all' && state.isActive(rights.vin));
+  });
+}
+
+/** Calls `changed` now and after each change of the registry; again when it fails. @returns how to stop that */
+export function onChanges(
+  { states, clock, log }: WatchParts,
+  changed: (state: RegistryState) => Promise<void>,
+): () => Promise<void> {
+  let seen: number | undefined;
+  let stopped = false;
+  let cancel: () => void = () => undefined;
+  let looking: Promise<void> = Promise.resolve();
+  const look = async (): Promise<void> => {
+    try {
+      const state = await states.current();
+      if (state.version !== seen) await changed(state);
+      seen = state.version;
+    } catch (error) {
+      log.warn('hub.registry.unread', { error: (error as Error).message });
+    }
+    if (stopped) return;
+    cancel = clock.after(LOOK, () => {
+      looking = look();
+    });
+  };
+  looking = look();
+  return async () => {
+    stopped = true;
+    cancel();
+    await looking;
+  };
+}

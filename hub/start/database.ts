@@ -1,0 +1,113 @@
+/** The database of a hub: an SQLite file, or PostgreSQL. */
+
+import type { Clock, Log } from '../../agent/ports.ts';
+import { idOf } from '../../assembly/view.ts';
+import type { DeliveryStore } from '../core/deliveries.ts';
+import type { DueTimesStore } from '../core/due-times.ts';
+import type { CarMonitorStore, MonitorStore } from '../core/monitors.ts';
+import type {
+  CommandStore,
+  HubLocks,
+  HubNews,
+  MessageStore,
+  NumbersStore,
+  OverviewReader,
+  ResendStore,
+  VehicleReader,
+} from '../core/ports.ts';
+import type { Registry } from '../core/registry.ts';
+import type { RetentionStore } from '../core/retention.ts';
+import type { RolloutStore } from '../core/rollout-store.ts';
+import { postgresDeliveries, SqlDeliveries, sqliteDeliveries } from '../database/deliveries.ts';
+import {
+  LocalNews,
+  SqlDueTimes,
+  SqliteCommandStore,
+  SqliteDatabase,
+  SqliteMessageStore,
+  SqlMonitors,
+  SqlOverview,
+  SqlReader,
+  SqlRegistry,
+  SqlRetention,
+  SqlRollouts,
+} from '../database/index.ts';
+
+/** What a hub has of its database. */
+export interface HubDatabase {
+  readonly store: MessageStore;
+  readonly reader: VehicleReader & NumbersStore & ResendStore;
+  readonly overviewReader: OverviewReader;
+  readonly audit: CommandStore;
+  readonly registry: Registry;
+  readonly monitorStore: MonitorStore & CarMonitorStore;
+  readonly rollouts: RolloutStore;
+  readonly deliveries: DeliveryStore;
+  readonly dueTimes: DueTimesStore;
+  readonly retention: RetentionStore;
+  readonly locks: HubLocks;
+  readonly news: HubNews;
+  close(): Promise<void>;
+}
+
+export async function onSqlite(file: string, limit: number, log: Log): Promise<HubDatabase> {
+  const database = await SqliteDatabase.open(file);
+  const news = new LocalNews((error) => log.error('hub.news.failed', { error: String(error) }));
+  return {
+    store: new SqliteMessageStore(database, idOf, news, limit),
+    reader: new SqlReader(database.select),
+    overviewReader: new SqlOverview(database.select),
+    audit: new SqliteCommandStore(database),
+    registry: new SqlRegistry(database),
+    monitorStore: new SqlMonitors(database),
+    rollouts: new SqlRollouts(database),
+    deliveries: new SqlDeliveries(database, sqliteDeliveries),
+    dueTimes: new SqlDueTimes(database),
+    retention: new SqlRetention(database, ''),
+    // The lock of the directory has made sure that no other hub uses the file.
+    locks: {
+      place: async () => undefined,
+      acquire: async () => ({ lost: new Promise(() => undefined), release: async () => undefined }),
+    },
+    news,
+    close: async () => database.close(),
+  };
+}
+
+/** Hubs on one PostgreSQL go by its time; a hub on SQLite is alone. Rejects as `DatabaseClock.open` does. */
+export async function hubClock(database: string | undefined, own: Clock): Promise<Clock> {
+  if (database === undefined) return own;
+  const { DatabaseClock } = await import('../database/postgres/index.ts');
+  return DatabaseClock.open(database, own);
+}
+
+/** A hub on SQLite does not load the client of PostgreSQL. */
+export async function onPostgres(
+  url: string,
+  { limit, clock, log }: { readonly limit: number; readonly clock: Clock; readonly log: Log },
+): Promise<HubDatabase> {
+  const { PostgresCommandStore, PostgresDatabase, PostgresLocks, PostgresMessageStore, PostgresNews } = await import(
+    '../database/postgres/index.ts'
+  );
+  const database = await PostgresDatabase.open(url, log);
+  const news = new PostgresNews({ url, log, after: (delay, due) => clock.after(delay, due) });
+  await news.begin();
+  return {
+    store: new PostgresMessageStore(database, idOf, limit),
+    reader: new SqlReader(database.select),
+    overviewReader: new SqlOverview(database.select),
+    audit: new PostgresCommandStore(database),
+    registry: new SqlRegistry(database),
+    monitorStore: new SqlMonitors(database),
+    rollouts: new SqlRollouts(database),
+    deliveries: new SqlDeliveries(database, postgresDeliveries),
+    dueTimes: new SqlDueTimes(database),
+    retention: new SqlRetention(database, 'FOR UPDATE'),
+    locks: new PostgresLocks(url),
+    news,
+    close: async () => {
+      await news.end();
+      await database.close();
+    },
+  };
+}

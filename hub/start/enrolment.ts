@@ -1,0 +1,153 @@
+/** The certificates of a hub: its own, those of its cars, and where cars get them. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  CertificateAuthority,
+  type EnrolmentDesk,
+  EstServer,
+  newEnrolmentToken,
+  tokenDigest,
+} from '../../adapters/certificates/index.ts';
+import { replaceFile } from '../../adapters/keys/files.ts';
+import type { Clock, Log } from '../../agent/ports.ts';
+import type { Teardown } from '../../assembly/teardown.ts';
+import { DAY } from '../../protocol/calendar.ts';
+import type { Registry } from '../core/registry.ts';
+import type { RegistryStates } from '../core/registry-state.ts';
+import { onChanges } from './clients.ts';
+
+/** Certificates of cars last so long, ms; a car renews its own when a third is left. */
+const CAR_LASTS = 90 * DAY;
+/** Somebody goes to the car with it, ms. */
+const TOKEN_LASTS = 7 * DAY;
+/** The certificate of the hub is made anew so often, ms. */
+const RENEWAL = 7 * DAY;
+
+/** How a hub is reached beyond its machine. */
+export interface SecureHub {
+  /** Names and addresses of the hub, for its certificate. */
+  readonly names: readonly string[];
+  /** Port of enrolment; 0: any free one. */
+  readonly enrolment: number;
+  /** How long a certificate of a car lasts, ms; default 90 days. */
+  readonly lasts?: number;
+}
+
+interface HubTls {
+  readonly key: string;
+  readonly cert: string;
+  readonly ca: string;
+  /** File with key and certificate. */
+  readonly file: string;
+}
+
+interface HubCertificates {
+  readonly authority: CertificateAuthority;
+  readonly tls: HubTls;
+}
+
+/** The authority of the hub, made when there is none, and a new certificate of the hub. */
+export async function openCertificates(data: string, names: readonly string[], now: number): Promise<HubCertificates> {
+  const authority = await CertificateAuthority.open(data);
+  return { authority, tls: await hubTls(authority, data, names, now) };
+}
+
+/** Has the hub certified, and writes that to `hub.pem`, from which the interface reads it. */
+async function hubTls(
+  authority: CertificateAuthority,
+  data: string,
+  names: readonly string[],
+  now: number,
+): Promise<HubTls> {
+  const { key, cert } = await authority.certifyHub(names, now);
+  const file = join(data, 'hub.pem');
+  await replaceFile(file, key + cert, 0o600);
+  return { key, cert, ca: authority.pem, file };
+}
+
+/** A broker refuses every car once its copy of the list is older, ms. */
+const LIST_LASTS = 30 * DAY;
+
+/** Writes to `revoked.pem` which certificates of cars are revoked (RFC 5280 §5), for brokers that others run. */
+async function writeRevoked({ authority, data, registry, clock }: EnrolmentParts): Promise<void> {
+  const now = clock.now();
+  const list = await authority.revocationList(await registry.revoked(now), now, LIST_LASTS);
+  await replaceFile(join(data, 'revoked.pem'), list);
+}
+
+/** A one-time token for a car. */
+export async function issueToken(data: string, registry: Registry, vin: string, now: number): Promise<string> {
+  const { fingerprint } = await CertificateAuthority.open(data);
+  const { text } = newEnrolmentToken(vin, fingerprint);
+  await registry.setToken(vin, tokenDigest(text), now + TOKEN_LASTS);
+  return text;
+}
+
+interface EnrolmentParts {
+  readonly authority: CertificateAuthority;
+  readonly registry: Registry;
+  readonly states: RegistryStates;
+  readonly secure: SecureHub;
+  readonly data: string;
+  readonly tls: HubTls;
+  readonly host: string;
+  /** Address of the broker, for a car that has reached the hub by this name. */
+  readonly broker: (name: string) => string;
+  /** File of the key that signs commands. */
+  readonly trust: string;
+  /** Takes a new certificate of the hub. */
+  readonly renewed: (tls: HubTls) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Starts enrolment, and keeps the certificate of the hub new. @returns its port */
+export async function startEnrolment(parts: EnrolmentParts, teardowns: Teardown[]): Promise<number> {
+  const { authority, states, secure, data, tls, host, clock, log, renewed } = parts;
+  const server = new EstServer({
+    authority,
+    desk: deskOf(parts),
+    host,
+    port: secure.enrolment,
+    tls,
+    lasts: secure.lasts ?? CAR_LASTS,
+    clock,
+    log,
+  });
+  const port = await server.start();
+  teardowns.unshift(() => server.stop());
+  let cancel: () => void = () => undefined;
+  const renewLater = (): void => {
+    cancel = clock.after(RENEWAL, () => {
+      hubTls(authority, data, secure.names, clock.now())
+        .then((made) => {
+          server.renew(made);
+          renewed(made);
+          return writeRevoked(parts);
+        })
+        .catch((error: Error) => log.error('hub.certificate.failed', { error: error.message }));
+      renewLater();
+    });
+  };
+  renewLater();
+  teardowns.unshift(async () => cancel());
+  teardowns.unshift(onChanges({ states, clock, log }, () => writeRevoked(parts)));
+  return port;
+}
+
+function deskOf({ registry, states, broker, trust, clock }: EnrolmentParts): EnrolmentDesk {
+  return {
+    mayEnrol: (vin, token, key) => registry.takeToken({ vin, token: tokenDigest(token), key, at: clock.now() }),
+    carOf: async (serial) => {
+      const known = await registry.certificate(serial);
+      if (known === undefined || known.revoked !== undefined) return undefined;
+      return (await states.current()).isActive(known.vin) ? known.vin : undefined;
+    },
+    keep: (vin, { serial, issued, expires }, before) => registry.certify({ serial, vin, issued, expires }, before),
+    settings: async (vin, host) => ({
+      vin,
+      mqtt: { url: broker(host) },
+      trust: JSON.parse(readFileSync(trust, 'utf8')) as unknown,
+    }),
+  };
+}

@@ -1,0 +1,78 @@
+/** What programs read of the health of a hub: `/metrics` and `/health`, on a socket in its directory and on a port. */
+import { join } from 'node:path';
+import { type ListenAddress, type StatusServer, serve } from '../../adapters/service/status-server.ts';
+import type { Clock, Log } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { DeliveryStore } from '../core/deliveries.ts';
+import type { Intake } from '../core/intake.ts';
+import type { HubMeasures } from '../core/measures.ts';
+import type { NumbersStore, OverviewReader } from '../core/ports.ts';
+import { hubMetricsPage } from '../http/metrics.ts';
+
+/** Name of the socket in the directory of a hub. */
+export const HUB_SOCKET = 'hub.sock';
+
+interface HubHealthParts {
+  readonly data: string;
+  /** Port on the loopback interface; 0: any free one; absent: none. */
+  readonly port?: number;
+  /** Address of this machine; absent: 127.0.0.1. */
+  readonly host?: string;
+  readonly measures: HubMeasures;
+  readonly intake: Pick<Intake, 'waiting'>;
+  readonly reader: Pick<OverviewReader, 'countVehicles'> &
+    Pick<NumbersStore, 'missingNumbers'> &
+    Pick<DeliveryStore, 'totals'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface HubHealth {
+  /** Where the port listens, e.g. `127.0.0.1:9464`; omitted without a port. */
+  readonly address?: string;
+  /** Rejects with the reason while the hub does not keep what cars send. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Rejects with `input.unreadable` when something listens at the port already. */
+export async function serveHealth(parts: HubHealthParts): Promise<HubHealth> {
+  const { data, port, host = '127.0.0.1', measures, intake, reader, clock, log } = parts;
+  const begun = clock.monotonic();
+  const metrics = hubMetricsPage(async () => ({
+    counted: measures.snapshot(),
+    uptime: clock.monotonic() - begun,
+    waiting: intake.waiting,
+    kept: await Promise.all([reader.countVehicles(), reader.missingNumbers(), reader.totals()]).then(
+      ([cars, missing, deliveries]) => ({ cars, missing, deliveries }),
+      (error: Error) => {
+        log.warn('hub.database.silent', { error: error.message });
+        return undefined;
+      },
+    ),
+  }));
+  const countHealthy = async (): Promise<number> => {
+    const cars = await reader.countVehicles();
+    if (measures.snapshot().failing) throw new VigieError('store.failed', 'the last commit of messages failed');
+    return cars;
+  };
+  const health = async (): Promise<{ type: string; body: string }> => {
+    const cars = await countHealthy();
+    return { type: 'application/json', body: `${JSON.stringify({ status: 'ok', cars })}\n` };
+  };
+  const servers: StatusServer[] = [];
+  const close = async (): Promise<void> => {
+    for (const server of servers) await server.close();
+  };
+  const open = async (place: ListenAddress): Promise<StatusServer> => {
+    const server = await serve(place, { '/metrics': metrics, '/health': health }, 'hub metrics');
+    servers.push(server);
+    return server;
+  };
+  const asked = port === undefined ? undefined : await open({ kind: 'loopback', host, port });
+  await open({ kind: 'unix', path: join(data, HUB_SOCKET) }).catch((error: Error) => {
+    log.error('hub.health.unserved', { error: error.message });
+  });
+  const check = async (): Promise<void> => void (await countHealthy());
+  return { ...(asked === undefined ? {} : { address: asked.address }), check, close };
+}

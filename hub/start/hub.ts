@@ -1,0 +1,469 @@
+/** A hub: its broker, an SQLite file or PostgreSQL, the interface on the loopback address. */
+
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Call } from '../../adapters/http/call.ts';
+import { isLoopback } from '../../adapters/http/hosts.ts';
+import { PageTokens } from '../../adapters/http/paging.ts';
+import { handlersOf } from '../../adapters/http/resources/index.ts';
+import { type RunningServer, startServer } from '../../adapters/http/server.ts';
+import { CommandSigner, generateKey, listKeys } from '../../adapters/keys/index.ts';
+import { lockDirectory } from '../../adapters/store/index.ts';
+import { Backoff } from '../../agent/backoff.ts';
+import type { Clock, Log } from '../../agent/ports.ts';
+import { channelsOf } from '../../assembly/callback-channels.ts';
+import { viewOfParts } from '../../assembly/capture-view.ts';
+import { BENCH_LIMITS, findDocuments, pageKey } from '../../assembly/interface.ts';
+import { type Teardown, withTeardown } from '../../assembly/teardown.ts';
+import type { CallbacksConfiguration } from '../../config/callbacks.ts';
+import type { SignInConfiguration } from '../../config/hub.ts';
+import { defined } from '../../protocol/defined.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { operations } from '../../protocol/interface/operations.ts';
+import type { MapTiles } from '../../protocol/interface/own/car-description.ts';
+import { remoteTypes } from '../../protocol/remote/table.ts';
+import { callbackSettings, defaultsOf, interfaceSettings } from '../../protocol/settings.ts';
+import { type CommandKey, type CommandOrder, HubCommands } from '../core/commands.ts';
+import { DueTimes } from '../core/due-times.ts';
+import { Erasures } from '../core/erasures.ts';
+import { EventReader } from '../core/events.ts';
+import { Intake } from '../core/intake.ts';
+import { LiveFeed } from '../core/live.ts';
+import { HubMeasures } from '../core/measures.ts';
+import { FleetOverview } from '../core/overview.ts';
+import type { NumbersStore, Timer } from '../core/ports.ts';
+import { RegistryStates } from '../core/registry-state.ts';
+import { ResendRequests } from '../core/resend.ts';
+import { Retention, type RetentionDays } from '../core/retention.ts';
+import { Rollouts } from '../core/rollouts.ts';
+import { Viewers } from '../core/viewers.ts';
+import { commandHandlers } from '../http/commands.ts';
+import { diagnosticsHandlers } from '../http/diagnostics.ts';
+import { hubDocument } from '../http/document.ts';
+import { addHealth } from '../http/health.ts';
+import { liveHandlers } from '../http/live.ts';
+import { monitorsOf } from '../http/monitors.ts';
+import { numbersOf } from '../http/numbers.ts';
+import { hubOperations } from '../http/operations.ts';
+import { overviewHandlers } from '../http/overview.ts';
+import { resendOf } from '../http/resend.ts';
+import { rolloutHandlers } from '../http/rollouts.ts';
+import { signalHandlers } from '../http/signals.ts';
+import { eventsSeenBy, hubGates, ownersIn, seeingOnly, servedTo, tokenKeyFile, visibleCars } from './access.ts';
+import { withBooks } from './books.ts';
+import { connectExternal, type ExternalBroker, type HubBrokerParts, startEmbedded } from './broker.ts';
+import { clientRights, onChanges, watchRegistry } from './clients.ts';
+import { onPostgres, onSqlite } from './database.ts';
+import { HubDeliveries } from './deliveries.ts';
+import type { SecureHub } from './enrolment.ts';
+import { makeDatabaseFile, makeHubDirectory } from './folder.ts';
+import { serveHealth } from './health.ts';
+import { digestOf, MONITOR_WAIT, startMonitorSync } from './monitors.ts';
+import { hubNotifier } from './notifier.ts';
+import { motorizationOf, servedVehicles } from './vehicles.ts';
+
+const LOCAL = '127.0.0.1';
+
+/** Notifications go to public addresses, encrypted, where nothing else is configured. */
+const CALLBACKS: CallbacksConfiguration = { networks: [], allowHttp: false, ...defaultsOf(callbackSettings) };
+
+export interface HubOptions {
+  /** Directory of the database and the keys. */
+  readonly data: string;
+  /** URL of PostgreSQL, which then has the messages; absent: an SQLite file in the directory. */
+  readonly database?: string;
+  /** A broker that others run; absent: one in this process. */
+  readonly broker?: ExternalBroker;
+  /** Of this hub among those at the broker; absent: made from its key. */
+  readonly name?: string;
+  /** Port of the embedded broker; 0: any free one. */
+  readonly port: number;
+  /** Port of the interface; 0: any free one. */
+  readonly http: number;
+  /** Port of metrics and health on this machine; 0: any free one; absent: none. */
+  readonly metrics?: number;
+  /** Broker and interface over TLS, and enrolment of cars; absent: without TLS. */
+  readonly secure?: SecureHub;
+  /** How notifications of callbacks leave the hub; absent: to public addresses, with `https` only, and no push. */
+  readonly callbacks?: Partial<CallbacksConfiguration>;
+  /** Addresses that they listen on; absent: 127.0.0.1. Beyond this machine they need `secure`, and a registry in use. */
+  readonly hosts?: { readonly broker?: string; readonly http?: string; readonly metrics?: string };
+  /** Addresses and networks of proxies before the interface; absent: forwarded addresses are not read. */
+  readonly trustedProxies?: readonly string[];
+  /** Tiles of the maps of the page; absent: the page loads none. */
+  readonly tiles?: MapTiles;
+  /** Where people sign in to the page; absent: they need a token. */
+  readonly signIn?: SignInConfiguration;
+  /** Absent: messages are kept for ever. */
+  readonly retention?: RetentionDays;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Hub {
+  /** Port of the enrolment of cars; absent: there is none. */
+  readonly enrolment?: number;
+  /** URL of the broker. */
+  readonly broker: string;
+  readonly interface: RunningServer;
+  /** Where metrics and health are read, beside the socket in the directory. */
+  readonly metrics?: string;
+  readonly store: NumbersStore;
+  /** File of the key that signs commands, for cars to trust. */
+  readonly trust: string;
+  /** Resolves with the reason when another hub has taken the name of this one, which then receives nothing any more. */
+  readonly displaced: Promise<VigieError>;
+  /** Ends interface and broker, then the database. */
+  stop(): Promise<void>;
+}
+
+/** Waits for missing messages, ms. A command is valid for two minutes, so the one before has ended when a car is asked again. */
+const RESEND = { first: 120_000, longest: 6 * 3_600_000 };
+/** As {@link RESEND}, for a car that did not answer to a configuration. */
+const ROLLOUT = { first: 250_000, longest: 900_000 };
+const LONGEST = {
+  resends: RESEND.longest,
+  monitors: MONITOR_WAIT.longest,
+  rollouts: ROLLOUT.longest,
+  deliveries: 3_600_000,
+};
+
+/**
+ * Starts a hub. Rejects with `usage.wrong` when another process uses the directory, a port is taken or Node has no
+ * SQLite, as {@link SqliteDatabase.open} or `PostgresDatabase.open` does, and as {@link connectExternal} does.
+ */
+export async function startHub(options: HubOptions): Promise<Hub> {
+  const { begun, stop } = await withTeardown(options.log, (teardowns) => begin(options, teardowns));
+  return { ...begun, stop };
+}
+
+/** Registers at the front of `teardowns` how to end each thing that it begins. */
+async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<Hub, 'stop'>> {
+  const { data, database, port, http, metrics, hosts, secure, clock, log } = options;
+  const after: Timer = (delay, due) => clock.after(delay, due);
+  makeHubDirectory(data, log);
+  const unlock = lockDirectory(data);
+  teardowns.unshift(async () => unlock());
+  const callbacks = { ...CALLBACKS, ...options.callbacks };
+  const { queueLimit: limit } = callbacks;
+  const opened =
+    database === undefined
+      ? await onSqlite(makeDatabaseFile(data, log), limit, log)
+      : await onPostgres(database, { limit, clock, log });
+  const { store, reader, overviewReader, audit, registry, monitorStore, rollouts, deliveries, locks, news, close } =
+    opened;
+  teardowns.unshift(close);
+  const keys = join(data, 'keys');
+  const key = await commandKey(keys);
+  const commands = new HubCommands({
+    store: audit,
+    key,
+    clock,
+    log,
+    publish: (topic, payload) => broker.publish(topic, payload),
+  });
+  const monitors = startMonitorSync({ store: monitorStore, commands, clock, log }, teardowns);
+  const states = new RegistryStates(registry);
+  await requireProtection(hosts, secure, states);
+  // A hub without enrolment does not load what makes certificates.
+  const certificates = secure && (await import('./enrolment.ts'));
+  const own = secure && (await certificates?.openCertificates(data, secure.names, clock.now()));
+  const measures = new HubMeasures(clock);
+  const channels = channelsOf(callbacks, () => clock.now());
+  teardowns.unshift(() => channels.close());
+  const notifier = hubNotifier(channels);
+  const delivering = new HubDeliveries({
+    store: deliveries,
+    books: monitorStore,
+    notifier,
+    measures: measures.deliveries,
+    clock,
+    log,
+    motorizationOf: async (vin) => motorizationOf((await reader.status(vin))?.contents() ?? {}),
+    changed: () => monitors.wake(),
+  });
+  // Of hubs on one file only one runs: what was claimed belongs to one that was killed.
+  if (database === undefined) await deliveries.releaseAll();
+  delivering.begin();
+  teardowns.unshift(() => delivering.stop());
+  const waiting = (): void => delivering.wake();
+  const erasures = new Erasures({
+    registry,
+    after,
+    log,
+    clear: (vin, topics) => broker.clearRetained(vin, topics),
+  });
+  const intake = new Intake({
+    store,
+    clock,
+    log,
+    measures,
+    waiting,
+    forgotten: (vins) => erasures.forgottenSent(vins),
+    soon: (work) => setImmediate(work),
+    after,
+  });
+  teardowns.unshift(() => intake.settled());
+  let displace: (error: VigieError) => void = () => undefined;
+  const displaced = new Promise<VigieError>((resolve) => {
+    displace = resolve;
+  });
+  const receiving: HubBrokerParts = {
+    accept: (topic, payload, retained) => intake.accept(topic, payload, retained),
+    presence: (vin) => void erasures.sent(vin),
+    online: (vin) => {
+      Promise.all([commands.resend(vin), monitors.online(vin)]).catch((error: Error) =>
+        log.error('hub.commands.unread', { vin, error: error.message }),
+      );
+    },
+  };
+  const embedded =
+    options.broker === undefined
+      ? await startEmbedded(
+          {
+            ...(hosts?.broker === undefined ? {} : { host: hosts.broker }),
+            port,
+            ...(own === undefined ? {} : { tls: own.tls }),
+            identify: clientRights(states, registry),
+            refused: (client, reason) => log.warn('hub.client.refused', { client, reason }),
+            failed: (client, error) => log.error('hub.client.failed', { client, reason: String(error) }),
+            after,
+          },
+          receiving,
+        )
+      : undefined;
+  const broker =
+    embedded ??
+    (await connectExternal(options.broker as ExternalBroker, {
+      ...receiving,
+      name: options.name ?? key.id.slice(0, NAME_LENGTH),
+      identity: key.id,
+      known: async () => (await reader.vehicles()).map(({ vin }) => vin),
+      locks,
+      displaced: displace,
+      log,
+    }));
+  teardowns.unshift(() => broker.stop());
+  erasures.begin();
+  teardowns.unshift(() => erasures.stop());
+  if (embedded !== undefined) teardowns.unshift(watchRegistry({ states, clock, log }, embedded));
+  const looking = { reader: overviewReader, clock, turn: () => new Promise<void>(setImmediate) };
+  const [overview, events] = [new FleetOverview(looking), new EventReader(looking)];
+  const viewers = new Viewers({ clock, log, publish: (topic, payload) => broker.publish(topic, payload) });
+  const live = new LiveFeed({
+    news,
+    clock,
+    log,
+    after,
+    reader: { arrived: (asked) => overviewReader.arrived(asked), status: (vin) => reader.status(vin) },
+  });
+  teardowns.unshift(
+    onChanges({ states, clock, log }, async (state) => {
+      // Who joins or leaves a fleet has other monitors.
+      monitors.wake();
+      erasures.wake();
+      live.endTokens((token) => state.isWithdrawn(token));
+    }),
+  );
+  const resends = new ResendRequests({
+    store: reader,
+    commands,
+    clock,
+    after,
+    // Cars that lost their messages at one moment are not asked at one moment.
+    wait: (attempts) => new Backoff(RESEND, () => 0.5 + Math.random() / 2, attempts).next(),
+    newId: randomUUID,
+    log,
+  });
+  resends.begin();
+  teardowns.unshift(() => resends.stop());
+  const rolling = new Rollouts({
+    store: rollouts,
+    commands,
+    clock,
+    newId: randomUUID,
+    log,
+    after,
+    wait: (attempts) => new Backoff(ROLLOUT, () => 0.5 + Math.random() / 2, attempts).next(),
+  });
+  rolling.begin();
+  teardowns.unshift(() => rolling.stop());
+  const dueTimes = new DueTimes({ store: opened.dueTimes, longest: LONGEST, clock, log, after });
+  dueTimes.begin();
+  teardowns.unshift(() => dueTimes.stop());
+  const retention = new Retention({
+    store: opened.retention,
+    days: options.retention ?? {},
+    clock,
+    log,
+    after,
+    removed: (kind, messages) => measures.removed(kind, messages),
+  });
+  retention.begin();
+  teardowns.unshift(() => retention.stop());
+  const visible = visibleCars(states);
+  const among = async <T extends { readonly vin: string }>(call: Call, all: Iterable<T>): Promise<readonly T[]> => {
+    const vins = await visible(call);
+    return vins === undefined ? [...all] : [...all].filter(({ vin }) => vins.has(vin));
+  };
+  const health = await serveHealth({
+    data,
+    measures,
+    intake,
+    clock,
+    log,
+    ...defined({ port: metrics }),
+    ...(hosts?.metrics === undefined ? {} : { host: hosts.metrics }),
+    reader: {
+      countVehicles: () => overviewReader.countVehicles(),
+      missingNumbers: () => reader.missingNumbers(),
+      totals: () => deliveries.totals(),
+    },
+  });
+  teardowns.unshift(() => health.close());
+  const documents = findDocuments(log);
+  // A hub without it does not load what speaks with identity providers.
+  const signIn =
+    options.signIn &&
+    (await import('./sign-in.ts')).signInAt(options.signIn, { states, keyFile: tokenKeyFile(keys), clock, log });
+  const changed = (): void => {
+    monitors.wake();
+    delivering.changed();
+  };
+  const desk = { store: audit, submit: (order: CommandOrder) => commands.submit(order), newId: randomUUID };
+  const books = { store: monitorStore, notifier, clock, changed, commands: desk };
+  const served = withBooks(books, servedTo(states, servedVehicles(reader)));
+  const server = await startServer({
+    access: 'hub',
+    operations: [...operations, ...hubOperations],
+    handlers: {
+      ...handlersOf(served, new PageTokens(pageKey(join(data, 'pages.key'), log))),
+      ...seeingOnly(visible, {
+        'hub.numbers.get': numbersOf(reader, audit),
+        'hub.monitors.list': monitorsOf(monitorStore, digestOf),
+        ...overviewHandlers({
+          reader,
+          tiles: options.tiles,
+          pushKey: channels.pushKey,
+          cars: async (call) => among(call, await overview.cars()),
+          events: async (call) => {
+            const { version } = await states.current();
+            const scope = { vin: call.query['vin'] as string | undefined, owners: ownersIn(call) };
+            const view = { key: [...(call.caller.scopes ?? [])].sort().join(' '), see: eventsSeenBy(call) };
+            return among(call, await events.of(scope, version, view));
+          },
+          look: (vin) => viewers.look(vin),
+        }),
+        ...liveHandlers({
+          feed: live,
+          reader,
+          visible,
+          seenBy: eventsSeenBy,
+          clock,
+          isWithdrawn: async (token) => (await states.current()).isWithdrawn(token),
+          look: (vin) => viewers.look(vin),
+        }),
+        ...diagnosticsHandlers({
+          reader,
+          owners: ownersIn,
+          captures: (vin) => viewOfParts(() => reader.captureParts(vin)),
+        }),
+        ...signalHandlers(reader),
+        'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),
+        ...rolloutHandlers(rollouts),
+        ...commandHandlers(desk),
+      }),
+    },
+    gates: hubGates({ states, keys, clock, log }),
+    routes: (router) => {
+      addHealth(router, () => health.check(), clock);
+      signIn?.add(router);
+    },
+    host: hosts?.http ?? LOCAL,
+    port: http,
+    ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
+    ...(isLoopback(hosts?.http ?? LOCAL) ? BENCH_LIMITS : defaultsOf(interfaceSettings)),
+    ...(secure && own ? { hosts: secure.names, tls: { cert: own.tls.file, key: own.tls.file } } : {}),
+    clock,
+    log,
+    ...(documents === undefined
+      ? {}
+      : {
+          documents: {
+            ...documents,
+            hub: true,
+            ...(options.tiles && { tiles: options.tiles.url }),
+            ...(signIn && { signIn: signIn.address }),
+            describe: (text) => hubDocument(text, hubOperations),
+          },
+        }),
+  });
+  teardowns.unshift(() => server.stop());
+  // Before the server, which waits for requests under way.
+  teardowns.unshift(() => live.stop());
+  const trust = join(keys, 'trust.json');
+  const enrolment =
+    own &&
+    secure &&
+    (await certificates?.startEnrolment(
+      {
+        ...own,
+        registry,
+        states,
+        secure,
+        data,
+        trust,
+        clock,
+        log,
+        host: hosts?.http ?? LOCAL,
+        broker: (name) => (embedded === undefined ? broker.url : `mqtts://${name}:${new URL(embedded.url).port}`),
+        renewed: (made) => {
+          embedded?.renew(made);
+          server.reload();
+        },
+      },
+      teardowns,
+    ));
+  return {
+    broker: broker.url,
+    interface: server,
+    store: reader,
+    trust,
+    displaced,
+    ...defined({ metrics: health.address, enrolment }),
+  };
+}
+
+/** @throws VigieError `usage.wrong` where others than the machine itself could use the hub unasked or unencrypted */
+async function requireProtection(
+  { broker = LOCAL, http = LOCAL }: NonNullable<HubOptions['hosts']> = {},
+  secure: SecureHub | undefined,
+  states: RegistryStates,
+): Promise<void> {
+  const where = [broker, http].find((host) => !isLoopback(host));
+  if (where === undefined) return;
+  if (secure === undefined) {
+    throw new VigieError('usage.wrong', 'a hub that listens beyond this machine needs TLS: --tls', { where });
+  }
+  if ((await states.current()).inUse) return;
+  const text = 'a hub that listens beyond this machine needs access control: register a car first (vigie hub add)';
+  throw new VigieError('usage.wrong', text, { where });
+}
+
+/** Hexadecimal digits of its key that make the name of a hub. */
+const NAME_LENGTH = 12;
+
+/** Name of the key of the hub in its directory of keys. */
+const KEY = 'hub';
+
+/** The key that the hub signs with, made at its first start. Rejects as {@link CommandSigner.open} does. */
+async function commandKey(directory: string): Promise<CommandKey> {
+  if (!(await listKeys(directory)).some(({ name }) => name === KEY)) {
+    await generateKey(directory, KEY, {
+      algorithm: 'Ed25519',
+      kinds: [...remoteTypes, 'Resend', 'Configuration', 'Monitor'],
+    });
+  }
+  const signer = await CommandSigner.open(directory, KEY);
+  return { id: Buffer.from(signer.keyId).toString('hex'), sign: (payload) => signer.seal(payload) };
+}

@@ -1,0 +1,43 @@
+/** The part of a hub that brings monitors into the cars. */
+import { createHash, randomUUID } from 'node:crypto';
+import { Backoff } from '../../agent/backoff.ts';
+import type { Clock, Log } from '../../agent/ports.ts';
+import type { Teardown } from '../../assembly/teardown.ts';
+import type { HubCommands } from '../core/commands.ts';
+import { MonitorSync } from '../core/monitor-sync.ts';
+import type { CarMonitorStore } from '../core/monitors.ts';
+
+/** Waits for the report of a car, ms. A command is valid for two minutes, so those of before have ended then. */
+export const MONITOR_WAIT = { first: 240_000, longest: 6 * 3_600_000 };
+
+interface HubMonitorsParts {
+  readonly store: CarMonitorStore;
+  readonly commands: HubCommands;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Registers at the front of `teardowns` how to end it. */
+export function startMonitorSync(
+  { store, commands, clock, log }: HubMonitorsParts,
+  teardowns: Teardown[],
+): MonitorSync {
+  const sync = new MonitorSync({
+    store,
+    commands,
+    clock,
+    log,
+    after: (delay, due) => clock.after(delay, due),
+    // Cars that were sent something at one moment are not compared at one moment.
+    wait: (attempts) => new Backoff(MONITOR_WAIT, () => 0.5 + Math.random() / 2, attempts).next(),
+    newId: randomUUID,
+    digest: digestOf,
+  });
+  sync.begin();
+  teardowns.unshift(() => sync.stop());
+  return sync;
+}
+
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,60 @@
+/** The registry of a hub, for commands that change it while the hub runs or not. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { HubLog, NumbersStore } from '../core/ports.ts';
+import type { Registry } from '../core/registry.ts';
+import type { RolloutStore } from '../core/rollout-store.ts';
+import { SqliteDatabase, SqlReader, SqlRegistry, SqlRollouts } from '../database/index.ts';
+import { databaseFile, makeDatabaseFile, makeHubDirectory } from './folder.ts';
+
+/** Which hub. */
+export interface HubPlace {
+  /** Directory of the database and the keys. */
+  readonly data: string;
+  /** URL of PostgreSQL; absent: an SQLite file in the directory. */
+  readonly database?: string;
+}
+
+export interface OpenRegistry {
+  readonly registry: Registry;
+  readonly reader: Pick<NumbersStore, 'vehicles'>;
+  readonly rollouts: RolloutStore;
+  close(): Promise<void>;
+}
+
+/** Whether a hub has used the directory: it keeps its SQLite file there, or with PostgreSQL its keys. */
+export function isHubPlace({ data, database }: HubPlace): boolean {
+  return existsSync(database === undefined ? databaseFile(data) : join(data, 'keys'));
+}
+
+/** Whether a hub was ever started on the directory: its first start makes its key. */
+export function hasRun({ data }: HubPlace): boolean {
+  return existsSync(join(data, 'keys', 'hub.pem'));
+}
+
+/** Whether the hub of the directory was ever started with TLS, and so enrols cars. */
+export function usesTls({ data }: HubPlace): boolean {
+  return existsSync(join(data, 'hub.pem'));
+}
+
+/** Opens the database of a hub, beside the hub if it runs. Rejects as `startHub` does, but for the lock of its directory. */
+export async function openRegistry({ data, database: url }: HubPlace, log: HubLog): Promise<OpenRegistry> {
+  makeHubDirectory(data, log);
+  if (url === undefined) {
+    const database = await SqliteDatabase.open(makeDatabaseFile(data, log));
+    return {
+      registry: new SqlRegistry(database),
+      reader: new SqlReader(database.select),
+      rollouts: new SqlRollouts(database),
+      close: async () => database.close(),
+    };
+  }
+  const { PostgresDatabase } = await import('../database/postgres/index.ts');
+  const database = await PostgresDatabase.open(url, log);
+  return {
+    registry: new SqlRegistry(database),
+    reader: new SqlReader(database.select),
+    rollouts: new SqlRollouts(database),
+    close: () => database.close(),
+  };
+}

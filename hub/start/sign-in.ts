@@ -1,0 +1,47 @@
+/** Sign-in of people to the page of a hub, at the identity provider of hub.yaml. */
+
+import type { Router } from '../../adapters/http/routes.ts';
+import type { Clock, Log } from '../../agent/ports.ts';
+import { readSecret } from '../../config/credentials.ts';
+import type { SignInConfiguration } from '../../config/hub.ts';
+import { defined } from '../../protocol/defined.ts';
+import { userScopes } from '../../protocol/interface/operations/scopes.ts';
+import type { RegistryStates } from '../core/registry-state.ts';
+import { signToken } from '../http/access.ts';
+import { SIGN_IN, SignIn } from '../http/sign-in.ts';
+
+interface SignInOptions {
+  readonly states: RegistryStates;
+  /** File of the key that signs tokens. */
+  readonly keyFile: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** How long somebody who has signed in stays so, ms: a working day. */
+const LASTS = 8 * 3_600_000;
+
+/** @throws VigieError `input.unreadable` for a secret that cannot be read */
+export function signInAt(
+  { clientSecretFile, permits, ...provider }: SignInConfiguration,
+  { states, keyFile, clock, log }: SignInOptions,
+): { readonly address: string; readonly add: (router: Router) => void } {
+  // A right that a user cannot hold is granted by name only, and never by a sign-in.
+  const scopes = [...userScopes(new Set(permits))];
+  const signIn = new SignIn({
+    provider: {
+      ...provider,
+      ...(clientSecretFile === undefined ? {} : { clientSecret: readSecret(clientSecretFile) }),
+    },
+    fleets: async () => (await states.current()).fleets.map(({ id }) => id),
+    isUser: async (id) => (await states.current()).carsOf({ kind: 'user', id }).size > 0,
+    token: (name, fleets) => {
+      const issued = clock.now();
+      const whose = defined({ fleets });
+      return signToken(keyFile, { name, ...whose, scopes, issued, expires: issued + LASTS });
+    },
+    clock,
+    log,
+  });
+  return { address: SIGN_IN, add: (router) => signIn.add(router) };
+}

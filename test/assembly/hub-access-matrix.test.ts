@@ -1,3 +1,0 @@
-import { hubAccessContract } from '../contracts/hub-access-matrix.ts';
-
-hubAccessContract('SQLite', async () => ({}));

@@ -1,3 +1,0 @@
-import { hubAnswersContract } from '../contracts/hub-answers.ts';
-
-hubAnswersContract('SQLite', async () => ({}));

@@ -1,3 +1,0 @@
-import { hubCarMonitorsContract } from '../contracts/hub-car-monitors.ts';
-
-hubCarMonitorsContract('SQLite', async () => ({}));

@@ -1,3 +1,0 @@
-import { hubDiagnosticsContract } from '../contracts/hub-diagnostics.ts';
-
-hubDiagnosticsContract('SQLite', async () => ({}));

@@ -1,3 +1,0 @@
-import { hubForgetContract } from '../contracts/hub-forget.ts';
-
-hubForgetContract('SQLite and the embedded broker', async () => ({}));

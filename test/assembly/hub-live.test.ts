@@ -1,3 +1,0 @@
-import { hubLiveContract } from '../contracts/hub-live.ts';
-
-hubLiveContract('SQLite', async () => ({ databases: [{}] }), false);

@@ -1,3 +1,0 @@
-import { hubMonitorsContract } from '../contracts/hub-monitors.ts';
-
-hubMonitorsContract('SQLite', async () => ({}));

@@ -1,3 +1,0 @@
-import { hubRolloutContract } from '../contracts/hub-rollout.ts';
-
-hubRolloutContract('SQLite', async () => ({}));

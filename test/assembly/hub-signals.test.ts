@@ -1,3 +1,0 @@
-import { hubSignalsContract } from '../contracts/hub-signals.ts';
-
-hubSignalsContract('SQLite', async () => ({}));

@@ -1,3 +1,0 @@
-import { hubInterfaceContract } from '../contracts/hub-interface.ts';
-
-hubInterfaceContract('SQLite', async () => ({}));

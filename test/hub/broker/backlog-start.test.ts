@@ -1,0 +1,80 @@
+/** A hub that starts while a backlog waits for it. */
+import { expect, test } from 'vitest';
+import { FleetReceiver, type FleetReceiverOptions } from '../../../hub/broker/fleet-receiver.ts';
+import { type Answer, publishHead, ScriptedBroker } from '../../rig/script.ts';
+
+const VIN = 'VF3VGEBACKLOG0001';
+const REFUSED = 0x87;
+
+/** MQTT 5, with a kept session and one message in it. The claim of the name is answered behind that, with `code`. */
+function keeping(code: number): { readonly answer: Answer; claimed(): boolean } {
+  let claim: Uint8Array | undefined;
+  const answer: Answer = (packet) => {
+    const type = (packet[0] ?? 0) >> 4;
+    const [, , high = 0, low = 0] = packet;
+    if (type === 1) {
+      return Buffer.concat([
+        Uint8Array.of(0x20, 3, 1, 0, 0),
+        publishHead(0b010, `vigie/1/${VIN}/up/telemetry`, 1),
+        Uint8Array.of(0),
+      ]);
+    }
+    if (type === 8) return Uint8Array.of(0x90, 4, high, low, 0, 1);
+    if (type === 3) {
+      const at = 4 + packet.readUInt16BE(2);
+      claim = Uint8Array.of(0x40, 3, packet[at] ?? 0, packet[at + 1] ?? 0, code);
+    }
+    // The acknowledgement of the message.
+    return type === 4 ? claim : undefined;
+  };
+  return { answer, claimed: () => claim !== undefined };
+}
+
+function optionsAt(url: string, accept: () => Promise<void>): FleetReceiverOptions & { displaced: unknown } {
+  return {
+    address: { url, protocol: 5 },
+    group: 'fleet',
+    name: 'one',
+    identity: 'first',
+    receiveMaximum: 10,
+    accept,
+    online: () => undefined,
+    presence: () => undefined,
+    known: async () => [],
+    locks: { acquire: () => Promise.reject(new Error('unused')), place: async () => undefined },
+    displaced: () => undefined,
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  };
+}
+
+/** A promise that the test resolves. */
+function pending<T>(): { readonly promise: Promise<T>; resolve(value: T): void } {
+  let resolve: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+test('starts while the backlog comes, and claims its name behind it', async () => {
+  const { answer, claimed } = keeping(0);
+  const broker = await ScriptedBroker.open(answer);
+  const disk = pending<void>();
+  const receiver = await FleetReceiver.start(optionsAt(broker.url, () => disk.promise));
+  disk.resolve();
+  await receiver.stop();
+  expect(claimed()).toBe(true);
+  await broker.close();
+});
+
+test('a broker that refuses the claim behind the backlog ends the hub with its reason', async () => {
+  const broker = await ScriptedBroker.open(keeping(REFUSED).answer);
+  const disk = pending<void>();
+  const ended = pending<Error>();
+  const options = { ...optionsAt(broker.url, () => disk.promise), displaced: ended.resolve };
+  const receiver = await FleetReceiver.start(options);
+  disk.resolve();
+  expect(await ended.promise).toMatchObject({ code: 'link.refused' });
+  await receiver.stop();
+  await broker.close();
+});

@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { HubCommands } from '../../../hub/core/commands.ts';
+import type { CommandStore, KeptCommand, NewCommand } from '../../../hub/core/ports.ts';
+import { VigieError } from '../../../protocol/errors.ts';
+import { MemoryLog } from '../../rig/log.ts';
+import { NOON, ONE } from '../messages.ts';
+
+/** One command after the other, as a database keeps them; the test says when a commit ends. */
+class Trail implements Pick<CommandStore, 'add' | 'pending'> {
+  readonly kept: KeptCommand[] = [];
+  commit: Promise<void> = Promise.resolve();
+
+  async add(command: NewCommand, seal: (counter: number) => Uint8Array) {
+    await this.commit;
+    const known = this.kept.find(({ id }) => id === command.id);
+    if (known !== undefined) return { kept: known, isNew: false };
+    const kept = { ...command, counter: this.kept.length, signed: seal(this.kept.length), states: [] };
+    this.kept.push(kept);
+    return { kept, isNew: true };
+  }
+
+  async pending(): Promise<readonly KeptCommand[]> {
+    return this.kept;
+  }
+}
+
+function begin(publish?: () => Promise<void>) {
+  const store = new Trail();
+  const log = new MemoryLog();
+  const sent: { readonly topic: string; readonly payload: Uint8Array }[] = [];
+  const commands = new HubCommands({
+    store,
+    key: { id: 'aa', sign: (payload) => payload },
+    clock: { now: () => NOON },
+    log,
+    publish: async (topic, payload) => {
+      await publish?.();
+      sent.push({ topic, payload });
+    },
+  });
+  const lock = (id: string) =>
+    commands.submit({ id, vin: ONE, type: 'Doors', body: { state: 'Locked' }, caller: 'somebody' });
+  return { store, log, sent, commands, lock };
+}
+
+test('a command is sent when it is in the audit trail, not before', async () => {
+  const { store, sent, lock } = begin();
+  let end: () => void = () => undefined;
+  store.commit = new Promise((resolve) => {
+    end = resolve;
+  });
+  const given = lock('a1');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(sent).toEqual([]);
+  end();
+  const kept = await given;
+  expect(kept).toMatchObject({ caller: 'somebody', requested: NOON, expires: NOON + 120_000, key: 'aa' });
+  expect(sent).toEqual([{ topic: `vigie/1/${ONE}/down/remote`, payload: kept.signed }]);
+});
+
+test('the same id again sends nothing; what waits for the car is sent when it subscribes', async () => {
+  const { sent, lock, commands } = begin();
+  await lock('a1');
+  await lock('a1');
+  expect(sent).toHaveLength(1);
+  await commands.resend(ONE);
+  expect(sent).toHaveLength(2);
+});
+
+test('a broker that does not take a command leaves it pending, and the log says so', async () => {
+  let down = true;
+  const { sent, lock, log, commands } = begin(async () => {
+    if (down) throw new VigieError('link.lost', 'no broker');
+  });
+  await lock('a1');
+  expect(sent).toEqual([]);
+  expect(log.lines).toMatchObject([{ level: 'warn', event: 'hub.command.unsent', fields: { id: 'a1' } }]);
+  down = false;
+  await commands.resend(ONE);
+  expect(sent).toHaveLength(1);
+});
+
+test('a body that the kind does not have is refused before anything is kept', async () => {
+  const { store, commands } = begin();
+  const order = { id: 'a1', vin: ONE, type: 'Doors' as const, body: { state: 'Ajar' }, caller: 'somebody' };
+  await expect(commands.submit(order)).rejects.toMatchObject({ code: 'command.malformed' });
+  expect(store.kept).toEqual([]);
+});

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { isCounted, Lives, lifeOf } from '../../../hub/core/lives.ts';
+import { ClassNumbers } from '../../../hub/core/numbers.ts';
+import { UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../../../protocol/schema/message.ts';
+
+test('starts whose numbers are near are of one life, in whatever order they come, and keep their order', () => {
+  const lives = new Lives();
+  const [second, first, third] = [3_000_000_001, 3_000_000_000, 3_000_000_090].map((boot) => lives.startOf(boot));
+  expect([lives.begun.length, first! < second!, second! < third!]).toEqual([1, true, true]);
+});
+
+test('the count of a life may pass 2^32', () => {
+  const lives = new Lives();
+  const starts = [2 ** 32 - 1, 0, 1].map((boot) => lives.startOf(boot));
+  expect(starts).toEqual([starts[0], starts[0]! + 1, starts[0]! + 2]);
+  expect(lives.begun).toHaveLength(1);
+});
+
+test('a start that is far from all known ones begins a new life, after all starts of the others', () => {
+  const lives = new Lives();
+  const starts = [3_000_000_000, 12, 3_000_000_001, UNCOUNTED_BOOT + 7, 13].map((boot) => lives.startOf(boot));
+  expect(starts.map(lifeOf)).toEqual([0, 1, 0, 1, 1]);
+  expect(starts.map(isCounted)).toEqual([true, true, true, false, true]);
+  expect(lives.begun.map(({ first }) => first)).toEqual([3_000_000_000, 12]);
+});
+
+test('an agent that counted from 1 has its own numbers', () => {
+  expect([57, 58, 1].map((boot) => new Lives([{ ordinal: 0, first: 57 }]).startOf(boot))).toEqual([57, 58, 1]);
+});
+
+test('only the numbers of the newest life count: those of the life before are neither arrived nor missing', () => {
+  const lives = new Lives();
+  const numbers = new ClassNumbers();
+  for (const seq of [0, 1, 5]) numbers.arrive({ seq, boot: lives.startOf(4_000_000), offset: seq });
+  for (const seq of [0, 2]) numbers.arrive({ seq, boot: lives.startOf(900_000_000), offset: seq });
+  expect(numbers.report).toEqual({
+    arrived: [
+      [0, 0],
+      [2, 2],
+    ],
+    givenUp: [],
+    missing: [[1, 1]],
+  });
+});
+
+test('a start without records has numbers of its own: they neither arrive for other starts nor begin theirs again', () => {
+  const lives = new Lives();
+  const numbers = new ClassNumbers();
+  for (const seq of [0, 1, 2, 4]) numbers.arrive({ seq, boot: lives.startOf(4_000_000), offset: seq });
+  const before = numbers.report;
+  const boot = lives.startOf(UNRECORDED_BOOT + 7);
+  for (const seq of [0, 1, 2, 3]) {
+    expect(numbers.has({ seq, boot })).toBe(false);
+    numbers.arrive({ seq, boot, offset: seq });
+    numbers.arriveAgain({ seq, boot, offset: seq });
+  }
+  numbers.sent(boot, { first: 0, below: 9 });
+  numbers.giveUp(boot, [[3, 3]]);
+  expect(numbers.report).toEqual(before);
+  expect(before.missing).toEqual([[3, 3]]);
+  expect(lives.begun).toHaveLength(1);
+  expect([isCounted(boot), lifeOf(boot)]).toEqual([false, 0]);
+});

@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { uncountedBeside } from '../../../hub/core/lives.ts';
+import { ClassNumbers } from '../../../hub/core/numbers.ts';
+import type { Run } from '../../../protocol/runs.ts';
+
+function numbersIn(runs: readonly Run[]): number[] {
+  return runs.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index));
+}
+
+test('reports as arrived, given up and missing what a naive set of numbers says', () => {
+  const step = fc.oneof(
+    fc.record({ arrive: fc.nat(40) }),
+    fc.record({ from: fc.nat(40), more: fc.integer({ min: -1, max: 6 }) }),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), fc.nat(40), (steps, restart) => {
+      let numbers = new ClassNumbers();
+      const arrived = new Set<number>();
+      const told = new Set<number>();
+      for (const [index, one] of steps.entries()) {
+        // What is kept is read again by another run.
+        if (index === restart) numbers = new ClassNumbers(JSON.parse(JSON.stringify(numbers.kept)));
+        if ('arrive' in one) {
+          numbers.arrive({ seq: one.arrive, boot: 1 });
+          arrived.add(one.arrive);
+        } else {
+          numbers.giveUp(1, [[one.from, one.from + one.more]]);
+          for (let number = one.from; number <= one.from + one.more; number++) told.add(number);
+        }
+      }
+      const report = numbers.report;
+      expect(numbers.missing).toBe(numbersIn(report.missing).length);
+      const all = [...Array(Math.max(-1, ...arrived, ...told) + 1).keys()];
+      expect(numbersIn(report.arrived)).toEqual(all.filter((number) => arrived.has(number)));
+      expect(numbersIn(report.givenUp)).toEqual(all.filter((number) => told.has(number) && !arrived.has(number)));
+      expect(numbersIn(report.missing)).toEqual(all.filter((number) => !told.has(number) && !arrived.has(number)));
+    }),
+  );
+});
+
+test('a number below what the car says to have sent is missing, although no message of the class came after it', () => {
+  let numbers = new ClassNumbers();
+  numbers.arrive({ seq: 0, boot: 1, offset: 0 });
+  numbers.sent(1, { first: 0, below: 3 });
+  numbers = new ClassNumbers(JSON.parse(JSON.stringify(numbers.kept)));
+  expect(numbers.report).toEqual({ arrived: [[0, 0]], givenUp: [], missing: [[1, 2]] });
+  expect(numbers.missing).toBe(2);
+  numbers.arrive({ seq: 2, boot: 1, offset: 2 });
+  numbers.giveUp(1, [[1, 1]]);
+  expect(numbers.report).toEqual({
+    arrived: [
+      [0, 0],
+      [2, 2],
+    ],
+    givenUp: [[1, 1]],
+    missing: [],
+  });
+});
+
+test('what the car says to have sent changes nothing when nothing new follows from it', () => {
+  const numbers = new ClassNumbers();
+  for (const seq of [0, 1, 2]) numbers.arrive({ seq, boot: 1, offset: seq });
+  const { kept } = numbers;
+  // A start that has sent nothing, and one whose newest messages wait.
+  numbers.sent(2, { first: 3, below: 3 });
+  numbers.sent(1, { first: 0, below: 2 });
+  expect(numbers.kept).toEqual(kept);
+});
+
+test('a number that a start before has sent from memory does not count once a start says that it gives it out again', () => {
+  const numbers = new ClassNumbers();
+  for (const seq of [0, 1, 2]) numbers.arrive({ seq, boot: 1, offset: seq });
+  numbers.sent(1, { first: 0, below: 4 });
+  // Its disk took number 0 only. Message 1 of the next start is lost on its way.
+  numbers.sent(2, { first: 1, below: 2 });
+  expect(numbers.report).toEqual({ arrived: [[0, 0]], givenUp: [], missing: [[1, 1]] });
+});
+
+test('a gap that covers billions of numbers costs one run', () => {
+  const numbers = new ClassNumbers();
+  numbers.giveUp(1, [[0, Number.MAX_SAFE_INTEGER - 1]]);
+  numbers.arrive({ seq: 7, boot: 1, offset: 7 });
+  expect(numbers.report).toEqual({
+    arrived: [[7, 7]],
+    givenUp: [
+      [0, 6],
+      [8, Number.MAX_SAFE_INTEGER - 1],
+    ],
+    missing: [],
+  });
+});
+
+test('a gap that says no numbers gives none up', () => {
+  const numbers = new ClassNumbers();
+  numbers.giveUp(1, undefined);
+  expect(numbers.report).toEqual({ arrived: [], givenUp: [], missing: [] });
+});
+
+/** Starts of an agent, each with the first number that it gives out and what it sends and gives up. */
+const starts = fc
+  .array(fc.record({ taken: fc.nat(6), sent: fc.array(fc.nat(8), { maxLength: 5 }), lost: fc.option(fc.nat(8)) }), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  .map((list) => {
+    let first = 0;
+    return list.map(({ taken, sent, lost }, place) => {
+      // Of what the start before has sent, its disk took only a part.
+      first += taken;
+      return { boot: 10 + place, first, sent: sent.map((number) => first + number), lost: lost && first + lost };
+    });
+  });
+
+test('a number counts only as the last start that gave it out sent it or gave it up, in whatever order all that comes', () => {
+  fc.assert(
+    fc.property(starts, fc.infiniteStream(fc.nat(1_000)), (list, order) => {
+      const steps = list.flatMap(({ boot, first, sent, lost }) => [
+        ...sent.map((seq) => (numbers: ClassNumbers) => numbers.arrive({ seq, boot, offset: seq - first })),
+        ...(typeof lost === 'number' ? [(numbers: ClassNumbers) => numbers.giveUp(boot, [[lost, lost]])] : []),
+      ]);
+      let numbers = new ClassNumbers();
+      // The first start is known: what comes before it is of no start.
+      const [oldest] = list;
+      numbers.arrive({ seq: oldest?.first ?? 0, boot: oldest?.boot ?? 0, offset: 0 });
+      while (steps.length > 0) {
+        const [step] = steps.splice((order.next().value as number) % steps.length, 1);
+        step?.(numbers);
+        numbers = new ClassNumbers(JSON.parse(JSON.stringify(numbers.kept)));
+      }
+      const heard = list.filter(({ sent }, place) => place === 0 || sent.length > 0);
+      // A start of which nothing came of this class takes no number from those before it.
+      const owner = (number: number) => heard.findLast(({ first }) => first <= number)?.boot ?? -1;
+      const known = (what: (one: (typeof list)[number]) => readonly number[]) =>
+        new Set(list.flatMap((one) => what(one).filter((number) => one.boot >= owner(number))));
+      const arrived = known(({ sent, first, boot }) => (boot === oldest?.boot ? [first, ...sent] : sent));
+      const told = known(({ lost }) => (typeof lost === 'number' ? [lost] : []));
+      const all = [...Array(Math.max(-1, ...arrived, ...told) + 1).keys()];
+      expect(numbersIn(numbers.report.arrived)).toEqual(all.filter((number) => arrived.has(number)));
+      expect(numbersIn(numbers.report.givenUp)).toEqual(all.filter((n) => told.has(n) && !arrived.has(n)));
+      expect(numbers.missing).toBe(all.filter((number) => !arrived.has(number) && !told.has(number)).length);
+    }),
+  );
+});
+
+test('numbers of an uncounted start that arrived before those of an earlier counted start are not missing', () => {
+  const uncounted = uncountedBeside(0, 5);
+  const numbers = new ClassNumbers();
+  const arrive = (boot: number, first: number, last: number): void => {
+    for (let seq = first; seq <= last; seq++) numbers.arrive({ seq, boot, offset: seq - first });
+  };
+  arrive(0, 0, 2);
+  arrive(uncounted, 24, 45);
+  arrive(1, 3, 23);
+  arrive(2, 46, 50);
+  expect(numbers.report).toEqual({ arrived: [[0, 50]], givenUp: [], missing: [] });
+});
+
+test('a late hello of an earlier start that gave out no number takes none from the start that did', () => {
+  const uncounted = uncountedBeside(0, 5);
+  const numbers = new ClassNumbers();
+  numbers.arrive({ seq: 0, boot: 0, offset: 0 });
+  for (const seq of [1, 2, 3]) numbers.arrive({ seq, boot: uncounted, offset: seq - 1 });
+  numbers.sent(1, { first: 1, below: 1 });
+  numbers.sent(2, { first: 4, below: 4 });
+  numbers.arrive({ seq: 4, boot: 2, offset: 0 });
+  expect(numbers.report).toEqual({ arrived: [[0, 4]], givenUp: [], missing: [] });
+});
+
+test('a number that an uncounted start has sent counts again when the car sends that message again on request', () => {
+  const numbers = new ClassNumbers();
+  const own = { seq: 7, boot: uncountedBeside(0, 5), offset: 0 };
+  numbers.arrive({ seq: 6, boot: 1, offset: 6 });
+  numbers.arrive(own);
+  numbers.arrive({ seq: 8, boot: 2, offset: 1 });
+  expect(numbers.report.missing).toEqual([
+    [0, 5],
+    [7, 7],
+  ]);
+  numbers.arriveAgain(own);
+  expect(numbers.report.missing).toEqual([[0, 5]]);
+});
+
+test.each([
+  ['counted', 2],
+  ['uncounted', uncountedBeside(0, 9)],
+])(
+  'of a start that is %s and an uncounted one with the same first number, the one that arrives first is the earlier one',
+  (_, before) => {
+    const numbers = new ClassNumbers();
+    for (const seq of [0, 1]) numbers.arrive({ seq, boot: 1, offset: seq });
+    // The power fails before the disk takes any message of the earlier one; it takes all that the later one sends.
+    for (const seq of [2, 3]) numbers.arrive({ seq, boot: before, offset: seq - 2 });
+    for (const seq of [2, 3, 4, 5]) numbers.arrive({ seq, boot: uncountedBeside(0, 4), offset: seq - 2 });
+    numbers.arrive({ seq: 6, boot: 3, offset: 0 });
+    expect(numbers.report).toEqual({ arrived: [[0, 6]], givenUp: [], missing: [] });
+  },
+);
+
+test('a start of an older hub is taken over: what it has sent stays there', () => {
+  const numbers = new ClassNumbers({ arrived: [[0, 20]], givenUp: [], starts: [] });
+  numbers.arrive({ seq: 22, boot: 3, offset: 12 });
+  expect(numbers.report.missing).toEqual([[21, 21]]);
+});
+
+test('keeps four starts apart, however often a car starts', () => {
+  const numbers = new ClassNumbers();
+  for (let boot = 1; boot < 100; boot++) numbers.arrive({ seq: boot, boot, offset: 0 });
+  expect(numbers.kept).toMatchObject({ arrived: [[1, 95]], starts: { length: 4 } });
+  expect(numbers.report.missing).toEqual([[0, 0]]);
+});

@@ -1,0 +1,59 @@
+/** How SQLite executes the statements of a hub. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test, vi } from 'vitest';
+import { onSqlite } from '../../../hub/start/database.ts';
+import { useEveryQuery, wholeReads, withoutReason } from '../../contracts/hub-queries.ts';
+import { MemoryLog } from '../../rig/log.ts';
+import { plainSql, sqlIn } from '../../rig/sql-sources.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'vigie-plans-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const sources = fileURLToPath(new URL('../../../hub/database/', import.meta.url));
+/** Tables, which are made when the database is opened; and what PostgreSQL says differently. */
+const ELSEWHERE: readonly string[] = [
+  'extract(epoch FROM clock_timestamp())',
+  'FOR UPDATE',
+  'SELECT id FROM vehicles WHERE id IN',
+];
+
+test('no statement of a hub on SQLite reads a growing table whole, and the test knows every statement of the sources', async () => {
+  const file = join(folder, 'hub.sqlite');
+  const asked = new Set<string>();
+  const { prepare } = DatabaseSync.prototype;
+  vi.spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function (this: DatabaseSync, sql: string) {
+    asked.add(sql);
+    return prepare.call(this, sql);
+  });
+  // Two events wait for a receiver at most: older ones are dropped.
+  const hub = await onSqlite(file, 2, new MemoryLog());
+  await useEveryQuery(hub);
+  await hub.close();
+  vi.restoreAllMocks();
+
+  const files = readdirSync(sources).filter((name) => name.endsWith('.ts') && name !== 'format.ts');
+  const all = [...asked].map(plainSql).join('\n');
+  const unknown = sqlIn(files.map((name) => join(sources, name))).filter(({ piece }) => !all.includes(piece));
+  // To be called in useEveryQuery (test/contracts/hub-queries.ts).
+  expect(unknown.filter(({ piece }) => !ELSEWHERE.some((part) => piece.includes(part)))).toEqual([]);
+
+  const database = new DatabaseSync(file);
+  // A plan also has the search for rows that a new parent row could satisfy; it runs only while a constraint is violated
+  // (OP_FkIfZero, sqlite.org/opcode.html), which it never is here.
+  database.exec('PRAGMA foreign_keys = OFF');
+  const { unexpected, used } = await withoutReason(
+    [...asked].filter((sql) => !/^(PRAGMA|VACUUM)/.test(sql)),
+    async (sql) => {
+      const parameters = sql.match(/\?/g)?.map(() => 1) ?? [];
+      const steps = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters);
+      return steps.flatMap(({ detail }) => /^SCAN (.*)/.exec(String(detail))?.[1] ?? []);
+    },
+  );
+  database.close();
+  expect(unexpected).toEqual([]);
+  expect(wholeReads.filter(([sql]) => !used.has(sql))).toEqual([]);
+});

@@ -1,0 +1,187 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, expect, test, vi } from 'vitest';
+import { idOf } from '../../../assembly/view.ts';
+import { FORMAT } from '../../../hub/database/format.ts';
+import {
+  SqliteCommandStore,
+  SqliteDatabase,
+  SqliteMessageStore,
+  SqlReader,
+  SqlRegistry,
+} from '../../../hub/database/index.ts';
+import { hubRepetitionsContract } from '../../contracts/hub-repetitions.ts';
+import { type HubStoreUnderTest, hubStoreContract, useEveryQuery } from '../../contracts/hub-store.ts';
+import { NOON, ONE, OTHER, received, trip } from '../messages.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'vigie-database-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let made = 0;
+const newFile = (): string => join(folder, `${++made}.sqlite`);
+
+const create = async (): Promise<HubStoreUnderTest> => {
+  const file = newFile();
+  let database = await SqliteDatabase.open(file);
+  let store = new SqliteMessageStore(database, idOf);
+  return {
+    get store() {
+      return store;
+    },
+    get commands() {
+      return new SqliteCommandStore(database);
+    },
+    get reader() {
+      return new SqlReader(database.select);
+    },
+    get registry() {
+      return new SqlRegistry(database);
+    },
+    payloads: async (vin) =>
+      database
+        .all(
+          `SELECT payload FROM messages JOIN vehicles ON vehicles.id = vehicle WHERE vin = ?
+           ORDER BY class, seq, boot`,
+          vin,
+        )
+        .map(({ payload }) => payload as Uint8Array),
+    remove: async (vin) => {
+      database.run('DELETE FROM messages WHERE vehicle = (SELECT id FROM vehicles WHERE vin = ?)', vin);
+    },
+    reopen: async () => {
+      database.close();
+      database = await SqliteDatabase.open(file);
+      store = new SqliteMessageStore(database, idOf);
+    },
+    close: async () => database.close(),
+  };
+};
+
+hubStoreContract('SQLite', create);
+hubRepetitionsContract('SQLite', create);
+
+test('a car is found by its id with one statement that reads, however many cars are new', async () => {
+  const database = await SqliteDatabase.open(newFile());
+  await new SqliteMessageStore(database, idOf).save(
+    [received('trip', trip('a')), received('trip', trip('b'), { vin: OTHER })],
+    [],
+  );
+  const asked: string[] = [];
+  const reader = new SqlReader((sql, ...values) => {
+    asked.push(sql.slice(0, 6));
+    return database.select(sql, ...values);
+  });
+  const found = await Promise.all([idOf(ONE), idOf(OTHER), 'nobody'].map((id) => reader.vehicleById(id)));
+  expect(found.map((vehicle) => vehicle?.vin)).toEqual([ONE, OTHER, undefined]);
+  expect(asked).toEqual(['SELECT', 'SELECT', 'SELECT']);
+  database.close();
+});
+
+test('of messages that could not be read the newest thousand are kept', async () => {
+  const database = await SqliteDatabase.open(newFile());
+  const store = new SqliteMessageStore(database, idOf);
+  const refused = Array.from({ length: 1_200 }, (_, index) => ({
+    topic: `t${index}`,
+    reason: 'not a message',
+    payload: Uint8Array.of(1),
+    received: NOON,
+  }));
+  await store.save([], refused.slice(0, 700));
+  await store.save([], refused.slice(700));
+  const kept = database.all('SELECT topic FROM refused ORDER BY id').map(({ topic }) => topic);
+  expect(kept).toEqual(refused.slice(200).map(({ topic }) => topic));
+  database.close();
+});
+
+test('a commit is on disk when it has ended: every write of the log is synced', async () => {
+  const database = await SqliteDatabase.open(newFile());
+  expect(database.one('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });
+  // 2 is FULL.
+  expect(database.one('PRAGMA synchronous')).toEqual({ synchronous: 2 });
+  database.close();
+});
+
+test('a database of a newer Vigie is refused and stays as it was', async () => {
+  const file = newFile();
+  (await SqliteDatabase.open(file)).close();
+  const newer = new DatabaseSync(file);
+  newer.exec(`PRAGMA user_version = ${FORMAT + 1}`);
+  newer.close();
+  await expect(SqliteDatabase.open(file)).rejects.toThrow(
+    `${file}: was written by a newer Vigie (format ${FORMAT + 1}; this one knows ${FORMAT}): install that version`,
+  );
+  const after = new DatabaseSync(file);
+  expect(after.prepare('PRAGMA user_version').get()).toEqual({ user_version: FORMAT + 1 });
+  after.close();
+});
+
+test('the database of another program is refused and stays as it was', async () => {
+  const file = newFile();
+  const foreign = new DatabaseSync(file);
+  foreign.exec('CREATE TABLE theirs (x)');
+  foreign.close();
+  await expect(SqliteDatabase.open(file)).rejects.toThrow('is the database of another program');
+  const after = new DatabaseSync(file);
+  expect(after.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()).toEqual([{ name: 'theirs' }]);
+  after.close();
+});
+
+test('a file that is not a database is refused by its name', async () => {
+  const file = newFile();
+  writeFileSync(file, 'not a database, but as long as the head of one: '.repeat(20));
+  await expect(SqliteDatabase.open(file)).rejects.toThrow(/sqlite: cannot be opened as the database of the hub: /);
+});
+
+test('where Node has no SQLite, one line says which Node to use', async () => {
+  vi.resetModules();
+  vi.doMock('node:sqlite', () => {
+    throw new Error('No such built-in module: node:sqlite');
+  });
+  try {
+    const older = await import('../../../hub/database/index.ts');
+    await expect(older.SqliteDatabase.open(newFile())).rejects.toThrow(
+      /the hub needs SQLite, which Node \S+ does not have: use Node 24 or newer$/,
+    );
+  } finally {
+    vi.doUnmock('node:sqlite');
+    vi.resetModules();
+  }
+});
+
+test('reads and writes by indexes, never by reading a whole table or by sorting', async () => {
+  const database = await SqliteDatabase.open(newFile());
+  const asked = new Set<string>();
+  for (const name of ['all', 'one', 'run'] as const) {
+    const real = database[name].bind(database) as (sql: string, ...values: never[]) => never;
+    vi.spyOn(database, name).mockImplementation((sql: string, ...values: unknown[]) => {
+      asked.add(sql);
+      return real(sql, ...(values as never[]));
+    });
+  }
+  await useEveryQuery({
+    store: new SqliteMessageStore(database, idOf),
+    reader: new SqlReader(database.select),
+    commands: new SqliteCommandStore(database),
+  });
+  vi.restoreAllMocks();
+  expect(asked.size).toBeGreaterThan(30);
+  // A plan also has the search for rows that a new parent row could satisfy; it runs only while a constraint is violated
+  // (OP_FkIfZero, sqlite.org/opcode.html), which it never is here.
+  database.run('PRAGMA foreign_keys = OFF');
+  const plans = [...asked].map((sql) => {
+    const parameters = sql.match(/\?/g)?.map(() => 1) ?? [];
+    const steps = database.all(`EXPLAIN QUERY PLAN ${sql}`, ...parameters).map(({ detail }) => String(detail));
+    // The rows of a page, once it has been found.
+    const own = steps.filter((step) => step !== 'SCAN page');
+    return { sql, steps: own.filter((step) => step.startsWith('SCAN') || step.includes('TEMP B-TREE')) };
+  });
+  // The sums of missing numbers read those alone.
+  expect(plans.filter(({ steps }) => steps.length > 0)).toEqual([
+    {
+      sql: expect.stringContaining('FROM numbers\n       WHERE missing > 0 GROUP BY class'),
+      steps: ['SCAN numbers USING COVERING INDEX missing_numbers'],
+    },
+  ]);
+  database.close();
+});

@@ -1,0 +1,3 @@
+import { hubAccessContract } from '../../contracts/hub-access-matrix.ts';
+
+hubAccessContract('SQLite', async () => ({}));

@@ -1,0 +1,3 @@
+import { hubAnswersContract } from '../../contracts/hub-answers.ts';
+
+hubAnswersContract('SQLite', async () => ({}));

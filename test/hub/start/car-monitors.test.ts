@@ -1,0 +1,3 @@
+import { hubCarMonitorsContract } from '../../contracts/hub-car-monitors.ts';
+
+hubCarMonitorsContract('SQLite', async () => ({}));

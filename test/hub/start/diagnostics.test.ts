@@ -1,0 +1,3 @@
+import { hubDiagnosticsContract } from '../../contracts/hub-diagnostics.ts';
+
+hubDiagnosticsContract('SQLite', async () => ({}));

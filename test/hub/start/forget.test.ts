@@ -1,0 +1,3 @@
+import { hubForgetContract } from '../../contracts/hub-forget.ts';
+
+hubForgetContract('SQLite and the embedded broker', async () => ({}));

@@ -1,0 +1,3 @@
+import { hubInterfaceContract } from '../../contracts/hub-interface.ts';
+
+hubInterfaceContract('SQLite', async () => ({}));

@@ -1,0 +1,3 @@
+import { hubLiveContract } from '../../contracts/hub-live.ts';
+
+hubLiveContract('SQLite', async () => ({ databases: [{}] }), false);

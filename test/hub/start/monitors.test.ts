@@ -1,0 +1,3 @@
+import { hubMonitorsContract } from '../../contracts/hub-monitors.ts';
+
+hubMonitorsContract('SQLite', async () => ({}));

@@ -1,0 +1,3 @@
+import { hubRolloutContract } from '../../contracts/hub-rollout.ts';
+
+hubRolloutContract('SQLite', async () => ({}));

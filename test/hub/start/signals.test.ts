@@ -1,0 +1,3 @@
+import { hubSignalsContract } from '../../contracts/hub-signals.ts';
+
+hubSignalsContract('SQLite', async () => ({}));
