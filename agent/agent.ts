@@ -19,7 +19,7 @@ import { MonitorDesk } from './monitors/desk.ts';
 import type { AgentOptions, AgentPorts, CapturesPart, CustomSignalsPart } from './options.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { type Pipeline, pipeline } from './pipeline.ts';
-import type { FrameBatch, FrameDecoder, FrameSource, LinkEvents, ReadingSink, WantedSignal } from './ports.ts';
+import type { Clock, FrameBatch, FrameDecoder, FrameSource, LinkEvents, ReadingSink, WantedSignal } from './ports.ts';
 import { BusActivity } from './power/bus-activity.ts';
 import { ClockWatch } from './power/clock-watch.ts';
 import { PowerStates } from './power/power.ts';
@@ -257,8 +257,11 @@ export class Agent implements LinkEvents {
     }, this.#sink);
   }
 
-  /** Hands over what is open and resolves when it is on disk and, while connected, acknowledged. */
-  async stop(): Promise<void> {
+  /**
+   * Hands over what is open and resolves when it is on disk and, while connected, acknowledged.
+   * @param timer ends the wait for acknowledgements; default: the clock of the agent
+   */
+  async stop(timer: Pick<Clock, 'after'> = this.#ports.clock): Promise<void> {
     this.#stopping = true;
     this.#cancelTick?.();
     this.#downlink.stop();
@@ -266,7 +269,7 @@ export class Agent implements LinkEvents {
     const now = this.#ports.clock.now();
     for (const recorder of this.#pipeline.recorders) recorder.flush(now);
     // What is not acknowledged in time is on disk. A disk that refuses has said so, and the link is still to be closed.
-    await within(FAREWELL, this.#outbox.settled().catch(this.#complain), this.#ports.clock);
+    await within(FAREWELL, this.#outbox.settled().catch(this.#complain), timer);
     await this.#downlink.settled();
     this.#outbox.close();
   }

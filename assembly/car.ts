@@ -10,7 +10,7 @@ import { Agent } from '../agent/agent.ts';
 import { Backoff, type BackoffOptions } from '../agent/backoff.ts';
 import type { GivenMonitor } from '../agent/monitors/desk.ts';
 import type { AgentOptions, AgentPorts } from '../agent/options.ts';
-import type { Actuator, Clock, FrameSource, Log, ReadingSource } from '../agent/ports.ts';
+import type { Actuator, Clock, FrameSource, Log, OutgoingMessage, ReadingSource } from '../agent/ports.ts';
 import { BusActivity } from '../agent/power/bus-activity.ts';
 import { UnitRest } from '../agent/power/rest.ts';
 import type { AgentCommand } from '../agent/remotes/agent-command.ts';
@@ -23,7 +23,7 @@ import { type AgentSettings, agentSettings } from '../protocol/settings.ts';
 import { actuationOf, type Ways } from './actuation.ts';
 import { setAlarm } from './alarm.ts';
 import { capturesOf, captureViewIn } from './captures.ts';
-import { type CloudLink, noLink } from './cloud-link.ts';
+import { type CloudLink, noLink, publisherOf } from './cloud-link.ts';
 import { Collect } from './collect.ts';
 import type { CollectSurroundings } from './collector.ts';
 import { missingEntries, reportMissing } from './data-folder.ts';
@@ -73,6 +73,8 @@ export interface CarOptions extends Ways {
   readonly settings?: AgentSettings;
   readonly log: Log;
   readonly clock: CarClock;
+  /** Ends the wait of a stop for acknowledgements; default: `clock`. */
+  readonly stopTimer?: Pick<Clock, 'after'>;
   /** Sleep state of the unit; the link and the sources subscribe to it. */
   readonly rest?: UnitRest;
   /** How far notifications may go; default: no channel at all. */
@@ -129,8 +131,9 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   }
   if (data !== undefined) {
     makeDirectory(data);
-    const unlock = await readAgain(() => takeDirectory(data, log), options);
-    teardowns.unshift(async () => unlock());
+    // The program around a service has taken the directory before it read anything there.
+    const unlock = service === undefined ? await readAgain(() => takeDirectory(data, log), options) : undefined;
+    teardowns.unshift(async () => unlock?.());
   }
   if (notificationChannels !== undefined) {
     teardowns.unshift(async () => notificationChannels.close());
@@ -157,6 +160,8 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   if (first && data !== undefined) await finishFirstStart(data, store.outbox, log, options.files);
   const link = linkOf(options, rest);
   teardowns.unshift(() => link.close());
+  const publish =
+    options.link === undefined ? (message: OutgoingMessage) => link.publish(message) : publisherOf(link, log);
   const buses = new BusActivity(clock, settings.power.busSilentAfter);
   // A bus without a source takes no frames either: the sender there gets that error, not that the bus sleeps.
   const sleeps = (bus: string): boolean => sources.some((source) => source.buses.includes(bus)) && buses.asleep(bus);
@@ -195,7 +200,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
           return link.connected;
         },
         publish: async (message) => {
-          await link.publish(message);
+          await publish(message);
           options.published?.(message.topic, message.payload);
         },
       },
@@ -239,7 +244,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   });
   // What is held is given back while the state of its command is kept, and before its bus goes. First the agent: a
   // command under way must keep the state it has on disk, whatever its source does now.
-  teardowns.unshift(() => Promise.all([agent.stop(), actuation.stop()]));
+  teardowns.unshift(() => Promise.all([agent.stop(options.stopTimer), actuation.stop()]));
   options.built?.(agent);
   agent.start();
   await collect.resume();

@@ -1,5 +1,5 @@
 import type { LinkDetails } from '../agent/health/health.ts';
-import type { Link, LinkEvents } from '../agent/ports.ts';
+import type { Link, LinkEvents, Log } from '../agent/ports.ts';
 import { VigieError } from '../protocol/errors.ts';
 
 /** The way to the cloud, as an agent is built around it; `MqttLink` is one. */
@@ -14,6 +14,26 @@ export interface CloudLink extends Link {
   readonly bytes?: number;
   /** How it is, for a service that reports it. */
   health?(): LinkDetails;
+}
+
+/** Publishes over a link of the program's own, and logs what it throws, repeated errors once. */
+export function publisherOf(link: CloudLink, log: Log): Link['publish'] {
+  let logged: string | undefined;
+  return async (message) => {
+    try {
+      await link.publish(message);
+      logged = undefined;
+    } catch (error) {
+      // A VigieError is how a link reports that it is down or that the other side refuses.
+      if (!(error instanceof VigieError)) {
+        const text = error instanceof Error ? error.message : String(error);
+        if (text !== logged)
+          log.error('link.publishFailed', { error: (error instanceof Error && error.stack) || text });
+        logged = text;
+      }
+      throw error;
+    }
+  };
 }
 
 /** Of an agent that publishes nothing: what it makes waits in its records. */

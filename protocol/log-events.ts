@@ -60,6 +60,11 @@ export const logEvents = {
   'link.homingFailed': ['info', 'The first broker is still unreachable', 'broker', 'reason'],
   'link.oversize': ['warn', 'The agent dropped a message that is larger than allowed', 'bytes', 'allowed'],
   'link.presence': ['warn', 'The broker did not accept the presence message of the unit', 'presence', 'reason'],
+  'link.publishFailed': [
+    'error',
+    'The link of the program failed to publish a message; it stays in the store',
+    'error',
+  ],
   'link.renewal.done': ['info', 'The certificate of the unit was renewed, or is not due', 'said'],
   'link.renewal.failed': ['warn', 'The certificate of the unit cannot be renewed now', 'error'],
   'link.subscription': ['warn', 'The broker did not acknowledge the subscription of the car', 'filter', 'reason'],

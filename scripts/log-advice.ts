@@ -97,6 +97,7 @@ export const logAdvice: Partial<Record<LogEvent, string>> = {
   'link.presence': 'check the rights of the client at the broker',
   'link.subscription': 'check the rights of the client at the broker',
   'link.unreachable': 'check the address, the network and the certificates; `reason` names what failed',
+  'link.publishFailed': 'correct the program that uses the library',
   'listener.failed': 'correct the program that uses the library',
   'monitors.fileRefused': 'correct the file; `vigie check` lists its errors',
   'monitors.refused': 'correct the monitor',

@@ -1,29 +1,36 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, realpathSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { VigieError } from '../../protocol/errors.ts';
 import { isReadFailure } from '../../protocol/read-failure.ts';
 import { unreadable } from './files.ts';
 
+/** Locks that this thread has taken, by path: true while held, false if released but perhaps still on the disk. */
+const taken = new Map<string, boolean>();
+
 /**
- * Takes a directory of records for this process: two agents that append to one journal would ruin it. A lock whose
- * owner is gone (killed, power cut, another boot) is taken over.
- * @returns gives the directory free again
- * @throws VigieError `usage.wrong` when a running process has it; `store.failed` when it cannot be written;
- * `store.unreadable` when the disk does not return the lock of another process
+ * Takes a directory of records for one user of it: two agents that append to one journal would ruin it, also two of one
+ * process. A lock whose owner is gone (killed, power cut, another boot) is taken over.
+ * @returns releases the directory
+ * @throws VigieError `usage.wrong` when it is taken; `store.failed` when it cannot be written; `store.unreadable` when
+ * the disk does not return the lock of another process
  */
 export function lockDirectory(directory: string): () => void {
-  const path = join(directory, 'lock');
   const mine = identity(process.pid);
-  const draft = `${path}.${process.pid}`;
+  let path = join(directory, 'lock');
+  let draft = `${path}.${process.pid}`;
   try {
     mkdirSync(directory, { recursive: true });
+    path = join(realpathSync(directory), 'lock');
+    draft = `${path}.${process.pid}`;
     // Written whole before it becomes the lock: no process reads half of one.
     writeFileSync(draft, mine);
     for (let attempt = 0; !become(draft, path); attempt++) {
       const owner = read(path);
-      if (owner !== mine && lives(owner)) {
-        const message = `process ${owner.split(' ')[0]} uses it; end that one or choose another directory`;
-        throw new VigieError('usage.wrong', message, { where: directory });
+      if (owner === mine ? usedHere(path, owner) : lives(owner)) {
+        const user = owner === mine ? 'this program already' : `process ${owner.split(' ')[0]}`;
+        throw new VigieError('usage.wrong', `${user} uses it; end that one or choose another directory`, {
+          where: directory,
+        });
       }
       if (attempt > 10) throw new VigieError('store.failed', 'the lock cannot be taken', { where: path });
       takeAway(path, owner);
@@ -34,10 +41,21 @@ export function lockDirectory(directory: string): () => void {
   } finally {
     removeQuietly(draft);
   }
+  taken.set(path, true);
+  let held = true;
   return () => {
+    if (!held) return;
+    held = false;
+    taken.set(path, false);
     // A lock that cannot be removed is stale as soon as this process has ended.
     if (read(path) === mine) removeQuietly(path);
   };
+}
+
+/** Whether a lock with the identity of this process is in use: by this thread, or by another thread of the process. */
+function usedHere(path: string, owner: string): boolean {
+  // If only the number of the process is known, the owner may be an earlier process with the same number.
+  return taken.get(path) ?? owner.includes(' ');
 }
 
 /** Whether the process that wrote this still runs. If the start of a running process is unknown, its number decides. */

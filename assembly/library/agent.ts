@@ -1,6 +1,6 @@
 /** An agent as a part of another program. */
 
-import { SystemClock } from '../../adapters/clock/system.ts';
+import { type CarClock, SystemClock } from '../../adapters/clock/system.ts';
 import type { Agent } from '../../agent/agent.ts';
 import type { FrameSender, FrameSource, Log, OutgoingFrame, ReadingSource } from '../../agent/ports.ts';
 import { UnitRest } from '../../agent/power/rest.ts';
@@ -214,6 +214,8 @@ export class VigieAgent {
         vin,
         vehicle: this.#vehicle,
         clock,
+        // A program that stops an agent does not move its clock any more.
+        stopTimer: firstOf(clock, new SystemClock()),
         log: this.#log,
         rest,
         settings: agentSettings(this.#options.settings),
@@ -261,6 +263,18 @@ export class VigieAgent {
       }
     }
   }
+}
+
+/** Calls back when the first of two clocks does; perhaps once more when the other does. */
+function firstOf(one: CarClock, other: CarClock): Pick<CarClock, 'after'> {
+  return {
+    after: (delay, due) => {
+      const cancels = [one.after(delay, due), other.after(delay, due)];
+      return () => {
+        for (const cancel of cancels) cancel();
+      };
+    },
+  };
 }
 
 function linkOptions(link: CreateAgentOptions['link']): Pick<CarOptions, 'link' | 'mqtt' | 'backoff'> {

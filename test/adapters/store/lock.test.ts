@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { lockDirectory } from '../../../adapters/store/lock.ts';
 
@@ -39,6 +40,43 @@ describe('the lock of a directory', () => {
     unlock();
     expect(existsSync(join(directory, 'lock'))).toBe(false);
     unlock();
+  });
+
+  test('refuses a second user in the same process by any path, until the first has released it', () => {
+    const link = `${directory}-link`;
+    symlinkSync(directory, link);
+    try {
+      const unlock = lockDirectory(directory);
+      expect(() => lockDirectory(link)).toThrow('this program already uses it');
+      unlock();
+      const next = lockDirectory(link);
+      unlock();
+      expect(() => lockDirectory(directory)).toThrow('this program already uses it');
+      next();
+    } finally {
+      rmSync(link);
+    }
+  });
+
+  test('refuses another thread of the same process', async () => {
+    const unlock = lockDirectory(directory);
+    const code = `import { lockDirectory } from ${JSON.stringify(module)};
+      import { parentPort } from 'node:worker_threads';
+      try { lockDirectory(${JSON.stringify(directory)}); parentPort.postMessage('held'); }
+      catch ({ message }) { parentPort.postMessage(message); }`;
+    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`));
+    const [said] = await once(worker, 'message');
+    expect(said).toContain('this program already uses it');
+    await worker.terminate();
+    unlock();
+  });
+
+  test('a released lock that the disk did not remove does not keep the process from the directory', () => {
+    const unlock = lockDirectory(directory);
+    const text = readFileSync(join(directory, 'lock'), 'utf8');
+    unlock();
+    writeFileSync(join(directory, 'lock'), text);
+    lockDirectory(directory)();
   });
 
   test('a killed process whose parent has not collected it does not keep the directory', async () => {

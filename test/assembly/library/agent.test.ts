@@ -7,6 +7,7 @@ import { append, createBatch, DbcCodec, slcan, socketcan } from '../../../assemb
 import { gpsd } from '../../../assembly/library/gnss.ts';
 import { localInterface } from '../../../assembly/library/http.ts';
 import {
+  type CloudLink,
   type CreateAgentOptions,
   createAgent,
   type FrameBatch,
@@ -232,6 +233,46 @@ test('an agent that is stopped while it starts ends stopped, and one that cannot
     { status: 'rejected', reason: { code: 'usage.wrong', where: file } },
     { status: 'fulfilled' },
   ]);
+});
+
+test('stop resolves although the link fails and nobody moves the clock, and the log has the error of the link', async () => {
+  const [clock, log] = [new VirtualClock(), new MemoryLog()];
+  let failed = (): void => undefined;
+  const called = new Promise<void>((resolve) => {
+    failed = resolve;
+  });
+  const link: CloudLink = {
+    connected: true,
+    open: (events) => events.up(),
+    publish: async () => {
+      failed();
+      throw new TypeError('a bug of the program');
+    },
+    close: async () => undefined,
+  };
+  const agent = await started({ link, clock, log });
+  await called;
+  await clock.settle(20_000, 1_000);
+  await agent.stop();
+  expect(log.lines.filter(({ event }) => event === 'link.publishFailed')).toEqual([
+    {
+      level: 'error',
+      event: 'link.publishFailed',
+      fields: { message: expect.any(String), error: expect.stringMatching(/TypeError: a bug of the program\n {4}at /) },
+    },
+  ]);
+});
+
+test('two agents of one program cannot use the same directory at the same time', async () => {
+  const first = await started({ store: directory(folder) });
+  const second = await createAgent({ vin: VIN, profile: 'bench', store: directory(`${folder}/.`) });
+  ends.push(() => second.stop());
+  await expect(second.start()).rejects.toMatchObject({
+    code: 'usage.wrong',
+    message: expect.stringContaining('this program already uses it'),
+  });
+  await first.stop();
+  await second.start();
 });
 
 test('a second start is refused while the agent runs', async () => {
