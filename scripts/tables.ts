@@ -7,13 +7,14 @@
  *     npm run tables -- --seed 42                               one table again, and its text
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { checkTable } from '../test/adapters/can/log/tables/check.ts';
 import { secondsOf } from './seconds.ts';
+import { writeWholeFile } from './whole-file.ts';
 
 /** Tables after which the state is written. */
 const TABLES_PER_STATE = 10_000;
@@ -75,8 +76,7 @@ function stateIn(digest: string): State {
 
 function write(state: State): void {
   if (values.state === undefined) return;
-  writeFileSync(`${values.state}.new`, `${JSON.stringify(state)}\n`);
-  renameSync(`${values.state}.new`, values.state);
+  writeWholeFile(values.state, `${JSON.stringify(state)}\n`);
 }
 
 function digestOf(): string {

@@ -68,9 +68,7 @@ const ranges = {
 /** Reads back what {@link CarState} wrote. Throws `input.malformed` naming the member that is wrong. */
 export function parseState(data: unknown): CarState {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) throw malformed('it is not an object');
-  // What a car of an earlier version did not know yet is as it leaves the factory.
-  const { immobilized, chargeLevel, chargePartial } = newCar(0);
-  const members: Readonly<Record<string, unknown>> = { immobilized, chargeLevel, chargePartial, ...data };
+  const members: Readonly<Record<string, unknown>> = { ...data };
   if (members['version'] !== 1) throw malformed('version is not 1');
   const number = (name: keyof typeof ranges): number => {
     const value = members[name];

@@ -1,9 +1,6 @@
 /** Which files of a journal are which segments. */
 import type { Header } from './segment.ts';
 
-/** In headers that earlier versions wrote after a segment that the disk did not return: its end is unknown. */
-const unknownEnd = 0xffff_ffff;
-
 export interface SegmentFile {
   readonly number: number;
   readonly path: string;
@@ -54,7 +51,7 @@ export function listSegments(files: readonly SegmentFile[], known: readonly numb
   for (const file of [...found.values()].sort((a, b) => a.number - b.number)) {
     const { header } = file;
     if (header !== undefined) {
-      if (header.previousEnd < unknownEnd) limits.set(header.previous, header.previousEnd);
+      limits.set(header.previous, header.previousEnd);
       givenUp.push(...segments.filter((one) => one.number > header.previous));
       segments = segments.filter((one) => one.number <= header.previous);
     }

@@ -189,11 +189,6 @@ export class ClassNumbers {
     const place = next < 0 ? this.#starts.length : next;
     if (place === 0 && this.#starts.length === STARTS) return undefined;
     const start: Start = { boot, first, arrived: new Runs(), givenUp: new Runs(), below: 0 };
-    // What is known of no start may be its own: an older hub did not tell them apart.
-    if (place === 0 && first !== undefined) {
-      move(this.#arrived, start.arrived, first);
-      move(this.#givenUp, start.givenUp, first);
-    }
     this.#starts.splice(place, 0, start);
     if (this.#starts.length > STARTS) this.#mergeOldest();
     return start;
@@ -245,10 +240,4 @@ function endOf({ all }: Runs): number {
 
 function addBelow(to: Runs, from: Runs, end: number): void {
   for (const [first, last] of from.all) if (first < end) to.add(first, Math.min(last, end - 1));
-}
-
-/** Moves the numbers from `first` on. */
-function move(from: Runs, to: Runs, first: number): void {
-  for (const [begin, last] of from.all) if (last >= first) to.add(Math.max(begin, first), last);
-  from.remove(first, Number.POSITIVE_INFINITY);
 }

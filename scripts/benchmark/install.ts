@@ -1,10 +1,10 @@
 /** What `npm install vigie` puts on a disk. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { buildLibrary } from '../library.ts';
+import { installInto, run } from '../package/library-check.ts';
 import { figure } from './contest.ts';
 import type { Section } from './section.ts';
 
@@ -18,12 +18,10 @@ export const installing: Section = {
   text: '`npm install` of the packed package in an empty project, without optional packages. Sizes are those of all files, without what a file system adds.',
   async run(_, scratch) {
     await buildLibrary();
-    npm(root, 'pack', '--pack-destination', scratch);
+    run(root, 'npm', 'pack', '--pack-destination', scratch);
     const archive = join(scratch, `${manifest.name}-${manifest.version}.tgz`);
     const project = join(scratch, 'installed');
-    mkdirSync(project);
-    writeFileSync(join(project, 'package.json'), '{ "private": true }\n');
-    npm(project, 'install', '--ignore-scripts', '--no-audit', '--no-fund', archive);
+    installInto(project, archive);
     const modules = join(project, 'node_modules');
     const lock = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')) as { readonly packages: object };
     const packages = Object.keys(lock.packages).length;
@@ -47,10 +45,6 @@ export const installing: Section = {
     ];
   },
 };
-
-function npm(folder: string, ...words: readonly string[]): void {
-  execFileSync('npm', words, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-}
 
 /** Without the packages that it has within. */
 function ownBytes(folder: string): number {

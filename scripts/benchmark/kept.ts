@@ -2,8 +2,9 @@
  * Sections that a whole run has measured, in a file: the time of a run may be over before its last section, and the next run of
  * the same sources goes on there.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { writeWholeFile } from '../whole-file.ts';
 import type { BenchmarkTarget } from './section.ts';
 
 /** What one section gave. */
@@ -44,8 +45,7 @@ export class KeptSections {
     const { of, sections } = this.#content;
     this.#content = { of, noise, sections: { ...sections, [name]: section } };
     mkdirSync(dirname(this.#path), { recursive: true });
-    writeFileSync(`${this.#path}.new`, JSON.stringify(this.#content));
-    renameSync(`${this.#path}.new`, this.#path);
+    writeWholeFile(this.#path, JSON.stringify(this.#content));
   }
 
   /** The page has all of them. */

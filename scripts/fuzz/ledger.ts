@@ -1,5 +1,6 @@
 /** Which targets a long run has finished, in a file: a run that was interrupted continues there. */
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { writeWholeFile } from '../whole-file.ts';
 import type { Tally } from './campaign.ts';
 
 /** Results of one target for one seed. */
@@ -43,8 +44,7 @@ export class FuzzLedger {
   keep(seed: number, target: string, result: TargetResult): void {
     this.#seeds[seed] = { ...this.#seeds[seed], [target]: result };
     if (this.#file === undefined) return;
-    writeFileSync(`${this.#file}.new`, `${JSON.stringify({ seeds: this.#seeds }, undefined, 1)}\n`);
-    renameSync(`${this.#file}.new`, this.#file);
+    writeWholeFile(this.#file, `${JSON.stringify({ seeds: this.#seeds }, undefined, 1)}\n`);
   }
 }
 

