@@ -1,12 +1,13 @@
 /** `vigie bench --agent`, which only a bench starts: the agent alone, in a process that a person at the page kills. */
-import { callbackChannels } from '../adapters/callbacks/index.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { StreamLog } from '../adapters/logging/stream.ts';
 import type { FrameBatch, FrameSender, FrameSource, OutgoingFrame } from '../agent/ports.ts';
+import { channelsOf } from '../assembly/callback-channels.ts';
 import type { Car } from '../assembly/car.ts';
 import { reportOutbox } from '../assembly/own-outbox.ts';
 import { benchVehicle } from '../assembly/simulation.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { benchCallbacks } from './bench-callbacks.ts';
 import { startBenchAgent } from './bench-car.ts';
 import type { AgentOrder, FromAgent, ToAgent } from './bench-words.ts';
 
@@ -62,11 +63,7 @@ function start(
       data,
       trust,
       mqtt,
-      notificationChannels: callbackChannels({
-        networks: ['127.0.0.0/8', '::1'],
-        allowHttp: true,
-        now: () => clock.now(),
-      }),
+      notificationChannels: channelsOf(benchCallbacks(data), () => clock.now()),
       // The bench has the plugs: it answers for them before a request comes here.
       http: { local: true, port: 0, url: page, tiles, bench: { report: () => ({}), plug: refuse } },
       published: (topic, payload) => say({ published: topic, payload }),

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { callbackChannels } from '../adapters/callbacks/index.ts';
 import { SystemClock } from '../adapters/clock/system.ts';
 import type { BenchControls } from '../adapters/http/own-routes.ts';
 import { generateKey, listKeys } from '../adapters/keys/index.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import { type ScenarioName, type SceneName, sceneNames } from '../adapters/simulated/index.ts';
+import { channelsOf } from '../assembly/callback-channels.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { benchVehicle } from '../assembly/simulation.ts';
 import { faultsOfTiles } from '../config/http.ts';
@@ -15,6 +15,7 @@ import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { MapTiles } from '../protocol/interface/own/car-description.ts';
 import { commandKinds } from '../protocol/schema/remote.ts';
+import { benchCallbacks } from './bench-callbacks.ts';
 import { type BenchCar, startBenchCar } from './bench-car.ts';
 import { benchControls } from './bench-controls.ts';
 import { lanPage, STANDARD_LAN } from './bench-lan.ts';
@@ -163,11 +164,7 @@ async function bench(options: Options): Promise<void> {
     scenario: options.scenario,
     trust,
     mqtt,
-    notificationChannels: callbackChannels({
-      networks: ['127.0.0.0/8', '::1'],
-      allowHttp: true,
-      now: () => clock.now(),
-    }),
+    notificationChannels: channelsOf(benchCallbacks(data), () => clock.now()),
     http: {
       local: true,
       port: options.http ?? (free ? standard : 0),

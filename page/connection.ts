@@ -78,6 +78,11 @@ export function sideOfCredentials(): 'fleet' | 'user' {
   return token === undefined || 'fleets' in claimsOf(token) ? 'fleet' : 'user';
 }
 
+/** The reader signed in for the fleet side. Where access is open there is no sign-in, and both sides answer. */
+export function isFleetSignIn(): boolean {
+  return credentials !== undefined && sideOfCredentials() === 'fleet';
+}
+
 /** Whether the credentials have a scope of a hub; where the hub is open, everybody has all. */
 export function hasScope(scope: string): boolean {
   if (credentials === undefined) return true;

@@ -2,7 +2,8 @@
 import type { FleetEvent } from '../protocol/interface/own/hub-overview.ts';
 import { stateInWords, titleOf } from './command-words.ts';
 import { numberOf } from './format.ts';
-import { codeInWords, valueInWords } from './words.ts';
+import { wordsOfImpact } from './incident-words.ts';
+import { codeInWords, valueInWords, wordsNow } from './words.ts';
 
 export interface EventLabel {
   readonly text: string;
@@ -11,11 +12,6 @@ export interface EventLabel {
 }
 
 type Body = FleetEvent['body'];
-/** One impact of a collision, such as “at the front, severe, airbags fired”. */
-export function sideInWords(side: unknown, severity: unknown): string {
-  const where = codeInWords('collisionSides', side);
-  return severity === undefined ? where : `${where}, ${codeInWords('collisionSeverities', severity)}`;
-}
 const textAt = (body: Body, ...path: readonly string[]): string | undefined => {
   let value: unknown = body;
   for (const name of path) value = (value as Body | undefined)?.[name];
@@ -32,7 +28,9 @@ const labels: Readonly<Partial<Record<FleetEvent['kind'], (body: Body) => EventL
     mark: active === true ? 'warn' : 'plain',
   }),
   collision: ({ details }) => {
-    const sides = Array.isArray(details) ? details.map(({ side, severity }) => sideInWords(side, severity)) : [];
+    const sides = Array.isArray(details)
+      ? details.map(({ side, severity }) => wordsOfImpact(wordsNow(), side, severity))
+      : [];
     return { text: ['had a collision', ...sides].join(': '), mark: 'bad' };
   },
   maintenance: ({ daysBeforeMaintenance: days, mileageBeforeMaintenance: km }) => ({

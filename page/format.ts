@@ -108,14 +108,3 @@ export function wordsOf(path: string): string {
 export function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
-
-/** Where the page of a hub shows a car. */
-export function addressOfCar(vin: string, view = 'car'): string {
-  return `#cars/${encodeURIComponent(vin)}/${view}`;
-}
-
-/** The car that the address of a hub's page shows, and the view of it; a typed address may name none. */
-export function carOfAddress(hash: string): { readonly vin?: string; readonly view?: string } {
-  const [, vin, view] = /^#cars\/((?:[^/%]|%[0-7][\da-f])+)(?:\/(\w+))?$/i.exec(hash) ?? [];
-  return { ...(vin === undefined ? {} : { vin: decodeURIComponent(vin) }), ...(view === undefined ? {} : { view }) };
-}

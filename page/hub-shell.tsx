@@ -2,12 +2,14 @@
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { FleetTable } from '../protocol/interface/own/hub-overview.ts';
+import { addressOfCar, carOfAddress, incidentOfAddress } from './addresses.ts';
 import { type Connection, store } from './car-store.ts';
 import { carNow, SignInNeeded } from './connection.ts';
-import { addressOfCar, agoOf, carOfAddress, numberOf } from './format.ts';
+import { agoOf, numberOf } from './format.ts';
 import { type Polled, usePolled, useTopics } from './hooks.ts';
 import { LanguageChoice, useNames } from './language-choice.tsx';
 import { Lost } from './lost.tsx';
+import { PushSwitch } from './shared/push/switch.tsx';
 import { type Tab, Tabs, useShortcuts } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
 import { CarPanels } from './views/car.tsx';
@@ -34,8 +36,10 @@ const carViews: readonly View[] = [
 ];
 const [firstView] = carViews as readonly [View];
 
-/** `#cars/VIN/VIEW`; anything else shows all cars. */
+/** `#cars/VIN/VIEW`, or an incident, which the first view of its car shows; anything else shows all cars. */
 function placeOfAddress(): { readonly vin?: string; readonly view: View } {
+  const incident = incidentOfAddress(location.hash);
+  if (incident !== undefined) return { vin: incident.vin, view: firstView };
   const { vin, view: id } = carOfAddress(location.hash);
   const view = carViews.find((one) => one.id === id) ?? firstView;
   return vin === undefined ? { view } : { vin, view };
@@ -109,6 +113,7 @@ export function HubShell(): JSX.Element {
       <footer>
         <a href="/docs">Interface</a> <a href="/page/licences.txt">Licences</a>
         <LanguageChoice />
+        <PushSwitch admitted={connection.state === 'live'} vin={vin} />
       </footer>
     </>
   );

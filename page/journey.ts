@@ -1,8 +1,9 @@
 /** Trips, tracks and events of a period, as the journey shows them. */
+import { type IncidentKind, incidentKinds } from './addresses.ts';
 import { store } from './car-store.ts';
 import { askJson, carNow, Refused, sideOfCredentials } from './connection.ts';
-import { sideInWords } from './event-words.ts';
-import { capital, numberOf } from './format.ts';
+import { numberOf } from './format.ts';
+import { wordsOfIncident } from './incident-words.ts';
 import {
   type CaptureJson,
   type Energy,
@@ -17,9 +18,9 @@ import {
   type TripJson,
   vehicleLinks,
 } from './records.ts';
-import { codeInWords, valueInWords } from './words.ts';
+import { valueInWords, wordsNow } from './words.ts';
 
-export const eventKinds = ['Alert', 'Collision', 'Alarm', 'Theft', 'Service', 'Fault', 'Capture'] as const;
+export const eventKinds = [...incidentKinds, 'Service', 'Fault', 'Capture'] as const;
 export type EventKind = (typeof eventKinds)[number];
 
 export interface JourneyEvent {
@@ -343,11 +344,11 @@ const causesOfCaptures: Readonly<Record<string, string>> = {
   command: 'by command',
 };
 
-function eventsOf(kind: EventKind, records: readonly EventJson[]): JourneyEvent[] {
+function eventsOf(kind: IncidentKind, records: readonly EventJson[]): JourneyEvent[] {
   return records.map((record) => eventOf(kind, record));
 }
 
-function eventOf(kind: EventKind, record: EventJson): JourneyEvent {
+function eventOf(kind: IncidentKind, record: EventJson): JourneyEvent {
   const { id, createdAt, startedAt, endAt, severity, trigger, details } = record;
   const from = Date.parse(startedAt ?? trigger?.startAt ?? createdAt);
   const ends = kind === 'Alert' || kind === 'Theft';
@@ -365,21 +366,15 @@ function eventOf(kind: EventKind, record: EventJson): JourneyEvent {
   };
 }
 
-function textOfEvent(kind: EventKind, { type, details, status, trigger, origin }: EventJson): string {
-  if (kind === 'Collision') {
-    return [
-      capital(codeInWords('records', 'collision')),
-      ...(details ?? []).map((one) => sideInWords(one.side, one.severity)),
-    ].join(': ');
+function textOfEvent(kind: IncidentKind, record: EventJson): string {
+  const { status, trigger } = record;
+  if (kind === 'Alarm') {
+    if (trigger?.type === 'NoBreakIn') return 'Alarm ended';
+    if (trigger === undefined && status !== undefined) {
+      return `Alarm ${valueInWords('alarm.status.activation', status.activation)}`;
+    }
   }
-  if (kind === 'Theft')
-    return capital(origin === undefined ? codeInWords('page', 'theft') : codeInWords('thefts', origin));
-  if (trigger !== undefined) {
-    if (trigger.type === 'NoBreakIn') return 'Alarm ended';
-    return `${codeInWords('records', 'alarm')}: ${valueInWords('alarm.trigger.type', trigger.type)}`;
-  }
-  if (status !== undefined) return `Alarm ${valueInWords('alarm.status.activation', status.activation)}`;
-  return type === undefined ? kind : capital(codeInWords('alerts', type));
+  return wordsOfIncident(wordsNow(), kind, record);
 }
 
 function pointOf({ geometry, properties }: Feature): Point {

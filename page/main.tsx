@@ -2,6 +2,7 @@ import { render } from 'preact';
 import { store } from './car-store.ts';
 import { takeSignIn } from './connection.ts';
 import { HubShell } from './hub-shell.tsx';
+import type { OpenMessage } from './shared/push/worker.ts';
 import { Shell } from './shell.tsx';
 import { preferredLanguage, speak } from './words.ts';
 
@@ -12,6 +13,10 @@ if (root.dataset['signIn'] !== undefined) await takeSignIn().catch(() => undefin
 root.replaceChildren();
 render(store.source === 'hub' ? <HubShell /> : <Shell />, root);
 store.start();
+// Absent without HTTPS.
+navigator.serviceWorker?.addEventListener('message', ({ data }) => {
+  location.hash = (data as OpenMessage).open;
+});
 // Without them the names are English, and the choice below the page says so.
 speak(preferredLanguage()).catch(() => undefined);
 // A browser opens six connections to a server for all its tabs: one that nobody sees gives its streams back.

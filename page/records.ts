@@ -6,7 +6,7 @@ interface Link {
   readonly href: string;
 }
 
-interface Collection {
+export interface Collection {
   readonly _links: { readonly last: Link; readonly next?: Link; readonly prev?: Link };
   readonly total: number;
   readonly _embedded: Readonly<Record<string, readonly unknown[]>>;
@@ -156,6 +156,6 @@ export function pathOf({ href }: Link): string {
 }
 
 /** The one list of the page, whatever its name; some answers have it under two. */
-function itemsOf<T>({ _embedded }: Collection): readonly T[] {
+export function itemsOf<T>({ _embedded }: Collection): readonly T[] {
   return (Object.values(_embedded)[0] ?? []) as readonly T[];
 }

@@ -7,6 +7,7 @@ import { ageOf } from './format.ts';
 import { useTopics } from './hooks.ts';
 import { LanguageChoice, useNames } from './language-choice.tsx';
 import { CarLost } from './lost.tsx';
+import { PushSwitch } from './shared/push/switch.tsx';
 import { SignIn } from './sign-in.tsx';
 import { BusPanels } from './views/bus.tsx';
 import { CarPanels } from './views/car.tsx';
@@ -87,6 +88,7 @@ export function Shell(): JSX.Element {
       <footer>
         <a href="/docs">Interface</a> <a href="/page/licences.txt">Licences</a>
         <LanguageChoice />
+        <PushSwitch admitted={connection.state === 'live' && car !== undefined} vin={car?.vin} title={car?.title} />
       </footer>
       <Announcements />
     </>

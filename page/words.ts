@@ -7,6 +7,7 @@ import { type Language, languages } from '../protocol/words/languages.ts';
 import type { TermGroup } from '../protocol/words/table.ts';
 import { textOf, wordsOf } from './format.ts';
 import english from './generated/words-en.json' with { type: 'json' };
+import { wordsOfCode } from './incident-words.ts';
 import { keep, readKept } from './kept.ts';
 
 const KEY = 'language';
@@ -15,6 +16,11 @@ let dictionary = english as unknown as Dictionary;
 /** Counts the choices: the words of the last one count, whatever is loaded first. */
 let choices = 0;
 const listeners = new Set<() => void>();
+
+/** Dictionary of the language of the names. */
+export function wordsNow(): Dictionary {
+  return dictionary;
+}
 
 /** Language of the names now. */
 export function languageOfNames(): string {
@@ -70,7 +76,7 @@ export function valueInWords(path: string, value: unknown, resolution?: number):
 
 /** Words for a code; one that is newer than this page is divided into its words. */
 export function codeInWords(group: TermGroup, code: unknown): string {
-  return termInWords(group, code) ?? wordsOf(`.${String(code)}`).toLowerCase();
+  return wordsOfCode(dictionary, group, code);
 }
 
 /** Words for a code; undefined if it has none. */

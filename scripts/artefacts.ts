@@ -23,7 +23,7 @@ import { hubPage } from './hub-settings.ts';
 import { architecturePage, readmeWithRooms } from './imports/drawing.ts';
 import { inspectPage } from './inspect-lines.ts';
 import { logEventsPage } from './log-page.ts';
-import { pageFile, pageLicences, pageScript, pageStyle } from './page.ts';
+import { pageFile, pageLicences, pageScript, pageStyle, pageWorker } from './page.ts';
 import { readmeWithFormats } from './readme-formats.ts';
 import { tripPage } from './trip-page.ts';
 
@@ -92,6 +92,7 @@ export const artefacts: readonly Artefact[] = [
     make: () => `${JSON.stringify(dictionaryOf(language))}\n`,
   })),
   { file: 'page/generated/page.js', make: pageScript },
+  { file: 'page/generated/worker.js', make: pageWorker },
   { file: 'page/generated/page.css', make: pageStyle },
   { file: 'page/generated/licences.txt', make: pageLicences },
   ...declarationFiles,

@@ -23,6 +23,16 @@ export async function pageScript(): Promise<string> {
   return (await bundleScript()).text;
 }
 
+/** The service worker of the page. */
+export async function pageWorker(): Promise<string> {
+  const { outputFiles } = await build({
+    ...bundling,
+    entryPoints: [join(page, 'shared/push/worker.ts')],
+    format: 'iife',
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
 export async function pageStyle(): Promise<string> {
   const { outputFiles } = await build({ ...bundling, entryPoints: [join(page, 'page.css')] });
   return outputFiles[0]?.text ?? '';

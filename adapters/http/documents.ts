@@ -26,6 +26,8 @@ export interface Documents {
 export const pageFiles: readonly (readonly [file: string, address: string, type: string])[] = [
   ['index.html', '/', 'text/html; charset=utf-8'],
   ['page.js', '/page/page.js', 'text/javascript; charset=utf-8'],
+  // At the root: it shall open every page below.
+  ['worker.js', '/worker.js', 'text/javascript; charset=utf-8'],
   ['page.css', '/page/page.css', 'text/css; charset=utf-8'],
   ['icon.svg', '/page/icon.svg', 'image/svg+xml'],
   // Home screens take no SVG.

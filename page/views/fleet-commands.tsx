@@ -2,9 +2,10 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-overview.ts';
+import { addressOfCar } from '../addresses.ts';
 import { labelOf, titleOf } from '../command-words.ts';
 import { carNow } from '../connection.ts';
-import { addressOfCar, capital, numberOf } from '../format.ts';
+import { capital, numberOf } from '../format.ts';
 import { usePolled } from '../hooks.ts';
 import { type HubRemote, isFinal, readRemote, requestRemote } from '../hub-remotes.ts';
 import { codeInWords, languageOfNames } from '../words.ts';

@@ -2,8 +2,9 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { FleetEvents as Events, FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
+import { addressOfCar } from '../addresses.ts';
 import { labelOfEvent } from '../event-words.ts';
-import { addressOfCar, timeOf } from '../format.ts';
+import { timeOf } from '../format.ts';
 import { usePolled } from '../hooks.ts';
 
 /** Time between two readings while no stream says when there is something to read, ms. */

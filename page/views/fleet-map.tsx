@@ -2,8 +2,9 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { type Age, ageOfSilence, ages, type FleetPositions } from '../../protocol/interface/own/hub-overview.ts';
+import { addressOfCar } from '../addresses.ts';
 import { carNow, pollWhileVisible } from '../connection.ts';
-import { addressOfCar, numberOf } from '../format.ts';
+import { numberOf } from '../format.ts';
 import { useTopics, useWidth } from '../hooks.ts';
 import { type LandMap, namedCities, type Place, partIn } from '../map-data.ts';
 import { useLandMap } from './land-map.ts';

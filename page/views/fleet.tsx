@@ -9,8 +9,9 @@ import {
   type FleetTable,
   type SortKey,
 } from '../../protocol/interface/own/hub-overview.ts';
+import { addressOfCar } from '../addresses.ts';
 import { carNow, sideOfCredentials } from '../connection.ts';
-import { addressOfCar, ageOf, numberOf } from '../format.ts';
+import { ageOf, numberOf } from '../format.ts';
 import { useRows, useTopics } from '../hooks.ts';
 import { FleetCommands } from './fleet-commands.tsx';
 import { FleetEvents } from './fleet-events.tsx';

@@ -1,6 +1,7 @@
 /** Collisions, alarms, thefts and warnings that nobody has seen yet. They stay until a person says so, in each browser. */
 import type { JSX } from 'preact';
-import { useReducer } from 'preact/hooks';
+import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
+import { type IncidentAddress, incidentOfAddress } from '../addresses.ts';
 import { store } from '../car-store.ts';
 import { numberOf, timeOf } from '../format.ts';
 import { useRecords, useTopics } from '../hooks.ts';
@@ -13,12 +14,16 @@ const DAY = 86_400_000;
 const SPAN = 31 * DAY;
 /** Time between two readings, ms; what the page sees in the values is read at once. */
 const EVERY = 5_000;
+/** An incident that is farther in time is another one. */
+const MAX_TIME_DIFFERENCE_MS = 600_000;
 /** Rows of the list. */
 const MOST_ROWS = 4;
 
 export interface Unseen {
   /** Newest first. */
   readonly incidents: readonly JourneyEvent[];
+  /** The incident in the address of the page, which a notification led to; it may have been seen. */
+  readonly addressed?: JourneyEvent | undefined;
   /** Why they are not known. */
   readonly fault?: string | undefined;
   readonly see: (incidents: readonly JourneyEvent[]) => void;
@@ -36,10 +41,12 @@ export function useUnseen(): Unseen {
     'alarm.trigger.type',
     'stolen.state',
   );
+  const asked = useIncidentAddress();
   const key = `seen ${vin}`;
   const seen = new Set((readKept(key) ?? '').split('\n'));
   return {
     incidents: (data ?? []).filter(({ id }) => !seen.has(id)),
+    addressed: asked === undefined || asked.vin !== vin ? undefined : nearest(data ?? [], asked),
     fault,
     see: (incidents) => {
       // Those that are too old to be read again are forgotten.
@@ -50,15 +57,41 @@ export function useUnseen(): Unseen {
   };
 }
 
+function useIncidentAddress(): IncidentAddress | undefined {
+  const [address, setAddress] = useState(incidentOfAddress(location.hash));
+  useEffect(() => {
+    const changed = (): void => setAddress(incidentOfAddress(location.hash));
+    addEventListener('hashchange', changed);
+    return () => removeEventListener('hashchange', changed);
+  }, []);
+  return address;
+}
+
+/** A notification of an alarm or a theft has the time of the event, which is not exactly that of the record. */
+function nearest(incidents: readonly JourneyEvent[], { kind, at }: IncidentAddress): JourneyEvent | undefined {
+  const distance = ({ from }: JourneyEvent): number => Math.abs(from - at);
+  const [first] = incidents
+    .filter((one) => one.kind === kind && distance(one) <= MAX_TIME_DIFFERENCE_MS)
+    .sort((a, b) => distance(a) - distance(b));
+  return first;
+}
+
 /** Class of the mark of an incident. */
 function markOf({ kind, severity }: JourneyEvent): 'bad' | 'warn' {
   return kind === 'Alert' && severity !== 'Critical' ? 'warn' : 'bad';
 }
 
-/** Incidents that say the same are one row, which shows the newest: a list of one door must not hide a collision. */
-function rowsOf(incidents: readonly JourneyEvent[]): (readonly [JourneyEvent, ...JourneyEvent[]])[] {
+/**
+ * Incidents that say the same are one row, which shows the newest: a list of one door must not hide a collision. The
+ * addressed incident is the first row, and heads it.
+ */
+function rowsOf(
+  incidents: readonly JourneyEvent[],
+  addressed: JourneyEvent | undefined,
+): (readonly [JourneyEvent, ...JourneyEvent[]])[] {
+  const others = incidents.filter(({ id }) => id !== addressed?.id);
   const rows = new Map<string, [JourneyEvent, ...JourneyEvent[]]>();
-  for (const incident of incidents) {
+  for (const incident of addressed === undefined ? incidents : [addressed, ...others]) {
     const key = `${incident.kind} ${incident.text}`;
     const row = rows.get(key);
     if (row === undefined) rows.set(key, [incident]);
@@ -67,10 +100,13 @@ function rowsOf(incidents: readonly JourneyEvent[]): (readonly [JourneyEvent, ..
   return [...rows.values()];
 }
 
-export function Incidents({ incidents, fault, see }: Unseen): JSX.Element {
-  const rows = rowsOf(incidents);
+export function Incidents({ incidents, addressed, fault, see }: Unseen): JSX.Element {
+  const rows = rowsOf(incidents, addressed);
   const shown = rows.slice(0, MOST_ROWS);
   const rest = rows.length - shown.length;
+  const element = useRef<HTMLLIElement>(null);
+  // The reader came to see it.
+  useEffect(() => element.current?.focus(), [addressed?.id]);
   const isLost = fault !== undefined && store.connection.state === 'live';
   return (
     <div class="notices" aria-live="polite">
@@ -78,7 +114,7 @@ export function Incidents({ incidents, fault, see }: Unseen): JSX.Element {
       {shown.length > 0 && (
         <section class="panel incidents" aria-labelledby="incidents-title" lang={languageOfNames()}>
           <header>
-            <h2 id="incidents-title">{codeInWords('page', 'unseen')}</h2>
+            <h2 id="incidents-title">{codeInWords('page', incidents.length > 0 ? 'unseen' : 'incident')}</h2>
             {incidents.length > 1 && (
               <button type="button" class="btn small seen" onClick={() => see(incidents)}>
                 {codeInWords('page', 'allSeen')} ({numberOf(incidents.length, 1)})
@@ -88,8 +124,12 @@ export function Incidents({ incidents, fault, see }: Unseen): JSX.Element {
           <ul>
             {shown.map((row) => {
               const [incident] = row;
+              const isAddressed = incident.id === addressed?.id;
               return (
-                <li key={incident.id}>
+                <li
+                  key={incident.id}
+                  {...(isAddressed ? { ref: element, tabIndex: -1, 'aria-current': 'true' as const } : {})}
+                >
                   <i class={`mark ${markOf(incident)}`} aria-hidden="true" />
                   <span>
                     <b class={markOf(incident) === 'bad' ? 'bad' : undefined}>{incident.text}</b>{' '}
@@ -99,14 +139,16 @@ export function Incidents({ incidents, fault, see }: Unseen): JSX.Element {
                       {incident.open && `, ${codeInWords('page', 'ongoing')}`}
                     </span>
                   </span>
-                  <button
-                    type="button"
-                    class="btn small seen"
-                    aria-label={`${codeInWords('page', 'seen')}: ${incident.text}`}
-                    onClick={() => see(row)}
-                  >
-                    {codeInWords('page', 'seen')}
-                  </button>
+                  {row.some((one) => incidents.includes(one)) && (
+                    <button
+                      type="button"
+                      class="btn small seen"
+                      aria-label={`${codeInWords('page', 'seen')}: ${incident.text}`}
+                      onClick={() => see(row)}
+                    >
+                      {codeInWords('page', 'seen')}
+                    </button>
+                  )}
                 </li>
               );
             })}

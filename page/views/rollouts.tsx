@@ -9,8 +9,9 @@ import {
   rolloutCarStates,
   rolloutScope,
 } from '../../protocol/interface/own/rollouts.ts';
+import { addressOfCar } from '../addresses.ts';
 import { hasScope, post } from '../connection.ts';
-import { addressOfCar, numberOf } from '../format.ts';
+import { numberOf } from '../format.ts';
 import { usePolled } from '../hooks.ts';
 import { Question } from './commands.tsx';
 

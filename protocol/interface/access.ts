@@ -128,6 +128,7 @@ const open: readonly AccessRow[] = [
     'GET /',
     'GET /page/page.js',
     'GET /page/page.css',
+    'GET /worker.js',
     'GET /page/icon.svg',
     'GET /page/icon.png',
     'GET /page/page.webmanifest',

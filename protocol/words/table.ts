@@ -6,7 +6,7 @@ import { commandStateWords, commandWords, failureWords, orderQuestionWords, orde
 import { alertWords } from './alerts.ts';
 import type { Dictionary } from './dictionary.ts';
 import { type Language, languages, type Wording } from './languages.ts';
-import { pageWords } from './page.ts';
+import { pageWords, pushObstacleWords } from './page.ts';
 import {
   alertSeverityWords,
   collisionSeverityWords,
@@ -34,6 +34,7 @@ export const termWords = {
   commandStates: commandStateWords,
   failures: failureWords,
   page: pageWords,
+  pushObstacles: pushObstacleWords,
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Wording>>>>;
 export type TermGroup = keyof typeof termWords;
 

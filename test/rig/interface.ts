@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { Agent } from 'undici';
-import { callbackChannels } from '../../adapters/callbacks/index.ts';
+import { callbackChannels, type VapidKeys } from '../../adapters/callbacks/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { generateKey } from '../../adapters/keys/index.ts';
 import { EmbeddedBroker } from '../../adapters/mqtt/index.ts';
@@ -70,6 +70,8 @@ export interface BenchOptions {
   readonly broker?: string;
   /** True: nothing comes from the buses, so that the car stays as its day left it. */
   readonly still?: boolean;
+  /** Keys of push notifications; default: the car has none. */
+  readonly push?: VapidKeys;
 }
 
 /** File of the messages of the day, in the folder of the records. */
@@ -84,12 +86,14 @@ export class InterfaceBench {
   readonly simulation: SimulatedCar = benchCar(vehicle, this.clock, { scenario: 'parked' });
   readonly #broker = new EmbeddedBroker();
   readonly #still: boolean;
+  readonly #push: VapidKeys | undefined;
   readonly #url: string | undefined;
   readonly #http: NonNullable<BenchOptions['http']>;
   readonly #connections = new Agent({ connections: 8, pipelining: 1 });
   #car: Car | undefined;
 
-  private constructor({ http = { local: true, port: 0 }, broker, still = false }: BenchOptions) {
+  private constructor({ http = { local: true, port: 0 }, broker, still = false, push }: BenchOptions) {
+    this.#push = push;
     this.#http = http;
     this.#still = still;
     this.#url = broker;
@@ -122,6 +126,7 @@ export class InterfaceBench {
 
   /** Starts the agent, again after {@link halt}. */
   async boot(): Promise<void> {
+    const push = this.#push;
     this.#car = await startCar({
       vin: VIN,
       vehicle,
@@ -135,6 +140,7 @@ export class InterfaceBench {
       notificationChannels: callbackChannels({
         networks: ['127.0.0.0/8'],
         allowHttp: true,
+        ...(push === undefined ? {} : { vapid: () => push, pushKey: push.publicKey }),
         now: () => this.clock.now(),
       }),
       http: this.#http,

@@ -1,0 +1,105 @@
+/** The notification for an event of a monitor. It has the words of the dictionary that the page stored. */
+import type { Dictionary } from '../../../protocol/words/dictionary.ts';
+import { addressOfIncident, type IncidentKind } from '../../addresses.ts';
+import { type IncidentRecord, wordsOfCode, wordsOfIncident } from '../../incident-words.ts';
+
+/** Members of a push that the page reads. docs/callbacks.md, "Push". */
+export interface PushPayload {
+  readonly id: string;
+  /** With the label of the monitor as its title. */
+  readonly notification?: { readonly title?: string };
+  readonly message: {
+    readonly date: string;
+    readonly attributes?: readonly { readonly key: string; readonly value: string }[];
+    /** Without its values if the push would be too long with them. */
+    readonly monitorEvent?: { readonly values?: readonly EventValue[] };
+  };
+}
+
+interface EventValue {
+  readonly data: string;
+  readonly value: {
+    readonly body: { readonly literalValue?: string; readonly objectValues?: readonly RecordJson[] };
+  };
+  /** The trigger of this value made the event. */
+  readonly previous?: string;
+}
+
+interface RecordJson extends IncidentRecord {
+  readonly id?: string;
+  readonly createdAt?: string;
+  readonly startedAt?: string;
+  readonly endAt?: string;
+}
+
+/** Arguments of `showNotification`. */
+export interface ShownNotification {
+  readonly title: string;
+  readonly options: {
+    readonly body: string;
+    readonly lang: string;
+    readonly tag: string;
+    readonly icon: string;
+    readonly timestamp: number;
+    readonly requireInteraction: boolean;
+    /** Fragment of the page's address that shows the incident. */
+    readonly data: { readonly address: string };
+  };
+}
+
+/** @param words if omitted, the title is the label of the monitor */
+export function notificationOf({ id, notification, message }: PushPayload, words?: Dictionary): ShownNotification {
+  const { attributes = [], monitorEvent, date } = message;
+  const attribute = (name: string): string | undefined => attributes.find(({ key }) => key === name)?.value;
+  const incident = incidentIn(monitorEvent?.values ?? []);
+  const { kind = 'Alert', record = {} } = incident ?? {};
+  const at = Date.parse(record.startedAt ?? record.createdAt ?? date);
+  const happened = Date.parse(record.endAt ?? date);
+  const vin = attribute('vin') ?? '';
+  const when = new Intl.DateTimeFormat(words?.language, { dateStyle: 'medium', timeStyle: 'short' }).format(happened);
+  return {
+    title: titleOf(incident, words) ?? notification?.title ?? 'Vigie',
+    options: {
+      body: [attribute('car') ?? vin, when].filter((part) => part !== '').join(', '),
+      lang: words?.language ?? 'en',
+      // The end of an alert replaces its begin.
+      tag: record.id ?? id,
+      icon: '/page/icon.png',
+      timestamp: happened,
+      requireInteraction: incident !== undefined && kind !== 'Alert',
+      data: { address: incident === undefined ? '' : addressOfIncident({ vin, kind, at }) },
+    },
+  };
+}
+
+interface Incident {
+  readonly kind: IncidentKind;
+  readonly record: RecordJson;
+}
+
+function titleOf(incident: Incident | undefined, words: Dictionary | undefined): string | undefined {
+  if (incident === undefined || words === undefined) return undefined;
+  const { kind, record } = incident;
+  const text = wordsOfIncident(words, kind, record);
+  return record.endAt === undefined ? text : `${text}: ${wordsOfCode(words, 'page', 'ended')}`;
+}
+
+/** The most severe incident of the event: each value that the monitor watches is in it, also one that did not change. */
+function incidentIn(values: readonly EventValue[]): Incident | undefined {
+  const find = (data: string): EventValue | undefined => values.find((one) => one.data === data);
+  const collision = find('vehicle.collision.side') ?? find('vehicle.collision.severity');
+  const [impact] = collision?.value.body.objectValues ?? [];
+  if (impact !== undefined) return { kind: 'Collision', record: impact };
+  if (find('stolen.state')?.previous !== undefined) return { kind: 'Theft', record: {} };
+  const alarm = find('vehicle.alarm.trigger.type');
+  if (alarm?.previous !== undefined) {
+    return { kind: 'Alarm', record: { trigger: { type: alarm.value.body.literalValue ?? '' } } };
+  }
+  const alerts = find('vehicle.alert')?.value.body.objectValues ?? [];
+  const [newest] = [...alerts].sort((a, b) => changedAt(b) - changedAt(a));
+  return newest === undefined ? undefined : { kind: 'Alert', record: newest };
+}
+
+function changedAt({ endAt, startedAt, createdAt }: RecordJson): number {
+  return Date.parse(endAt ?? startedAt ?? createdAt ?? '') || 0;
+}

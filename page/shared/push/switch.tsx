@@ -1,0 +1,76 @@
+/** The switch "Notifications on this device", or the reason why there is none. */
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { useNames } from '../../language-choice.tsx';
+import { codeInWords, languageOfNames, listenToLanguage } from '../../words.ts';
+import { type PushCars, type PushState, readPush, turnOff, turnOn, updateWords } from './subscription.ts';
+
+interface PushSwitchOptions extends PushCars {
+  /** The server has admitted the reader. */
+  readonly admitted: boolean;
+}
+
+export function PushSwitch({ admitted, vin, title }: PushSwitchOptions): JSX.Element | null {
+  useNames();
+  const [state, setState] = useState<PushState>();
+  const [fault, setFault] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const report = ({ message }: Error): void => setFault(message);
+  useEffect(() => {
+    if (!admitted) return;
+    let ended = false;
+    const read = (): void => {
+      if (document.visibilityState !== 'visible') return;
+      readPush({ vin }).then(
+        (next) => !ended && setState(next),
+        (error: Error) => !ended && report(error),
+      );
+    };
+    read();
+    // The reader may have changed the permission, and a push service may have ended the subscription.
+    document.addEventListener('visibilitychange', read);
+    const endLanguage = listenToLanguage(() => updateWords().catch(report));
+    return () => {
+      ended = true;
+      document.removeEventListener('visibilitychange', read);
+      endLanguage();
+    };
+  }, [admitted, vin]);
+  if (!admitted || (state === undefined && fault === undefined)) return null;
+  const name = codeInWords('page', 'push');
+  const isOn = state !== undefined && 'on' in state && state.on > 0 && state.on === state.of;
+  const change = async (wanted: boolean): Promise<void> => {
+    setBusy(true);
+    setFault(undefined);
+    await (wanted ? turnOn({ vin, title }) : turnOff({ vin })).catch(report);
+    await readPush({ vin }).then(setState, report);
+    setBusy(false);
+  };
+  return (
+    <div class="push" lang={languageOfNames()}>
+      {state === undefined || 'obstacle' in state ? (
+        <span>{name}</span>
+      ) : (
+        <button
+          type="button"
+          role="switch"
+          class="switch"
+          aria-checked={isOn}
+          disabled={isBusy}
+          onClick={() => change(!isOn)}
+        >
+          {name}
+          {state.on > 0 && !isOn && ` (${state.on}/${state.of})`}
+        </button>
+      )}
+      {state !== undefined && 'obstacle' in state && (
+        <span class="note">{codeInWords('pushObstacles', state.obstacle)}</span>
+      )}
+      {fault !== undefined && (
+        <span class="bad" role="alert">
+          {fault}
+        </span>
+      )}
+    </div>
+  );
+}
