@@ -1,4 +1,4 @@
-/** Positions and velocities in earth-centred coordinates, as some binary protocols have them, to what a fix says. */
+/** Converts positions and velocities in earth-centred coordinates, which some binary protocols use, to a fix. */
 import { type Fix, rounded } from './fix.ts';
 
 /** WGS 84 ellipsoid: semi-major axis in metres and first eccentricity squared (NIMA TR8350.2). */

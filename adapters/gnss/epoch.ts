@@ -25,7 +25,7 @@ class Epoch {
   time: number | undefined;
   /** UTC milliseconds of midnight. */
   date: number | undefined;
-  /** What the last sentence that knows says. */
+  /** From the last sentence that contains it. */
   valid = false;
   latitude: number | undefined;
   longitude: number | undefined;
@@ -33,7 +33,7 @@ class Epoch {
   speed: number | undefined;
   heading: number | undefined;
   satellites: number | undefined;
-  /** Of GSA: 1 no fix, 2, 3. */
+  /** From GSA: 1 is no fix, 2 is 2D, 3 is 3D. */
   dimension: number | undefined;
   /** Satellites in GSA, by system and number. */
   readonly used = new Set<string>();
@@ -44,7 +44,7 @@ class Epoch {
 export class EpochMerger {
   private readonly give: (fix: Fix) => void;
   private epoch = new Epoch();
-  /** A moment whose date is known, UTC milliseconds. */
+  /** A time with a known date, UTC milliseconds. */
   private anchor: number | undefined;
   /** GSA does not come with every epoch of every receiver: what it said last, until the fix is lost. */
   private dimension: number | undefined;
@@ -78,7 +78,7 @@ export class EpochMerger {
     return undefined;
   }
 
-  /** Gives what is known of the epoch, unless that was given. */
+  /** Emits the fix of the epoch, unless it was emitted already. */
   settle(): void {
     if (this.given || this.epoch.sentences.size === 0) return;
     this.given = true;
@@ -195,7 +195,7 @@ export class EpochMerger {
     }
   }
 
-  /** Tells the date; its time may be that of the next second pulse, so it is not an epoch of its own. */
+  /** Contains the date. Its time may be that of the next second pulse, so it does not begin an epoch. */
   private zda({ fields }: Sentence): void {
     const [time, ...rest] = fields;
     const [dayOfMonth, month, year] = rest.map((field) => (/^\d+$/.test(field) ? Number(field) : undefined));
@@ -224,7 +224,7 @@ export class EpochMerger {
     return fix;
   }
 
-  /** GSA says it; without GSA an altitude of at least four satellites is a third dimension. */
+  /** GSA contains it. Without GSA, an altitude from at least four satellites means a 3D fix. */
   private kind(epoch: Epoch): FixKind {
     if (epoch.dimension !== undefined) this.dimension = epoch.dimension;
     if (!epoch.valid || epoch.dimension === 1) {

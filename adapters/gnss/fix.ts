@@ -1,9 +1,9 @@
-/** What a receiver says about where it is, whichever way it says it. */
+/** A position fix of a receiver, in any protocol. */
 import type { Diagnostic } from '../../protocol/diagnostic.ts';
 
 /** Members that the receiver does not give are absent; position, speed and course only come with a fix. */
 export interface Fix {
-  /** UTC milliseconds of the measurement, as the receiver says; absent until it gave the date with a fix or in ZDA. */
+  /** Time of the measurement by the receiver, UTC milliseconds. Absent until it has sent the date, with a fix or in ZDA. */
   readonly t?: number;
   /** Degrees, WGS 84, north positive, -90..90. */
   readonly latitude?: number;
@@ -30,7 +30,7 @@ export interface FixParser {
   readonly records: number;
   /** Binary messages that could be read and tell no fix, by name: how many. */
   readonly others: ReadonlyMap<string, number>;
-  /** Positions that were left out, because nothing says whether they are valid. */
+  /** Number of positions that were ignored because no message says whether they are valid. */
   readonly unproven: number;
   /** @returns the fixes that became complete. */
   push(bytes: Uint8Array): readonly Fix[];

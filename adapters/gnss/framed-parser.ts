@@ -1,7 +1,7 @@
 import { Faults, type Fix, type FixParser } from './fix.ts';
 import { Framer, type RecordSink } from './framing.ts';
 
-/** What the parsers have in common: records are found in the bytes, and fixes collected until they are taken. */
+/** Common part of the parsers: finds records in the bytes, and collects fixes until the caller takes them. */
 export abstract class FramedParser implements FixParser {
   readonly faults: Faults;
   /** Records that could be read, whatever they say. */
@@ -38,7 +38,7 @@ export abstract class FramedParser implements FixParser {
   /** The records that are looked for. Called once, before the parser has members of its own. */
   protected abstract sink(): Omit<RecordSink, 'fault'>;
 
-  /** Gives the fix that only waits for the next to begin. */
+  /** Emits the fix that waits for the next epoch to begin. */
   protected abstract settleHeld(): void;
 
   protected give(fix: Fix): void {

@@ -4,15 +4,15 @@
  * both; a sentence also ends with its checksum.
  */
 
-/** What was found; `line` is 1-based, 0 for binary frames, which have none. */
+/** Receives the records. `line` is 1-based, and 0 for binary frames. */
 export interface RecordSink {
-  /** From `$` to the checksum, or to the line end when there is none. */
+  /** From `$` to the checksum, or to the end of the line if there is no checksum. */
   sentence?(text: string, line: number): void;
   /** A line that begins with `{"class":`. */
   json?(text: string, line: number): void;
   /** A line that begins with `#`. */
   comment?(text: string): void;
-  /** Payload of a frame whose checksum is right; valid during the call. */
+  /** Payload of a frame with the right checksum. Valid during the call only. */
   sirf?(payload: Uint8Array): void;
   /**
    * Class (high byte) and message, and the payload of a frame whose checksum is right; valid during the call.
@@ -49,7 +49,7 @@ const STAR = 42;
 const BRACE = 123;
 
 const jsonStart = new TextEncoder().encode('{"class":');
-/** Talker and sentence, or a proprietary address: what tells a sentence from a dollar sign in binary data. */
+/** Talker and sentence, or a proprietary address. It distinguishes a sentence from a dollar sign in binary data. */
 const address = /^\$[A-Z][A-Z\d]{2,9},/;
 
 /** Keeps no more than one unfinished record. */
@@ -78,7 +78,7 @@ export class Framer {
     }
   }
 
-  /** What is unfinished now will never be finished. */
+  /** Ends the input: an unfinished record will not be completed. */
   finish(): void {
     this.last = true;
     this.scan();
@@ -114,7 +114,7 @@ export class Framer {
     }
   }
 
-  /** Where the record at `start` ends, or the byte that is none; undefined when more bytes must tell. */
+  /** End of the record, or of the stray byte, at `start`. Undefined if more bytes are needed to decide. */
   private record(): number | undefined {
     const { buffer, start, sink } = this;
     const code = buffer[start];
@@ -230,7 +230,7 @@ export class Framer {
     return String.fromCharCode(...this.buffer.subarray(this.start, to));
   }
 
-  /** Goes on to `to`, counting lines on the way. */
+  /** Continues at `to`, and counts the lines between. */
   private pass(to: number): void {
     const { buffer } = this;
     for (; this.start < to; this.start++) {

@@ -7,7 +7,7 @@ import { type Fix, type FixKind, rounded } from './fix.ts';
 import { FramedParser } from './framed-parser.ts';
 import type { RecordSink } from './framing.ts';
 
-/** What a Date can hold (ECMA-262 §21.4.1.1), milliseconds. */
+/** Range of a Date (ECMA-262 §21.4.1.1), milliseconds. */
 const farthest = 8.64e15;
 
 type Report = Readonly<Record<string, unknown>>;

@@ -12,7 +12,7 @@ import { readSirf } from './sirf.ts';
 import { nameOfUbx, UbxEpochs } from './ubx.ts';
 
 interface NmeaOptions {
-  /** What diagnostics name: a file or a device. */
+  /** File or device, for diagnostics. */
   readonly file: string;
   /**
    * UTC milliseconds after which the receiver cannot have spoken: the present, unless the recording's header names its
@@ -32,7 +32,7 @@ export class NmeaParser extends FramedParser {
   private readonly merger: EpochMerger;
   private readonly ubx: UbxEpochs;
   private latest: number;
-  /** Of UBX, the last one. */
+  /** The last UBX message. */
   private moment: number | undefined;
   /** Since the last fix of the other protocol. */
   private ubxCame = false;
@@ -59,7 +59,7 @@ export class NmeaParser extends FramedParser {
   }
 
   protected override settleHeld(): void {
-    // What has the time comes first: the same without it is left out.
+    // Fixes with a time come first; the same fix without a time is ignored.
     if (this.ubx.moment === undefined) this.merger.settle();
     this.ubx.settle();
     this.merger.settle();

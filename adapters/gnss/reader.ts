@@ -30,7 +30,7 @@ export interface FixReader {
 /** Classes of gpsd's reports (gpsd_json(5)) that begin a recording. */
 const gpsdClasses = /^\{"class":"(TPV|SKY|GST|ATT|VERSION|DEVICES?|WATCH|PPS|TOFF)"/;
 
-/** What counts as a sentence also without a checksum. */
+/** Accepted as a sentence also without a checksum. */
 const plainKinds = /^(GGA|GLL|GNS|GSA|GST|GSV|RMC|VTG|ZDA)$/;
 
 /** The format of a recording by its first bytes; undefined when they are of no receiver. */

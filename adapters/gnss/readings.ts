@@ -6,7 +6,7 @@ import type { Fix } from './fix.ts';
 export const gnssMessage = 'GNSS';
 
 /**
- * What a profile may name:
+ * Names for profiles:
  *
  * | signal | unit |
  * |---|---|

@@ -6,7 +6,7 @@
 import { midnight as beginningOf } from '../../protocol/calendar.ts';
 
 export interface Sentence {
-  /** GP, GL, GA, GB, BD, GQ, QZ, GI, GN, or whatever else says of itself that it is a talker. */
+  /** GP, GL, GA, GB, BD, GQ, QZ, GI, GN, or another talker. */
   readonly talker: string;
   /** GGA, RMC, … */
   readonly kind: string;

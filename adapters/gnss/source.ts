@@ -19,7 +19,7 @@ import type { FixFormat } from './reader.ts';
 import { FixReadings } from './readings.ts';
 
 /**
- * Takes the time that a receiver tells, for a clock to be set by.
+ * Receives the time of a receiver, to set a clock.
  * @param time UTC milliseconds of a measurement that had a fix; as wrong as the receiver may be
  * @param received monotonic milliseconds at which the first byte about that measurement had come: later than `time` by
  * what the receiver and the line need
@@ -27,9 +27,9 @@ import { FixReadings } from './readings.ts';
 export type FixTime = (time: number, received: number) => void;
 
 export interface GnssSourceOptions {
-  /** What diagnostics name: the device or address. */
+  /** Device or address, for diagnostics. */
   readonly name: string;
-  /** What comes over the line: NMEA 0183 (or SiRF binary), or the reports of gpsd. */
+  /** Protocol of the line: NMEA 0183 (or SiRF binary), or the reports of gpsd. */
   readonly format: FixFormat;
   readonly open: OpenLine;
   readonly clock: Clock;
@@ -38,7 +38,7 @@ export interface GnssSourceOptions {
   readonly earliest: number;
   /** Left out for a line that may bring recordings, such as a file: they tell the time of another day. */
   readonly time?: FixTime;
-  /** Milliseconds without a byte, or without a record, after which the line is opened anew; default 10 s. */
+  /** Milliseconds without a byte, or without a record, before the line is opened again. Default 10 s. */
   readonly silence?: number;
   /** Whether the unit sleeps: the line is closed then; default: never. */
   readonly rest?: Rest;
@@ -78,12 +78,12 @@ export class GnssSource implements ReadingSource {
   /** Bytes since the line was opened, as long as they are not records. */
   #strange: Uint8Array[] = [];
   #strangeSize = 0;
-  /** What the receiver speaks instead. */
+  /** Protocol that the receiver uses instead. */
   #protocol: string | undefined;
   #latest = Number.NEGATIVE_INFINITY;
   #fixes = 0;
   #positions = 0;
-  /** Of parsers of earlier lines. */
+  /** Counts of the parsers of earlier lines. */
   #countedBefore = { records: 0, broken: 0 };
   #cancelPause: () => void = () => undefined;
   #unsubscribe: (() => void) | undefined;
@@ -145,7 +145,7 @@ export class GnssSource implements ReadingSource {
     return { state: 'opening', ...reason, counts };
   };
 
-  /** A receiver whose messages can be read, and tell no fix. */
+  /** The receiver's messages can be read, and contain no fix. */
   #withoutFix(): { readonly reason?: string } {
     const { others, unproven } = this.#parser;
     if (this.#fixes > 0) return {};
@@ -161,10 +161,10 @@ export class GnssSource implements ReadingSource {
     return `the receiver speaks ${this.#protocol}, which is not read: set it to NMEA 0183 or UBX`;
   }
 
-  /** Looks for the protocol of a receiver that says nothing that can be read. */
+  /** Detects the protocol of a receiver that sends nothing readable. */
   async #identify(): Promise<void> {
     const bytes = Buffer.concat(this.#strange);
-    // A unit whose receiver speaks as it should has no use for it.
+    // Not needed while the receiver uses the configured protocol.
     const { identifyProtocol } = await import('./unread.ts');
     this.#protocol = identifyProtocol(bytes);
   }
@@ -210,7 +210,7 @@ export class GnssSource implements ReadingSource {
     if (this.#strangeSize >= STRANGE) return;
     this.#strange.push(bytes.slice(0, STRANGE));
     this.#strangeSize += bytes.length;
-    // A module that cannot be loaded is no reason to stop: the line is opened anew all the same.
+    // If the module cannot be loaded, the line is opened again all the same.
     if (this.#strangeSize >= STRANGE) this.#identify().catch(() => undefined);
   }
 
@@ -223,11 +223,11 @@ export class GnssSource implements ReadingSource {
   /** While the unit sleeps it needs no position. */
   #leave(): void {
     this.#ended();
-    // A line that cannot be closed says so when it is opened again.
+    // A line that cannot be closed reports that when it is opened again.
     this.#kept.stop().catch(() => undefined);
   }
 
-  /** What the line left unfinished is not a whole fix. */
+  /** Drops an unfinished record of the closed line: it is not a whole fix. */
   #ended(): void {
     this.#cancelPause();
     this.#countedBefore = {
@@ -237,7 +237,7 @@ export class GnssSource implements ReadingSource {
     this.#parser = parserOf(this.#options);
   }
 
-  /** gpsd without a receiver is silent, but lives: its answer says how many it has. */
+  /** gpsd without a receiver is silent but alive: its answer contains the number of receivers. */
   #idle(): void {
     if (this.#options.format !== 'gpsd') return;
     this.#kept.write(askDevices).catch((error: Error) => this.#kept.restart(error.message));

@@ -19,7 +19,7 @@ import { groundFix, isNearSurface } from './earth-centred.ts';
 import { type Fix, type FixKind, rounded } from './fix.ts';
 import { midnight } from './sentence.ts';
 
-/** What the messages of one epoch say: NAV-PVT, or where it does not come, each first of the others that knows. */
+/** Content of one epoch: from NAV-PVT, or without it, from the first other message that contains the value. */
 interface Epoch {
   readonly itow: number;
   t?: number;
@@ -27,7 +27,7 @@ interface Epoch {
   satellites?: number;
   place?: Pick<Fix, 'latitude' | 'longitude' | 'altitude'>;
   motion?: Pick<Fix, 'speed' | 'heading'>;
-  /** What NAV-SOL says of place and motion, for want of more exact messages. */
+  /** Position and motion from NAV-SOL, if no more exact message arrives. */
   solution?: Pick<Fix, 'latitude' | 'longitude' | 'speed' | 'heading'>;
 }
 
@@ -61,7 +61,7 @@ const WEEK = 604_800_000;
 const RESOLVED = 7;
 /** gnssFixOK: within the limits that are set for dilution and accuracy. */
 const FIX_OK = 1;
-/** Of flags3 in NAV-PVT: longitude, latitude and heights are not valid. */
+/** Bit of flags3 in NAV-PVT: longitude, latitude and heights are invalid. */
 const INVALID_PLACE = 1;
 
 const messages: ReadonlyMap<number, Message> = new Map([
@@ -86,7 +86,7 @@ export function nameOfUbx(message: number): string {
 
 /** Joins the messages of one epoch, which have the same iTOW, into one fix. */
 export class UbxEpochs {
-  /** Positions that were left out, because nothing of their epoch says whether they are valid. */
+  /** Number of positions that were ignored because no message of their epoch says whether they are valid. */
   unproven = 0;
   readonly #give: (fix: Fix) => void;
   #epoch: Epoch | undefined;
@@ -124,7 +124,7 @@ export class UbxEpochs {
     return this.#epoch?.t;
   }
 
-  /** Gives what is known of the epoch. */
+  /** Emits the fix of the epoch. */
   settle(): void {
     const epoch = this.#epoch;
     this.#epoch = undefined;
@@ -136,7 +136,7 @@ export class UbxEpochs {
     }
     const known = { ...defined({ t, satellites }), fix };
     if (fix === 'none') this.#give(known);
-    // A fix whose place other messages tell, such as sentences.
+    // Another message, such as a sentence, contains the position of this fix.
     else if (place !== undefined) this.#give({ ...known, ...motion, ...place });
   }
 }

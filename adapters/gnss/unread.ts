@@ -1,7 +1,7 @@
 /** Recordings of receivers in protocols that are known and not read, by their content. */
 
 interface Protocol {
-  /** What it is, for people. */
+  /** Name of the protocol, for people. */
   readonly what: string;
   /** Frames or lines that only this protocol has. */
   count(bytes: Uint8Array, text: string): number;
@@ -26,7 +26,7 @@ const protocols: readonly Protocol[] = [
   { what: 'KML, a track as XML', count: (_, text) => enough * matches(text, /<kml[\s>]/g) },
 ];
 
-/** What a recording is in; undefined for what is none of these. @param head its first bytes */
+/** Protocol of a recording, or undefined if it is not one of these. @param head its first bytes */
 export function identifyProtocol(head: Uint8Array): string | undefined {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1');
   return protocols.find(({ count: frames }) => frames(head, text) >= enough)?.what;
@@ -94,7 +94,7 @@ const DLE = 0x10;
 const ETX = 3;
 const longestPacket = 1024;
 
-/** What stands between DLE and DLE ETX, as TSIP and Garmin have it; DLE in it is doubled. */
+/** Content between DLE and DLE ETX (TSIP and Garmin). A DLE in the content is doubled. */
 function packets(bytes: Uint8Array): Uint8Array[] {
   const found: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at++) {

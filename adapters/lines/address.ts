@@ -15,7 +15,7 @@ type LineAddress =
 
 const forms = 'write /dev/ttyUSB0, serial:/dev/ttyUSB0?baud=38400, tcp://host:port or file:/path';
 const flowControls: readonly FlowControl[] = ['none', 'rtscts', 'xonxoff'];
-/** What the kernel's rates span (termios(3)); between them any number can be asked for. */
+/** Lowest and highest rate of the kernel (termios(3)). Any rate between them can be requested. */
 const slowest = 50;
 const fastest = 12_000_000;
 
@@ -78,7 +78,7 @@ function readTcp(text: string, wrong: (what: string) => never): LineAddress {
   return { kind: 'tcp', host: (bracketed ?? name) as string, port };
 }
 
-/** What opens the line; `rest` tells it whether the unit sleeps. */
+/** Opens the line. `rest` reports whether the unit sleeps. */
 export function lineTo(address: LineAddress, clock: Clock, rest?: Rest): OpenLine {
   switch (address.kind) {
     case 'serial':

@@ -1,6 +1,6 @@
 import { VigieError } from '../../protocol/errors.ts';
 
-/** What people can do about the usual reasons, by the system's code. */
+/** Advice for the usual reasons, by the system's code. */
 const advice: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such device or file; is it plugged in?',
   EACCES: 'no permission; give the user the group of the device, which is dialout for serial lines',

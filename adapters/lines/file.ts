@@ -19,7 +19,7 @@ interface FileLineOptions {
 const LOOK = 250;
 const BLOCK = 65_536;
 
-/** What was read of which file. */
+/** Identity of the open file, and the position reached in it. */
 interface Mark {
   readonly device: number;
   readonly inode: number;

@@ -61,7 +61,7 @@ class SerialLine implements Line {
   readonly #port: SerialPort;
   #closing = false;
   #heard = true;
-  /** What failed first. */
+  /** First failure. */
   #trouble: string | undefined;
   #watch: NodeJS.Timeout | undefined;
   #unsubscribe: (() => void) | undefined;

@@ -14,7 +14,7 @@ interface TcpLineOptions {
 const PATIENCE = 5_000;
 /** The kernel asks an end that is silent for this long whether it still lives, ms. */
 const KEEP_ALIVE = 15_000;
-/** What was written gets this long to leave before a closed line is cut, ms. */
+/** Time for written bytes to leave before a closed line is cut, ms. */
 const FAREWELL = 1_000;
 
 export function tcpLine({ host, port }: TcpLineOptions): OpenLine {
@@ -44,7 +44,7 @@ export function tcpLine({ host, port }: TcpLineOptions): OpenLine {
     });
 }
 
-/** Several addresses of a host that all failed come as one error with many; the first says it as well as any. */
+/** If all addresses of a host fail, Node reports one error with many causes. The first cause is as good as any. */
 function causeOf(error: Error): unknown {
   return error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
 }

@@ -12,7 +12,7 @@ type AdapterLine =
   | { readonly kind: 'length'; readonly bytes: number }
   /** One of these frames, `0:` to `F:` and over again. */
   | { readonly kind: 'segment'; readonly index: number; readonly data: Uint8Array }
-  /** The adapter says why there is no (more) answer. */
+  /** Reason of the adapter why there is no (further) answer. */
   | { readonly kind: 'complaint'; readonly text: string; readonly meaning: string; readonly reason: ComplaintReason }
   /** Nothing of interest: an echo of the request, `OK`, an empty line. */
   | { readonly kind: 'other' };
@@ -34,7 +34,7 @@ export type ComplaintReason =
   | 'unknown'
   | 'unreadable';
 
-/** What adapters say instead of an answer (ELM327 data sheet, "Error Messages and Alerts"; STN1110 manual §5). */
+/** Messages of adapters in place of an answer (ELM327 data sheet, "Error Messages and Alerts"; STN1110 manual §5). */
 const COMPLAINTS: readonly (readonly [RegExp, ComplaintReason, string])[] = [
   [/NO ?DATA/, 'silence', 'no ECU answered in time'],
   [/UNABLE ?TO ?CONNECT/, 'unconnected', 'no protocol gave an answer: is the ignition on?'],
@@ -77,7 +77,7 @@ export function adapterLines(response: string, echoed = true): AdapterLine[] {
   return lines;
 }
 
-/** What the complaints in it are about. */
+/** Subjects of its error messages. */
 export function complaintReasons(response: string): ReadonlySet<ComplaintReason> {
   const reasons = new Set<ComplaintReason>();
   for (const line of adapterLines(response)) if (line.kind === 'complaint') reasons.add(line.reason);

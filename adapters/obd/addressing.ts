@@ -82,7 +82,7 @@ export function commandId(command: CommandParts): string {
   return properties.length === 0 ? name : `${name}|${properties.join(',')}`;
 }
 
-/** What a person or a test calls a command: `010D`, `01 0D`, `7E0.010D`, `7E0.7E8.2101|f=-2018`. */
+/** Name of a command for people and tests: `010D`, `01 0D`, `7E0.010D`, `7E0.7E8.2101|f=-2018`. */
 interface CommandName {
   readonly header: string | undefined;
   readonly receiveAddress: string | undefined;

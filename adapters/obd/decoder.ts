@@ -10,7 +10,7 @@ import type { ObdCommand, SignalSet } from './signal-set.ts';
 
 /** One request and what the adapter printed for it. */
 export interface ObdExchange {
-  /** A command's identifier (`7E0.7E8.2101|f=-2018`) or request (`010D`); without it the answer itself tells. */
+  /** Identifier of a command (`7E0.7E8.2101|f=-2018`) or a request (`010D`). If omitted, the answer identifies it. */
   readonly command?: string;
   readonly response: string;
 }
@@ -26,7 +26,7 @@ export interface DecodedExchange {
 
 interface Prepared {
   readonly command: ObdCommand;
-  /** What an answer begins with: service + 0x40 and the echoed parameter, upper-case hex. */
+  /** Start of an answer: service + 0x40 and the echoed parameter, upper-case hex. */
   readonly prefix: string;
   readonly fields: readonly { readonly id: string; readonly read: FieldReader }[];
   /** Bytes that the signal nearest to the answer's begin needs. */
@@ -83,7 +83,7 @@ export class ObdDecoder {
     return this.#decoded(this.#read(exchange.response, wanted ?? this.#all), exchange.command, wanted);
   }
 
-  /** What a signal of a command is measured in, as its set writes it (`kilometersPerHour`). */
+  /** Unit of a signal of a command, in the spelling of its set (`kilometersPerHour`). */
   unitOf(command: string, signal: string): string | undefined {
     const signals = this.#named(command).flatMap((prepared) => prepared.command.signals);
     return signals.find(({ id }) => id === signal)?.format.unit;
@@ -233,7 +233,7 @@ function certainty(command: ObdCommand, header: string): number {
   return command.service <= LAST_STANDARD_SERVICE ? STANDARD : NOT;
 }
 
-/** Faults of an ECU that was not asked do not spoil the answer of the one that was. */
+/** Faults of another ECU do not spoil the answer of the addressed ECU. */
 function concerns(wanted: readonly Prepared[] | undefined, header: string): boolean {
   return wanted?.some(({ command }) => certainty(command, header) > STANDARD) ?? true;
 }

@@ -11,7 +11,7 @@ interface IsotpMessage {
 interface IsotpFault {
   readonly sender: string;
   readonly message: string;
-  /** The sender itself began anew: a late answer to an earlier request, cut off by the one to this. */
+  /** The sender itself restarted: its late answer to an earlier request was cut off by the answer to this one. */
   readonly replaced: boolean;
   /** The rest of the message did not come: how many consecutive frames did; undefined for other faults. */
   readonly unfinished: number | undefined;
@@ -42,11 +42,11 @@ const NONE = new Uint8Array();
 export class IsotpAssembler {
   readonly messages: IsotpMessage[] = [];
   readonly faults: IsotpFault[] = [];
-  /** Of each sender the newest first; several are copies of one message. */
+  /** By sender, the newest first. Several are copies of one message. */
   readonly #receptions = new Map<string, Reception[]>();
   /** Messages of one frame so far, by sender and bytes. */
   readonly #singles = new Set<string>();
-  /** Senders whose reception has ended by a fault: their further consecutive frames are no news. */
+  /** Senders with a failed reception: their further consecutive frames are ignored. */
   readonly #spoilt = new Set<string>();
 
   /** `data` begins with the protocol control information (ISO 15765-2 §9.6). */

@@ -1,4 +1,4 @@
-/** How diagnostics are asked, whatever carries them: an adapter on a serial line, or ISO-TP on a bus. */
+/** Port for diagnostic requests, over an adapter on a serial line or ISO-TP on a bus. */
 
 import type { DiagnosticAddress } from '../../protocol/profile.ts';
 
@@ -16,7 +16,7 @@ export interface DiagnosticRequest {
   readonly longestPending?: number;
   /** Goes before all that waits and is not urgent: somebody else's session would end meanwhile. */
   readonly urgent?: boolean;
-  /** Called as it comes to its turn, before anything of it is sent; what it throws, the request rejects with. */
+  /** Called before the request is sent, when its turn comes. If it throws, the request rejects with that error. */
   readonly allowed?: () => void;
 }
 
@@ -30,7 +30,7 @@ export interface DiagnosticAnswer {
 
 /** Asks one thing at a time; callers need not wait for each other, requests are queued in order. */
 export interface DiagnosticRequester {
-  /** True when the car is known to sleep: then nothing is asked. */
+  /** True if the car is known to sleep: no request is sent then. */
   readonly asleep?: boolean;
   /**
    * The answers that came in time; empty when no unit answered.

@@ -31,9 +31,9 @@ export interface ResponseFault {
 export interface ObdResponse {
   readonly messages: readonly ObdMessage[];
   readonly faults: readonly ResponseFault[];
-  /** What the adapter said instead of, or after, an answer. */
+  /** Message of the adapter in place of an answer, or after it. */
   readonly complaints: readonly string[];
-  /** What these were about. */
+  /** Subjects of these messages. */
   readonly reasons: ReadonlySet<ComplaintReason>;
 }
 

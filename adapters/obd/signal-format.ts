@@ -31,7 +31,7 @@ export interface SignalFormat {
   readonly map?: ReadonlyMap<string, string>;
 }
 
-/** What a signal decodes to. Integers beyond 2^53 and text are strings. */
+/** Decoded value of a signal. Integers beyond 2^53 and text are strings. */
 export type ObdValue = number | string;
 
 /** Data of one answer to a value; `null`: the format says that there is none; undefined: the data is too short. */
@@ -97,7 +97,7 @@ function narrow(format: SignalFormat): (data: Uint8Array) => number {
   return (data) => {
     let value = 0;
     for (let i = first; i < last; i++) value = value * 256 + (data[at(i)] as number);
-    // What lies before the field goes before the last byte comes: 56 bits would not fit the 53 of a double.
+    // Remove the bits before the field before adding the last byte: 56 bits do not fit the 53 of a double.
     value = ((value % ((span * weight) / 256)) * 256) / weight + Math.floor((data[at(last)] as number) / weight);
     value %= span;
     return sign && value >= span / 2 ? value - span : value;

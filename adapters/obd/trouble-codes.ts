@@ -60,7 +60,7 @@ function definedBy(system: number, digit: number, third: number): TroubleCode['d
   return digit === 2 ? 'manufacturer' : 'reserved';
 }
 
-/** What the three services of SAE J1979 report. */
+/** State of a code by the three services of SAE J1979. */
 const STORES = new Map([
   [0x43, 'confirmed'],
   [0x47, 'pending'],

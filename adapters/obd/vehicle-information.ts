@@ -3,7 +3,7 @@ import { hexByte, hexOf } from './hex.ts';
 import { joined } from './isotp.ts';
 import { asciiText } from './signal-format.ts';
 
-/** Answers of SAE J1979 service 09, and the bitmaps by which an ECU says which parameters it has. */
+/** Answers of SAE J1979 service 09, and the bitmaps of the parameters that an ECU supports. */
 
 /** Characters of a vehicle identification number: no I, O and Q (ISO 3779 §4). */
 const VIN = /^[A-HJ-NPR-Z0-9]{17}$/;

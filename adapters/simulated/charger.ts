@@ -5,7 +5,7 @@ const REACTION = 400;
 /** ChargeRequest of CHARGE_COMMAND: 1 start, 2 stop, 3 to 7 Level1 to Level5, 8 partial, 9 full. */
 const [START, STOP, LEVEL1, LEVEL5, PARTIAL] = [1, 2, 3, 7, 8];
 
-/** How the battery is to be charged; what the drivetrain goes by. */
+/** Charging request for the drivetrain. */
 export interface Charging {
   /** 1 to 5; 0: as strong as cable and station allow. */
   readonly level: number;
@@ -32,7 +32,7 @@ export class Charger implements Charging {
     this.#rest = REACTION + late;
   }
 
-  /** `before` and `after`: what the script says, before and after this step. */
+  /** `before` and `after`: state of the script before and after this step. */
   step(ms: number, before: Scene, after: Scene): void {
     if (before.charging !== after.charging || before.plugged !== after.plugged) this.#requested = undefined;
     if (this.#request === 0) return;

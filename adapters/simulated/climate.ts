@@ -2,11 +2,11 @@ import type { Scene } from './scenario.ts';
 
 /** Time from a request until the blower turns, ms. */
 const REACTION = 600;
-/** A run takes so long, ms. */
+/** Duration of a run, ms. */
 const RUN = 600_000;
 /** Below this the traction battery is kept for driving, %. */
 const RESERVE = 20;
-/** What the cabin is brought to and falls back to, degC; the way there is half done in so many ms. */
+/** Target and resting temperature of the cabin, degC, and the time for half of the difference, ms. */
 const COMFORT = 22;
 const REST = 20.5;
 const HALF = 180_000;

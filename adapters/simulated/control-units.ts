@@ -17,7 +17,7 @@ const SOUNDING = 10_000;
 const ON = 1;
 
 interface Surroundings extends ClimateSurroundings {
-  /** What the script says, before and after this step. */
+  /** State of the script before and after this step. */
   readonly before: Scene;
   readonly after: Scene;
 }

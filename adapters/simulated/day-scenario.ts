@@ -17,7 +17,7 @@ interface Journey {
   /** Way of the day up to its begin, m. */
   readonly before: number;
   readonly drive: Drive;
-  /** What the restraint system says from `impactAt` until the ignition is off. */
+  /** Report of the restraint system from `impactAt` until the ignition is off. */
   readonly crash: Scene['crash'];
   readonly offAt: number;
 }
@@ -35,7 +35,7 @@ export class Day implements Scenario {
   readonly passes = true;
   readonly journeys: readonly Journey[];
   readonly #stretches: readonly Stretch[];
-  /** The stretch that was asked for last: time mostly goes on. */
+  /** The segment of the last query: time mostly moves forward. */
   #place = 0;
   /** The last scene that was not as the stretch has it, and what it was made of. */
   #varied:
@@ -85,7 +85,7 @@ export class Day implements Scenario {
     return (awake?.at ?? DAY) - elapsed;
   }
 
-  /** The drive that goes on, or the last one that did. */
+  /** The current drive, or the last one. */
   #journey(elapsed: number): Journey | undefined {
     return this.journeys.findLast(({ from }) => from <= elapsed);
   }

@@ -1,17 +1,17 @@
 import type { DriveOptions } from './drive.ts';
 import type { Scene } from './scenario.ts';
 
-/** What a script may say of the car; the rest follows from its movement. */
+/** Settings of a script. The rest follows from the movement of the car. */
 export type Setting = Omit<Scene, 'indicator' | 'crash'>;
 
 export interface ScriptedDrive extends Pick<DriveOptions, 'red'> {
   /** How far, m; `home`: on to where the day began. */
   readonly way: number | 'home';
-  /** It ends by running into something; this is what the restraint system says of it until the ignition is off. */
+  /** The drive ends in a collision: report of the restraint system until the ignition is off. */
   readonly crash?: NonNullable<Scene['crash']>;
 }
 
-/** What changes at one moment. What is not named stays as it is. */
+/** Changes at one time. Omitted members keep their values. */
 export interface DayStep extends Partial<Setting> {
   /** Time of the day, hh:mm:ss. */
   readonly at: string;
@@ -19,7 +19,7 @@ export interface DayStep extends Partial<Setting> {
   readonly what: string;
   /** A drive begins: the car pulls out now and arrives when it does. */
   readonly drive?: ScriptedDrive;
-  /** From now on the unit in the car knows what time it is; until then its clock stands at its origin. */
+  /** From now on the unit in the car has the right time. Before, its clock is at its origin. */
   readonly timeKnown?: true;
 }
 

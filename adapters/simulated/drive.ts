@@ -22,13 +22,13 @@ export interface Motion {
   readonly acceleration: number;
 }
 
-/** What kind of drive it is. */
+/** Kind of drive. */
 export interface DriveOptions {
   /** Where it begins, m from the start of the route; default 0. */
   readonly from?: number;
   /** How far it goes, m; more than the route has goes around it again. Default once around. */
   readonly way?: number;
-  /** How long a traffic light holds the car, s; default what the route says of each. */
+  /** Wait at a traffic light, s. Default: the wait of each light of the route. */
   readonly red?: number;
   /** Speed where the way is straight, m/s. */
   readonly cruise?: number;

@@ -32,7 +32,7 @@ const IDLE = 0.5;
 const CONSUMERS = 350;
 /** Power at the plug, slow and quick, and the share that the cells get, W. */
 const CHARGER = { slow: 7_400, quick: 40_000 };
-/** What the levels that can be chosen allow, W; the first is no choice. */
+/** Power of the levels, W. Level 0 is no limit. */
 const LEVELS = [Number.POSITIVE_INFINITY, 1_800, 3_700, 7_400, 11_000, 40_000] as const;
 /** Share of the battery that a partial charge fills. */
 const PARTIAL = 0.8;
@@ -72,7 +72,7 @@ export class Drivetrain {
   #reserve = false;
   readonly #how: Charging;
 
-  /** `how` is asked whenever it matters. */
+  /** `how` is called each time the charging request is needed. */
   constructor(state: CarState, how: Charging) {
     this.#how = how;
     this.charge = Math.min(state.charge, USABLE);
@@ -117,7 +117,7 @@ export class Drivetrain {
     return Math.min(scene.quick ? CHARGER.quick : CHARGER.slow, LEVELS[this.#how.level] ?? 0);
   }
 
-  /** What the battery is charged to, Wh. */
+  /** Target charge of the battery, Wh. */
   get #goal(): number {
     return this.#how.partial ? PARTIAL * USABLE : USABLE;
   }

@@ -41,7 +41,7 @@ const towns: readonly (readonly [latitude: number, longitude: number])[] = [
   [43.2951, -0.3708], // Pau
 ];
 
-/** What happens on the second half of the way, in turn. */
+/** Events on the second half of the route, in turn. */
 const events: readonly Partial<Scene>[] = [
   { lamps: ['TyrePressureFL'] },
   { rain: 'Heavy', night: true },

@@ -24,11 +24,11 @@ const LONGEST_LAG = 1_000;
 
 export interface SimulatedCarOptions {
   readonly clock: Clock;
-  /** Of the bench car's network, config/vehicles/bench/bench.dbc. */
+  /** DBC of the bench car, config/vehicles/bench/bench.dbc. */
   readonly codec: MessageCodec;
   /** `loop` (default): a day in a few minutes, again and again; `parked`: charging at the kerb; `day`: day.ts. */
   readonly scenario?: ScenarioName;
-  /** Start of the noise; the same seed gives the same frames. Default 1. */
+  /** Seed of the noise: the same seed produces the same frames. Default 1. */
   readonly seed?: number;
   /** Where in the scenario the car begins, ms; `restore` goes before it. Default 0; throws `usage.wrong` below. */
   readonly startAt?: number;
@@ -38,7 +38,7 @@ export interface SimulatedCarOptions {
   readonly begin?: Partial<CarState>;
   /** Where and how it drives; by default the loop of the bench car. */
   readonly driving?: Driving;
-  /** What {@link SimulatedCar.state} gave; throws `input.malformed` when it is not that. */
+  /** A state from {@link SimulatedCar.state}. Throws `input.malformed` if it is not one. */
   readonly restore?: unknown;
 }
 
@@ -97,7 +97,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
     this.#vehicle.release();
   }
 
-  /** What plays instead of the scenario. */
+  /** Scene that replaces the scenario. */
   get played(): SceneName | undefined {
     return this.#vehicle.played;
   }
@@ -148,7 +148,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
     }
   }
 
-  /** What a later car takes as `restore`: place, odometer, levels, temperatures, lock. */
+  /** State for `restore` of a later car: position, odometer, levels, temperatures, lock. */
   state(): CarState {
     return this.#vehicle.state();
   }
@@ -176,7 +176,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
         else this.#tell(wall - (now - this.#due) - TICK);
       }
     } finally {
-      // A receiver that throws is its owner's to mend; the bus goes on.
+      // An error of a receiver does not stop the bus.
       if (this.#receive !== undefined) this.#wait();
     }
   }

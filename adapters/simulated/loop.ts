@@ -12,7 +12,7 @@ const ERRAND = 34;
 const EVENT_AFTER = 0.55;
 /** From standing at the kerb to the end of the loop, s. */
 const AFTERWARDS = 14;
-/** Before it pulls out the driver is in the car for so long, s. */
+/** Time of the driver in the car before it pulls out, s. */
 const BOARDING = 8;
 
 /** Way before a bend on which the driver indicates, m. */
@@ -108,7 +108,7 @@ export class Loop implements Scenario {
     return 0;
   }
 
-  /** The drive that goes on, is next or was last. */
+  /** The current, next or last drive. */
   #legAt(time: number): Leg {
     return time < this.#home.departure - BOARDING ? this.#out : this.#home;
   }

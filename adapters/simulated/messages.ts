@@ -14,7 +14,7 @@ export interface CyclicMessage {
   readonly secured?: true;
   /** When it is sent: `Charging` also by the part of the network that charges, `Ignition` only while that is on. */
   readonly while?: 'Charging' | 'Ignition';
-  /** `sent` is how often the message was sent before, `later` how many ms after the begin of the tick this is. */
+  /** `sent` counts the earlier transmissions of the message. `later` is the time since the start of the tick, ms. */
   values(car: SimulatedVehicle, sent: number, later: number): Values;
 }
 
@@ -25,7 +25,7 @@ const secured: typeof cyclic = (...row) => ({ ...cyclic(...row), secured: true }
 const whileOn: typeof cyclic = (...row) => ({ ...cyclic(...row), while: 'Ignition' });
 const whileCharging: typeof cyclic = (...row) => ({ ...cyclic(...row), while: 'Charging' });
 
-/** What MOTION.Acceleration can say, m/s². */
+/** Range of MOTION.Acceleration, m/s². */
 const HARDEST = 20.47;
 /** Speed limit of the streets of the route, km/h. */
 const LIMIT = 50;

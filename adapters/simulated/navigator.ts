@@ -15,7 +15,7 @@ export interface CarPosition {
 /** The navigation: takes a destination, position by position. */
 export class Navigator {
   transfer: 'Idle' | 'Receiving' | 'Received' | 'Rejected' = 'Idle';
-  /** What was taken last, as far as it has come. */
+  /** The last accepted destination, as far as it was received. */
   positions: readonly CarPosition[] = [];
   accepted = 0;
   rejected = 0;

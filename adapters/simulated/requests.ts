@@ -4,10 +4,10 @@ import type { MessageCodec, OutgoingFrame } from '../../agent/ports.ts';
 const FRAMES = 3;
 /** Longest pause within a request, ms; frames are due every 50. */
 const PAUSE = 200;
-/** What a request signal says when nothing is asked for. */
+/** Value of a request signal without a request. */
 const NONE = 0;
 
-/** A message by which a control unit is asked for something. */
+/** A request message to a control unit. */
 interface RequestMessage {
   readonly message: string;
   /** Signal of the request; 0 asks for nothing. */

@@ -8,7 +8,7 @@ export type Lamp = (typeof lamps)[number];
 export const parts = ['Network', 'Lock', 'Hazard', 'Horn', 'Charger', 'Climate', 'Immobilizer', 'Navigation'] as const;
 export type Part = (typeof parts)[number];
 
-/** What the people around the car do at one moment, and what is wrong with it. */
+/** Actions of people around the car, and faults of the car, at one time. */
 export interface Scene {
   /** How much of the network is awake; `Charging` is the part that a charging car needs. */
   readonly network: 'Asleep' | 'Charging' | 'Awake';
@@ -26,7 +26,7 @@ export interface Scene {
   readonly keyPresent: boolean;
   /** Undefined: the alarm is armed while the car is locked and switched off. */
   readonly armed: boolean | undefined;
-  /** What set the alarm off, a name of ALARM.Trigger. */
+  /** Trigger of the alarm, a name of ALARM.Trigger. */
   readonly trigger: string;
   readonly belted: boolean;
   readonly parkingBrake: boolean;
@@ -40,7 +40,7 @@ export interface Scene {
   readonly washerLow: boolean;
   readonly lamps: readonly Lamp[];
   readonly privacy: 'None' | 'Geolocation' | 'Full';
-  /** What the restraint system says of a crash: side and severity of SAFETY. */
+  /** Report of the restraint system on a crash: side and severity of SAFETY. */
   readonly crash: { readonly side: string; readonly severity: string } | undefined;
   /** Days until the next service. */
   readonly serviceDays: number;
@@ -48,7 +48,7 @@ export interface Scene {
   readonly battery12V: number;
   /** The car is pushed or towed at this speed, km/h. */
   readonly rolling: number;
-  /** The station gives no power, or the charger has a fault. */
+  /** The station supplies no power, or the charger has a fault. */
   readonly chargingFault: 'None' | 'NoPower' | 'Failure';
   /** Why preconditioning fails, a name of CLIMATE.FailureCause. */
   readonly climateFault: string;
@@ -97,7 +97,7 @@ export const parked: Scene = {
 /** `loop`: a day in a few minutes, again and again; `parked`: charging at the kerb; `day`: twenty-four hours. */
 export type ScenarioName = 'loop' | 'parked' | 'day';
 
-/** What happens to the car. Times are ms since the scenario began, less than `period`. */
+/** Events of the car. Times are ms since the start of the scenario, less than `period`. */
 export interface Scenario {
   /** Length, whole ms; the scenario then repeats. */
   readonly period: number;

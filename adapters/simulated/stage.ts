@@ -2,7 +2,7 @@ import { Drive, type Motion } from './drive.ts';
 import type { Route } from './route.ts';
 import { parked, type Scenario, type Scene } from './scenario.ts';
 
-/** What a person may let the car do at once. */
+/** Scenes that a person can start at any time. */
 export const sceneNames = [
   'drive',
   'park',
@@ -19,7 +19,7 @@ export type SceneName = (typeof sceneNames)[number];
 
 /** How hard the car brakes before a scene that begins at rest, m/s². */
 const BRAKE = 3;
-/** From the begin of a scene, or from rest, to pulling out, s. */
+/** Time from the start of a scene, or from rest, to pulling out, s. */
 const DEPARTURE = 4;
 /** A thief needs longer. */
 const THEFT = 12;
@@ -38,7 +38,7 @@ const driving: Partial<Scene> = { ignition: 'Start', powertrain: 'Running', belt
 
 /** Scenes in which the car drives. */
 const moving: ReadonlySet<SceneName> = new Set(['drive', 'crash', 'theft', 'private', 'tunnel']);
-/** Of these, what a car that drives already does on its way. */
+/** Scenes that a driving car plays without stopping first. */
 const onTheWay: ReadonlySet<SceneName> = new Set(['drive', 'private', 'tunnel']);
 
 /** A movement from `from` on, ms of the stage, at `before` m. */
@@ -139,7 +139,7 @@ export class Stage implements Scenario {
     this.#leg = { from: this.#rest + departure * 1000, before, drive };
   }
 
-  /** From the begin of the scene until {@link #rest}. */
+  /** Time from the start of the scene until {@link #rest}. */
   #braking(elapsed: number): Motion {
     const { distance, speed } = this.#start;
     const duration = speed / BRAKE;
@@ -151,7 +151,7 @@ export class Stage implements Scenario {
     };
   }
 
-  /** Of scenes at rest, `seconds` since the car stood. */
+  /** Scenes at rest, `seconds` after the car has stopped. */
   #atRest(seconds: number): Partial<Scene> {
     const locked = seconds >= 2;
     switch (this.#name) {

@@ -1,12 +1,12 @@
 import { DAY } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 
-/** What the car keeps over a restart; plain JSON. */
+/** State of the car that survives a restart; plain JSON. */
 export interface CarState {
   readonly version: 1;
   /** ms since the scenario began */
   readonly elapsed: number;
-  /** Odometer at the begin of the scenario, m. */
+  /** Odometer at the start of the scenario, m. */
   readonly odometer: number;
   /** Energy in the traction battery, Wh. */
   readonly charge: number;
@@ -23,7 +23,7 @@ export interface CarState {
   readonly engineRunning: boolean;
   readonly locked: boolean;
   readonly immobilized: boolean;
-  /** What charging was limited to, 1 to 5; 0: nothing. */
+  /** Charging limit, 1 to 5; 0 is no limit. */
   readonly chargeLevel: number;
   readonly chargePartial: boolean;
   /** State of the noise, 32 bits. */

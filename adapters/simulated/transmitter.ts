@@ -40,7 +40,7 @@ export class SimulatedTransmitter {
     for (const sender of this.#senders) {
       if (sender.due(car, tick)) free = this.#put(sender.frame(car, 0), sender, free);
     }
-    // What is sent more often than once a tick follows when it is due.
+    // A message that is due more than once in a tick is sent again later in the tick.
     for (const sender of this.#senders) {
       const { cycle } = sender.transmission;
       if (cycle >= TICK || !sender.due(car, tick)) continue;
@@ -51,7 +51,7 @@ export class SimulatedTransmitter {
     return this.#batch;
   }
 
-  /** Appends a frame that goes out when the bus is free; gives when it is free again. */
+  /** Appends a frame that is sent when the bus is free. Returns the time when it is free again. */
   #put(data: Uint8Array, { id }: Sender, free: number): number {
     const batch = this.#batch;
     const place = batch.count++;
@@ -69,7 +69,7 @@ export class SimulatedTransmitter {
 
 /** Messages of the same cycle start in different ticks, so that the bus is loaded evenly. */
 function phaseOf(index: number): number {
-  // GNSS follows GNSS_FIX within the tick: the receiver says how good the fix is, then where.
+  // GNSS follows GNSS_FIX within the tick: the receiver sends the quality of the fix, then the position.
   return transmissions[index]?.message === 'GNSS' ? index - 1 : index;
 }
 
@@ -78,12 +78,12 @@ class Sender {
   readonly transmission: CyclicMessage;
   readonly id: number;
   readonly #codec: MessageCodec;
-  /** Every so many ticks, and in which of them. */
+  /** Period in ticks, and the tick within the period. */
   readonly #ticks: number;
   readonly #phase: number;
   readonly #guard: Guard | undefined;
   #sent = 0;
-  /** What was sent last, and its frame; counter and checksum are 0. */
+  /** Values sent last, and their frame with counter and checksum 0. */
   #values: Values = {};
   #names: readonly string[] = [];
   #data: Uint8Array;
@@ -107,7 +107,7 @@ class Sender {
     return condition !== 'Ignition' || scene.ignition !== 'Stop';
   }
 
-  /** The frame as it is sent `later` ms after the begin of the tick; valid until the next call. */
+  /** The frame that is sent `later` ms after the start of the tick. Valid until the next call. */
   frame(car: SimulatedVehicle, later: number): Uint8Array {
     const count = this.#sent++;
     const values = this.transmission.values(car, count, later);

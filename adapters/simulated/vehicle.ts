@@ -12,7 +12,7 @@ import type { Part, Scenario, ScenarioName, Scene } from './scenario.ts';
 import { type SceneName, Stage } from './stage.ts';
 import type { CarState } from './state.ts';
 
-/** Network management keeps the network awake for so long after it was asked to, ms. */
+/** Time for which network management keeps the network awake after a request, ms. */
 const WOKEN = 60_000;
 /** Curvature above which the driver indicates a bend, 1/m. */
 const TURN = 0.03;
@@ -61,7 +61,7 @@ export class SimulatedVehicle {
   /** The scene but for what control units make of it. */
   #script: Scene;
   #elapsed: number;
-  /** At the begin of the scenario, m. */
+  /** Odometer at the start of the scenario, m. */
   #odometer: number;
   /** ms since power-on or since the network woke up */
   #awake = 0;
@@ -115,7 +115,7 @@ export class SimulatedVehicle {
     return this.#woken > 0 ? 0 : this.#scenario.asleep(this.#elapsed);
   }
 
-  /** What the accelerometer measures `later` ms from now, m/s². */
+  /** Acceleration measured `later` ms from now, m/s². */
   accelerations(later: number): { readonly longitudinal: number; readonly lateral: number; readonly vertical: number } {
     const { speed, acceleration } = this.#scenario.motion(this.#elapsed + later);
     return { longitudinal: acceleration, lateral: (speed * this.yawRate) / DEGREES, vertical: GRAVITY };
@@ -147,7 +147,7 @@ export class SimulatedVehicle {
     this.#injections.clear();
   }
 
-  /** What plays instead of the scenario. */
+  /** Scene that replaces the scenario. */
   get played(): SceneName | undefined {
     return this.#scenario instanceof Stage ? this.#scenario.name : undefined;
   }
@@ -188,7 +188,7 @@ export class SimulatedVehicle {
 
   state(): CarState {
     const { charge, fuel, burnt, coolant, oil, engineRunning } = this.drivetrain;
-    // Scenes are not part of the state: the next run begins its scenario anew, with the odometer as it is.
+    // Scenes are not part of the state: the next run starts its scenario again, with the current odometer.
     const scripted = this.played === undefined;
     return {
       version: 1,
@@ -214,14 +214,14 @@ export class SimulatedVehicle {
     return this.#route.along(this.motion.distance);
   }
 
-  /** How many ms late a part does what it is asked; undefined: never. */
+  /** Delay of a part after a request, ms. Undefined if it never acts. */
   #answer(part: Part): number | undefined {
     this.#injections.understood(part);
     const { deaf, late } = this.#script;
     return deaf.includes(part) ? undefined : late;
   }
 
-  /** The scenario goes on, unless the next thing in it is that somebody starts a car that cannot be started. */
+  /** The scenario continues, unless its next event starts a car that cannot be started. */
   #pass(ms: number): void {
     const { period, passes, way } = this.#scenario;
     const [elapsed, odometer] = [this.#elapsed, this.#odometer];

@@ -6,7 +6,7 @@ import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequest } from '../
 import { readResponse } from '../response.ts';
 import { answerId } from './addressing.ts';
 
-/** What the printed text says of one request. */
+/** Result of one request, parsed from the printed text. */
 export interface AdapterOutput {
   /** Whole answers to this request, those that only ask to wait left out. */
   readonly answers: readonly DiagnosticAnswer[];
@@ -54,7 +54,7 @@ export function readOutput(text: string, { address, payload }: DiagnosticRequest
   };
 }
 
-/** Without headers the adapter's filter decided who it was: the one that was asked, or the first of those that may be. */
+/** Without headers the adapter's filter has chosen the sender: the addressed unit, or the first of the possible ones. */
 function senderOf(header: string, address: DiagnosticAddress): number {
   if (header !== '') return Number.parseInt(header, 16);
   return answerId(address) ?? (address.extended ? 0x18daf110 : 0x7e8);

@@ -18,13 +18,13 @@ const MOST_FRAMES = 15;
  */
 const STEADY: ReadonlySet<number> = new Set([0x01, 0x09, 0x1a, 0x21, 0x22]);
 
-/** What past exchanges taught about the car: it holds for the next ones, whatever adapter asks. */
+/** Properties of the car learned from past exchanges. They hold for later exchanges, also with another adapter. */
 export class AdapterQuirks {
   /** Frames that a request was answered with. */
   readonly #frames = new Map<string, number>();
-  /** Addresses whose answers must be slowed down, with the pause between frames in ms. */
+  /** Addresses that must send their answers more slowly, with the pause between frames in ms. */
   readonly #pauses = new Map<string, number>();
-  /** Addresses whose flow control does not reach the control unit from the adapter itself. */
+  /** Addresses for which the adapter's own flow control does not reach the control unit. */
   readonly #waiting = new Set<string>();
 
   /**

@@ -2,9 +2,9 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { complaintReasons } from '../adapter-line.ts';
 import type { AdapterAnswer, AnswerPatience, Conversation } from './conversation.ts';
 
-/** What an adapter is, as far as it says and shows. */
+/** Identity of an adapter, as far as it is known. */
 export interface AdapterFacts {
-  /** What it calls itself (`ATI`); clones call themselves anything. */
+  /** Its own name (`ATI`). Clones use any name. */
   readonly name: string;
   /** Firmware of an STN chip (`STI`); undefined for others. */
   readonly stn: string | undefined;
@@ -29,7 +29,7 @@ const RESET: AnswerPatience = { quiet: 5000, total: 10_000 };
 /** Until nothing more is on its way. */
 const REST: AnswerPatience = { quiet: 250, total: 1000 };
 
-/** What adapters print when they start, and clones too. */
+/** Start-up text of adapters and of clones. */
 const BANNER = /\b(?:ELM\s?3\d\d|STN\d{4}|OBD\s?LINK|OBDII?\sV)/i;
 
 /** In step with ourselves after at most this many prompts of earlier commands. */
@@ -158,14 +158,14 @@ export class Adapter {
     await this.#setUp();
   }
 
-  /** What must be done before anything is asked: something came unasked, or was asked for. */
+  /** Required action before the next request, after unexpected text or by {@link suspect}. */
   get remedy(): AdapterFault['remedy'] | undefined {
     const { stray } = this.#conversation;
     if (this.#outdated || isRestart(stray)) return 'restart';
     return stray !== '' || this.#suspect ? 'resync' : undefined;
   }
 
-  /** Something came that belongs to nothing that was asked. */
+  /** Text arrived that belongs to no request. */
   suspect(): void {
     this.#suspect = true;
   }
@@ -187,14 +187,14 @@ export class Adapter {
     const form = `${verb}/${argument.length}`;
     if (this.#lacking.has(form) || this.#lacking.has(command)) return false;
     this.#settings.set(name, undefined);
-    // A line may have been damaged: only who says `?` twice does not know the command.
+    // The line may have been damaged in transit: only an adapter that answers `?` twice does not know the command.
     for (let attempt = 0; attempt < 2; attempt++) {
       if ((await this.#verdict(command, form)) === 'unknown') continue;
       this.#settings.set(name, command);
       this.#taken.add(form);
       return true;
     }
-    // What is refused changes nothing. One argument may be refused where others are taken.
+    // A refusal changes nothing. An adapter may refuse one argument and accept others.
     if (stood) this.#settings.set(name, before);
     else this.#settings.delete(name);
     if (!ESSENTIAL.has(verb)) this.#lacking.add(this.#taken.has(form) ? command : form);
@@ -252,7 +252,7 @@ export class Adapter {
     return this.#sound(prompted(await this.#conversation.ask(request, patience)));
   }
 
-  /** What is printed while monitoring, until `enough` or for `total` ms. */
+  /** Text printed while monitoring, until `enough` returns true or for `total` ms. */
   async watch(command: string, patience: AnswerPatience, enough: (text: string) => boolean): Promise<string> {
     return this.#sound(prompted(await this.#conversation.watch(command, patience, enough)));
   }
@@ -292,7 +292,7 @@ export class Adapter {
   async #verdict(command: string, form: string): Promise<'taken' | 'unknown'> {
     const lines = linesOf(this.#sound(prompted(await this.#conversation.ask(command, COMMAND))));
     if (lines.includes('?')) return 'unknown';
-    // Some clones say nothing where the original says OK.
+    // Some clones print nothing where the original prints OK.
     if (lines.length === 0 || lines.at(-1)?.endsWith('OK') === true) return 'taken';
     const times = (this.#unclear.get(form) ?? 0) + 1;
     this.#unclear.set(form, times);
@@ -308,7 +308,7 @@ export class Adapter {
   }
 }
 
-/** What adapters say of themselves is neither OK nor a complaint. */
+/** The identity of an adapter is neither OK nor an error message. */
 function isName(line: string): boolean {
   return line !== 'OK' && [...complaintReasons(line)].every((reason) => reason === 'unreadable');
 }

@@ -38,7 +38,7 @@ export async function setAddress(adapter: Adapter, address: DiagnosticAddress, w
     !(await setFlowControl(adapter, address, wanted.separation));
   if (inSoftware) {
     await adapter.revert('extended address', 'ATCEA', '');
-    // An address that looks like a first frame would draw a flow control frame, and pauses would not be asked for.
+    // For an address that looks like a first frame, the adapter would send flow control without the required pauses.
     await adapter.set('flow control', 'ATCFC', '0');
   } else await adapter.revert('flow control', 'ATCFC', '1');
   await setFormatting(adapter, !inSoftware);
@@ -80,7 +80,7 @@ export function hexId(id: number, extended: boolean): string {
     .padStart(extended ? 8 : 3, '0');
 }
 
-/** What passes the filter beside the answer is left out later: a filter is for the adapter's small buffer. */
+/** Other frames that pass the filter are ignored later: the filter only protects the adapter's small buffer. */
 async function setFilter(adapter: Adapter, address: DiagnosticAddress): Promise<void> {
   const { extended } = address;
   const id = answerId(address);

@@ -1,7 +1,7 @@
 import type { Clock, Line, OpenLine } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 
-/** What came between a command and the prompt. */
+/** Text between a command and the prompt. */
 export interface AdapterAnswer {
   /** Without the echo of the command, NULs and the prompt. */
   readonly text: string;
@@ -21,7 +21,7 @@ interface Listening extends AnswerPatience {
   readonly sent: string;
   readonly resolve: (heard: AdapterAnswer) => void;
   readonly reject: (error: VigieError) => void;
-  /** For what goes on until it is stopped: asked at every line end whether this is enough. */
+  /** For a command that continues until it is stopped. Called at every end of a line: true stops the command. */
   readonly enough: ((text: string) => boolean) | undefined;
   readonly cancelTotal: () => void;
   cancelQuiet: () => void;
@@ -31,7 +31,7 @@ interface Listening extends AnswerPatience {
 /** Sixteen messages of 4,095 bytes do not fill this. */
 const MOST_TEXT = 512 * 1024;
 
-/** The end of what came unasked tells enough. */
+/** Kept length of unexpected text: its end is sufficient for a diagnosis. */
 const MOST_STRAY = 256;
 
 /** Stops an adapter that monitors, which drops it (ELM327 data sheet, "Interrupting"). A bare line end would repeat the command. */
@@ -69,7 +69,7 @@ export class Conversation {
     return conversation;
   }
 
-  /** What came while nothing was asked, prompts left out: a sign that the two sides are out of step. */
+  /** Text that arrived without a request, without prompts: a sign that the two sides are out of step. */
   get stray(): string {
     return this.#stray.trim();
   }
@@ -82,7 +82,7 @@ export class Conversation {
     return this.#exchange(`${command}\r`, patience);
   }
 
-  /** As {@link ask} for a command that goes on until it is stopped: it is when `enough`, or when `total` has passed. */
+  /** Like {@link ask}, for a command that continues until it is stopped: by `enough`, or after `total` ms. */
   watch(command: string, patience: AnswerPatience, enough: (text: string) => boolean): Promise<AdapterAnswer> {
     return this.#exchange(`${command}\r`, patience, enough);
   }

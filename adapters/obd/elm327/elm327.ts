@@ -12,9 +12,9 @@ interface Elm327Options {
   readonly open: OpenLine;
   readonly clock: Clock;
   readonly log?: Log;
-  /** What the adapter is called in errors and the log, e.g. `/dev/ttyUSB0`. */
+  /** Name of the adapter in errors and in the log, e.g. `/dev/ttyUSB0`. */
   readonly name?: string;
-  /** What the car speaks; absent: the adapter finds out with the first request. */
+  /** Protocol of the car. If omitted, the adapter detects it with the first request. */
   readonly protocol?: Protocol;
   /** Milliseconds before the line is opened again: at first, and at most; each wait is twice the one before. */
   readonly backoff?: BackoffOptions;
@@ -49,9 +49,9 @@ export class Elm327 implements DiagnosticRequester {
   #conversation: Conversation | undefined;
   #adapter: Adapter | undefined;
   #first: Promise<void> | undefined;
-  /** Something is being asked. */
+  /** A request is running. */
   #busy = false;
-  /** What waits for its turn: what is urgent first, else in order. */
+  /** Waiting requests: urgent ones first, the others in order. */
   readonly #waiting: { readonly urgent: boolean; readonly begin: () => void }[] = [];
   #protocol: Protocol | undefined;
   #refusals = 0;
@@ -70,12 +70,12 @@ export class Elm327 implements DiagnosticRequester {
     this.#protocol = options.protocol;
   }
 
-  /** What answers on the line; undefined while nothing does. */
+  /** The adapter on the line. Undefined while nothing answers. */
   get adapter(): AdapterFacts | undefined {
     return this.#adapter?.facts;
   }
 
-  /** What the car speaks; undefined before it is known. */
+  /** Protocol of the car. Undefined until it is known. */
   get protocol(): Protocol | undefined {
     return this.#protocol;
   }
@@ -176,7 +176,7 @@ export class Elm327 implements DiagnosticRequester {
       if (remedy === 'restart') await adapter.start();
       else await adapter.resync();
     } catch (error) {
-      // A line on which nothing makes sense any more is opened anew: the adapter may be another one by now.
+      // If the text on the line makes no sense, open the line again: the adapter may have been replaced.
       const conversation = this.#conversation;
       if (this.#adapter === adapter) this.#down(error instanceof Error ? error.message : String(error));
       await this.#leave(conversation);
@@ -274,7 +274,7 @@ export class Elm327 implements DiagnosticRequester {
     });
   }
 
-  /** What a line says that is no longer wanted is of interest to people only. */
+  /** An error of a line that is no longer needed is logged only. */
   async #leave(conversation: Conversation | undefined): Promise<void> {
     try {
       await conversation?.close();

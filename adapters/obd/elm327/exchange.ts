@@ -14,7 +14,7 @@ import { COUNT, SoftwareIsoTp } from './software-isotp.ts';
 const TIME_STEP = 4;
 const LONGEST_TIME = 255 * TIME_STEP;
 
-/** What the adapter's timer starts with, ms (data sheet); shorter waits by experience (`ATAT1`) are then its own matter. */
+/** Initial timer of the adapter, ms (data sheet). With `ATAT1` the adapter shortens its waits automatically. */
 const DEFAULT_TIMEOUT = 200;
 
 /** Transmission of long messages by STN chips (STN1100 family reference, "STPX"), as something that may be lacking. */
@@ -27,7 +27,7 @@ const LONGEST_PENDING = 60_000;
 /** Monitoring of what the filter lets through. */
 const MONITOR = 'ATMA';
 
-/** Times that monitoring is begun anew for one answer. */
+/** How often monitoring is restarted for one answer. */
 const MOST_LISTENING = 20;
 
 /** Answers in several frames that are continued by software, per request. */
@@ -50,7 +50,7 @@ interface ExchangeOptions {
 }
 
 /**
- * One request by an adapter whose protocol is set.
+ * Sends one request by an adapter with a known protocol.
  * @throws VigieError `input.unreadable`, `input.malformed`, and what the request's `allowed` throws
  */
 export async function exchange(options: ExchangeOptions, request: DiagnosticRequest): Promise<Outcome> {
@@ -145,7 +145,7 @@ class Listening {
     this.#begun = options.clock.monotonic();
   }
 
-  /** What came next; undefined when nothing did, or the adapter cannot listen. */
+  /** Next received text. Undefined if nothing arrived or the adapter cannot monitor. */
   async further(before: string): Promise<string | undefined> {
     const { adapter, clock } = this.#options;
     if (clock.monotonic() - this.#begun > LONGEST_PENDING) return undefined;
@@ -162,7 +162,7 @@ class Listening {
       });
       const { answers, waiting, pending, reasons } = readOutput(heard, this.#request);
       if (reasons.has('unknown')) adapter.lacks(MONITOR);
-      // The adapter says that it was stopped, and lost what was not for us. Announcements prolong the wait.
+      // The adapter reports that it was stopped, and has lost frames of others. Announcements prolong the wait.
       else if (answers.length + pending.length > 0 || waiting !== undefined) {
         return heard.replaceAll(/STOPPED|BUFFER FULL/g, '');
       }

@@ -9,7 +9,7 @@ import type { Adapter } from './adapter.ts';
 export const protocols = ['1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C'] as const;
 export type Protocol = (typeof protocols)[number];
 
-/** What the names of protocols hold (`ATDP`), for adapters that do not tell the number. */
+/** Parts of protocol names (`ATDP`), for adapters that do not report the number. */
 const NAMES: readonly (readonly [RegExp, Protocol])[] = [
   [/J1850 PWM/i, '1'],
   [/J1850 VPW/i, '2'],
@@ -83,7 +83,7 @@ async function askedProtocol(adapter: Adapter): Promise<Protocol | undefined> {
   return NAMES.find(([words]) => words.test(name))?.[1];
 }
 
-/** CAN at the usual rate, where only the answer tells. */
+/** CAN at the usual rate, if only the answer shows the protocol. */
 function byHeader(header: string | undefined): Protocol {
   if (header?.length === 6) return '3';
   return header?.length === 8 ? '7' : '6';

@@ -68,7 +68,7 @@ export class SoftwareIsoTp {
       const flow = this.#flow(address, output);
       if (flow === undefined) {
         if (index === 1 && waits === 0) return output;
-        // Instead of a flow control there may be a refusal; silence is none.
+        // A refusal may arrive in place of flow control. Silence is not a refusal.
         if (adapterLines(output, false).some(({ kind }) => kind === 'frame')) return output;
         throw undelivered(`no flow control came after ${sent} of ${payload.length} bytes`);
       }
@@ -97,7 +97,7 @@ export class SoftwareIsoTp {
     }
   }
 
-  /** Tells the control unit that answers with `id` to go on; what it sends then. */
+  /** Sends flow control to the unit that answers with `id`. Returns the following frames. */
   async goOn(address: DiagnosticAddress, id: number, separation: number): Promise<string> {
     const responder = routeOf(address).responder(id, address.source ?? address.target);
     await setHeader(this.#adapter, responder?.flowControl ?? address.request, address.extended);

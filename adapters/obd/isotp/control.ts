@@ -1,6 +1,6 @@
 /** Protocol control information and the arithmetic of segments (ISO 15765-2:2016 §9.6). */
 
-/** What the first bytes of a frame say, the address byte of extended addressing taken off. */
+/** Protocol control information of a frame, after the address byte of extended addressing. */
 export type Control =
   /** The message is `data.subarray(begin, begin + length)`. */
   | { readonly kind: 'single'; readonly begin: number; readonly length: number }
@@ -19,11 +19,11 @@ export type Control =
 /** Bytes of a frame of classic CAN. */
 export const CLASSIC = 8;
 
-/** Longest message whose length fits the 12 bits of a first frame (§9.6.3.1). */
+/** Longest message with a length that fits the 12 bits of a first frame (§9.6.3.1). */
 const LONGEST_SHORT = 0xfff;
 
 /**
- * Undefined for what the standard says to ignore: unknown types, lengths that no frame of this size can have.
+ * Undefined if the standard requires to ignore it: unknown types, lengths that no frame of this size can have.
  * @param address bytes that the address takes in the frame: 1 with extended addressing, else 0
  */
 export function readControl(data: Uint8Array, address: 0 | 1): Control | undefined {
@@ -43,7 +43,7 @@ export function readControl(data: Uint8Array, address: 0 | 1): Control | undefin
       const begin = short === 0 ? 6 : 2;
       if (data.length + address < CLASSIC) return undefined;
       const length = short === 0 ? new DataView(data.buffer, data.byteOffset).getUint32(2) : short;
-      // What fits into this frame, or a length that needs no escape, is not a first frame (§9.6.3.2).
+      // A message that fits into this frame, or a length that needs no escape, is not a first frame (§9.6.3.2).
       if (length <= data.length - 2 || (short === 0 && length <= LONGEST_SHORT)) return undefined;
       return { kind: 'first', begin, length };
     }

@@ -60,7 +60,7 @@ export class IsoTp implements DiagnosticRequester {
   readonly #queue: Waiting[] = [];
   #exchange: Exchange | undefined;
   #lastRoute: IsotpRoute | undefined;
-  /** When the last frame came from somebody who was asked, monotonic ms. */
+  /** Time of the last frame from an addressed unit, monotonic ms. */
   #lastAnswer = Number.NEGATIVE_INFINITY;
   /** The last answer broke off: its sender may go on sending it. */
   #broken = false;

@@ -65,7 +65,7 @@ export class ObdSource implements ReadingSource {
   #silences = 0;
   /** The requester had no way to ask. */
   #cutOff = false;
-  /** Why nothing is asked; undefined while it is. */
+  /** Reason why polling has stopped. Undefined while it runs. */
   #reason: string | undefined;
   #opening = true;
   readonly #backoff = new Backoff(RETRY);
@@ -109,7 +109,7 @@ export class ObdSource implements ReadingSource {
     this.#wake?.();
   }
 
-  /** Goes on asking, as at a new ignition: everything once more, what did not answer before included. */
+  /** Resumes polling as after a new ignition: asks everything again, also parameters that did not answer before. */
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
@@ -235,7 +235,7 @@ export class ObdSource implements ReadingSource {
     for (const [i, poll] of group.entries()) {
       const data = parts.get(parameters[i] as number);
       if (data !== undefined) delivered.push([poll, data]);
-      // It says it has this and left it out: asked alone it may say more.
+      // The unit declares this parameter but left it out: a request for it alone may get more.
       else poll.alone = true;
     }
     this.#deliver(delivered, asked);

@@ -8,10 +8,10 @@ import { addressOf } from './address.ts';
 const LAST_STANDARD_SERVICE = 0x0a;
 const CURRENT_DATA = 0x01;
 
-/** Milliseconds after which a car that did not answer is asked again who is there. */
+/** Delay before the search for units is repeated in a car that did not answer, ms. */
 const SEARCH_AGAIN = 30_000;
 
-/** How a command is to be asked: whom, or why not at all. */
+/** Addressed units of a command, or the reason not to send it. */
 type Way = { readonly address: DiagnosticAddress } | { readonly none: 'unsupported' | 'not on CAN' };
 
 /** Who answers the standard's services, found out once for each ignition. */
@@ -26,12 +26,12 @@ export class Units {
     this.#clock = clock;
   }
 
-  /** How many answered; undefined when they were not asked yet. */
+  /** Number of units that answered. Undefined before the first search. */
   get count(): number | undefined {
     return this.#units?.length;
   }
 
-  /** Whether the car must be asked who is there before this command. */
+  /** Whether a search for units must precede this command. */
   mustSearch(command: ObdCommand): boolean {
     if (command.service !== CURRENT_DATA) return false;
     return (

@@ -17,7 +17,7 @@ interface UdsActuatorOptions {
   readonly hooks?: KeyHooks;
 }
 
-/** What is held is given back within this time when the agent stops, ms; else the control unit ends it itself. */
+/** Control is returned within this time when the agent stops, ms. Otherwise the control unit ends it itself. */
 const FAREWELL = 3_000;
 
 /** Carries commands out by diagnostics (ISO 14229-1) at the control units that the profile names. */
@@ -26,7 +26,7 @@ export class UdsActuator implements Actuator {
   readonly #prepared: ReadonlyMap<string, PreparedCommand>;
   readonly #options: UdsActuatorOptions;
   readonly #stopping = new AbortController();
-  /** What is last in line for a control unit, by bus and address: sessions of one would end each other. */
+  /** Last queued command of each control unit, by bus and address: parallel sessions of one unit would end each other. */
   readonly #lines = new Map<string, Promise<void>>();
 
   constructor(options: UdsActuatorOptions) {

@@ -60,7 +60,7 @@ export class UdsClient {
     this.#clock = clock;
   }
 
-  /** Nothing may be asked of it: its bus sleeps. */
+  /** No request may be sent: its bus sleeps. */
   get asleep(): boolean {
     return this.#requester.asleep === true;
   }

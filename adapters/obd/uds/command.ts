@@ -1,4 +1,4 @@
-/** What a profile says of a command that diagnostics carry out, and the messages of ISO 14229-1 that it becomes. */
+/** Definition of a diagnostic command in a profile, and its messages of ISO 14229-1. */
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Uds } from '../../../protocol/profile.ts';
 import { bytesOf } from '../hex.ts';
@@ -21,7 +21,7 @@ const ROUTINE_CONTROL = 0x31;
 /** Sub-functions of RoutineControl (ISO 14229-1:2020 §14.2). */
 const ROUTINE = { start: 0x01, stop: 0x02, results: 0x03 } as const;
 
-/** A command whose parts are found and whose bytes are made. */
+/** A resolved command with its bytes. */
 export interface PreparedCommand {
   readonly uds: Uds;
   readonly within: number;

@@ -1,4 +1,4 @@
-/** How a control unit does not do what it is asked, and what that is to a command. */
+/** Refusals of a control unit, and their meaning for a command. */
 import { type ErrorCode, VigieError } from '../../../protocol/errors.ts';
 import { hexByte, hexOf } from '../hex.ts';
 import { refusal } from '../negative-response.ts';
@@ -27,7 +27,7 @@ export class Refused extends VigieError {
   }
 }
 
-/** It was not asked, or not again after it was refused: by then it was forbidden, for the reason that `cause` says. */
+/** The request was not sent, or not repeated after a refusal, because it was forbidden by then. `cause` has the reason. */
 export class NotBegun extends VigieError {
   constructor(cause: VigieError) {
     super(cause.code, cause.message, { cause });

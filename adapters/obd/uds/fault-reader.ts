@@ -32,7 +32,7 @@ const CODE_BYTES = 3;
 /** Bytes before the records: service, sub-function, code and status. */
 const BEFORE_RECORDS = 6;
 const OUT_OF_RANGE = 0x31;
-/** A lost answer is asked for once more. */
+/** A request with a lost answer is repeated once. */
 const ATTEMPTS = 2;
 
 /** Data identifiers of parameters of SAE J1979: F400 and the parameter (ISO 14229-1:2020 Table C.1). */
@@ -110,7 +110,7 @@ export class UdsFaultReader implements UnitFaultReader {
     codes: readonly UdsTroubleCode[],
   ): Promise<ReadonlyMap<string, FaultDetails>> {
     const found = new Map<string, FaultDetails>();
-    /** What the control unit does not have at all, or does not answer, is not asked of each code. */
+    /** If the control unit does not support or answer a request, it is not repeated for each code. */
     const missing = new Set<number>();
     const records = async (sub: number, code: UdsTroubleCode): Promise<Uint8Array> => {
       if (missing.has(sub)) return NOTHING;

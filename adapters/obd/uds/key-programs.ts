@@ -112,7 +112,7 @@ async function run(file: string, line: string, signal: AbortSignal): Promise<Uin
   } as const;
   return new Promise((done, fail) => {
     const child = execFile(file, [], options, (error, printed) => {
-      // What it printed may be half a key: it is not logged.
+      // The output may be half a key, so it is not logged.
       if (error !== null) fail(new VigieError('command.actuation', said(error), { where: file }));
       else {
         const key = bytesOf(printed.trim());

@@ -1,11 +1,11 @@
 /** How keys are computed from seeds (ISO 14229-1:2020 §10.4): each maker of control units has a way of its own. */
 import { VigieError } from '../../../protocol/errors.ts';
 
-/** What a key is computed for. */
+/** Input of the computation of a key. */
 export interface KeyRequest {
-  /** What the control unit gave, at least one byte. */
+  /** Seed of the control unit, at least one byte. */
   readonly seed: Uint8Array;
-  /** What the profile gives for it; empty when it gives nothing. */
+  /** Constant of the profile. Empty if the profile has none. */
   readonly constant: Uint8Array;
   /** `requestSeed` that the seed answered, odd, 01..7D. */
   readonly level: number;

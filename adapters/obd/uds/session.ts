@@ -14,15 +14,15 @@ const TESTER_PRESENT: DiagnosticStep = { payload: Uint8Array.of(0x3e, 0x00), ech
 
 /** A session is kept by a request so often, ms (S3 of the client, ISO 14229-2 §7.4); */
 const KEEP = 2_000;
-/** without any the control unit ends it after so long, ms (S3 of the server). */
+/** Without a request, the control unit ends the session after this time, ms (S3 of the server). */
 const S3 = 5_000;
 /** A key must be computed before the session ends, ms. */
 const COMPUTING = 4_000;
 /** Longest key, bytes: that of a signature; what is longer is not a key. */
 const LONGEST_KEY = 512;
-/** What may be asked twice, such as a session or the return of control, is asked so often before it is given up. */
+/** Attempts for requests that may be repeated, such as a session or the return of control. */
 const ATTEMPTS = 3;
-/** What is held is let go within, ms, or the control unit does so by itself. */
+/** Control is returned within this time, ms. Otherwise the control unit ends it itself. */
 const LETTING_GO = 10_000;
 /** While control is held it is looked this often whether it still may be, ms. */
 const GLANCE = 200;
@@ -80,7 +80,7 @@ export class DiagnosticSession {
     }
   }
 
-  /** What is asked for may be held from the moment it is asked, unless it is refused, whether or not an answer arrives. */
+  /** Control may be held from the request on, unless it is refused, also if no answer arrives. */
   async #begin<K extends string>(held: Record<K, boolean>, what: K, ask: () => Promise<void>): Promise<void> {
     held[what] = true;
     try {
@@ -173,7 +173,7 @@ export class DiagnosticSession {
     });
   }
 
-  /** What may be asked again as long as the command has time. */
+  /** May be repeated as long as the command has time. */
   get #repeatedly(): AskOptions {
     return { attempts: ATTEMPTS, until: this.#parts.deadline };
   }
@@ -208,7 +208,7 @@ export class DiagnosticSession {
     } finally {
       over.abort();
     }
-    // What comes too late is of no use, be it an error.
+    // A late result is of no use, even if it is an error.
     computed.catch(() => undefined);
     throw this.#parts.signal.aborted
       ? stopped()
