@@ -61,7 +61,7 @@ export class Addresses {
     );
   }
 
-  /** For `net.connect`: gives only permitted addresses. */
+  /** For `net.connect`: returns permitted addresses only. */
   readonly lookup: LookupFunction = (hostname, options, done) => {
     const { all, ...rest } = options;
     this.#resolve(hostname, { ...rest, all: true }, (error, found) => {

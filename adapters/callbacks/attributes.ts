@@ -4,7 +4,7 @@ import type { Notification } from '../../agent/callbacks/notification.ts';
 import { type Attribute, type Variable, variableOf } from '../../protocol/schema/callback/attributes.ts';
 import { type BodyAttributes, type NamedVehicle, namedFleet } from './notification.ts';
 
-/** What is around a message: two messages with equal envelopes can travel in one request. */
+/** Envelope of a message. Two messages with equal envelopes can be sent in one request. */
 export interface NotificationEnvelope {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [key: string, value: string])[];

@@ -45,7 +45,7 @@ export interface PushRequest {
   readonly ttl: number;
 }
 
-/** Bytes that fit into one record of 4096 beside its head and tag. RFC 8291 §4. */
+/** Bytes that fit into one record of 4096 with its header and tag. RFC 8291 §4. */
 export const PUSH_PAYLOAD = 3993;
 
 /** Sends one request. Never takes longer than its time-out, and never rejects. */

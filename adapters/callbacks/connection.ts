@@ -28,7 +28,7 @@ export interface ConnectionOptions {
 /** Messages under way. */
 interface Batch {
   readonly messages: readonly NotificationMessage[];
-  /** The first so many are acknowledged. */
+  /** Number of acknowledged notifications, from the start. */
   delivered: number;
   readonly settle: (receipt: Receipt) => void;
 }
@@ -43,7 +43,7 @@ export class WebsocketConnection {
   #open = false;
   #fault: unknown;
   #closed = false;
-  /** What the receiver said when the connection was opened that it has seen last. */
+  /** State that the receiver reported when the connection was opened. */
   #last: string | undefined;
 
   /** Begins to connect. @throws Error for a host that may not be connected to */
@@ -127,7 +127,7 @@ export class WebsocketConnection {
     try {
       frame = JSON.parse(String(data));
     } catch {
-      // What is not JSON says nothing about what was received.
+      // A message that is not JSON acknowledges nothing.
       return;
     }
     const ack = typeof frame === 'object' && frame !== null ? (frame as { ack?: unknown }).ack : undefined;

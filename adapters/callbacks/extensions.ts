@@ -1,4 +1,4 @@
-/** Contents of an event beside its values: what the HTTP interface answers for the same thing, without links. */
+/** Contents of an event besides its values: the answer of the HTTP interface for the same thing, without links. */
 import { positionJson } from '../../protocol/interface/json/position.ts';
 import {
   alarmJson,

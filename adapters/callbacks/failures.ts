@@ -1,4 +1,4 @@
-/** What went wrong with a request, for the queue that it came from. */
+/** Failure of a request, for the queue of the notification. */
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import { withCertificateFault } from '../../protocol/certificate-faults.ts';
 

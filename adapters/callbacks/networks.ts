@@ -56,7 +56,7 @@ export function isPublic(address: string): boolean {
   return isIPv6(bare) && global6.check(bare, 'ipv6') && !blocked6.check(bare, 'ipv6');
 }
 
-/** Networks such as `192.168.1.0/24`, or single addresses. @throws RangeError for what is none */
+/** Networks such as `192.168.1.0/24`, or single addresses. @throws RangeError for invalid text */
 export function networksOf(list: readonly string[]): BlockList {
   const networks = new BlockList();
   for (const entry of list) {

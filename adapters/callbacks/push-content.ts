@@ -1,4 +1,4 @@
-/** What a device is sent: the message, and how it is to be shown. docs/callbacks.md, "Push". */
+/** Content of a push message: data, and how the device shows it. docs/callbacks.md, "Push". */
 import { defined } from '../../protocol/defined.ts';
 import { PUSH_PAYLOAD, type Urgency, urgencies } from './channel.ts';
 

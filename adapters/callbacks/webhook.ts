@@ -9,7 +9,7 @@ import { failure } from './failures.ts';
 
 /** Interface 3.18.0 and 4.16.0: a receiver that has not answered after this has not received, ms. */
 export const TIMEOUT = 10_000;
-/** A connection is kept for the next notification for so long, ms. */
+/** A connection is kept this long for the next notification, ms. */
 const KEPT = 30_000;
 /** Bytes of an answer that are read so that the connection can be used again; a longer answer costs it. */
 const ANSWER = 16_384;

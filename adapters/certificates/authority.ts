@@ -109,7 +109,7 @@ export class CertificateAuthority {
     return { key: await privateKeyPem(privateKey), cert: pemOf(certificate) };
   }
 
-  /** Certificates that are revoked, as a list (RFC 5280 §5) that is good for so long, ms. PEM. */
+  /** List of revoked certificates (RFC 5280 §5), valid for `lasts` ms. PEM. */
   async revocationList(
     revoked: readonly { readonly serial: string; readonly revoked?: number }[],
     now: number,
@@ -217,7 +217,7 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/** Of two processes that make it together the first wins. @returns what the file has then */
+/** If two processes make it together, the first wins. @returns the content of the file after that */
 async function make(file: string): Promise<string> {
   const { privateKey, publicKey } = await generateKeys();
   const name = `CN=Vigie hub ${newSerial().slice(0, 16)}`;

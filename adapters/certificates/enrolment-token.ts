@@ -1,4 +1,4 @@
-/** The one-time token of an enrolment: whose it is, which authority to trust, and a secret (RFC 7030 §4.1.1). */
+/** One-time token of an enrolment: VIN, the authority to trust, and a secret (RFC 7030 §4.1.1). */
 import { createHash, randomBytes } from 'node:crypto';
 import { VigieError } from '../../protocol/errors.ts';
 import { isVin } from '../../protocol/topics.ts';
@@ -22,7 +22,7 @@ export function readEnrolmentToken(text: string): EnrolmentToken {
   throw new VigieError('usage.wrong', 'this is not a token of `vigie hub add`: copy all of its line');
 }
 
-/** What the hub keeps of it, hexadecimal: as long as a key, it needs no slow hash. */
+/** Digest that the hub stores, hexadecimal. The secret is as long as a key, so it needs no slow hash. */
 export function tokenDigest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

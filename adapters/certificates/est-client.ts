@@ -13,7 +13,7 @@ const TIMEOUT = 30_000;
 const BASE = '/.well-known/est';
 const HUB = { server: 'the hub', authority: 'mqtt.ca, or enrol the car again with a new token' };
 
-/** What a car has of a hub. */
+/** A hub as a car sees it. */
 export interface CarIdentity {
   /** Private key and certificate, PEM: one file, so that both are replaced together. */
   readonly pem: string;
@@ -67,18 +67,18 @@ export async function enrol(url: string, ca: string, { vin, text }: EnrolmentTok
   return certified(url, 'simpleenroll', { vin, keys }, { ca }, { authorization });
 }
 
-/** Makes another key, and has it certified with the certificate of before. */
+/** Makes a new key, and has it certified with the present certificate. */
 export async function renew(url: string, ca: string, identity: CarIdentity): Promise<CarIdentity> {
   const vin = new X509Certificate(identity.pem).subject.replace(/^CN=/, '');
   return certified(url, 'simplereenroll', { vin, keys: await generateKeys() }, { ca, identity }, {});
 }
 
-/** What the hub says to write into the configuration. */
+/** Settings from the hub for the configuration. */
 export async function fetchSettings(url: string, ca: string, identity: CarIdentity): Promise<unknown> {
   return JSON.parse((await ask(url, 'GET', SETTINGS_PATH, { ca, identity })).body);
 }
 
-/** The time of the hub, UTC ms: for a car whose clock may not be set. */
+/** Time of the hub, UTC ms, for a car with a clock that may be wrong. */
 export async function hubTime(url: string, ca: string): Promise<number> {
   const { date } = await ask(url, 'GET', `${BASE}/cacerts`, { ca });
   if (date !== undefined) return date;

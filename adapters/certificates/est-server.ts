@@ -16,15 +16,15 @@ import { accessTo, type Principal } from '../../protocol/interface/access.ts';
 import type { CarCertificate, CertificateAuthority } from './authority.ts';
 import { packCertificates, readRequest } from './authority.ts';
 
-/** Whom the server certifies; the registry of a hub. */
+/** Cars that the server certifies: the registry of a hub. */
 export interface EnrolmentDesk {
   /** Whether the car may have a certificate for this key with this token. `key` is its digest, hexadecimal. */
   mayEnrol(vin: string, token: string, key: string): Promise<boolean>;
-  /** The car that has this certificate and was not removed; undefined: there is none. */
+  /** The car with this certificate, if it was not removed; otherwise undefined. */
   carOf(serial: string): Promise<string | undefined>;
-  /** Keeps a new certificate; `before` is the one that it was asked for with. */
+  /** Stores a new certificate. `before` is the certificate of the request. */
   keep(vin: string, certificate: CarCertificate, before?: string): Promise<void>;
-  /** What the car writes into its configuration; `host` is the name by which it has reached the hub. */
+  /** Settings for the configuration of the car. `host` is the name by which it has reached the hub. */
   settings(vin: string, host: string): Promise<object>;
 }
 
@@ -34,7 +34,7 @@ export interface EstServerOptions {
   /** Address to listen on; port 0: any free one. */
   readonly host: string;
   readonly port: number;
-  /** Of the hub, PEM. */
+  /** Certificate and key of the hub, PEM. */
   readonly tls: { readonly key: string; readonly cert: string };
   /** How long a certificate of a car lasts, ms. */
   readonly lasts: number;
@@ -56,7 +56,7 @@ const CONNECTION_LIMITS: ConnectionLimits = {
 /** From the first packet of a connection to its end, ms: a car enrols in less than a second. */
 const CONNECTION_MS = 30_000;
 const BASE = '/.well-known/est';
-/** Beside what RFC 7030 has. */
+/** Operations in addition to RFC 7030. */
 export const SETTINGS_PATH = '/vigie/v1/enrolment';
 
 interface EstAnswer {
@@ -68,7 +68,7 @@ interface EstAnswer {
 
 type CertificateRequest = Awaited<ReturnType<typeof readRequest>>;
 
-/** A client whose credentials are checked. */
+/** An authenticated client. */
 type Caller =
   | { readonly kind: 'anyone' }
   | { readonly kind: 'token'; readonly vin: string; readonly asked: CertificateRequest }

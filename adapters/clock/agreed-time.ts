@@ -39,7 +39,7 @@ export class AgreedTime {
     this.#synchronised = synchronised;
   }
 
-  /** UTC milliseconds; undefined while it is not known as said above. Steps are noticed when it is asked. */
+  /** UTC milliseconds. Undefined while the time is not known (see above). Each call notices steps. */
   now(): number | undefined {
     const now = this.#clock.now();
     const known = this.#clock.quality() !== 'none';

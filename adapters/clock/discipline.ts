@@ -42,7 +42,7 @@ interface DisciplineOptions {
   readonly earliest: number;
   /** True when the system's wall time is known to be right. */
   readonly synchronised: () => boolean;
-  /** The wall time was stepped by so many milliseconds. */
+  /** The wall time was stepped by this many milliseconds. */
   readonly stepped?: (by: number) => void;
 }
 
@@ -53,9 +53,9 @@ const SMALL = 1_000;
 const DEAD_BAND = 100;
 /** 500 ppm, as adjtime(3). */
 const SLEW = 500e-6;
-/** What an oscillator of a car is off at its worst: 50 ppm. */
+/** Largest drift of an oscillator in a car: 50 ppm. */
 const DRIFT = 50e-6;
-/** What waking up adds: the clock that runs in sleep may count whole seconds. ms */
+/** Additional error of a wake-up: the clock that runs in sleep may count whole seconds. ms */
 const WAKING = 2_000;
 const FRESH = 60_000;
 const HOLDOVER = DAY;
@@ -73,7 +73,7 @@ interface Held {
   agreed: number;
   /** The machine slept since: wall time is no longer known to the second. */
   woken: boolean;
-  /** The system's wall, and its uptime, minus monotonic time: they tell a sleep from a step. */
+  /** Wall time and uptime of the system, minus monotonic time. They distinguish a sleep from a step. */
   system: number;
   uptime: number;
 }
@@ -196,7 +196,7 @@ export class Discipline {
     return { wall: this.#machine.wall(), uptime: this.#machine.uptime() };
   }
 
-  /** What keeps the clock, after a look at whether the machine slept and whether holdover has lasted too long. */
+  /** Source of the time, after a check for sleep of the machine and for expired holdover. */
   #current(): Held | undefined {
     const held = this.#held;
     if (held === undefined) return undefined;

@@ -9,7 +9,7 @@ interface Timer {
   readonly due: () => void;
 }
 
-/** Time as the log tells it: moves only when its owner moves it, and serves the timers that fall due on the way in order. */
+/** Time of the log. It moves only when its owner moves it, and calls due timers in order. */
 export class ReplayClock implements Clock {
   #now = 0;
   #monotonic = 0;
@@ -52,7 +52,7 @@ export class ReplayClock implements Clock {
     const served = Math.min(at, this.#now + LONGEST_SILENCE);
     for (let next = this.#timers[0]; next !== undefined && this.nextDue <= served; next = this.#timers[0]) {
       this.#timers.shift();
-      // What fell due in a silence that was passed over is served late, never in the past.
+      // A timer that was due during a skipped silence is called late, never in the past.
       this.#pass(Math.max(0, next.at - this.#monotonic));
       next.due();
     }

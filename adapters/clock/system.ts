@@ -9,7 +9,7 @@ import { type ClockState, Discipline, type MachineTimes } from './discipline.ts'
 /** setTimeout counts in 32 bits: a longer delay would fire at once. */
 const LONGEST = 2 ** 31 - 1;
 
-/** A unit whose battery was off starts in 1970; no unit runs a build from before this moment. UTC ms */
+/** A unit that lost its battery starts in 1970. No unit runs a build that is older than this time. UTC ms */
 export const EARLIEST = Date.UTC(2025, 0, 1);
 
 interface SystemClockOptions {
@@ -18,7 +18,7 @@ interface SystemClockOptions {
    * that keeps a clock of its own through a flat battery has to ask its time service.
    */
   readonly synchronised?: () => boolean;
-  /** The wall time was stepped by so many milliseconds, because fixes say so or ceased to. */
+  /** The wall time was stepped by this many milliseconds, because fixes require it or ceased. */
   readonly stepped?: (by: number) => void;
 }
 

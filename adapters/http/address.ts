@@ -1,4 +1,4 @@
-/** What a request is addressed to: side, path and query as they were sent. */
+/** Address of a request: side, and path and query as sent. */
 import { VigieError } from '../../protocol/errors.ts';
 import { bases, type Side } from '../../protocol/interface/operation.ts';
 
@@ -24,7 +24,7 @@ export function authorityOf(address: string): string {
   return address.slice(start, end < 0 ? undefined : end);
 }
 
-/** The side whose form a refusal has, whether or not there is anything at the path. */
+/** Side that determines the form of a refusal, also if nothing exists at the path. */
 export function sideOf(path: string): Side {
   if (path.startsWith(`${bases.user}/`) || path === bases.user) return 'user';
   return /^\/user(\/|$)/.test(path) ? 'user' : 'fleet';

@@ -10,7 +10,7 @@ export interface Caller {
   readonly expires?: number;
   /** Fleet side: ids of the fleets that the caller may see; undefined: all (user side, bench). */
   readonly fleets?: ReadonlySet<string>;
-  /** At a hub: the user whose cars the caller may see; undefined: those of {@link fleets}, or all. */
+  /** At a hub: the user whose cars the caller may see. If omitted, the cars of {@link fleets}, or all. */
   readonly user?: string;
   /** At a hub: id of the token. */
   readonly token?: string;
@@ -36,18 +36,18 @@ export interface Call {
   readonly self: string;
   /** UTC ms. */
   readonly now: number;
-  /** Of a POST that carries an `Idempotency-Key`. */
+  /** For a POST with an `Idempotency-Key`. */
   readonly once?: Once;
 }
 
-/** What a request that may come again is recognised by, also by a program that was started anew. Hexadecimal digests. */
+/** Identity of a request that may be repeated, also by a program that was restarted. Hexadecimal digests. */
 export interface Once {
-  /** Of the key, the caller, the operation and its address. */
+  /** Digest of the key, the caller, the operation and its address. */
   readonly key: string;
   readonly body: string;
 }
 
-/** What a handler answers. Refusals are thrown as VigieError; its code has the HTTP status. */
+/** Answer of a handler. Refusals are thrown as VigieError; its code has the HTTP status. */
 export interface Answer {
   readonly status: number;
   /** Encoded as JSON, unless it is bytes or a ReadableStream of them; absent: no body. */

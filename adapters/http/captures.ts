@@ -26,9 +26,9 @@ export interface CaptureReport {
 export interface CaptureView {
   /** By ascending time. */
   list(): Promise<readonly CaptureReport[]>;
-  /** Its frames as a candump log, in pieces; undefined when there is none with this id. */
+  /** Its frames as a candump log, in pieces. Undefined if no capture has this id. */
   log(id: string): Promise<Iterable<string> | undefined>;
-  /** Its frames as an MDF4 file; undefined when there is none with this id. */
+  /** Its frames as an MDF4 file. Undefined if no capture has this id. */
   mdf4(id: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
@@ -49,7 +49,7 @@ export function addCaptures(router: Router, view: CaptureView): void {
   router.add('GET', pattern, frames, { known: ['format'] });
 }
 
-/** What a list of captures answers. */
+/** Answer for a list of captures. */
 export async function captureList(view: CaptureView): Promise<{ readonly captures: readonly CaptureReport[] }> {
   return { captures: await view.list() };
 }
@@ -75,7 +75,7 @@ export async function captureFrames(view: CaptureView, id: string, format: Captu
 export const captureForms = ['candump', 'mdf4'] as const;
 export type CaptureForm = (typeof captureForms)[number];
 
-/** The form that is asked for. @throws VigieError `input.malformed` */
+/** Requested form. @throws VigieError `input.malformed` */
 function formatOf({ env }: RequestContext): CaptureForm {
   const format = ownParameters(env.exchange.target.query, ['format']).get('format') ?? 'candump';
   if (format === 'candump' || format === 'mdf4') return format;

@@ -28,7 +28,7 @@ interface Connection {
   readonly answers: Set<ServerResponse>;
   /** Whether its last answer is written and ends with the request that it refuses. */
   lingers: boolean;
-  /** Of the time for the handshake. */
+  /** Ends the time for the handshake. */
   cancel: () => void;
 }
 

@@ -1,4 +1,4 @@
-/** What people and programs read: the page, the OpenAPI document, and Swagger UI, served from here alone. */
+/** Documents for people and programs: the page, the OpenAPI document, and Swagger UI, without other servers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { respond } from './exchange.ts';
@@ -10,11 +10,11 @@ export interface Documents {
   readonly openApi: string;
   /** Folder of `swagger-ui.css` and `swagger-ui-bundle.js`; undefined: there is no page for people. */
   readonly swaggerUi?: string;
-  /** Folder of the page (page/), whose files are {@link pageFiles}; undefined: there is none. */
+  /** Folder of the page (page/) with the {@link pageFiles}. If omitted, no page is served. */
   readonly page?: string;
   /** The page shows many cars: `/` is {@link HUB_FILE}. */
   readonly hub?: boolean;
-  /** Of a hub: where people sign in at their identity provider; absent: the page asks for a token. */
+  /** At a hub: address of the sign-in at the identity provider. If omitted, the page asks for a token. */
   readonly signIn?: string;
   /** Address of the tiles of the map, with {z}, {x} and {y}; absent: the page loads none. */
   readonly tiles?: string;
@@ -41,7 +41,7 @@ export const pageFiles: readonly (readonly [file: string, address: string, type:
   ['licences.txt', '/page/licences.txt', 'text/plain; charset=utf-8'],
 ];
 
-/** What a hub serves at `/` in place of `index.html`; script and style are the same. */
+/** Document that a hub serves at `/` in place of `index.html`. Script and style are the same. */
 export const HUB_FILE = 'hub.html';
 
 /** By which the script knows what it shows. */
@@ -83,7 +83,7 @@ const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#operations', de
 
 type Content = string | Uint8Array<ArrayBuffer>;
 
-/** Serves them without access control: they tell nothing of the car. `rates` bounds how often, for all together. */
+/** Serves them without access control: they contain nothing of the car. `rates` limits all callers together. */
 export function addDocuments(router: Router, documents: Documents, rates: RateLimiter): void {
   const { openApi, swaggerUi, page: folder, hub, signIn, tiles, describe } = documents;
   const serve = (path: string, type: string, content: () => Content, policy = POLICY): void => {
@@ -92,7 +92,7 @@ export function addDocuments(router: Router, documents: Documents, rates: RateLi
       return respond(env, 200, content(), { 'Content-Type': type, 'Content-Security-Policy': policy });
     });
   };
-  // Read when asked for: they are opened rarely, and take more memory than the whole server.
+  // Read on request: they are opened rarely, and take more memory than the whole server.
   const read = (path: string) => (): Content => new Uint8Array(readFileSync(path));
   const described = describe && ((): Content => describe(readFileSync(openApi, 'utf8')));
   serve('/openapi.json', 'application/json', described ?? read(openApi));

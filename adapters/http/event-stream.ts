@@ -9,11 +9,11 @@ export interface StreamTimes {
 }
 
 interface StreamParts<K> {
-  /** What is known when the stream begins, and when it became so, UTC ms. */
+  /** Values at the start of the stream, and their time, UTC ms. */
   readonly known: Iterable<readonly [key: K, at: number]>;
   /** Whether the stream shows it. */
   readonly sees: (key: K) => boolean;
-  /** The name of the event, what it says, when it can be sent, and its id, by which a client that comes back goes on. */
+  /** Name of the event, its data, when it can be sent, and its id, from which a returning client continues. */
   readonly event: (key: K, at: number) => readonly [name: string, data: object, id?: number];
   readonly clock: Clock;
   readonly times: StreamTimes;
@@ -23,11 +23,11 @@ interface StreamParts<K> {
   readonly gone: () => void;
 }
 
-/** One stream. It is asked for the next event when what was sent before has gone out. */
+/** One stream. It requests the next event when the previous one was sent. */
 export class EventStream<K> {
   readonly stream: ReadableStream<Uint8Array>;
   readonly #parts: StreamParts<K>;
-  /** What changed and when, UTC ms. No longer than the list of all there is. */
+  /** Changed values and their times, UTC ms. Never longer than the list of all values. */
   readonly #noted = new Map<K, number>();
   readonly #encoder = new TextEncoder();
   #ended = false;
@@ -61,7 +61,7 @@ export class EventStream<K> {
     this.#wake();
   }
 
-  /** What changed and was not sent yet. */
+  /** Changes that were not sent yet. */
   get waiting(): number {
     return this.#noted.size;
   }

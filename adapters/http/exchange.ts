@@ -23,7 +23,7 @@ export interface HttpExchange {
   caller?: Caller;
   /** Headers of the answer, refused or not. */
   readonly headers: Record<string, string>;
-  /** Of the answer, once there is one. */
+  /** HTTP status of the answer, once it is known. */
   status?: number;
 }
 

@@ -8,7 +8,7 @@ import type { Router } from './routes.ts';
 
 const PATH = '/vigie/v1/faults';
 
-/** Records of one answer, unless fewer are asked for. */
+/** Records of one answer, unless fewer are requested. */
 export const MOST_FAULTS = 1_000;
 
 /** `GET /vigie/v1/faults` */

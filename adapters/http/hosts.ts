@@ -12,10 +12,10 @@ export function isLoopback(host: string): boolean {
 
 export class Hosts {
   readonly #names: ReadonlySet<string>;
-  /** What was found right last on a connection: looking through a certificate takes longer than a request. */
+  /** Last accepted name of a connection: a look through a certificate takes longer than a request. */
   readonly #found = new WeakMap<Socket, string>();
 
-  /** `names`: names and addresses, beside those of {@link has}. */
+  /** `names`: names and addresses, in addition to those of {@link has}. */
   constructor(names: readonly string[]) {
     this.#names = new Set(names.map(nameOf));
   }
@@ -45,7 +45,7 @@ function nameOf(authority: string): string {
   return name.startsWith('[') && URL.canParse(`http://${name}`) ? new URL(`http://${name}`).hostname : name;
 }
 
-/** Of the alternative names alone: RFC 9525 §6.3 knows no others. */
+/** From the alternative names only: RFC 9525 §6.3 knows no others. */
 function isCertified(name: string, socket: TLSSocket): boolean {
   const certificate = socket.getX509Certificate();
   const address = name.replace(/^\[|\]$/g, '');

@@ -18,7 +18,7 @@ import { refuseUnread } from './refusals.ts';
 export interface ServerTlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** Authorities that clients' certificates are checked against; absent: clients are asked for none. */
+  /** Authorities for clients' certificates. If omitted, clients need none. */
   readonly clientCa?: string;
 }
 
@@ -83,12 +83,12 @@ export function createListener(
   checkWhileConnected(server, Math.min(1_000, request));
   server.maxHeadersCount = 100;
   server.timeout = idle;
-  // 100 Continue goes out when the body is read; other expectations are ignored.
+  // 100 Continue is sent when the body is read; other expectations are ignored.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   const refused = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // What follows what cannot be read cannot be read either, until the client has taken the answer and goes away.
+    // After an unreadable request nothing can be read until the client has received the answer and disconnects.
     if (refused.has(socket)) return;
     // RFC 9112 §9.2: an answer belongs to a request. A browser opens connections before it has a request, and would take
     // a refusal for the answer to the one that it sends at that moment.
@@ -198,7 +198,7 @@ function isGone({ code }: NodeJS.ErrnoException): boolean {
   return code === 'ECONNRESET' || code === 'EPIPE';
 }
 
-/** What cannot be read as HTTP, or not in time, still gets an answer that says so. */
+/** An unreadable or late request still gets an answer that explains the refusal. */
 function refuseUnreadable(
   error: NodeJS.ErrnoException,
   socket: Duplex,

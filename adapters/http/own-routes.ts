@@ -1,4 +1,4 @@
-/** Addresses beside the published interface: changes of Status, and what Vigie says of the car and of itself. */
+/** Addresses in addition to the published interface: changes of Status, and reports of Vigie on the car and itself. */
 import type { ServerResponse } from 'node:http';
 import { VigieError } from '../../protocol/errors.ts';
 import { bases } from '../../protocol/interface/operation.ts';
@@ -16,7 +16,7 @@ import { acceptable, EVENT_STREAM as EVENTS, requireJson } from './media.ts';
 import type { Router } from './routes.ts';
 import type { SnapshotEvents, Snapshots } from './snapshots.ts';
 
-/** What Vigie says of the car and of itself; everything is read when somebody asks. */
+/** Vigie's reports on the car and on itself. Everything is read on request. */
 export interface OwnView {
   car(): CarDescription;
   link(): LinkReport;
@@ -24,13 +24,13 @@ export interface OwnView {
   outbox(): OutboxReport;
   /** Key that browsers subscribe with; if omitted, the car sends no push notifications. */
   readonly pushKey?: string | undefined;
-  /** What a person may unplug, and let the simulated car do; absent in a car. */
+  /** Plugs and scenes of the simulated car. Absent in a car. */
   readonly bench?: BenchControls;
   /** Loads what follows the buses; absent: they cannot be followed. */
   readonly bus?: () => Promise<BusStreams>;
 }
 
-/** What can be unplugged, by its member of the report. */
+/** Things that can be unplugged, by their member of the report. */
 const benchPlugs = ['broker', 'car', 'process'] as const;
 export type BenchPlug = (typeof benchPlugs)[number];
 
@@ -42,16 +42,16 @@ export interface BenchControls {
   play?(scene: string): void;
 }
 
-/** What the car can be asked, and what became of it. */
+/** Commands to the car, and their outcomes. */
 export interface OwnCommands {
   /** @param sees whether the caller has a scope */
   report(sees: (scope: string) => boolean): CommandsReport;
   history(): CommandHistory;
-  /** Gives the command to the car, for the caller of this name. Rejects as {@link RemoteBook.submit} does. */
+  /** Submits the command for the caller of this name. Rejects like {@link RemoteBook.submit}. */
   submit(request: CommandRequest, caller: string): Promise<{ readonly remoteActionId: string }>;
 }
 
-/** What one stream says. Frames are listened to from `begin` to `end`, each called once. */
+/** Content of one stream. `begin` starts and `end` stops listening to frames; each is called once. */
 export interface FollowedEvents {
   readonly events: SnapshotEvents;
   begin(): void;

@@ -23,7 +23,7 @@ export interface Page<T> {
   readonly totalPage: number;
   /** From 1. */
   readonly currentPage: number;
-  /** Addresses; `first` begins anew and so shows what came since. `next` and `prev` are absent at the ends. */
+  /** Addresses. `first` starts again and so includes new records. `next` and `prev` are absent at the ends. */
   readonly links: {
     readonly self: string;
     readonly first: string;
@@ -37,7 +37,7 @@ export interface Page<T> {
 const PAGE_SIZE = 60;
 /** Bytes of a signature; a token grants nothing, so half of SHA-256 will do. */
 const SIGNATURE = 16;
-/** A token is two or three ids and times; whatever is longer is none of ours. */
+/** A token contains two or three ids and times. A longer text is not a token of ours. */
 const LONGEST_TOKEN = 4096;
 
 /** Signs page tokens. The key has to outlive restarts, or walks under way end with a refusal. */
@@ -54,7 +54,7 @@ export class PageTokens {
     return `${Buffer.from(contents).toString('base64url')}.${this.#signature(contents, scope).toString('base64url')}`;
   }
 
-  /** What was signed, or undefined when the token is not one of this key and scope. */
+  /** Signed content, or undefined if the token does not belong to this key and scope. */
   read(token: string, scope: string): string | undefined {
     const [first = '', second = '', ...rest] = token.split('.');
     if (rest.length > 0 || token.length > LONGEST_TOKEN) return undefined;
@@ -70,7 +70,7 @@ export class PageTokens {
   }
 }
 
-/** A page by its bounds; the records at `first`, `last` and `cursor` may be gone by the time it is asked for. */
+/** A page by its bounds. The records at `first`, `last` and `cursor` may be gone by the time of the request. */
 interface View {
   readonly first: RecordPosition;
   readonly last: RecordPosition;
@@ -129,7 +129,7 @@ export function sizeOf({ query }: Call): number {
   return typeof query['pageSize'] === 'number' ? query['pageSize'] : PAGE_SIZE;
 }
 
-/** What the token of a call names. @throws VigieError `input.malformed` for a token that is not good for it */
+/** Content of the token of a call. @throws VigieError `input.malformed` for a token of another call */
 export function viewOf({ query }: Call, tokens: PageTokens, scope: string): View | undefined {
   const token = query['pageToken'];
   return typeof token === 'string' ? readView(tokens.read(token, scope)) : undefined;

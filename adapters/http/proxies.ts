@@ -6,7 +6,7 @@ interface ForwardedHeaders {
   readonly 'x-forwarded-for'?: string | readonly string[] | undefined;
 }
 
-/** A client whose address a trusted proxy does not show. Never an address, so it is not this machine either. */
+/** Client with an address that no trusted proxy shows. It is never an address, so it is not this machine either. */
 const UNKNOWN_CLIENT = 'unknown';
 /** Identifiers that proxies use to hide addresses (RFC 7239 §6.3). */
 const HIDDEN = /^_[A-Za-z0-9._-]{1,64}$/;

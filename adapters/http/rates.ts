@@ -1,4 +1,4 @@
-/** How often a caller may ask: so many requests in the last 24 h and so many in the last second (interface §6). */
+/** Limits of a caller's requests in the last 24 h and in the last second (interface §6). */
 
 import type { Clock } from '../../agent/ports.ts';
 import { DAY } from '../../protocol/calendar.ts';
@@ -8,7 +8,7 @@ import { TooManyRequests } from './access/failures.ts';
 const SECOND = 1_000;
 /** A window is counted in slices: a request is counted until its whole slice has left, so at most a slice too long. */
 const SLICES = { day: 96, second: 10 };
-/** Callers whose counts are kept; they are users and tokens' subjects, so few. */
+/** Callers with stored counts. They are users and subjects of tokens, so they are few. */
 const CALLERS = 1_000;
 
 /** Requests of one caller within the last `length` ms. */

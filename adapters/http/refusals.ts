@@ -27,7 +27,7 @@ interface RawRefusal {
   readonly body: string;
 }
 
-/** The refusal (400) of what could not be read as a request. Which side was asked is not known: it is in both forms. */
+/** Refusal (400) of an unreadable request. The side is unknown, so the answer has both forms. */
 export function refuseUnread(reason: string, now: number): RawRefusal {
   const { id: uuid, headers } = openExchange({ address: 'http://localhost/', secure: false, asked: undefined, now });
   const error = new VigieError('input.malformed', reason);
@@ -47,7 +47,7 @@ function documented({ operation }: HttpExchange, error: VigieError): VigieError 
   return new VigieError(general, error.message, { cause: error });
 }
 
-/** What happened, for the log: where it happened, and what caused it. */
+/** Description for the log: where the error happened, and its cause. */
 function causeFields(cause: unknown): Record<string, unknown> {
   if (!(cause instanceof Error)) return { error: String(cause) };
   const behind = cause.cause instanceof Error ? cause.cause : undefined;

@@ -16,11 +16,11 @@ interface RouteOptions {
   readonly stream?: boolean;
   /** Parameters of the query; others are refused. If omitted, the handler checks them. */
   readonly known?: readonly string[];
-  /** Whose gate admits a `caller`; if omitted, that of the credentials that the request shows. */
+  /** Server whose gate admits the `caller`. If omitted, the gate of the request's credentials decides. */
   readonly side?: Side;
 }
 
-/** Answers a request whose caller was admitted. */
+/** Answers a request of an admitted caller. */
 type ServeAdmitted = (context: RequestContext, caller: Caller) => Response | Promise<Response>;
 
 /** A caller without credentials has no scope. */

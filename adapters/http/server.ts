@@ -36,7 +36,7 @@ import { SignalRoutes } from './signals.ts';
 import type { Snapshots } from './snapshots.ts';
 
 export interface ServerOptions extends InterfaceSettings {
-  /** Whose rows of the table of access are asked; if omitted, those of a car. */
+  /** Rows of the access table to use. If omitted, those of a car. */
   readonly access?: 'car' | 'hub';
   /** All operations, also of a side that is not enabled. */
   readonly operations: readonly Operation[];
@@ -49,21 +49,21 @@ export interface ServerOptions extends InterfaceSettings {
   readonly tls?: ServerTlsFiles;
   /** How the interface is reached from outside, without a slash at the end; absent: as each request says. */
   readonly url?: string;
-  /** Names and addresses that it answers under, beside its own ({@link Hosts.has}). */
+  /** Names and addresses of the server, in addition to its own ({@link Hosts.has}). */
   readonly hosts?: readonly string[];
   /** Addresses and networks of proxies that may name the client's address ({@link TrustedProxies}); absent: none. */
   readonly trustedProxies?: readonly string[];
   readonly bounds?: Partial<ListenerBounds>;
   /** Changes of Status; absent: no `/live`. */
   readonly live?: LiveChanges;
-  /** What `/vigie/v1` says; absent: it is not there. */
+  /** Content of `/vigie/v1`. If omitted, that path does not exist. */
   readonly own?: { readonly view: OwnView; readonly snapshots: Snapshots };
   readonly documents?: Documents;
   /** Adds further routes. */
   readonly routes?: (router: Router) => void;
   /** Answers requests to all other paths; if omitted, they are refused. Only a bench hands them to its agent, which asks for access. */
   readonly others?: (context: RequestContext) => Response | Promise<Response>;
-  /** Before everything, the page included; absent: there is none. */
+  /** Runs before everything, also before the page. If omitted, nothing does. */
   readonly door?: LanDoor;
   /** Custom signals; absent: the car has none. */
   readonly signals?: SignalView;
@@ -78,7 +78,7 @@ export interface ServerOptions extends InterfaceSettings {
 export interface RunningServer {
   /** `http://127.0.0.1:8080`: where it listens. */
   readonly url: string;
-  /** Its routes as they are asked for, with parameters in braces. */
+  /** Its routes, with parameters in braces. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
   /** Takes renewed certificates at once; they are looked at every minute anyway. */
   reload(): void;
@@ -89,7 +89,7 @@ export interface RunningServer {
 const MISDIRECTED = 'Host: is another than this server has; further ones are configured (http.hosts)';
 const NO_TOKEN = 'open the newest address that the bench printed: its token lets one browser in';
 const FOREIGN_ORIGIN = 'a web page of another origin sent this request: open the page of this server';
-/** Of everybody without credentials: several people who open the page. */
+/** Limit for all clients without credentials together: several people who open the page. */
 const documentRates: RequestRates = { perDay: 100_000, perSecond: 20 };
 
 /**
@@ -205,7 +205,7 @@ function buildApp(options: ServerOptions): { readonly app: App; readonly signals
   return { app, signals };
 }
 
-/** What the router itself has, without the refusals of other methods. */
+/** Routes of the router itself, without the refusals of other methods. */
 function routesOf({ routes }: App): RunningServer['routes'] {
   return routes
     .filter(({ method }) => method !== 'ALL')

@@ -20,7 +20,7 @@ import type { TrustedProxies } from './proxies.ts';
 import type { RateLimiter } from './rates.ts';
 
 interface RoutePattern {
-  /** What comes before the path of the operation. */
+  /** Prefix of the operation's path. */
   readonly root: string;
   /** The path with names in braces, from the root. */
   readonly pattern: string;
@@ -153,7 +153,7 @@ function selfOf(path: string, query: string): string {
   return rest === '' ? path : `${path}?${rest}`;
 }
 
-/** What the request shows of its sender; `query` is the query taken apart. */
+/** Credentials of the request. `query` is the parsed query. */
 function credentialsOf(
   context: RequestContext,
   query: readonly (readonly [string, string])[],

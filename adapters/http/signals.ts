@@ -20,7 +20,7 @@ const BASE = '/vigie/v1';
 const HOUR = 3_600_000;
 /** Parameters of a history. */
 const HISTORY = ['from', 'to', 'limit'];
-/** Readings of one answer, unless fewer are asked for. */
+/** Readings of one answer, unless fewer are requested. */
 export const MOST_READINGS = 10_000;
 const STREAMS = 16;
 const TIMES = { heartbeat: 15_000, pause: 50 };
@@ -117,7 +117,7 @@ function json(env: RequestContext['env'], body: object): Response {
   return respond(env, 200, JSON.stringify(body), { 'Content-Type': 'application/json' });
 }
 
-/** The period of a history that is asked for, UTC ms. @throws VigieError `input.malformed` */
+/** Requested period of a history, UTC ms. @throws VigieError `input.malformed` */
 export function periodOf(
   first: string | undefined,
   end: string | undefined,

@@ -20,7 +20,7 @@ import {
   unknownKinds,
 } from './trust-file.ts';
 
-/** What may be shown of a key. */
+/** Public facts of a key. */
 interface KeyDescription {
   readonly name: string;
   /** Key id, hexadecimal. */

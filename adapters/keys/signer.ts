@@ -52,7 +52,7 @@ export class CommandSigner {
     return this.seal(payload(await this.#counter.next()));
   }
 
-  /** The signed command (COSE_Sign1) of a payload whose counter somebody else keeps. */
+  /** Signed command (COSE_Sign1) of a payload with a counter that the caller keeps. */
   seal(payload: Uint8Array): Uint8Array {
     const header = { algorithm: algorithms[this.#algorithm], keyId: this.keyId };
     return encodeSigned(payload, header, (toBeSigned) =>

@@ -1,4 +1,4 @@
-/** What commands have changed of the keys: kept in a file and in the journal, so that no damage makes a revoked key valid. */
+/** Changes of the keys by commands, in a file and in the journal, so that no damage makes a revoked key valid again. */
 
 import { VigieError } from '../../protocol/errors.ts';
 import { readEntries, type TrustedKey, trustEntries } from './trust-file.ts';
@@ -12,7 +12,7 @@ export interface TrustChanges {
   readonly revoked?: readonly string[];
   /** Changes may be lost: no key is trusted until a person at the unit has confirmed the list. */
   readonly unconfirmed?: {
-    /** What was lost, for people. */
+    /** Lost changes, for people. */
     readonly why: string;
     /** The trust file that was in use. */
     readonly file?: string;
@@ -33,10 +33,10 @@ export function readTrustChanges(data: unknown): TrustChanges | undefined {
   return isOne ? (data as TrustChanges) : undefined;
 }
 
-/** What was found of both copies at a start. */
+/** Content of both copies at a start. */
 interface TrustCopies {
   readonly file: TrustChanges;
-  /** What `file` was read from. */
+  /** Copy of the file that was read. */
   readonly found: 'newest' | 'previous' | 'none';
   /** Files that could not be read. */
   readonly corrupt: number;

@@ -21,7 +21,7 @@ export type KeyAlgorithm = keyof typeof algorithms;
 export const TRUST_FILE = 'trust.json';
 const VERSION = 1;
 
-/** A key whose commands a car obeys. */
+/** A key whose commands the car obeys. */
 export interface TrustedKey {
   readonly name: string;
   /** Key id: the first 8 bytes of SHA-256 of the SubjectPublicKeyInfo, hexadecimal. */

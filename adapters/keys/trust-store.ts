@@ -16,7 +16,7 @@ import {
 interface TrustOptions {
   /** Where changes by command are kept; without it there are none. */
   readonly changes?: Document<TrustChanges>;
-  /** Told of keys that were added and cannot be read. */
+  /** Notified of added keys that cannot be read. */
   readonly log?: Log;
   /** Keys of the unit itself, which no command changes. */
   readonly own?: readonly TrustedKey[];
@@ -26,7 +26,7 @@ interface TrustOptions {
 const ROOT = 'Trust';
 /** Key of the copy of what commands have changed, among the states in the journal. */
 export const TRUST_STATE = 'trust';
-/** What a person does about a list that may have lost changes. */
+/** Advice for a list that may have lost changes. */
 export const CONFIRM = 'stop the agent and run `vigie keys confirm` on the unit';
 
 /**
@@ -183,7 +183,7 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     this.#merge();
   }
 
-  /** What was flashed comes before what was added. */
+  /** Flashed keys come before added keys. */
   #merge(): void {
     const gone = new Set(this.#revoked);
     const trusted = this.#kept.unconfirmed === undefined ? [...this.#added, ...this.#file] : [];

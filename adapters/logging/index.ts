@@ -1,4 +1,4 @@
-/** What the agent says, for people at a terminal or for the journal; without secrets, and not without end. */
+/** Log of the agent, for people at a terminal or for the journal, without secrets and with a limited rate. */
 import { fstatSync } from 'node:fs';
 import { RateLimitedLog } from './rate.ts';
 import { type Level, StreamLog } from './stream.ts';

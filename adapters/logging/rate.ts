@@ -32,7 +32,7 @@ export class RateLimitedLog implements Log {
   readonly warn: Log['warn'] = (event, fields) => this.#write('warn', event, fields);
   readonly error: Log['error'] = (event, fields) => this.#write('error', event, fields);
 
-  /** Tells what was kept back so far. */
+  /** Reports the suppressed lines so far. */
   flush(): void {
     for (const [event, seen] of this.#seen) this.#logCount(event, seen);
     this.#seen.clear();

@@ -37,7 +37,7 @@ export class StreamLog implements Log {
   }
 }
 
-/** What comes from outside must not move the cursor of a terminal. */
+/** Text from outside must not move the cursor of a terminal. */
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, (character) => (character === '\n' ? '\n' : '\ufffd'));
 }

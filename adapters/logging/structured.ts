@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { type Log, type LogEvent, type LogLevel, logEvents } from '../../protocol/log-events.ts';
 import { redacted } from './redact.ts';
 
-/** What takes the lines. */
+/** Receiver of the lines. */
 interface LineSink {
   write(text: string): unknown;
 }

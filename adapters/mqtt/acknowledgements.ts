@@ -17,7 +17,7 @@ interface AcknowledgementsParts {
  */
 export class Acknowledgements {
   readonly #parts: AcknowledgementsParts;
-  /** What waits and since when, the oldest first. */
+  /** Unacknowledged packets and their times, the oldest first. */
   readonly #waiting = new Map<object, number>();
   #cancel: (() => void) | undefined;
   /** When the question was put that is not answered yet. */

@@ -1,6 +1,6 @@
-/** What a client of the embedded broker may do: a car speaks and listens under its own VIN only. */
+/** Rights of a client of the embedded broker: a car publishes and subscribes under its own VIN only. */
 
-/** What a client shows when it connects. */
+/** Credentials of a connecting client. */
 export interface ShownIdentity {
   readonly clientId: string;
   readonly username?: string;

@@ -18,7 +18,7 @@ export interface CloudClientOptions extends Omit<MqttAddress, 'url'> {
   readonly connectTimeout?: number;
   /** Milliseconds; default 0.5 s to 10 s. */
   readonly backoff?: BackoffOptions;
-  /** What errors call the files of TLS; default: as the configuration does. */
+  /** Names of the TLS files in errors. Default: the names in the configuration. */
   readonly names?: TlsNames;
   /** Messages that the broker may send before they are acknowledged, 1..65535; default 1000. MQTT 3.1.1 brokers set their own. */
   readonly receiveMaximum?: number;
@@ -29,18 +29,18 @@ export interface CloudClientOptions extends Omit<MqttAddress, 'url'> {
    * Each connection subscribes again, and so gets the retained messages.
    */
   readonly keepsSession?: boolean;
-  /** Called for each connection that is ready; `sessionPresent`: the broker had kept the session of before. */
+  /** Called for each established connection. `sessionPresent`: the broker has kept the previous session. */
   readonly ready?: (connection: BrokerAbilities, sessionPresent: boolean) => void;
   readonly log?: Log;
 }
 
-/** What a broker says that it can do. */
+/** Capabilities that a broker reports. */
 export interface BrokerAbilities {
   /** It shares a subscription among its subscribers. */
   readonly shares: boolean;
 }
 
-/** What came with a message. */
+/** Properties of a received message. */
 export interface Delivery {
   /** The broker had kept it before the subscription was made. */
   readonly retained: boolean;

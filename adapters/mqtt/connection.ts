@@ -26,7 +26,7 @@ const UNACKNOWLEDGED = new Error('acknowledged later, or left to the broker');
 interface ConnectionEvents {
   /** There is a transport: TCP is connected, TLS is agreed upon. */
   reached(): void;
-  /** The broker accepted; `sessionPresent` when it still has the session of before. */
+  /** The broker has accepted. `sessionPresent` if it still has the previous session. */
   ready(sessionPresent: boolean): void;
   /** It is acknowledged at once or, with a promise, when that resolves; when it rejects, the connection ends. */
   message(message: Incoming): void | Promise<void>;
@@ -78,10 +78,10 @@ export class MqttConnection {
   /** Why this side ended it. */
   #ended: string | undefined;
   #unanswered = false;
-  /** Of the message that the library handles now, when it is acknowledged later. */
+  /** Set while the library handles a message that is acknowledged later. */
   #taking: Promise<void> | undefined;
   readonly #takings: Taking;
-  /** Bytes that had come when the broker was last asked whether it is there. */
+  /** Bytes received until the last ping. */
   #readWhenAsked = 0;
   #localAddress: string | undefined;
 
@@ -145,7 +145,7 @@ export class MqttConnection {
    */
   askAfter(seconds: number): void {
     const { keepaliveManager, keepalive } = this.#client;
-    // There is none before the broker has accepted, nor where it wants no questions.
+    // No ping timer before the broker has accepted, or if the broker wants no pings.
     (keepaliveManager as typeof keepaliveManager | null)?.setKeepalive(Math.min(seconds, keepalive));
   }
 
@@ -280,7 +280,7 @@ export class MqttConnection {
     this.#events.ready(connack.sessionPresent);
   }
 
-  /** What the broker sent before comes before its answer, and may take long to arrive or to be taken. */
+  /** Earlier packets of the broker precede its answer, and may take long to arrive or to be processed. */
   #unansweredQuestion(): void {
     if (this.#takings.holding || this.#socket.bytesRead > this.#readWhenAsked) {
       this.#client.sendPing();
@@ -320,7 +320,7 @@ export class MqttConnection {
       else pending.reject(refusal(message.topic, error));
       if (this.#waiting.size > 0 && !this.#refilling) {
         this.#refilling = true;
-        // After all acknowledgements that came together, so that what follows goes out together too.
+        // Runs after all acknowledgements that arrived together, so that their successors are sent together too.
         queueMicrotask(() => this.#refill());
       }
     });

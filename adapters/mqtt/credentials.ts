@@ -1,4 +1,4 @@
-/** What is trusted and shown in TLS, renewed while the agent runs. */
+/** Certificates, keys and authorities for TLS, renewed while the agent runs. */
 
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
@@ -28,7 +28,7 @@ type Part = (typeof parts)[number];
 /** The files, or what reads them again at each connection; may throw a VigieError that names the file. */
 export type TlsSource = TlsFiles | (() => TlsFiles);
 
-/** Before the vehicle's certificate expires it is spoken of for so long, ms. */
+/** Warnings start this long before the vehicle's certificate expires, ms. */
 const NOTICE = 30 * DAY;
 
 /** Reads the source at each connection; what cannot be used leaves what was used before, at first nothing. */
@@ -108,7 +108,7 @@ function secureContext(tls: TlsFiles): SecureContext {
   return context(tls, `${named('key', tls)} does not belong to ${named('cert', tls)}`);
 }
 
-/** @throws VigieError `configuration.wrong` that names the file, for one that is none of its kind */
+/** @throws VigieError `configuration.wrong` with the file, if it is not of its kind */
 function usable(part: Part, tls: TlsFiles): void {
   const file = tls[part];
   if (file === undefined) return;
@@ -116,7 +116,7 @@ function usable(part: Part, tls: TlsFiles): void {
   context({ [part]: file }, fault);
   if (part !== 'ca') return;
   try {
-    // Of authorities that cannot be read node:tls says nothing, and trusts none.
+    // node:tls accepts unreadable authorities without an error, and then trusts none.
     new X509Certificate(file);
   } catch (cause) {
     throw wrong(fault, cause);

@@ -43,7 +43,7 @@ export class Dialer {
   readonly #options: DialerOptions;
   readonly #events: DialerEvents;
   readonly #backoff: Backoff;
-  /** What each address speaks, by its position. */
+  /** Protocol of each address, by its position. */
   readonly #choices: readonly ProtocolChoice[];
   #at = 0;
   /** Addresses tried since the last wait. */

@@ -22,11 +22,11 @@ export interface EmbeddedBrokerOptions {
    * connection ends without an acknowledgement, so that the client sends the message again.
    */
   readonly accept?: (topic: string, payload: Uint8Array) => Promise<void>;
-  /** Called when a client has subscribed to a filter, or taken up a session that has it. */
+  /** Called when a client has subscribed to a filter, or has resumed a session with that filter. */
   readonly subscribed?: (filter: string) => void;
   /** PEM; clients may show a certificate of an authority in `ca`. Absent: without TLS. */
   readonly tls?: { readonly key: string; readonly cert: string; readonly ca: string };
-  /** What a client may do; rejects for one that may not connect. Absent: every client may do everything. */
+  /** Rights of a client. Rejects for a client that may not connect. If omitted, every client may do everything. */
   readonly identify?: (shown: ShownIdentity) => Promise<ClientRights>;
   /** Called when a client is refused: its connection, its message or its subscription. */
   readonly refused?: (clientId: string, reason: string) => void;
@@ -106,7 +106,7 @@ export class EmbeddedBroker {
         (error) => this.#fail(client, error),
       );
     };
-    // What certificate a client shows is looked at when it connects to the broker: one may have none.
+    // The client's certificate is checked when it connects to the broker: a client may have none.
     const server =
       tls === undefined
         ? createServer({ noDelay: true }, take)
@@ -189,7 +189,7 @@ export class EmbeddedBroker {
     await closed;
   }
 
-  /** A client must not speak for the broker itself, whose topics begin with `$SYS/`, nor for another client. */
+  /** A client must not publish as the broker itself (topics below `$SYS/`), nor as another client. */
   #acceptFirst(accept: NonNullable<EmbeddedBrokerOptions['accept']>): NonNullable<AedesOptions['authorizePublish']> {
     return (client, { topic, payload }, callback) => {
       if (topic.startsWith('$SYS/')) return callback(new Error(`${topic} is reserved`));
@@ -239,7 +239,7 @@ export class EmbeddedBroker {
     };
   }
 
-  /** What is thrown in `then` or `rejected`, or in the broker below them, ends the connection of this client alone. */
+  /** An error in `then` or `rejected`, or in the broker below them, ends the connection of this client alone. */
   #settle<T>(
     client: Client | null,
     work: () => Promise<T>,

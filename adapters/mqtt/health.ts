@@ -1,4 +1,4 @@
-/** What a link says of itself to people and monitoring. */
+/** State of a link, for people and monitoring. */
 import type { LinkState } from '../../protocol/schema/hello.ts';
 
 /**
@@ -37,7 +37,7 @@ export interface LinkCounts {
   /** Publishes that the broker acknowledged, and their payload in bytes. */
   readonly published: number;
   readonly publishedBytes: number;
-  /** Publishes that were refused or lost; whose they are sends them again. */
+  /** Publishes that were refused or lost. Their owner sends them again. */
   readonly rejected: number;
   /** Messages for the car, and packets that were too large. */
   readonly received: number;
@@ -58,7 +58,7 @@ export interface LinkHealth {
   /** The broker that is spoken to, or was last; carries no secret. */
   readonly broker?: string;
   readonly protocol?: '5' | '3.1.1';
-  /** Seconds of silence after which the broker is asked; adapts to what the network bears. */
+  /** Seconds of silence before a ping. Adapts to the network. */
   readonly keepalive: number;
   /** When the vehicle's certificate expires, UTC ms. */
   readonly certificateExpires?: number;
@@ -86,7 +86,7 @@ export class LinkProgress {
   #downSince: number;
   #reason: string | undefined;
 
-  /** `now` gives UTC milliseconds. */
+  /** `now` returns UTC milliseconds. */
   constructor(now: () => number) {
     this.#now = now;
     this.#since = now();
@@ -109,7 +109,7 @@ export class LinkProgress {
     return this.#reason;
   }
 
-  /** Goes to `state`; a step to where it is already only tells the reason. Throws RangeError for one that cannot be. */
+  /** Changes to `state`. The present state again only logs the reason. Throws RangeError if impossible. */
   enter(state: LinkState, reason?: string): void {
     if (state !== this.#state) {
       if (!next[this.#state].includes(state)) throw new RangeError(`a link that is ${this.#state} cannot be ${state}`);

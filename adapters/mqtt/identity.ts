@@ -7,13 +7,13 @@ import { EmptyStore } from './empty-store.ts';
 import type { Version } from './protocol-choice.ts';
 import { contentType } from './publishing.ts';
 
-/** What the client says of itself on a connection. */
+/** Identity of the client on a connection. */
 export interface Identity {
   readonly clientId: string;
   readonly username: string | undefined;
   /** Or what reads it again for each connection, and may throw a VigieError that names its file. */
   readonly password: string | (() => string) | undefined;
-  /** Seconds without a packet after which the broker is asked whether it is there; lost after 1.5 of it. */
+  /** Seconds without a packet before a ping. The connection counts as lost after 1.5 times this. */
   readonly keepalive: number;
   /** Seconds the broker keeps subscriptions and messages while the client is away (MQTT 5; 3.1.1 has no limit). */
   readonly sessionExpiry: number;
@@ -21,7 +21,7 @@ export interface Identity {
   readonly maximumPacket: number;
   /** Publishes that may wait for their acknowledgement at a time. */
   readonly window: number;
-  /** Messages of the broker that may wait for ours; MQTT 5 tells it. */
+  /** Messages of the broker that may wait for our acknowledgement. MQTT 5 sends this to the broker. */
   readonly receiveMaximum: number;
   /** Milliseconds from dialing to CONNACK, and that any other acknowledgement may take. */
   readonly timeout: number;
@@ -37,7 +37,7 @@ function connectOptions(version: Version, identity: Identity): IClientOptions {
     protocolId: 'MQTT',
     protocolVersion: version,
     clientId: identity.clientId,
-    // Clean Start on MQTT 5: the session of before is taken up, so that what came while away arrives.
+    // Clean Start is off on MQTT 5: the previous session resumes, so that messages sent while away arrive.
     clean: false,
     keepalive: identity.keepalive,
     ...defined({ username: identity.username, password }),
@@ -73,7 +73,7 @@ function connectOptions(version: Version, identity: Identity): IClientOptions {
   };
 }
 
-/** What is said on connecting, and why it cannot be. */
+/** CONNECT of the client, or the reason why it cannot be made. */
 export function sayable(version: Version, identity: Identity): { options: IClientOptions; fault?: unknown } {
   try {
     return { options: connectOptions(version, identity) };

@@ -18,7 +18,7 @@ const PROOFS = 10;
  * that neither falling asleep nor waking costs a connection; how often the unit pings is its own choice.
  */
 export class KeepAlive {
-  /** What may be used at all, what an awake unit uses. */
+  /** Usable intervals, and the interval of an awake unit. */
   readonly #longest: number;
   readonly #awake: number;
   readonly #least: number;

@@ -15,7 +15,7 @@ import { KeepAlive } from './keep-alive.ts';
 import { protocolName, type Version } from './protocol-choice.ts';
 import { type BrokerEndpoint, makeTargets } from './socket.ts';
 
-/** What is kept, retained, at the car's presence topic. */
+/** Retained message of the car's presence topic. */
 export interface Presence {
   readonly topic: string;
   readonly online: Uint8Array;
@@ -181,7 +181,7 @@ export class MqttLink implements Link {
     };
   }
 
-  /** Starts connecting and goes on until {@link close}. A message may come before `up`: it waited in the session. */
+  /** Connects, and reconnects until {@link close}. A message may arrive before `up`: it waited in the session. */
   open(events: LinkEvents): void {
     if (this.#dialer !== undefined || this.#closing !== undefined)
       throw new VigieError('usage.wrong', 'the link is open already');
@@ -314,7 +314,7 @@ export class MqttLink implements Link {
     if (wasUp) this.#notify('down', (events) => events.down(reason));
   }
 
-  /** Calls the core; what it throws is logged and stays here: the link goes on. */
+  /** Calls the core. An error is logged and does not end the link. */
   #notify(event: string, call: (events: LinkEvents) => void): void {
     if (this.#events === undefined) return;
     try {

@@ -5,7 +5,7 @@ const PUBLISH = 3;
 const QOS = 0b110;
 const QOS_1 = 0b010;
 
-/** Bytes of a whole packet whose fixed header says `remaining`: type and flags, the length's own bytes, the rest. */
+/** Bytes of a whole packet with this remaining length: type and flags, the bytes of the length, and the rest. */
 export function packetBytes(remaining: number): number {
   return 1 + (remaining < 0x80 ? 1 : remaining < 0x4000 ? 2 : remaining < 0x20_0000 ? 3 : 4) + remaining;
 }
@@ -61,7 +61,7 @@ export class PacketBound {
     return { bytes, acknowledged, id, complete: this.#complete() };
   }
 
-  /** Takes the next bytes of the stream; gives {@link oversize}. */
+  /** Accepts the next bytes of the stream. Returns {@link oversize}. */
   feed(chunk: Uint8Array): Oversize | undefined {
     let at = 0;
     this.#begunHere = false;

@@ -1,7 +1,7 @@
-/** What a broker must not send. */
+/** Packets that a broker must not send. */
 import type { Packet } from 'mqtt-packet';
 
-/** Packets a client may get from a broker and has asked for (MQTT 5 clause 2.1.2; no AUTH, no QoS 2 of our own). */
+/** Packets that a broker may send to this client (MQTT 5 clause 2.1.2; no AUTH, no QoS 2 of our own). */
 const fromBrokers: ReadonlySet<string> = new Set([
   'connack',
   'publish',

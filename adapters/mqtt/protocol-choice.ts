@@ -1,9 +1,9 @@
-/** Which protocol version to speak with a broker whose version is not configured. */
+/** Chooses the protocol version for a broker without a configured version. */
 
 /** MQTT 5 or MQTT 3.1.1, as the CONNECT packet numbers them. */
 export type Version = 5 | 4;
 
-/** What people call a version. */
+/** Name of a version, for people. */
 export function protocolName(version: Version): '5' | '3.1.1' {
   return version === 5 ? '5' : '3.1.1';
 }

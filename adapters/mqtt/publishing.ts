@@ -61,7 +61,7 @@ function largestSize(message: Outgoing, topicBytes: number): number {
   return header + properties + correlation + response + message.payload.length;
 }
 
-/** What a negative answer of the broker to a publish or a subscription becomes. */
+/** Error for a negative answer of the broker to a publish or a subscription. */
 export function refusal(where: string, cause: Error): VigieError {
   if (!(cause instanceof ErrorWithReasonCode)) return new VigieError('link.refused', cause.message, { where, cause });
   return new VigieError('link.refused', `the broker refused it: ${reasonText(cause.code)}`, { where, cause });

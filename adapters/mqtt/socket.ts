@@ -6,7 +6,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import { type BrokerAddress, parseAddress } from './address.ts';
 import { BrokerCredentials, type TlsSource } from './credentials.ts';
 
-/** What a person who reads an error calls the files of TLS. */
+/** Names of the TLS files in errors. */
 export interface TlsNames {
   readonly ca: string;
   /** The certificate to show, and its key. */

@@ -1,11 +1,11 @@
-/** What a failed attempt to connect becomes. */
+/** Error for a failed attempt to connect. */
 import { certificateFault } from '../../protocol/certificate-faults.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Closing } from './protocol-choice.ts';
 import { reasonText } from './publishing.ts';
 import type { BrokerEndpoint } from './socket.ts';
 
-/** What a person can do about a broker that cannot be reached, by what the system or the broker says. */
+/** Advice for an unreachable broker, by the error of the system or of the broker. */
 const advice: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no broker listens there; start it or correct the address',
   ENOTFOUND: 'the name is not known; correct it or check the name server',

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const FATAL = 'fatal.json';
 /** Name of the file in which `ExecStopPost` of the unit leaves `$SERVICE_RESULT $EXIT_CODE $EXIT_STATUS`. */
 const ENDED = 'ended';
-/** What systemd.exec(5) calls it, in words. */
+/** Names of systemd.exec(5), in words. */
 const RESULTS: Readonly<Record<string, string>> = {
   watchdog: 'the watchdog was not fed',
   'oom-kill': 'it was killed for its memory',

@@ -121,7 +121,7 @@ function synced(folder: string): void {
   }
 }
 
-/** Tells contents apart. */
+/** Digest that identifies the content. */
 export function fingerprint(text: string | undefined): string {
   return text === undefined ? '' : createHash('sha256').update(text).digest('hex').slice(0, 16);
 }

@@ -11,7 +11,7 @@ const MSG_NOSIGNAL = 0x4000;
 /** asm-generic/socket.h: with a `struct timeval` of two longs. */
 const SOL_SOCKET = 1;
 const SO_SNDTIMEO = 21;
-/** A manager whose queue is full is waited for, as sd_notify(3) does, but not for ever. s */
+/** Longest wait for a manager with a full queue, as sd_notify(3) waits, s. */
 const PATIENCE = 1;
 /** sys/un.h: what fits a path, its closing NUL included. */
 const LONGEST = 108;

@@ -1,4 +1,4 @@
-/** What the agent counts, in the text format of Prometheus. */
+/** Counters of the agent, in the text format of Prometheus. */
 import type { Counter, Gauge, Registry } from 'prom-client';
 import { droppedBy, type HealthSnapshot } from '../../agent/health/health.ts';
 import { linkStates } from '../../protocol/schema/hello.ts';
@@ -119,7 +119,7 @@ export const metrics: readonly Metric[] = [
   metric('gauge', 'memory_heap_bytes', 'JavaScript heap in use', (s) => s.process.heapBytes),
 ];
 
-/** Gives the text of a snapshot and its media type. The library is loaded with the first. */
+/** Returns the text of a snapshot and its media type. The first call loads the library. */
 export function metricsPage(snapshot: () => HealthSnapshot): () => Promise<{ type: string; body: string }> {
   return pageOf(snapshot, metrics);
 }

@@ -1,4 +1,4 @@
-/** What a service tells systemd (sd_notify(3)): lines of `NAME=value` in a datagram to the socket it was given. */
+/** Messages of a service to systemd (sd_notify(3)): lines of `NAME=value` in a datagram to its socket. */
 import type { Log } from '../../agent/ports.ts';
 import { type Datagrams, datagramsTo } from './libc.ts';
 

@@ -1,11 +1,11 @@
-/** What Linux says of this process. */
+/** Vital signs of this process, from Linux. */
 
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import type { ProcessVitals } from '../../agent/health/health.ts';
 import { defined } from '../../protocol/defined.ts';
 
-/** Gives the process's vitals; `busy` is that since the call before. */
+/** Returns the vital signs of the process. `busy` covers the time since the previous call. */
 export function processVitals(): () => ProcessVitals {
   let last = performance.eventLoopUtilization();
   return () => {

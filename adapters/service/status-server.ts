@@ -10,7 +10,7 @@ export type ListenAddress =
   | { readonly kind: 'unix'; readonly path: string }
   | { readonly kind: 'loopback'; readonly host: string; readonly port: number };
 
-/** Gives the body of one path, with its media type. */
+/** Returns the body of one path, with its media type. */
 type Page = () => Promise<{ readonly type: string; readonly body: string }>;
 
 export interface StatusServer {

@@ -46,7 +46,7 @@ export class Watchdog {
     this.#notifier.feed();
   }
 
-  /** The beats now come `every` so many ms, as in a car that sleeps; asks the manager to wait that much longer. */
+  /** Sets the interval of the beats, ms, as in a car that sleeps, and asks the manager to wait as much longer. */
   slacken(every: number): void {
     if (this.#interval === undefined) return;
     this.#interval = every * 3;

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Operation } from '../../../protocol/interface/operation.ts';
 import type { Caller } from '../call.ts';
 
-/** What a request says about its sender: address, token, client id, certificate. */
+/** Credentials of a request: address, token, client id, certificate. */
 export interface Credentials {
   /** Address of the sender; IPv4 in IPv6 is given as IPv4. */
   readonly remote: string;
@@ -13,7 +13,7 @@ export interface Credentials {
   readonly certificate?: string;
 }
 
-/** What is asked for, as far as access depends on it. */
+/** Requested operation, as far as access depends on it. */
 export interface RequestedAccess {
   readonly operation: Pick<Operation, 'scopes'>;
   /** Parameters of the path. */

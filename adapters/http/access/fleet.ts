@@ -1,4 +1,4 @@
-/** The fleet side: HTTP Basic (RFC 7617), query `client_id`, and a client certificate where one is asked for. */
+/** Fleet side: HTTP Basic (RFC 7617), query `client_id`, and a client certificate if it is required. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';

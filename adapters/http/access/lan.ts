@@ -9,15 +9,15 @@ import { type Gate, sameText } from './credentials.ts';
 /** Browsers that are let in at a time; the oldest is forgotten. */
 const BROWSERS = 64;
 const COOKIE = '__Host-vigie-bench';
-/** Tells the script of the page, which must not read the other one, that its requests need cookies. */
+/** Tells the page's script, which must not read the other cookie, that its requests need cookies. */
 const MARK = 'vigie-lan';
 const ATTRIBUTES = 'Path=/; Secure; SameSite=Strict';
 
-/** What a request shows. */
+/** Credentials of a request. */
 interface LanRequest {
   readonly method: string;
   readonly path: string;
-  /** Of the query. */
+  /** Token in the query. */
   readonly token: string | undefined;
   readonly cookies: string | undefined;
 }

@@ -16,7 +16,7 @@ const FORM = /^scrypt\$(\d{1,8})\$(\d{1,2})\$(\d{1,2})\$([A-Za-z0-9_-]{11,86})\$
 /** A hash that somebody else made must not take the unit's memory: N × r × 128 bytes. */
 const MOST_MEMORY = 64 * 2 ** 20;
 
-/** What is to be written into the file of a password. */
+/** Text for the file of a password. */
 export async function hashPassword(password: string, cost = COST): Promise<string> {
   const salt = randomBytes(16);
   const hash = await derive(password, salt, LENGTH, cost);

@@ -54,7 +54,7 @@ export function keysOfFiles({ read, make, clock, log }: KeyFiles): JWTVerifyGetK
   let texts = read();
   let keys = make(texts);
   let looked = clock.monotonic();
-  /** True when there are other keys than before; looks only when the last look is so long ago, ms. */
+  /** True if the keys have changed. Reads the files only if the last look is at least this long ago, ms. */
   const look = (after: number): boolean => {
     if (clock.monotonic() - looked < after) return false;
     looked = clock.monotonic();

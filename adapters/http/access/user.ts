@@ -19,9 +19,9 @@ export interface UserAccess {
   readonly clientIds?: readonly string[];
   /** Form of Status.energy that a client reads, by the query's `client_id`. */
   readonly clients?: readonly { readonly clientId: string; readonly energy: 'object' | 'list' }[];
-  /** What else a token says of its bearer. */
+  /** Further claims of a token about its bearer. */
   readonly claims?: (payload: JWTPayload) => Partial<Caller>;
-  /** False while the car does not know the time: then it cannot tell whether a token has expired. */
+  /** False while the car does not know the time: then it cannot decide whether a token has expired. */
   readonly timeKnown?: () => boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What the burglar alarm did. */
+/** Events of the burglar alarm. */
 import { defined } from '../../../protocol/defined.ts';
 import { alarmJson } from '../../../protocol/interface/json/records.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';

@@ -31,7 +31,7 @@ export async function alert(context: Context): Promise<Answer> {
   return found(await alertOf(kept.context, kept.record, selfOf(context)));
 }
 
-/** What is of the trip in the path, if there is one there. */
+/** Filter for the trip in the path, if the path has a trip. */
 export async function tripFilter(context: Context): Promise<Pick<RecordFilter, 'trip'>> {
   return context.call.path['tid'] === undefined ? {} : { trip: (await tripAskedFor(context)).id };
 }

@@ -1,4 +1,4 @@
-/** What a car can tell and do, by the names of scopes: interface 3.19.2 and 4.17.2 OnboardCapabilities. */
+/** Values and commands of a car, by the names of scopes: interface 3.19.2 and 4.17.2 OnboardCapabilities. */
 import type { Side } from '../../../protocol/interface/operation.ts';
 import { remoteScope } from '../../../protocol/interface/operations/scopes.ts';
 import { remoteKindsOf } from '../../../protocol/interface/schemas/delivery.ts';
@@ -25,7 +25,7 @@ const vehicleMembers = [
   'alarm',
 ] as const;
 
-/** What begins so tells of a collision. */
+/** Paths that begin with these belong to collisions. */
 const crashes = ['collision.', 'acceleration.', 'safety.autoECallTriggering'];
 /** And of a trip (docs/trips.md). */
 const movements = ['ignition.', 'powertrain.', 'kinetic.', 'odometer.', 'engines.', 'lastPosition.'];

@@ -1,4 +1,4 @@
-/** What the HTTP interface must know of the vehicles it serves; `assembly/` builds it. */
+/** Vehicles of the HTTP interface, as `assembly/` or the hub provides them. */
 
 import type { StatusReader } from '../../../agent/model/status.ts';
 import type { StoredRecord } from '../../../agent/ports.ts';
@@ -11,7 +11,7 @@ import type { Monitor, MonitorStatus } from '../../../protocol/schema/monitor.ts
 import type { Trip } from '../../../protocol/schema/trip.ts';
 import type { Caller } from '../call.ts';
 
-/** The car has what is asked for at hand; a hub reads it from its database. */
+/** A car has the value in memory; a hub reads it from its database. */
 export type Awaitable<T> = T | Promise<T>;
 
 /** Where a record stands in its collection: by time (UTC ms), then by id. */
@@ -55,14 +55,14 @@ export interface VehicleView {
   readonly capabilities: Capabilities;
   readonly status: Pick<StatusReader, 'contents'>;
   readonly records: RecordSource;
-  /** The trip that is going on, as it stands now; its record is how it began. */
+  /** The open trip in its present form. Its record has the form of its start. */
   openTrip(): Trip | undefined;
   readonly monitors: MonitorBook;
   readonly callbacks: CallbackBook;
   readonly remotes: RemoteBook;
 }
 
-/** Whom an interface serves, beside the vehicles. */
+/** Users and fleets of an interface, in addition to the vehicles. */
 interface InterfaceOwners {
   /** Fleets that the vehicles are in; for a caller only those exist that it works with. */
   readonly fleets: readonly FleetDescription[];
@@ -85,7 +85,7 @@ export interface VehicleRecord extends StoredRecord {
   readonly outline: VehicleOutline;
 }
 
-/** The vehicles that an interface serves: in a car that car, at a hub those that it hears and the caller may see. */
+/** Vehicles of an interface: the car itself, or at a hub the cars that the caller may see. */
 export interface ServedVehicles extends InterfaceOwners {
   byId(id: string): Awaitable<VehicleView | undefined>;
   byVin(vin: string): Awaitable<VehicleView | undefined>;
@@ -94,7 +94,7 @@ export interface ServedVehicles extends InterfaceOwners {
   readonly records: ListedRecords;
   /** The record with this id, of whatever vehicle. */
   record(collection: string, id: string): Awaitable<VehicleRecord | undefined>;
-  /** What a request is about that names no vehicle: in a car that car. */
+  /** Vehicle for a request that names none: in a car, that car. */
   readonly unnamed: VehicleView;
 }
 
@@ -102,7 +102,7 @@ export interface ListedVehicle extends KeyPosition {
   readonly outline: VehicleOutline;
 }
 
-/** In a car all at once; at a hub part by part, those whose VIN begins with the prefix, by VIN. */
+/** A car returns all at once. A hub returns parts, by VIN, of those with this prefix. */
 export type ListedVehicles = readonly ListedVehicle[] | ((prefix: string) => Keyset<ListedVehicle>);
 
 /** Those with `from` ≤ at one by one, ascending by time, then by id. */
@@ -118,7 +118,7 @@ export type ListedRecords =
       newest(collection: string): Keyset<VehicleRecord>;
     };
 
-/** The interface of a car as one of any number of vehicles; nothing is read before it is asked for. */
+/** The interface of a car as one of any number of vehicles. Nothing is read before it is requested. */
 export function onlyVehicle(car: CarView): ServedVehicles {
   const outline: VehicleOutline = {
     get vehicle() {
@@ -184,7 +184,7 @@ interface UserDescription {
   readonly lastName?: string;
 }
 
-/** What the car can tell and do, from its profile. */
+/** Values and commands of the car, from its profile. */
 export interface Capabilities {
   /** Paths of Status and of channels (protocol/channels.ts) that the profile feeds. */
   readonly paths: ReadonlySet<string>;
@@ -216,7 +216,7 @@ export interface CallbackBook {
   setStatus(id: string, status: CallbackStatus): Callback | Promise<Callback>;
   /** Removes it with the monitors of the user line that belong to it. False: there was none. */
   remove(id: string): boolean | Promise<boolean>;
-  /** What a monitor says about its delivery, before it is given. @throws VigieError `input.malformed`, `input.unknown` */
+  /** Delivery settings of a monitor, before it is submitted. @throws VigieError `input.malformed`, `input.unknown` */
   checkMonitor(side: CallbackSide, parameter: unknown): void;
 }
 

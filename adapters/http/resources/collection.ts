@@ -43,7 +43,7 @@ export async function collectionByKey<T extends RecordPosition>(
   return pageOf(shown, name, entries);
 }
 
-/** The vehicles that the caller may see, those whose VIN begins with `prefix`. */
+/** Vehicles that the caller may see, with a VIN that begins with `prefix`. */
 export function collectionOfVehicles(
   context: Context,
   name: string,
@@ -63,11 +63,11 @@ interface RecordList<T> {
   readonly collection: string;
   /** Its name in the answer. */
   readonly name: string;
-  /** What the caller must see, else there is none. */
+  /** Value that the caller must be allowed to see. Otherwise the collection is empty. */
   readonly scope?: Scope;
-  /** What is asked for beside `timestamps`. */
+  /** Filters in addition to `timestamps`. */
   readonly filter?: RecordFilter;
-  /** A record as it stands now; absent: as it was stored. */
+  /** Present form of a record. If omitted, the stored form. */
   present?(record: T): T;
   /** `own`: the request, about the vehicle that has the record. */
   represent(record: T, own: Context): Awaitable<unknown>;
@@ -148,7 +148,7 @@ export function byTimeAndId(a: RecordPosition, b: RecordPosition): number {
   return a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
-/** A record by its id; undefined: there is none. */
+/** A record by its id, or undefined. */
 export async function recordOf<T>({ car }: Context, name: string, id: string): Promise<T | undefined> {
   return (await car.records.get(name, id))?.record as T | undefined;
 }

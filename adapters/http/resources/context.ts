@@ -10,18 +10,18 @@ import type { FleetDescription, ServedVehicles, VehicleOutline, VehicleView } fr
 import { ownerOfFleet } from './owners.ts';
 
 export interface Context {
-  /** The vehicle that is asked for. */
+  /** Requested vehicle. */
   readonly car: VehicleView;
   /** All that the interface serves. */
   readonly served: ServedVehicles;
   readonly call: Call;
   readonly tokens: PageTokens;
   readonly side: Side;
-  /** The fleet that is asked for. */
+  /** Requested fleet. */
   readonly fleet: FleetDescription | undefined;
-  /** Whose callbacks and monitors the request is about. */
+  /** Owner of the callbacks and monitors of the request. */
   readonly owner: string;
-  /** Whom resources are written for. */
+  /** Reader for whom resources are written. */
   readonly viewer: Viewer;
   /** The caller may see what the scope stands for. */
   readonly sees: Sees;

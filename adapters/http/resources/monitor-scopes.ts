@@ -5,7 +5,7 @@ import type { Scope } from '../../../protocol/interface/operations/scopes.ts';
 import { compileMonitor, type MonitorParameter } from '../../../protocol/schema/monitor.ts';
 import type { Context } from './context.ts';
 
-/** Scopes that the caller lacks for what a monitor watches and tells. @throws VigieError as compileMonitor does */
+/** Scopes that the caller lacks for the monitor's conditions and contents. @throws VigieError as compileMonitor does */
 export function scopesLacking({ call, sees, car }: Context, input: unknown): readonly Scope[] {
   if (call.caller.scopes === undefined) return [];
   const isPosition = (signal: string): boolean => car.monitors.signals?.rule(signal)?.position === true;
@@ -22,7 +22,7 @@ export function checkMonitorsOf(context: Context, callbackId: string): void {
   }
 }
 
-/** @throws VigieError `request.forbidden` when it would tell what the caller may not read, and as compileMonitor does */
+/** @throws VigieError `request.forbidden` if it would send hidden values, and as compileMonitor */
 export function checkScopes(context: Context, input: unknown): void {
   const missing = scopesLacking(context, input);
   if (missing.length === 0) return;
@@ -30,13 +30,13 @@ export function checkScopes(context: Context, input: unknown): void {
   throw new VigieError('request.forbidden', `the data of the monitor need the ${scopes}`);
 }
 
-/** What compileMonitor put aside for who delivers. */
+/** Delivery settings that compileMonitor set aside. */
 interface Delivery {
   readonly subscribeParam?: { readonly callbackId?: string; readonly callback?: unknown };
   readonly attributes?: unknown;
 }
 
-/** What cannot be read, which only a command can have brought, says nothing. */
+/** An unreadable monitor, which only a command can have set, needs no scope. */
 export function deliveryOf({ delivery }: MonitorParameter): Delivery {
   if (delivery === undefined) return {};
   try {

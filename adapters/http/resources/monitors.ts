@@ -56,7 +56,7 @@ const USER_MONITORS = 5;
 
 /** @throws VigieError `input.malformed` when the user has as many monitors as there may be */
 function checkRoom({ car, owner }: Context): void {
-  // What came by command without a callback has no place here.
+  // A monitor that a command has set without a callback is not shown here.
   const own = car.monitors.all.filter(({ monitor, monitorId }) => {
     return deliveryOf(monitor).subscribeParam?.callbackId !== undefined && belongsTo(monitorId, owner);
   });
@@ -165,7 +165,7 @@ function monitorOf(context: Context, monitor: Monitor, self: ResourceLink): Memb
   };
 }
 
-/** As it was sent. */
+/** The monitor as sent. */
 function shown(parameter: MonitorParameter): Members {
   const { delivery: _, subscribeParam, triggerParam, ...rest } = parameter;
   const { subscribeParam: delivered, attributes } = shownDelivery(parameter.delivery);

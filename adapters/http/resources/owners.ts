@@ -1,4 +1,4 @@
-/** Whose something is that callers made, by its id; see {@link ./ids.ts}. */
+/** Owner of a callers' object, by its id; see {@link ./ids.ts}. */
 import { createHash } from 'node:crypto';
 
 const owned = /^([0-9a-f]{8})_[0-9a-f-]{36}$/;

@@ -1,4 +1,4 @@
-/** Remotes: commands to the car, sent with a callback that tells what becomes of them. */
+/** Remotes: commands to the car, with a callback for their states. */
 
 import type { RemoteAction } from '../../../agent/remotes/requests.ts';
 import { defined } from '../../../protocol/defined.ts';

@@ -2,7 +2,7 @@
 import { readingsFromTelemetry, type Telemetry } from '../../../protocol/schema/telemetry.ts';
 import type { Slot, SlotValue } from '../../../protocol/slots.ts';
 
-/** What was read of the car within one second, each value read at `at` or less than a second before. */
+/** Readings of the car within one second. Each value was read at `at` or less than a second before. */
 export interface Sample {
   /** When the newest of its readings was taken, UTC ms. */
   readonly at: number;

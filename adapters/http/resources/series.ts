@@ -14,11 +14,11 @@ const COLLECTION = 'telemetry';
 export const PIECE = 120_000;
 /** Pieces that are read at a hub for a request that does not say of when: as many as the longest page has entries. */
 const NEWEST = 2_000;
-/** Samples whose times are remembered: 8 bytes each, and for each piece what this many take. */
+/** Samples with cached times: 8 bytes each. */
 const REMEMBERED = 500_000;
 const OVERHEAD = 64;
 
-/** What is remembered of a vehicle lasts as long as its records. */
+/** The cache of a vehicle lasts as long as its records. */
 const known = new WeakMap<RecordSource, TelemetrySeries>();
 
 export function seriesOf(records: RecordSource): TelemetrySeries {
@@ -119,7 +119,7 @@ export class SampleReader {
     return newestFirst(await this.#surrounding(place, span), place.at, span);
   }
 
-  /** Samples of the place's piece and of those before it that may be asked for, ascending. */
+  /** Samples of this piece and of earlier ones that may be requested, ascending. */
   async #surrounding({ id }: RecordPosition, span: number): Promise<readonly Sample[]> {
     const known = this.#surroundings.get(id);
     if (known !== undefined) return known;

@@ -40,7 +40,7 @@ function statusOf(context: Context, self: ResourceLink): Members {
   };
 }
 
-/** What the caller's scopes show. */
+/** Values that the caller's scopes show. */
 function seenOf(context: Context, contents: StatusContents): StatusContents {
   if (context.sees('data:telemetry')) return contents;
   const { lastPosition } = contents;

@@ -63,11 +63,11 @@ interface Shown {
   readonly slots: ReadonlySet<Slot>;
   /** Names the slots. */
   readonly key: string;
-  /** The kinds asked for. */
+  /** Requested kinds. */
   readonly types: readonly string[] | undefined;
 }
 
-/** Readings of the kinds asked for (interface 3.19.2 TelemetryEnum), all when absent. */
+/** Readings of the requested kinds (interface 3.19.2 TelemetryEnum). If omitted, all kinds. */
 function shownOf({ sees }: Context, types: readonly string[] | undefined): Shown {
   const names = types === undefined ? all : [...new Set(types)].sort().flatMap((type) => telemetrySections[type] ?? []);
   const members = sees('data:telemetry') ? names : [];
@@ -119,7 +119,7 @@ async function periodOfList({ car, call, tokens }: Context): Promise<Period[] | 
   return from === undefined ? undefined : [{ from }];
 }
 
-/** What periods have in common with one, which goes from `from` up to but without `to`. */
+/** Intersections of periods with one period from `from`, which does not include `to`. */
 function common(periods: readonly Period[], from: number, to: number): Period[] {
   return periods.flatMap((period) => {
     const begin = Math.max(from, period.from ?? from);

@@ -9,7 +9,7 @@ import { collectionOfRecords, recordOf } from './collection.ts';
 import { type Context, found, unknown } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
-/** `GET …/trips` of a vehicle, and of a fleet (deprecated): those that begin when, and are as long, as is asked. */
+/** `GET …/trips` of a vehicle, and of a fleet (deprecated), filtered by start and duration. */
 export function trips(context: Context): Promise<Answer> {
   const { distance, duration, states } = context.call.query as RecordFilter;
   const open = context.car.openTrip();

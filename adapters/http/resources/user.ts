@@ -1,4 +1,4 @@
-/** The user whose car it is. */
+/** The user of the car. */
 import { defined } from '../../../protocol/defined.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import { PAGE } from '../../../protocol/interface/parameters/query.ts';

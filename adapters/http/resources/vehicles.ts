@@ -16,7 +16,7 @@ import { hasPosition } from './positions.ts';
 /** Most pictures in an answer: interface 3.19.2 VehiclePictures. */
 const PICTURES = 12;
 
-/** `GET …/vehicles`: those whose VIN begins with `vinPrefix`. */
+/** `GET …/vehicles`: those with a VIN that begins with `vinPrefix`. */
 export async function vehicles(context: Context): Promise<Answer> {
   const prefix = (context.call.query['vinPrefix'] as string | undefined) ?? '';
   const represent = (own: Context): Promise<Members> => vehicleOf(own, linkTo(own, 'vehicles.get') as ResourceLink);
@@ -75,7 +75,7 @@ async function vehicleLinks(context: Context, self: ResourceLink): Promise<Membe
   });
 }
 
-/** What `extension` asks for. */
+/** Parts requested by `extension`. */
 function embedded(context: Context): Members {
   const { call, car, side } = context;
   const asked = new Set(call.query['extension'] as readonly string[] | undefined);
@@ -112,7 +112,7 @@ function labelOf({ car, call }: Context): string | undefined {
   return byLanguage.get('default');
 }
 
-/** Interface 4.17.2 StolenCallCenter of the country that is asked for. */
+/** Interface 4.17.2 StolenCallCenter of the requested country. */
 function callCenterOf({ car, call }: Context): Members {
   const countryCode = call.query['country'] as Country | undefined;
   const phoneNumber = countryCode === undefined ? undefined : car.vehicle.callCenters?.[countryCode];
