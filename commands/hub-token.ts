@@ -1,12 +1,11 @@
 /** `vigie hub token`: lets people and programs use the interface of a hub. */
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { makeDirectory } from '../assembly/directory.ts';
-import type { IssuedToken, Registry } from '../hub/core/registry.ts';
-import { signToken } from '../hub/http/access.ts';
-import { tokenKeyFile } from '../hub/start/access.ts';
+import { type IssuedToken, type Registry, withdrawTokens } from '../hub/core/registry.ts';
+import { issueAccess, tokenKeyFile } from '../hub/start/access.ts';
 import { DAY } from '../protocol/calendar.ts';
+import { counted } from '../protocol/counted.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { dataScopes, namedScopes, reservedScopes, scopeNames } from '../protocol/interface/operations/scopes.ts';
 import { placeHelp } from './help.ts';
@@ -16,6 +15,11 @@ import { formatOf, Lines } from './output.ts';
 
 /** Units of `--for`, ms. */
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY };
+
+/** Value of `--withdraw` for all tokens. */
+const EVERY_TOKEN = 'all';
+/** UUID (RFC 9562). */
+const TOKEN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 interface Options {
   readonly fleet?: readonly string[];
@@ -45,7 +49,10 @@ export function hubTokenCommand(): Command {
     )
     .option('--for <time>', 'how long it is good: a number with m, h or d', '8h')
     .option('--list', 'lists the tokens that were printed, with their ids')
-    .option('--withdraw <id>', 'has every hub on the database refuse this token from now on')
+    .option(
+      '--withdraw <id>',
+      'has every hub on the database refuse this token, or with “all” every token, from now on',
+    )
     .addOption(new Option('--format <format>', 'of the list').choices(['ndjson', 'text']))
     .action(async (options: Options, command: Command) => {
       const { data } = placeOf(command.optsWithGlobals<PlaceOptions>());
@@ -53,16 +60,10 @@ export function hubTokenCommand(): Command {
       await withRegistry(command, async ({ registry }) => {
         if (options.list === true) return listTokens(registry, options);
         if (options.withdraw !== undefined) return withdraw(registry, options.withdraw);
-        const grant = {
-          id: randomUUID(),
-          ...(await holderOf(options, registry)),
-          scopes: scopesOf(options),
-          ...timesOf(options),
-        };
+        const holder = await holderOf(options, registry);
+        const grant = { ...holder, scopes: scopesOf(options), ...timesOf(options) };
         makeDirectory(keys, { of: 'keys', choose: '--data', mode: 0o700 });
-        const token = await signToken(tokenKeyFile(keys), grant);
-        await registry.addToken(grant);
-        process.stdout.write(`${token}\n`);
+        process.stdout.write(`${await issueAccess(tokenKeyFile(keys), registry, grant)}\n`);
       });
     });
 }
@@ -75,11 +76,18 @@ async function listTokens(registry: Registry, { format }: Options): Promise<void
   await lines.flush();
 }
 
+/** A hub admits no token that its database does not have, so an unknown one needs nothing more, as after a restore. */
 async function withdraw(registry: Registry, id: string): Promise<void> {
-  if (!(await registry.withdrawToken(id, Date.now()))) {
-    throw new VigieError('request.unknown', `there is no token "${id}" to withdraw: vigie hub token --list`);
+  if (id === EVERY_TOKEN) {
+    process.stdout.write(`${counted(await withdrawTokens(registry, Date.now()), 'token', 'tokens')} withdrawn\n`);
+    return;
   }
-  process.stdout.write(`${id}: withdrawn\n`);
+  if (!TOKEN_ID.test(id)) {
+    throw new VigieError('usage.wrong', `"${id}" is not the id of a token: vigie hub token --list`);
+  }
+  const known = (await registry.tokens()).some((token) => token.id === id);
+  await registry.withdrawToken(id, Date.now());
+  process.stdout.write(`${id}: withdrawn${known ? '' : ' (not in the list of this hub, which refuses such tokens)'}\n`);
 }
 
 /** One token on a line, for people. */

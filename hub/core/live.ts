@@ -116,8 +116,8 @@ export class LiveFeed {
   }
 
   /** Ends those whose tokens are not good any more. */
-  endTokens(isWithdrawn: (token: string) => boolean): void {
-    for (const viewer of this.#viewers) if (viewer.token !== undefined && isWithdrawn(viewer.token)) this.#end(viewer);
+  endTokens(isIssued: (token: string) => boolean): void {
+    for (const viewer of this.#viewers) if (viewer.token !== undefined && !isIssued(viewer.token)) this.#end(viewer);
   }
 
   /** Ends all viewers. Resolves when nothing is read any more. */

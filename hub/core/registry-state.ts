@@ -7,8 +7,8 @@ export interface RegistryState {
   /** False: every car may send, and there is no access control. */
   readonly inUse: boolean;
   readonly fleets: readonly KnownOwner[];
-  /** Whether the token with this id was withdrawn. */
-  isWithdrawn(token: string): boolean;
+  /** Whether there is a token with this id that was not withdrawn. */
+  isIssued(token: string): boolean;
   /** Whether the car is registered and was not removed. */
   isActive(vin: string): boolean;
   /** Cars that belong to a fleet or user, removed ones included. */
@@ -50,11 +50,11 @@ export class RegistryStates {
   async #read(): Promise<RegistryState> {
     const version = await this.#registry.version();
     if (this.#state?.version === version) return this.#state;
-    const [inUse, fleets, cars, withdrawn] = await Promise.all([
+    const [inUse, fleets, cars, tokens] = await Promise.all([
       this.#registry.inUse(),
       this.#registry.owners('fleet'),
       this.#registry.cars(),
-      this.#registry.withdrawnTokens(),
+      this.#registry.issuedTokens(),
     ]);
     const owned = new Map<string, Set<string>>();
     const active = new Set<string>();
@@ -70,7 +70,7 @@ export class RegistryStates {
       version,
       inUse,
       fleets,
-      isWithdrawn: (token) => withdrawn.has(token),
+      isIssued: (token) => tokens.has(token),
       isActive: (vin) => active.has(vin),
       carsOf: ({ kind, id }) => owned.get(`${kind} ${id}`) ?? NONE,
     };

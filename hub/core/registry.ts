@@ -95,7 +95,8 @@ export interface Registry {
   tokens(): Promise<readonly IssuedToken[]>;
   /** False: there is no such token, or it was withdrawn before. */
   withdrawToken(id: string, at: number): Promise<boolean>;
-  withdrawnTokens(): Promise<ReadonlySet<string>>;
+  /** Ids of tokens that were not withdrawn; a hub admits no other. */
+  issuedTokens(): Promise<ReadonlySet<string>>;
   /** Keeps the data of the car and blocks it; its certificates are revoked. Rejects with `request.unknown` for a car that is not registered. */
   remove(vin: string, at: number): Promise<void>;
   /**
@@ -120,4 +121,14 @@ export interface Registry {
   owns(owner: Owner, vin: string): Promise<boolean>;
   /** Another number after each change, by whatever hub or command. */
   version(): Promise<number>;
+}
+
+/** Withdraws every token. @returns how many were not withdrawn before */
+export async function withdrawTokens(
+  registry: Pick<Registry, 'issuedTokens' | 'withdrawToken'>,
+  at: number,
+): Promise<number> {
+  const ids = await registry.issuedTokens();
+  for (const id of ids) await registry.withdrawToken(id, at);
+  return ids.size;
 }

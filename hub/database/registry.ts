@@ -146,6 +146,7 @@ export class SqlRegistry implements Registry {
         issued,
         expires,
       ],
+      CHANGED,
     ]);
   }
 
@@ -159,8 +160,8 @@ export class SqlRegistry implements Registry {
     return withdrawn.length > 0;
   }
 
-  async withdrawnTokens(): Promise<ReadonlySet<string>> {
-    const rows = await this.#database.select('SELECT id FROM tokens WHERE withdrawn IS NOT NULL');
+  async issuedTokens(): Promise<ReadonlySet<string>> {
+    const rows = await this.#database.select('SELECT id FROM tokens WHERE withdrawn IS NULL');
     return new Set(rows.map(({ id }) => id as string));
   }
 

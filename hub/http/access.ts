@@ -21,8 +21,8 @@ const FLEETS = 'fleets';
 
 /** Whom a token is for, and what it permits. */
 export interface TokenGrant {
-  /** By which it can be withdrawn; absent: only with all others. */
-  readonly id?: string;
+  /** Under this id the hub stores it. */
+  readonly id: string;
   /** In the audit trail. */
   readonly name: string;
   /** Either fleets, or the user that is `name`. */
@@ -44,22 +44,23 @@ export async function signToken(file: string, grant: TokenGrant): Promise<string
   const refused = fleets === undefined ? scopes.filter((scope) => !held.has(scope)) : [];
   if (refused.length > 0) throw new VigieError('usage.wrong', `only a token for fleets can have ${refused.join(', ')}`);
   const claims = { scope: scopes.join(' '), ...(fleets === undefined ? {} : { [FLEETS]: fleets }) };
-  const token = new SignJWT(claims)
+  return new SignJWT(claims)
     .setProtectedHeader({ alg: 'EdDSA' })
+    .setJti(id)
     .setIssuer(HUB)
     .setAudience(HUB)
     .setSubject(name)
     .setIssuedAt(Math.floor(issued / 1000))
-    .setExpirationTime(Math.floor(expires / 1000));
-  return (id === undefined ? token : token.setJti(id)).sign(createPrivateKey(readTokenKey(file)));
+    .setExpirationTime(Math.floor(expires / 1000))
+    .sign(createPrivateKey(readTokenKey(file)));
 }
 
 interface HubGateParts {
   readonly side: Side;
   /** Whether there is a registry, and so access control; else the machine itself may do everything. */
   readonly inUse: () => Promise<boolean>;
-  /** Whether the token with this id was withdrawn. */
-  readonly isWithdrawn: (id: string) => Promise<boolean>;
+  /** Whether the database has a token with this id that was not withdrawn. A signature alone is not enough. */
+  readonly isIssued: (id: string) => Promise<boolean>;
   /** File of the key that signs tokens; {@link signToken}. */
   readonly keyFile: string;
   readonly clock: Clock;
@@ -92,9 +93,7 @@ export class HubGate implements Gate {
   async admit(credentials: Credentials, wanted: RequestedAccess): Promise<Caller> {
     if (!(await this.#parts.inUse())) return this.#local.admit(credentials);
     const caller = await this.#tokens.admit(asBearer(credentials), wanted);
-    if (caller.token !== undefined && (await this.#parts.isWithdrawn(caller.token))) {
-      throw withdrawn();
-    }
+    if (caller.token === undefined || !(await this.#parts.isIssued(caller.token))) throw withdrawn();
     if (this.#parts.side === 'user' && caller.user === undefined) {
       throw new VigieError('request.forbidden', 'this token is for fleets: the user side needs one for a user');
     }
@@ -107,7 +106,10 @@ export class HubGate implements Gate {
 }
 
 export function withdrawn(): VigieError {
-  return new VigieError('request.unauthenticated', 'the token was withdrawn: ask for another one');
+  return new VigieError(
+    'request.unauthenticated',
+    'the token was withdrawn, or this hub has never issued it: ask for another one',
+  );
 }
 
 /**

@@ -25,8 +25,8 @@ interface LiveDesk {
   visible(call: Call): Promise<ReadonlySet<string> | undefined>;
   /** An event as the caller sees it; undefined: not at all. */
   seenBy(call: Call): (event: FleetEvent) => FleetEvent | undefined;
-  /** Whether the token with this id was withdrawn by now. */
-  isWithdrawn(token: string): Promise<boolean>;
+  /** Whether the token with this id is issued and not withdrawn now. */
+  isIssued(token: string): Promise<boolean>;
   /** Somebody looks at this car now. */
   look(vin: string): void;
   readonly clock: Clock;
@@ -96,7 +96,7 @@ export function liveHandlers(desk: LiveDesk): Handlers {
       const since = call.headers['last-event-id'];
       await feed.open(viewer, since === undefined ? undefined : Number(since));
       // From now on the feed ends it.
-      if (token !== undefined && (await desk.isWithdrawn(token))) throw withdrawn();
+      if (token !== undefined && !(await desk.isIssued(token))) throw withdrawn();
     } catch (error) {
       stream.end();
       throw error;

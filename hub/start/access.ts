@@ -1,4 +1,5 @@
 /** Who may see which cars of a hub: those of the caller's fleets, or the caller's own. */
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Gate } from '../../adapters/http/access/credentials.ts';
 import type { Call, Handlers } from '../../adapters/http/call.ts';
@@ -9,13 +10,28 @@ import type { Clock, Log } from '../../agent/ports.ts';
 import type { Side } from '../../protocol/interface/operation.ts';
 import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 import { seenEvent, seesOf } from '../../protocol/interface/visible-members.ts';
-import type { Owner } from '../core/registry.ts';
+import type { Owner, Registry } from '../core/registry.ts';
 import type { RegistryState, RegistryStates } from '../core/registry-state.ts';
-import { HubGate } from '../http/access.ts';
+import { HubGate, signToken, type TokenGrant } from '../http/access.ts';
 import type { ServedTo } from './vehicles.ts';
 
 /** File in the directory of keys that tokens are signed with. */
 export const tokenKeyFile = (keys: string): string => join(keys, 'tokens.pem');
+
+/**
+ * Issues a token: signs it with the key in the file and stores it, since a hub admits the tokens in its database only.
+ * Rejects as {@link signToken} does, and with `store.failed`.
+ */
+export async function issueAccess(
+  keyFile: string,
+  registry: Pick<Registry, 'addToken'>,
+  grant: Omit<TokenGrant, 'id'>,
+): Promise<string> {
+  const issued = { ...grant, id: randomUUID() };
+  const token = await signToken(keyFile, issued);
+  await registry.addToken(issued);
+  return token;
+}
 
 interface HubGatesParts {
   readonly states: RegistryStates;
@@ -28,8 +44,8 @@ interface HubGatesParts {
 /** Rejects as the {@link HubGate} does. */
 export function hubGates({ states, keys, clock, log }: HubGatesParts): Readonly<Record<Side, Gate>> {
   const inUse = async (): Promise<boolean> => (await states.current()).inUse;
-  const isWithdrawn = async (id: string): Promise<boolean> => (await states.current()).isWithdrawn(id);
-  const of = (side: Side): Gate => new HubGate({ side, inUse, isWithdrawn, keyFile: tokenKeyFile(keys), clock, log });
+  const isIssued = async (id: string): Promise<boolean> => (await states.current()).isIssued(id);
+  const of = (side: Side): Gate => new HubGate({ side, inUse, isIssued, keyFile: tokenKeyFile(keys), clock, log });
   return { fleet: of('fleet'), user: of('user') };
 }
 
@@ -67,7 +83,7 @@ function visibleIn(state: RegistryState, call: Call): ReadonlySet<string> | unde
   if (owners === undefined) return undefined;
   // Of a stream that is open.
   const { token } = call.caller;
-  if (token !== undefined && state.isWithdrawn(token)) return new Set();
+  if (token !== undefined && !state.isIssued(token)) return new Set();
   const [only] = owners;
   if (owners.length === 1) return state.carsOf(only as Owner);
   return new Set(owners.flatMap((owner) => [...state.carsOf(owner)]));

@@ -262,7 +262,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
       // Who joins or leaves a fleet has other monitors.
       monitors.wake();
       erasures.wake();
-      live.endTokens((token) => state.isWithdrawn(token));
+      live.endTokens((token) => state.isIssued(token));
     }),
   );
   const resends = new ResendRequests({
@@ -325,7 +325,13 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   // A hub without it does not load what speaks with identity providers.
   const signIn =
     options.signIn &&
-    (await import('./sign-in.ts')).signInAt(options.signIn, { states, keyFile: tokenKeyFile(keys), clock, log });
+    (await import('./sign-in.ts')).signInAt(options.signIn, {
+      states,
+      registry,
+      keyFile: tokenKeyFile(keys),
+      clock,
+      log,
+    });
   const changed = (): void => {
     monitors.wake();
     delivering.changed();
@@ -360,7 +366,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
           visible,
           seenBy: eventsSeenBy,
           clock,
-          isWithdrawn: async (token) => (await states.current()).isWithdrawn(token),
+          isIssued: async (token) => (await states.current()).isIssued(token),
           look: (vin) => viewers.look(vin),
         }),
         ...diagnosticsHandlers({

@@ -6,12 +6,14 @@ import { readSecret } from '../../config/credentials.ts';
 import type { SignInConfiguration } from '../../config/hub.ts';
 import { defined } from '../../protocol/defined.ts';
 import { userScopes } from '../../protocol/interface/operations/scopes.ts';
+import type { Registry } from '../core/registry.ts';
 import type { RegistryStates } from '../core/registry-state.ts';
-import { signToken } from '../http/access.ts';
 import { SIGN_IN, SignIn } from '../http/sign-in.ts';
+import { issueAccess } from './access.ts';
 
 interface SignInOptions {
   readonly states: RegistryStates;
+  readonly registry: Registry;
   /** File of the key that signs tokens. */
   readonly keyFile: string;
   readonly clock: Clock;
@@ -24,7 +26,7 @@ const LASTS = 8 * 3_600_000;
 /** @throws VigieError `input.unreadable` for a secret that cannot be read */
 export function signInAt(
   { clientSecretFile, permits, ...provider }: SignInConfiguration,
-  { states, keyFile, clock, log }: SignInOptions,
+  { states, registry, keyFile, clock, log }: SignInOptions,
 ): { readonly address: string; readonly add: (router: Router) => void } {
   // A right that a user cannot hold is granted by name only, and never by a sign-in.
   const scopes = [...userScopes(new Set(permits))];
@@ -38,7 +40,7 @@ export function signInAt(
     token: (name, fleets) => {
       const issued = clock.now();
       const whose = defined({ fleets });
-      return signToken(keyFile, { name, ...whose, scopes, issued, expires: issued + LASTS });
+      return issueAccess(keyFile, registry, { name, ...whose, scopes, issued, expires: issued + LASTS });
     },
     clock,
     log,

@@ -1,5 +1,6 @@
 /** Every route of a running hub, asked by every kind of caller and compared with the table of access and the published scopes. */
 
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +52,7 @@ export function hubAccessContract(name: string, database: () => Promise<Pick<Hub
 
     test('without credentials, with those of another hub and with expired ones only open routes answer', async () => {
       const times = { issued: Date.now() - 900_000, expires: Date.now() - 300_000 };
-      const foreign = { name: 'ops', fleets: ['north'], scopes: allScopes, issued: Date.now() };
+      const foreign = { id: randomUUID(), name: 'ops', fleets: ['north'], scopes: allScopes, issued: Date.now() };
       const callers = [
         undefined,
         await rig.bearer({ fleets: ['north'], scopes: allScopes, ...times }),

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { idOf } from '../../assembly/view.ts';
 import type { Owner, Registry } from '../../hub/core/registry.ts';
-import { signToken } from '../../hub/http/access.ts';
-import { tokenKeyFile } from '../../hub/start/access.ts';
+import { issueAccess, tokenKeyFile } from '../../hub/start/access.ts';
 import { digestOf } from '../../hub/start/clients.ts';
 import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
 import { openRegistry } from '../../hub/start/registry.ts';
@@ -73,7 +72,9 @@ export function hubCarMonitorsContract(name: string, database: () => Promise<Pic
         ['user', { name: 'ada' }],
       ] as const) {
         const all = { scopes: [...scopeNames, 'hub:monitor:write'], issued, expires: issued + 600_000, ...grant };
-        tokens[who] = await signToken(tokenKeyFile(join(data, 'keys')), all);
+        await registered(async (registry) => {
+          tokens[who] = await issueAccess(tokenKeyFile(join(data, 'keys')), registry, all);
+        });
       }
     });
 

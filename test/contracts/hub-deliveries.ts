@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { idOf } from '../../assembly/view.ts';
 import type { Owner, Registry } from '../../hub/core/registry.ts';
-import { signToken } from '../../hub/http/access.ts';
-import { tokenKeyFile } from '../../hub/start/access.ts';
+import { issueAccess, tokenKeyFile } from '../../hub/start/access.ts';
 import { digestOf } from '../../hub/start/clients.ts';
 import { type HubDatabase, onPostgres, onSqlite } from '../../hub/start/database.ts';
 import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
@@ -66,8 +65,10 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       const issued = Date.now();
       const grant = { scopes: [...scopeNames, 'hub:monitor:write'], issued, expires: issued + 600_000 };
       const file = tokenKeyFile(join(data, 'keys'));
-      tokens.set('fleet', await signToken(file, { ...grant, name: 'ops', fleets: ['north'] }));
-      tokens.set('user', await signToken(file, { ...grant, name: 'ada' }));
+      await withRegistry(async (registry) => {
+        tokens.set('fleet', await issueAccess(file, registry, { ...grant, name: 'ops', fleets: ['north'] }));
+        tokens.set('user', await issueAccess(file, registry, { ...grant, name: 'ada' }));
+      });
       for (const vin of [FIRST, SECOND]) await say(vin, 'trip', trip('aa'));
     });
 

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { idOf } from '../../assembly/view.ts';
-import { signToken } from '../../hub/http/access.ts';
-import { tokenKeyFile } from '../../hub/start/access.ts';
+import { issueAccess, tokenKeyFile } from '../../hub/start/access.ts';
 import { digestOf } from '../../hub/start/clients.ts';
 import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
 import { openRegistry } from '../../hub/start/registry.ts';
@@ -46,7 +45,7 @@ export function hubMonitorsContract(name: string, database: () => Promise<Pick<H
     const start = async (): Promise<void> => {
       hub = await startHub({ data, ...chosen, callbacks, port: 0, http: 0, clock: new SystemClock(), log });
     };
-    const tokenOf = (who: string, grant: { fleets?: readonly string[]; scopes?: readonly string[] }) => {
+    const tokenOf = async (who: string, grant: { fleets?: readonly string[]; scopes?: readonly string[] }) => {
       const issued = Date.now();
       const all = {
         name: who,
@@ -55,7 +54,10 @@ export function hubMonitorsContract(name: string, database: () => Promise<Pick<H
         expires: issued + 600_000,
         ...grant,
       };
-      return signToken(tokenKeyFile(join(data, 'keys')), all);
+      const { registry, close } = await openRegistry({ data, ...chosen }, log);
+      const token = await issueAccess(tokenKeyFile(join(data, 'keys')), registry, all);
+      await close();
+      return token;
     };
 
     beforeAll(async () => {

@@ -252,7 +252,7 @@ async function register({ registry }: HubDatabase): Promise<void> {
   await registry.addToken({ id: 't1', name: 'ops', fleets: ['north'], scopes: [], issued: NOON, expires: NOON + 10 });
   await registry.tokens();
   await registry.withdrawToken('t1', NOON);
-  await registry.withdrawnTokens();
+  await registry.issuedTokens();
   await registry.version();
 }
 

@@ -275,7 +275,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       await hub.registry.addToken({ ...token, id: 'a', fleets: ['north', 'south'] });
       await hub.registry.addToken({ ...token, id: 'b', issued: NOON + 1, expires: NOON + 40 * DAY });
       const before = await hub.registry.version();
-      expect([...(await hub.registry.withdrawnTokens())]).toEqual([]);
+      expect([...(await hub.registry.issuedTokens())].sort()).toEqual(['a', 'b']);
       expect(await hub.registry.withdrawToken('b', NOON + 2)).toBe(true);
       expect(await hub.registry.withdrawToken('b', NOON + 3)).toBe(false);
       expect(await hub.registry.withdrawToken('c', NOON)).toBe(false);
@@ -287,7 +287,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       ]);
       await hub.registry.addToken({ ...token, id: 'd', issued: NOON + 31 * DAY });
       expect((await hub.registry.tokens()).map(({ id }) => id)).toEqual(['b', 'd']);
-      expect([...(await hub.registry.withdrawnTokens())]).toEqual(['b']);
+      expect([...(await hub.registry.issuedTokens())]).toEqual(['d']);
     });
 
     test('certificates are revoked by a new enrolment, by removal and by erasure, which leaves their numbers only', async () => {

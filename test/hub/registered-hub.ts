@@ -1,13 +1,13 @@
 /** A hub with a registry: fleets `north` and `south` with a car each, which belong to the users `ada` and `bob`. */
 
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
 import { SystemClock } from '../../adapters/clock/system.ts';
-import { signToken, type TokenGrant } from '../../hub/http/access.ts';
-import { tokenKeyFile } from '../../hub/start/access.ts';
+import type { TokenGrant } from '../../hub/http/access.ts';
+import { issueAccess, tokenKeyFile } from '../../hub/start/access.ts';
 import { digestOf } from '../../hub/start/clients.ts';
 import { type Hub, type HubOptions, startHub } from '../../hub/start/hub.ts';
 import { type OpenRegistry, openRegistry } from '../../hub/start/registry.ts';
@@ -78,13 +78,16 @@ export class RegisteredHub {
   async bearer(grant: Grant): Promise<string> {
     const issued = Date.now();
     const all = { name: 'ops', scopes: [], issued, expires: issued + LASTS_MS, ...grant };
-    return `Bearer ${await signToken(tokenKeyFile(join(this.data, 'keys')), all)}`;
+    return `Bearer ${await issueAccess(tokenKeyFile(join(this.data, 'keys')), this.open.registry, all)}`;
   }
 
   /** As {@link bearer}, with claims that the hub itself would not sign. */
   async forged(sub: string, claims: Readonly<Record<string, unknown>>): Promise<string> {
     const key = createPrivateKey(readFileSync(tokenKeyFile(join(this.data, 'keys'))));
-    const token = new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA' }).setIssuer('vigie-hub');
+    const id = randomUUID();
+    const issued = Date.now();
+    await this.open.registry.addToken({ id, name: sub, scopes: [], issued, expires: issued + LASTS_MS });
+    const token = new SignJWT(claims).setJti(id).setProtectedHeader({ alg: 'EdDSA' }).setIssuer('vigie-hub');
     return `Bearer ${await token.setAudience('vigie-hub').setSubject(sub).setIssuedAt().setExpirationTime('10m').sign(key)}`;
   }
 

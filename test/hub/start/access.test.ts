@@ -1,5 +1,6 @@
 /** Who may see what at a hub with a registry, and which clients its broker lets do what. */
 
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { SystemClock } from '../../../adapters/clock/system.ts';
 import { hubCommand } from '../../../commands/hub.ts';
 import { signToken } from '../../../hub/http/access.ts';
-import { tokenKeyFile } from '../../../hub/start/access.ts';
+import { issueAccess, tokenKeyFile } from '../../../hub/start/access.ts';
 import { digestOf } from '../../../hub/start/clients.ts';
 import { type Hub, startHub } from '../../../hub/start/hub.ts';
 import { type OpenRegistry, openRegistry } from '../../../hub/start/registry.ts';
@@ -42,7 +43,7 @@ interface Grant {
 
 function token({ name = 'ops', scopes = scopeNames, expires = Date.now() + 60_000, ...grant }: Grant = {}) {
   const issued = Date.now();
-  return signToken(tokenKeyFile(join(data, 'keys')), { name, scopes, issued, expires, ...grant });
+  return issueAccess(tokenKeyFile(join(data, 'keys')), open.registry, { name, scopes, issued, expires, ...grant });
 }
 
 async function ask(path: string, authorization?: string, body?: object): Promise<{ status: number; body: Json }> {
@@ -105,6 +106,7 @@ afterAll(async () => {
 
 test('without a token, with one of another hub, and with one that has expired, nobody sees anything', async () => {
   const foreign = await signToken(join(folder, 'foreign.pem'), {
+    id: randomUUID(),
     name: 'ops',
     fleets: ['north'],
     scopes: [...scopeNames],
@@ -318,12 +320,12 @@ test('roll-outs are those of the caller’s fleets; to stop one a token needs th
 });
 
 test('a token that is withdrawn is refused with the next request and its open stream ends, the others stay', async () => {
-  const printed = await said('token', '--fleet', 'north');
+  const printed = await said('token', '--fleet', 'north', '--name', 'lost');
   const kept = `Bearer ${(await said('token', '--fleet', 'north', '--name', 'kept')).trim()}`;
   const lost = `Bearer ${printed.trim()}`;
   const listed = (await said('token', '--list', '--format', 'ndjson')).trim().split('\n');
-  const tokens = listed.map((line) => JSON.parse(line) as Json);
-  expect(tokens).toMatchObject([{ name: 'fleet north', fleets: ['north'] }, { name: 'kept' }]);
+  const tokens = listed.map((line) => JSON.parse(line) as Json).slice(-2);
+  expect(tokens).toMatchObject([{ name: 'lost', fleets: ['north'] }, { name: 'kept' }]);
   const streams = await Promise.all(
     [lost, kept].map((authorization) => EventClient.open(`${hub.interface.url}/vigie/v1/live`, { authorization })),
   );
@@ -346,6 +348,31 @@ test('a token that is withdrawn is refused with the next request and its open st
   await drive('a9', 801);
   await ofKept.until(tells('a9'));
   await Promise.all([ofKept.close(), car.end()]);
-  await expect(said('token', '--withdraw', tokens[0].id)).rejects.toThrow('no token');
-  expect(await said('token', '--list', '--format', 'text')).toMatch(/^\S+, fleet north, fleet north, .*, withdrawn /);
+  expect(await said('token', '--list', '--format', 'text')).toMatch(/^\S+, lost, fleet north, .*, withdrawn /m);
+  expect(await said('token', '--withdraw', tokens[0].id)).toBe(`${tokens[0].id}: withdrawn\n`);
+});
+
+test('a token that the database does not have is refused, and can be withdrawn by its id', async () => {
+  const id = randomUUID();
+  const times = { issued: Date.now(), expires: Date.now() + 60_000 };
+  const unknown = await signToken(tokenKeyFile(join(data, 'keys')), {
+    id,
+    name: 'ops',
+    fleets: ['north'],
+    scopes: [...scopeNames],
+    ...times,
+  });
+  for (const path of ['/fleets/north/vehicles', '/vigie/v1/vehicles', '/vigie/v1/live']) {
+    expect(await ask(path, `Bearer ${unknown}`)).toMatchObject({ status: 401 });
+  }
+  expect(await said('token', '--withdraw', id)).toMatch(new RegExp(`^${id}: withdrawn \\(not in the list `));
+  await expect(said('token', '--withdraw', id.slice(1))).rejects.toThrow('is not the id of a token');
+});
+
+test('all tokens are withdrawn at once, and one that is printed afterwards is good', async () => {
+  const before = `Bearer ${await token({ fleets: ['north'] })}`;
+  expect((await ask('/fleets', before)).status).toBe(200);
+  expect(await said('token', '--withdraw', 'all')).toMatch(/^\d+ tokens withdrawn\n$/);
+  expect((await ask('/fleets', before)).status).toBe(401);
+  expect((await ask('/fleets', `Bearer ${await token({ fleets: ['north'] })}`)).status).toBe(200);
 });
