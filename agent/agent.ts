@@ -177,7 +177,7 @@ export class Agent implements LinkEvents {
     });
   }
 
-  /** Commands that are asked for at the interface of the car. */
+  /** Commands that callers submit at the interface of the car. */
   get requests(): Requests {
     return this.#downlink.requests;
   }
@@ -197,7 +197,7 @@ export class Agent implements LinkEvents {
     return this.#power.state === 'active';
   }
 
-  /** The trip that is going on, as it stands now. */
+  /** Present form of the open trip. */
   get openTrip(): Trip | undefined {
     return this.#pipeline.trips.present(this.#ports.clock.now());
   }
@@ -268,7 +268,7 @@ export class Agent implements LinkEvents {
     this.#callbacks.stop();
     const now = this.#ports.clock.now();
     for (const recorder of this.#pipeline.recorders) recorder.flush(now);
-    // What is not acknowledged in time is on disk. A disk that refuses has said so, and the link is still to be closed.
+    // Unacknowledged messages are on disk. A failed commit was reported already, and the link must still be closed.
     await within(FAREWELL, this.#outbox.settled().catch(this.#complain), timer);
     await this.#downlink.settled();
     this.#outbox.close();
@@ -292,7 +292,7 @@ export class Agent implements LinkEvents {
     this.#downlink.message(topic, payload, correlation);
   }
 
-  /** What came before the time was known was stamped with a wrong one. */
+  /** Records from before the time was known have wrong times. */
   #correct(by: number): void {
     const latest = this.#ports.clock.now() - by;
     // A clock that stands at its origin stood there in the runs before, too.
@@ -307,14 +307,14 @@ export class Agent implements LinkEvents {
   }
 
   #greet(): void {
-    // What the broker before this connection may have lost is known by the numbers of the hello.
+    // The numbers of the hello show what the broker may have lost before this connection.
     this.hello();
     if (this.#greeted) return;
     this.#greeted = true;
     this.monitors.announce().catch(this.#complain);
   }
 
-  /** Says who speaks and how it fares. `behind`: see the schema. */
+  /** Sends the hello with identity and health. `behind`: see the schema. */
   hello(behind?: number): void {
     const { version, boot } = this.#options;
     this.#outbox.put('hello', {
@@ -357,7 +357,7 @@ export class Agent implements LinkEvents {
 
   /** The unit fell asleep or woke. */
   #rest(): void {
-    // What was to be looked at within the second is not to wait for the end of a long sleep, and the reverse.
+    // A check that was due within the second must not wait for the end of a long sleep, and the reverse.
     this.#schedule();
     this.#downlink.rested();
     const asleep = this.#power.asleep();
@@ -368,7 +368,7 @@ export class Agent implements LinkEvents {
   }
 
   #schedule(): void {
-    // At whole seconds of the wall clock: a run that takes up another looks around at the same moments.
+    // At whole seconds of the wall clock: a run that continues another checks at the same times.
     const { clock } = this.#ports;
     this.#cancelTick?.();
     const every = this.#power.asleep() ? SLEEPING_TICK : TICK;

@@ -16,7 +16,7 @@ export class Backoff {
   readonly #share: () => number;
   #attempt: number;
 
-  /** `share` gives numbers from 0 to 1; without it each wait is as long as its bound. `attempt`: waits that were before. */
+  /** `share` returns 0 to 1; without it each wait is as long as its bound. `attempt`: number of earlier waits. */
   constructor(options: BackoffOptions, share: () => number = () => 1, attempt = 0) {
     this.#options = options;
     this.#share = share;

@@ -4,9 +4,9 @@ import { networkOf } from '../protocol/ip-networks.ts';
 export interface ConnectionLimits {
   /** Connections at a time. */
   readonly all: number;
-  /** Of these, the ones that wait: their client is not known yet, or asks for nothing. */
+  /** Those of them that wait: their client is not known yet, or has no request. */
   readonly waiting: number;
-  /** Of these, the ones from one address; IPv6: from one network of 64 bits. Clients on this machine have no such limit. */
+  /** Those of them from one address; IPv6: from one network of 64 bits. Clients on this machine have no such limit. */
   readonly waitingPerAddress: number;
   /** Waiting connections that an address keeps while all are taken and another one comes. */
   readonly keptPerAddress: number;

@@ -11,11 +11,11 @@ interface DownlinkParts extends Omit<RemotesOptions, 'memory'> {
   readonly memory: Memory;
   /** The unit's own key. */
   readonly signer?: Signer | undefined;
-  /** Told of a command that is asked for at the interface; throws why it must not be. */
+  /** Called for each command at the interface. Throws the reason to refuse it. */
   readonly setOrigin: (id: string, order: OrderOfCallback) => void;
-  /** Told of each state of a command, in the commit of its message. */
+  /** Called for each state of a command, in the commit of its message. */
   readonly reported: (report: RemoteReport) => void;
-  /** Told until when somebody watches the car, UTC ms. */
+  /** Called with the time until which somebody watches the car, UTC ms. */
   readonly watched: (until: number) => void;
 }
 
@@ -37,7 +37,7 @@ export class Downlink {
       secure: async (kind, body, options) => {
         if (kind !== 'remote') return publisher.secure(kind, body, options);
         const report = body as RemoteReport;
-        // What others make of it goes to disk in the same commit.
+        // Changes by other parts are written in the same commit.
         this.requests.reported(report);
         reported(report);
         await publisher.secure(kind, body, options);
@@ -62,7 +62,7 @@ export class Downlink {
       this.#watch(topic, payload);
       return;
     }
-    // What a command is about says its signed content; the topics only let a broker give rights apart.
+    // The signed content names the subject of a command. Topics only separate the rights at the broker.
     this.#remotes.intake.message(payload, correlation);
   }
 

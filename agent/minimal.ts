@@ -40,7 +40,7 @@ interface MinimalOptions {
   readonly quality: () => ClockQuality;
   readonly window: () => number;
   readonly settings: Pick<AgentSettings, 'outbox' | 'commands'>;
-  /** What a hello says beside who speaks. */
+  /** Content of a hello in addition to the identity. */
   readonly more: () => Partial<Hello>;
 }
 
@@ -113,7 +113,7 @@ export class MinimalAgent implements LinkEvents {
     if (!this.#stopping && isCommand && this.#intake.admits()) this.#intake.message(payload, correlation);
   }
 
-  /** Says who speaks, and why so little. */
+  /** Sends the hello with the reason of the minimal mode. */
   hello(): void {
     const { version, boot, profile, reason, more } = this.#options;
     this.#outbox.put('hello', {

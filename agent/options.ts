@@ -1,4 +1,4 @@
-/** What an agent is built of, and what is set for it. */
+/** Parts and settings of an agent. */
 import type { Deflate } from '../protocol/columns/deflate.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import type { ClockQuality, Message } from '../protocol/schema/message.ts';
@@ -45,7 +45,7 @@ export interface AgentPorts {
   /** Heeds what comes from the buses; default: one for which no frame was sent by this unit, as in a log. */
   readonly activity?: BusActivity;
   readonly verifier: SignatureVerifier;
-  /** The unit's own key, for commands that are asked for at its interface. */
+  /** The unit's own key, for commands submitted at its interface. */
   readonly signer?: Signer;
   /** Changes the keys of `verifier`; without it commands cannot. */
   readonly keys?: TrustKeeper;
@@ -56,21 +56,21 @@ export interface AgentPorts {
   readonly records: RecordStore;
   /** How notifications leave the car; default: they do not, and callbacks are refused. */
   readonly notifier?: Notifier;
-  /** What commands may ask of what stands around the agent, by kind. */
+  /** Commands to other parts of the unit, by kind. */
   readonly agentCommands?: ReadonlyMap<CommandKind, AgentCommand>;
-  /** Watches whether the agent moves, and says in a hello how it fares. */
+  /** Checks that the agent makes progress, and reports its health in a hello. */
   readonly overseer?: Overseer;
   /** Compresses telemetry and messages; default: the portable one. */
   readonly deflate?: Deflate;
   /** Calls back at a wall-clock time however far away; default: a look once a second while the agent runs. */
   readonly waker?: (at: number, due: () => void) => () => void;
-  /** Told whether the unit sleeps, when that changes: whatever does something of its own accord leaves off. */
+  /** Notified when the unit falls asleep or wakes: parts that act on their own account pause while it sleeps. */
   readonly rest?: (asleep: boolean) => void;
   /** Gets the reason for each reading that becomes no value, for engineers who map a car; default: no listener. */
   readonly refusals?: RefusalListener;
   /** Bytes to and from the broker since the start, for what sleep costs. */
   readonly traffic?: () => number;
-  /** Recorders beside the agent's own. Each is kept under its name, which must be its own. */
+  /** Recorders in addition to the agent's own. Each is stored under its unique name. */
   readonly recorders?: readonly MakeRecorder[];
   /** Takes the custom signals of the profile; absent: it has none. */
   readonly signals?: (parts: SignalParts) => CustomSignalsPart;
@@ -78,19 +78,19 @@ export interface AgentPorts {
   readonly captures?: (parts: CaptureParts) => CapturesPart;
 }
 
-/** What captures need of the agent. */
+/** Dependencies of captures on the agent. */
 export interface CaptureParts {
   readonly records: Records;
   readonly settings: CaptureSettings;
   /** UTC ms. */
   readonly now: () => number;
-  /** The highest level of privacy since it was last asked for: 0 nothing is hidden, 1 positions, 2 all. */
+  /** Highest level of privacy since the previous call: 0 hides nothing, 1 positions, 2 everything. */
   readonly highestPrivacy: () => number;
   readonly log: Log;
   readonly deflate?: Deflate | undefined;
 }
 
-/** Captures, as the agent sees them. A unit whose profile has none does not load what implements it. */
+/** Captures, as the agent sees them. A unit with a profile without captures does not load the implementation. */
 export interface CapturesPart {
   readonly recorder: Recorder;
   /** Takes frames that have become Status; `buses` are the names that their `bus` indexes. */
@@ -102,7 +102,7 @@ export interface CapturesPart {
   stepped(by: number): void;
 }
 
-/** What custom signals need of the agent. */
+/** Dependencies of custom signals on the agent. */
 export interface SignalParts {
   readonly status: StatusReader;
   readonly records: Records;
@@ -119,14 +119,14 @@ export interface SignalParts {
   readonly patience?: Patience | undefined;
 }
 
-/** Custom signals, as the agent sees them. A unit whose profile has none does not load what implements it. */
+/** Custom signals, as the agent sees them. A unit with a profile without them does not load the implementation. */
 export interface CustomSignalsPart {
-  /** What the decoder must deliver beside the signals of the mapping. */
+  /** Signals that the decoder must deliver in addition to those of the mapping. */
   readonly wanted: readonly WantedSignal[];
   readonly recorder: Recorder;
   readonly numbers: SignalNumbers;
   readonly view: SignalView;
-  /** What monitors watch of them. */
+  /** Values that monitors observe. */
   readonly watched: MonitorSignals;
   readonly readings: number;
   readonly rejected: number;
@@ -150,7 +150,7 @@ export interface AgentOptions {
   readonly quality: () => ClockQuality;
   readonly window: () => number;
   readonly settings: AgentSettings;
-  /** Bounds on commands beside those of the settings. */
+  /** Bounds on commands in addition to those of the settings. */
   readonly limits?: Pick<Limits, 'burst' | 'daily'>;
   /** Time zone of programs that name none, of the IANA data base. */
   readonly zone?: string;

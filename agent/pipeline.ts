@@ -58,7 +58,7 @@ interface PipelineParts {
   /** The recorders of custom signals and of raw frames. */
   readonly signals?: Recorder | undefined;
   readonly captures?: Recorder | undefined;
-  /** Recorders beside those below. */
+  /** Recorders in addition to those below. */
   readonly added?: readonly MakeRecorder[] | undefined;
   /** Custom signals that monitors may watch. */
   readonly watched?: MonitorSignals | undefined;
@@ -102,7 +102,7 @@ export function pipeline({
   const recorders: readonly Recorder[] = [
     // First: alerts and collisions say during which trip they were.
     trips,
-    // It keeps every reading of the last seconds, which a car that never tells of a crash is spared.
+    // It stores every reading of the last seconds. A car that never reports a crash is spared that.
     ...(tellsOfCrashes(profile)
       ? [new CollisionRecorder({ status, records, trips, rule: profile.collisions, deflate })]
       : []),
@@ -122,7 +122,7 @@ export function pipeline({
     ),
     waypoints,
     statusRecorder,
-    // Last: an event tells what the others have made of the same reading.
+    // Last: an event contains the results of the other recorders for the same reading.
     monitors,
   ];
   for (const { name } of recorders) {

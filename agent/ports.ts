@@ -16,7 +16,7 @@ export interface Clock {
   after(delay: number, due: () => void): () => void;
 }
 
-/** Bits of {@link FrameBatch.id} beside the 29-bit identifier, as in SocketCAN's `can_id` (linux/can.h). */
+/** Bits of {@link FrameBatch.id} in addition to the 29-bit identifier, as in SocketCAN's `can_id` (linux/can.h). */
 export const EXTENDED = 0x8000_0000;
 export const REMOTE = 0x4000_0000;
 export const ERROR = 0x2000_0000;
@@ -48,7 +48,7 @@ export interface FrameBatch {
   readonly data: Uint8Array;
 }
 
-/** Gives frames until it is stopped. A source restarts itself with back-off; it never throws into the core. */
+/** Emits frames until it is stopped. A source restarts itself with back-off; it never throws into the core. */
 export interface FrameSource {
   /** Names of the buses that {@link FrameBatch.bus} indexes; grows while reading a log. */
   readonly buses: readonly string[];
@@ -58,7 +58,7 @@ export interface FrameSource {
   readonly health?: () => SourceHealth;
 }
 
-/** What a live source says of itself. */
+/** Report of a live source. */
 export interface SourceHealth {
   readonly state: 'opening' | 'running' | 'waiting';
   /** Why it waits. */
@@ -67,7 +67,7 @@ export interface SourceHealth {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** A signal that is asked of a decoder or source; its place in the list asked for is the index of its readings. */
+/** A signal requested from a decoder or source. Its position in the request is the index of its readings. */
 export interface WantedSignal {
   readonly bus?: string;
   readonly message: string;
@@ -124,7 +124,7 @@ export interface FrameSender {
 export interface ReadingSink {
   /** `value` is physical, `raw` the integer before scaling (the IEEE value for float signals). */
   reading(signal: number, value: number, raw: number, at: number): void;
-  /** A reading of a signal whose values are texts; absent: none was asked for. */
+  /** A reading of a signal with text values. If omitted, no such signal was requested. */
   text?(signal: number, text: string, at: number): void;
   /** All readings of one frame (or fix, or answer) have been delivered. */
   settled(at: number): void;
@@ -198,7 +198,7 @@ export interface Link {
   publish(message: OutgoingMessage): Promise<void>;
 }
 
-/** What the link tells the core. */
+/** Notifications of the link to the core. */
 export interface LinkEvents {
   up(): void;
   down(reason: string): void;
@@ -206,7 +206,7 @@ export interface LinkEvents {
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void;
 }
 
-/** A message that waits for its acknowledgement, without what it says. */
+/** A message that waits for its acknowledgement, without its content. */
 export interface OutboxReference {
   /** Priority class, 0 first (protocol/classes.ts). */
   readonly class: number;
@@ -242,7 +242,7 @@ export interface OutboxStore {
   readonly volatile?: boolean;
   /** Entries not yet acknowledged, oldest first within a class. */
   entries(): Iterable<OutboxReference>;
-  /** What is known of an entry; undefined when it is not there or was acknowledged. Reads no disk. */
+  /** Facts of an entry. Undefined if it does not exist or was acknowledged. Reads no disk. */
   reference(priorityClass: number, seq: number): OutboxReference | undefined;
   /**
    * The entry whole; undefined when it is not there or what was kept of it is damaged. Throws `store.failed` when the
@@ -251,7 +251,7 @@ export interface OutboxStore {
   load(priorityClass: number, seq: number): OutboxEntry | undefined;
   /** The next free sequence number of a class; never one that was used before, whatever was lost. */
   nextSeq(priorityClass: number): number;
-  /** The lowest number of a class that was not yet acknowledged; undefined: there is none. */
+  /** Lowest unacknowledged number of a class, or undefined. */
   firstWaiting(priorityClass: number): number | undefined;
   /** Bytes that the unacknowledged entries take. */
   readonly bytes: number;
@@ -288,7 +288,7 @@ export interface Memory {
    * found by one start only: it has no part in this once something was committed after it.
    */
   readonly damaged?: boolean;
-  /** What was kept last under `key`: data of CBOR's types, not to be changed; undefined when there is none. */
+  /** Last value stored under `key`: data of CBOR's types, which must not be changed. Undefined if there is no value. */
   recall(key: string): unknown;
   /**
    * `states` is asked at every commit, synchronously with the messages that go into it. What is written is only what
@@ -330,10 +330,10 @@ export interface Publisher {
 
 export interface PutOptions {
   readonly retain?: boolean;
-  /** Goes out before everything else that waits: the newest status after an outage. */
+  /** Sent before all other waiting messages: the newest status after an outage. */
   readonly first?: boolean;
   readonly correlation?: Uint8Array;
-  /** Never goes out from memory: when the disk refuses it, its number is given up and a gap message says so. */
+  /** Never sent from memory: if the disk refuses it, its number is given up and a gap message reports that. */
   readonly durable?: true;
 }
 
@@ -344,7 +344,7 @@ export interface Document<T> {
   write(data: T): Promise<void>;
 }
 
-/** What an actuation needs beside its name, such as the positions of a destination. Data of CBOR's types. */
+/** Parameters of an actuation, such as the positions of a destination. Data of CBOR's types. */
 export type ActionParameters = Readonly<Record<string, unknown>>;
 
 /** Makes the car do something; resolves when the frames are out, not when the car has obeyed. */

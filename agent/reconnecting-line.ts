@@ -16,9 +16,9 @@ interface ReconnectingLineOptions {
   readonly first?: number;
   /** Upper bound of every wait, ms; default 30 s. */
   readonly longest?: number;
-  /** Told why the line is waited for, once for each reason, and when it is open. */
+  /** Notified why the line is waiting, once for each reason, and when it is open. */
   readonly log?: Log | undefined;
-  /** What the log calls the line. */
+  /** Name of the line in the log. */
   readonly name?: string;
 }
 
@@ -39,9 +39,9 @@ const SOUND = 30_000;
 /** One line, from being opened to its end. */
 interface Attempt {
   line: Line | undefined;
-  /** What came before the opener had said that the line is open. */
+  /** Bytes that arrived before the opener reported the line as open. */
   early: Uint8Array[] | undefined;
-  /** Why the opener says that it ended. */
+  /** Reason of the opener for the end. */
   ended: string | undefined;
   /** Given up or ended: nothing more is taken from it. */
   over: boolean;
@@ -86,7 +86,7 @@ export class ReconnectingLine {
     this.#watch(attempt, undefined);
   }
 
-  /** `running` means that a line is open, whatever it says. Counts: `opened`, `lost`, `refused` (could not be opened). */
+  /** `running`: a line is open, whatever its data. Counts: `opened`, `lost`, `refused` (could not be opened). */
   health(): SourceHealth {
     const counts = { opened: this.#opened, lost: this.#lost, refused: this.#refused };
     return this.#reason === undefined
@@ -117,7 +117,7 @@ export class ReconnectingLine {
     return Promise.reject(new VigieError('input.unreadable', `the line is not open: ${this.#reason ?? 'not yet'}`));
   }
 
-  /** Gives the open line up, since the other end makes no sense, and opens another after the next wait. */
+  /** Drops the open line, because the data of the other end make no sense, and opens another after the next wait. */
   restart(reason: string): void {
     const attempt = this.#attempt;
     if (attempt?.line !== undefined) this.#end(attempt, reason);
@@ -176,7 +176,7 @@ export class ReconnectingLine {
     this.#guard(attempt, () => this.#events.data(bytes));
   }
 
-  /** What its user throws ends the line, which is opened again: thrown on, it would end the process. */
+  /** An error of the user ends the line, which is opened again. Thrown further, it would end the process. */
   #guard(attempt: Attempt, call: () => void): void {
     try {
       call();

@@ -6,7 +6,7 @@ import type { Log, Publisher, RecordStore } from './ports.ts';
 /** Series: pieces of what went on, in the order of time. */
 type SeriesKind = 'telemetry' | 'waypoint' | 'signals' | 'capture' | 'text';
 
-/** What pieces of series are as messages: readings of custom signals are telemetry, and kept by themselves. */
+/** Message kinds of pieces of series: readings of custom signals are telemetry, and stored separately. */
 const messageOf = {
   telemetry: 'telemetry',
   waypoint: 'waypoint',
@@ -28,7 +28,7 @@ export interface RecordObserver {
 /** Records of a time that was not known are remembered so far; a unit learns the time within minutes. */
 const PROVISIONAL = 10_000;
 
-/** What must be on disk at once, not with the next group. */
+/** Kinds that must be on disk at once, not with the next group. */
 const urgent: ReadonlySet<RecordKind> = new Set(['alert', 'collision', 'alarm', 'stolen']);
 
 /** Where recorders put their records: each is published, kept for readers, and shown to who watches. */
@@ -53,7 +53,7 @@ export class Records {
     this.#observers.push(observer);
   }
 
-  /** An id that no record of this car had: the moment, UTC milliseconds, and a number counted for ever. */
+  /** A new id, unique for this car: the time, UTC milliseconds, and a number that is never reset. */
   newId(at: number): string {
     this.#made++;
     return `${Math.max(0, Math.round(at)).toString(16)}-${this.#made.toString(16)}`;
@@ -85,7 +85,7 @@ export class Records {
     this.#publisher.put(messageOf[kind], piece as Body<(typeof messageOf)[SeriesKind]>);
   }
 
-  /** Tells whether the wall time is known; while it is not, what is put can be corrected later. */
+  /** Sets whether the wall time is known. While it is not, stored records can be corrected later. */
   trustClock(known: boolean): void {
     this.#uncertain = !known;
   }
@@ -112,7 +112,7 @@ export class Records {
     if (this.#uncertain && this.#provisional.size < PROVISIONAL) this.#provisional.set(`${kind}/${id}`, [kind, id]);
   }
 
-  /** What must be known again after a restart. */
+  /** State that must survive a restart. */
   state(): unknown {
     return { made: this.#made, provisional: [...this.#provisional.values()] };
   }

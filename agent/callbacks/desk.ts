@@ -4,7 +4,7 @@ import type { Callback, CallbackSide, CallbackStatus } from '../../protocol/sche
 import type { Callbacks } from './callbacks.ts';
 import type { CommandOrigin } from './command-origins.ts';
 
-/** Creates, changes and deletes callbacks for all interfaces: a change is on disk before the answer goes out. */
+/** Creates, changes and deletes callbacks for all interfaces. A change is on disk before the caller gets the answer. */
 export class CallbackDesk {
   readonly #callbacks: Callbacks;
 

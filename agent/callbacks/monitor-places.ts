@@ -9,7 +9,7 @@ import { keyOf } from './queue.ts';
 export interface WatchedMonitors {
   readonly all: readonly Monitor[];
   get(id: string): Monitor | undefined;
-  /** Removes a monitor whose callback was removed. */
+  /** Removes a monitor after the removal of its callback. */
   remove(id: string): void;
 }
 

@@ -16,7 +16,7 @@ export type Receipt =
       readonly reason: string;
       /** The first of the messages that were taken all the same. */
       readonly delivered?: number;
-      /** Delay that the receiver asked for before the next attempt, ms. */
+      /** Delay that the receiver requests before the next attempt, ms. */
       readonly after?: number;
     }
   /** The car has no connection: not a failure of the receiver, and not an attempt. */

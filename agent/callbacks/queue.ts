@@ -15,7 +15,7 @@ interface Waiting {
 export interface Losses {
   /** There was no room for more. */
   readonly dropped: number;
-  /** It was tried as often as asked for. */
+  /** All attempts failed. */
   readonly refused: number;
   /** Three days went by. */
   readonly expired: number;

@@ -50,7 +50,7 @@ export class CallbackStore {
     return `${Math.max(0, Math.round(at)).toString(16)}-${this.#made.toString(16)}`;
   }
 
-  /** Gives the receivers that are no longer there. */
+  /** Returns the receivers that no longer exist. */
   set(callback: Callback): string[] {
     const before = this.#entries.get(callback.callbackId);
     const entry = entryOf(callback, before?.numbers ?? new Map());

@@ -351,7 +351,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     if (day !== this.#today.day) this.#today = { day, count: 0, bytes: 0 };
   }
 
-  /** Gives the buses of a source their numbers, by the index that its frames have. */
+  /** Assigns numbers to the buses of a source, by the index in its frames. */
   #number(buses: readonly string[]): void {
     for (let index = 0; index < BUSES; index++) {
       const name = buses[index];

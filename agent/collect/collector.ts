@@ -19,9 +19,9 @@ import { type PreparedCollection, RunningCollection } from './running-collection
 /** Collections at a time, and their signals together. */
 const MOST_COLLECTIONS = 16;
 const MOST_SIGNALS = 4_096;
-/** A collection ends so long after its command at the latest, ms; another command makes it longer. */
+/** Longest time of a collection after its command, ms. Another command extends it. */
 const LONGEST = 31 * DAY;
-/** Bytes of a message beside its columns. */
+/** Bytes of a message in addition to its columns. */
 const ENVELOPE = 60;
 /** The level of privacy that hides all. */
 const ALL = 2;
@@ -39,15 +39,15 @@ export interface CollectorParts extends RecorderParts, Omit<SignalRecorderOption
   readonly log: Log;
   /** Bytes a day of all collections. */
   readonly bytesPerDay: number;
-  /** Finds what the command names. Throws a VigieError that says why it cannot be collected. */
+  /** Finds the signals of the command. Throws a VigieError with the reason if they cannot be collected. */
   readonly prepare: (order: CollectOrder) => PreparedCollection;
   /** Resolves when the present state is on disk. */
   readonly commit: () => Promise<void>;
-  /** Told of the collections that are running, whenever they or the bound on bytes change. */
+  /** Notified of the running collections when they or the bound on bytes change. */
   readonly changed: (running: readonly PreparedCollection[]) => void;
 }
 
-/** What was collected on a day. */
+/** Amount collected on a day. */
 interface Today {
   /** Whole days since 1970, UTC. */
   readonly day: number;
@@ -67,7 +67,7 @@ interface Stored {
 export class Collector {
   readonly #parts: CollectorParts;
   readonly #stored = new Map<string, Stored>();
-  /** What is written of {@link #stored}: the same list as long as nothing changes. */
+  /** Persisted form of {@link #stored}: the same list as long as nothing changes. */
   #commands: readonly Uint8Array[] | undefined;
   readonly #running = new Map<string, RunningCollection>();
   /** Stored parts of collections that have ended. */
@@ -83,7 +83,7 @@ export class Collector {
     this.#highestPrivacy = parts.highestPrivacy();
   }
 
-  /** Takes up what an earlier run stored. */
+  /** Restores the state that an earlier run stored. */
   resume(): void {
     const { memory, log } = this.#parts;
     this.#recallToday(memory.recall(TODAY));
@@ -149,7 +149,7 @@ export class Collector {
     for (const collection of this.#running.values()) collection.correct(by, latest);
   }
 
-  /** What must be known again after a power cut. */
+  /** State that must survive a power cut. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     yield [COMMANDS, this.#commands];
     const { day, bytes } = this.#today;
@@ -196,7 +196,7 @@ export class Collector {
         log.error('collect.lost', { name, error: why });
       }
     }
-    // What it has gathered is sent under the catalog of its time.
+    // Readings are sent under the catalog of their time.
     const catalog = { numbers: [], catalog: new Uint8Array(0), entries: [] };
     new RunningCollection(order, { signals: [], decoder: never }, catalog, this.#collectionParts()).restoreParts(parts);
     this.#drop(order);
@@ -208,7 +208,7 @@ export class Collector {
     const { name, until } = order;
     this.#close(name);
     const catalog = numbers.collect(prepared.signals.map(definitionOf));
-    // At each start, too: a receiver that came later, or whose broker lost what it had kept, needs it.
+    // At each start too: a new receiver, or one that lost the retained message, needs it.
     for (const part of catalogParts(catalog.entries)) publisher.put('catalog', part, { retain: true });
     const collection = new RunningCollection(order, prepared, catalog, this.#collectionParts());
     if (gathered.length > 0) collection.restoreParts(gathered);

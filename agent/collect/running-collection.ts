@@ -9,7 +9,7 @@ import type { NumberedCatalog } from '../signals/numbers.ts';
 import { SignalRecorder, type SignalRecorderOptions } from '../signals/recorder.ts';
 import { Signals } from '../signals/signals.ts';
 
-/** What a command asks for, found in the network descriptions of the profile. */
+/** Signals of a command, found in the network descriptions of the profile. */
 export interface PreparedCollection {
   readonly signals: readonly CustomSignal[];
   /** A decoder of these signals, in this order, for a source of these buses. */
@@ -30,7 +30,7 @@ export class RunningCollection {
   readonly catalog: NumberedCatalog;
   readonly #signals: Signals;
   readonly #recorder: SignalRecorder;
-  /** What the condition became while a batch became Status, in the order of the readings. */
+  /** Changes of the condition while a batch was applied to Status, in the order of the readings. */
   readonly #turns: { readonly does: boolean; readonly at: number }[] = [];
   readonly #ignore: () => void;
   /** By the names of the buses of a source. */
@@ -83,7 +83,7 @@ export class RunningCollection {
   }
 
   correct(by: number, latest: number): void {
-    // What it read while the time was not known is recorded now, as it stands.
+    // Readings from before the time was known are recorded now.
     this.#signals.stepped(by);
     this.#recorder.correct(by, latest);
   }
@@ -123,7 +123,7 @@ export class RunningCollection {
   }
 
   readonly #sink: ColumnSink<Int32Array> = {
-    // What was read at the end or later is not a part of it, even if the end is noticed later.
+    // Readings at the end or later do not belong to it, even if the end is noticed later.
     reading: (place, value, raw, at) => {
       if (at >= this.until) return;
       if (this.#turns.length > 0) this.#turn(at);

@@ -5,14 +5,14 @@
 import { defined } from '../../protocol/defined.ts';
 import type { HelloConfiguration } from '../../protocol/schema/hello.ts';
 
-/** The broker must be reached within so long with a configuration on trial, ms. */
+/** Time for a configuration on trial to reach the broker, ms. */
 export const TRIAL = 600_000;
 /** A configuration on trial that was started so often without reaching the broker is given up. */
 export const TRIAL_STARTS = 3;
 /** Number of the file on the unit. */
 export const LOCAL = 0;
 
-/** What is kept on disk of the generations. */
+/** Persisted form of the generations. */
 export interface Generations {
   /** The last that was good. */
   readonly good: number;
@@ -20,15 +20,15 @@ export interface Generations {
   readonly trial?: { readonly number: number; readonly starts: number; readonly digest?: string };
   /** The number the next one gets; never one that was used. */
   readonly next: number;
-  /** What the file on the unit was when a generation took its place. */
+  /** Content of the unit's own file when a generation replaced it. */
   readonly local?: string;
-  /** What has become of the last one sent, for people and the cloud. */
+  /** Outcome of the last configuration that was sent, for people and the cloud. */
   readonly outcome?: HelloConfiguration;
 }
 
 export const noGenerations: Generations = { good: LOCAL, next: 1 };
 
-/** `data`, when it is what {@link Generations} says. */
+/** `data`, if it has the form of {@link Generations}. */
 export function readGenerations(data: unknown): Generations | undefined {
   const { good, next, trial } = (data ?? {}) as Partial<Generations>;
   const whole = (number: unknown): number is number => Number.isSafeInteger(number) && (number as number) >= 0;
@@ -42,12 +42,12 @@ export function current({ good, trial }: Generations): number {
   return trial?.number ?? good;
 }
 
-/** Generations whose text must be kept. */
+/** Generations with a text that must be kept. */
 export function needed({ good, trial }: Generations): readonly number[] {
   return [good, ...(trial === undefined ? [] : [trial.number])].filter((number) => number !== LOCAL);
 }
 
-/** The agent starts; `local` tells the contents of the file on the unit apart from others. */
+/** The agent starts. `local` identifies the content of the unit's own file. */
 export function start(generations: Generations, local: string): Generations {
   const { trial } = generations;
   if (current(generations) !== LOCAL && generations.local !== undefined && generations.local !== local) {
@@ -61,7 +61,7 @@ export function start(generations: Generations, local: string): Generations {
   return { ...generations, trial: { ...trial, starts: trial.starts + 1 } };
 }
 
-/** A configuration was sent and is sound: it is tried from the next start on. `digest` tells it apart from others. */
+/** Puts a valid configuration on trial from the next start on. `digest` identifies it. */
 export function take(generations: Generations, local: string, digest: string): Generations {
   const number = generations.next;
   return {
@@ -86,7 +86,7 @@ export function proven(generations: Generations): Generations {
   return { ...rest, good: trial.number, outcome };
 }
 
-/** The one on trial does not work, `why` says what is wrong: the last good one takes its place. */
+/** Replaces the configuration on trial, which does not work, by the last good one. `why` is the reason. */
 export function returned(generations: Generations, why: string): Generations {
   const { trial, ...rest } = generations;
   if (trial === undefined) return generations;
@@ -99,7 +99,7 @@ function digestOf({ digest }: { readonly digest?: string }): { readonly digest?:
   return defined({ digest });
 }
 
-/** What `hello` reports. */
+/** Report for `hello`. */
 export function helloConfiguration(generations: Generations): HelloConfiguration {
   const state = current(generations) === LOCAL ? 'local' : 'applied';
   return generations.outcome ?? { generation: current(generations), state };

@@ -1,7 +1,7 @@
 /** How the agent asks a car for its fault codes. */
 import type { FaultStatus, FreezeFrameValue } from '../../protocol/schema/fault.ts';
 
-/** What one control unit reports. */
+/** Report of one control unit. */
 export interface UnitFaults {
   /** Identifier of its answers, such as `7E8`. */
   readonly unit: string;
@@ -19,7 +19,7 @@ export interface UnitFaults {
   };
 }
 
-/** What a control unit stored with a code (ISO 14229-1, 19 04 and 19 06). */
+/** Data that a control unit has stored with a code (ISO 14229-1, 19 04 and 19 06). */
 export interface FaultDetails {
   readonly freezeFrame: readonly FreezeFrameValue[];
   /** Hexadecimal; they may say where the car was. */

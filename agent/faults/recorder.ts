@@ -24,7 +24,7 @@ const privacy = slotByPath.get('privacy.state') as Slot;
 /** The alert of the emission lamp. */
 export const lampChannel = channelByPath.get('alerts.EngineFault') as Channel;
 
-/** A car that did not answer is asked again after this, ms: a reader of the car looks for control units as often. */
+/** Delay before a car that did not answer is asked again, ms: as often as its reader searches for control units. */
 const RETRY = 30_000;
 /** Codes that are open at once; a car has some dozens at most. */
 const MOST_OPEN = 1_000;
@@ -40,7 +40,7 @@ export interface FaultParts {
 }
 
 interface FaultOptions extends FaultSettings {
-  /** What the profile says of codes. */
+  /** Texts of the profile for codes. */
   readonly texts: Readonly<Record<string, string>>;
 }
 
@@ -99,7 +99,7 @@ export class FaultRecorder implements Recorder {
   tick(now: number): void {
     const result = this.#result;
     this.#result = undefined;
-    // Under full privacy nothing is recorded, so the car is not asked.
+    // Full privacy allows no record, so the car is not asked.
     if (this.#isPrivate) {
       this.#refuse(hidden());
       return;
@@ -211,7 +211,7 @@ export class FaultRecorder implements Recorder {
 
   #take(units: readonly UnitFaults[], at: number): void {
     this.#silent = false;
-    // Who asked while this was read is served by the next reading.
+    // A request during this reading is served by the next one.
     this.#next = this.#waiting.length > 0 ? at : at + this.#options.every;
     for (const unit of units) this.#takeUnit(unit, at);
     for (const { unit, lamp } of units) if (lamp !== undefined) this.#lamps.set(unit, lamp);
@@ -227,7 +227,7 @@ export class FaultRecorder implements Recorder {
       .map(({ code }) => code);
     for (const code of new Set([...before, ...Object.values(lists).flat()])) {
       const record = this.#open.get(keyOf(unit, code));
-      // A list that the unit did not give this time is as it was.
+      // A list that the unit did not send this time stays unchanged.
       const status = faultStatuses.filter(
         (list) => lists[list]?.includes(code) ?? record?.status.includes(list) ?? false,
       );
@@ -291,7 +291,7 @@ function hidden(): VigieError {
   return new VigieError('command.private', 'fault codes are not read under full privacy');
 }
 
-/** Of a code that UDS reported. */
+/** For a code that UDS reported. */
 function hasFailureType(code: string): boolean {
   return code.length > CODE_LENGTH;
 }

@@ -5,7 +5,7 @@ import { type ClassVitals, MeteredStore } from './metered-store.ts';
 import { Pulse } from './pulse.ts';
 import { type SourceVitals, SourceWatch } from './sources.ts';
 
-/** What only the machine can say of the process. */
+/** Facts of the process that only the machine knows. */
 export interface ProcessVitals {
   /** Memory that no other process shares, bytes; absent where the kernel does not say. */
   readonly privateBytes?: number;
@@ -15,11 +15,11 @@ export interface ProcessVitals {
   readonly heapBytes: number;
   /** Processor time since the start, ms. */
   readonly cpu: number;
-  /** Share of the time since it was asked last that the event loop was busy, 0 to 1. */
+  /** Share of the time since the previous call in which the event loop was busy, 0 to 1. */
   readonly busy: number;
 }
 
-/** What the agent counts. */
+/** Counters of the agent. */
 export interface AgentVitals {
   readonly readings: number;
   /** Readings with an impossible value of their slot. */
@@ -28,7 +28,7 @@ export interface AgentVitals {
   readonly faults: number;
 }
 
-/** What the journal counts, bytes and times. */
+/** Counters of the journal: bytes and times. */
 export interface JournalVitals {
   readonly written: number;
   readonly flushes: number;
@@ -40,7 +40,7 @@ export interface JournalVitals {
 
 export type Mode = 'normal' | 'minimal';
 
-/** Everything that is known of the agent at one moment. */
+/** State of the agent at one time. */
 export interface HealthSnapshot {
   readonly mode: Mode;
   /** Why it is in minimal mode. */
@@ -74,11 +74,11 @@ export interface LinkVitals {
   readonly published: number;
   /** Their payload, bytes. */
   readonly sent: number;
-  /** What the link says of itself; absent before it is there. */
+  /** Report of the link. Absent before the link exists. */
   readonly details?: LinkDetails;
 }
 
-/** What a link says of itself. */
+/** Report of a link. */
 export interface LinkDetails {
   readonly state: LinkState;
   /** Since when, UTC ms. */
@@ -90,7 +90,7 @@ export interface LinkDetails {
   /** The broker that is spoken to, or was last; carries no secret. */
   readonly broker?: string;
   readonly protocol?: '5' | '3.1.1';
-  /** Seconds of silence after which the broker is asked, as the network bears it. */
+  /** Seconds of silence before a ping, adapted to the network. */
   readonly keepalive: number;
   /** When the vehicle's certificate expires, UTC ms. */
   readonly certificateExpires?: number;
@@ -151,7 +151,7 @@ export class Health {
     return this.#store;
   }
 
-  /** Stands between the link and the core; `details` is what the link says of itself. */
+  /** Observes the link for the core. `details` is the link's own report. */
   events(core: LinkEvents, details?: () => LinkDetails): LinkEvents {
     this.#details = details;
     return {
@@ -168,7 +168,7 @@ export class Health {
     };
   }
 
-  /** The core whose counters are read; `inUse` tells whether the car is awake and should be heard. */
+  /** The core with the counters. `inUse` reports whether the car is awake and its readings should arrive. */
   attach(agent: AgentVitals, inUse: () => boolean = () => false): void {
     this.#agent = agent;
     this.#inUse = inUse;

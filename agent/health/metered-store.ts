@@ -4,7 +4,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import type { Clock, OutboxEntry, OutboxReference, OutboxStore, OwedNumbers } from '../ports.ts';
 
-/** What waits in one priority class. */
+/** Waiting messages of one priority class. */
 export interface ClassVitals {
   readonly class: number;
   readonly count: number;
@@ -33,7 +33,7 @@ export class MeteredStore implements OutboxStore {
   readonly #clock: Clock;
   readonly #classes = new Map<number, Waiting>();
   readonly #outcomes = new Map<string, number>();
-  /** Monotonic times at which the commits under way were asked for, oldest first. */
+  /** Monotonic start times of the running commits, oldest first. */
   readonly #underWay = new Set<{ readonly since: number }>();
   /** Payload that was put in since the start, bytes. */
   appended = 0;
@@ -163,7 +163,7 @@ export class MeteredStore implements OutboxStore {
     this.#classes.set(priority, line);
   }
 
-  /** Each number is passed over once, however often this is asked. */
+  /** Counts each skipped number once, also if it is called again. */
   #oldest(priority: number, line: Waiting): OutboxReference | undefined {
     const end = this.#store.nextSeq(priority);
     for (; line.lowest < end; line.lowest++) {

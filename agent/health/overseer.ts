@@ -6,6 +6,6 @@ export interface Overseer {
   looksEvery(ms: number): void;
   /** The agent looked around and came to the end of it. */
   ticked(): void;
-  /** What a hello says beside who speaks. */
+  /** Content of a hello in addition to the identity. */
   hello(): Partial<Hello>;
 }

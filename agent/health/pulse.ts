@@ -2,12 +2,12 @@ import type { Clock } from '../ports.ts';
 
 /** A tick that is this late means that the event loop, or the agent, stands still, ms. */
 const LATE = 15_000;
-/** A commit that neither succeeds nor fails for so long, ms: the slowest flash takes some seconds. */
+/** A commit without a result counts as stuck after this time, ms: the slowest flash takes some seconds. */
 const UNCOMMITTED = 30_000;
 /** The reported delay covers one to two such windows, ms. */
 const WINDOW = 60_000;
 
-/** What the pulse looks at beside the tick. */
+/** Inputs of the pulse in addition to the tick. */
 interface PulseParts {
   /** Milliseconds since the oldest commit under way began; 0: no commit is under way. */
   readonly commitWait: () => number;
@@ -23,7 +23,7 @@ export class Pulse {
   readonly #clock: Clock;
   readonly #parts: PulseParts;
   #lastTick: number | undefined;
-  /** The worst lateness of the window that goes on, and of the one before. */
+  /** Longest delays of the present window and of the previous one. */
   #worst = 0;
   #worstBefore = 0;
   #windowSince = 0;

@@ -1,7 +1,7 @@
 import { defined } from '../../protocol/defined.ts';
 import type { Clock, FrameSource, ReadingSink, ReadingSource, SourceHealth } from '../ports.ts';
 
-/** What is known of one source. */
+/** Facts about one source. */
 export interface SourceVitals {
   readonly name: string;
   readonly state: SourceHealth['state'];
@@ -73,7 +73,7 @@ class Meter {
   }
 }
 
-/** Counts what the sources of an agent deliver, and tells which of them are stuck. */
+/** Counts the deliveries of the agent's sources, and reports which sources are stuck. */
 export class SourceWatch {
   readonly #clock: Clock;
   readonly #meters: Meter[] = [];
@@ -115,7 +115,7 @@ export class SourceWatch {
     return this.#meters.map((meter) => meter.vitals());
   }
 
-  /** Why a source counts as stuck; undefined: none does. A source that says why it waits is not stuck. */
+  /** Reason why a source counts as stuck, or undefined. A source that reports why it waits is not stuck. */
   stuck(inUse: boolean): string | undefined {
     const now = this.#clock.monotonic();
     this.#usedSince = inUse ? (this.#usedSince ?? now) : undefined;

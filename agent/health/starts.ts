@@ -13,21 +13,21 @@ export interface AgentRun {
   readonly ended?: true;
 }
 
-/** So many crashes … */
+/** Number of crashes … */
 export const CRASHES = 3;
-/** … within so long, ms, and the agent starts in its minimal mode. */
+/** … within this time, ms, before the agent starts in its minimal mode. */
 export const WITHIN = 15 * 60_000;
-/** It stays there for so long, ms, and then tries again. */
+/** The agent stays in that mode for this time, ms, and then tries again. */
 export const STAY = 15 * 60_000;
 /** Runs that are remembered. */
 const REMEMBERED = 16;
 
-/** Crashes that count at a start at this moment. */
+/** Crashes that count at a start at this time. */
 export function crashes(runs: readonly AgentRun[], { boot, at }: Pick<AgentRun, 'boot' | 'at'>): number {
   return runs.filter((run) => run.ended !== true && run.boot === boot && run.at <= at && at - run.at < WITHIN).length;
 }
 
-/** How long to wait before starting after so many crashes, ms: 1 s, 4 s, and then the minimal mode needs none. */
+/** Wait before a start after this many crashes, ms: 1 s, then 4 s. The minimal mode needs no wait. */
 export function backOff(count: number): number {
   return count >= CRASHES ? 0 : count * count * 1000;
 }

@@ -5,7 +5,7 @@ import type { SlotValue } from '../../protocol/slots.ts';
 export interface ChannelObserver {
   /** A change of the channel's value. `at` is UTC milliseconds of the reading. */
   channel(channel: Channel, value: SlotValue, at: number): void;
-  /** The car says that the channel has no value; called once, also when it had none before. */
+  /** The car reports that the channel has no value. Called once, also if it had no value before. */
   channelAbsent?(channel: Channel, at: number): void;
   /** Each reading of a sampled channel, also without a change; such channels have no other call. */
   sample?(channel: Channel, value: SlotValue, at: number): void;
@@ -17,7 +17,7 @@ export class Channels {
   readonly #seenAt = new Float64Array(channels.length).fill(Number.NEGATIVE_INFINITY);
   readonly #timeout = new Float64Array(channels.length).fill(Number.POSITIVE_INFINITY);
   readonly #observers: ChannelObserver[] = [];
-  /** Of them, those that take samples: there are hundreds a second. */
+  /** Those of them with samples: hundreds a second. */
   readonly #samplers: Required<ChannelObserver>[] = [];
 
   observe(observer: ChannelObserver): void {
@@ -59,7 +59,7 @@ export class Channels {
     }
   }
 
-  /** The car says that the channel has no value: what it says next is a change. */
+  /** The car reports that the channel has no value: the next value is a change. */
   clear(channel: Channel, at: number): void {
     const { index } = channel;
     const known = this.#values[index] !== undefined || this.#seenAt[index] === Number.NEGATIVE_INFINITY;
@@ -69,7 +69,7 @@ export class Channels {
     for (const observer of this.#observers) observer.channelAbsent?.(channel, at);
   }
 
-  /** The channel with this index, not a sampled one, says this already, which is noted; false when it does not. */
+  /** Notes that this channel, which is not sampled, repeats its value. False if the value is another. */
   confirm(index: number, value: SlotValue, at: number): boolean {
     if (this.#values[index] !== value) return false;
     this.#seenAt[index] = at;
@@ -85,7 +85,7 @@ export class Channels {
     }
   }
 
-  /** The clock was set `by` ms later: what was said is as old as it was, or what was said long ago would be fresh again. */
+  /** The clock was set `by` ms later. Moves the times of the values, or old values would count as fresh. */
   stepped(by: number): void {
     for (const [index, at] of this.#seenAt.entries()) this.#seenAt[index] = at + by;
   }

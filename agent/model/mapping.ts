@@ -19,25 +19,25 @@ import {
   type Target,
 } from './target.ts';
 
-/** Puts into Status what no signal gives, such as a theft that the agent found out about. */
+/** Sets values of Status that no signal provides, such as a theft that the agent has detected. */
 export interface StatusWriter {
   /** Ignored while privacy hides the slot. */
   set(slot: Slot, value: SlotValue, at: number): void;
   remove(slot: Slot, at: number): void;
   /** The car was declared stolen, or is no longer: privacy counts no more, or again. */
   expose(exposed: boolean, at: number): void;
-  /** The agent knows better than the car: shows `value`, whatever the car says of the slot, until {@link release}. */
+  /** Shows `value` in place of the car's value of the slot, until {@link release}. */
   overrule(slot: Slot, value: SlotValue, at: number): void;
-  /** What the car says of the slot does not hold any more: shows nothing until the car says something else. */
+  /** The car's value of the slot no longer holds: shows no value until the car reports another one. */
   retract(slot: Slot, at: number): void;
-  /** Shows what the car says of the slot. */
+  /** Shows the car's value of the slot again. */
   release(slot: Slot, at: number): void;
 }
 
-/** A slot that shows something else than the car says. */
+/** A slot that shows another value than the car reports. */
 interface Overruled {
   readonly value: SlotValue | undefined;
-  /** What the car says; undefined: nothing. */
+  /** Value that the car reports, or undefined. */
   said: SlotValue | undefined;
 }
 
@@ -60,7 +60,7 @@ const privacyState = slotByPath.get('privacy.state') as Slot;
  * settles which of several sources speaks.
  */
 export class Mapping implements ReadingSink, StatusWriter {
-  /** What the decoder must deliver, in this order. */
+  /** Signals that the decoder must deliver, in this order. */
   readonly wanted: readonly WantedSignal[];
   /** Readings that came. */
   readings = 0;
@@ -69,7 +69,7 @@ export class Mapping implements ReadingSink, StatusWriter {
   readonly #status: Status;
   readonly #channels: Channels;
   readonly #privacy = new Privacy();
-  /** What was read while privacy hid it: it may still be so when privacy ends, and its frame may not change then. */
+  /** Values read while privacy hid them: they may still hold when privacy ends, and their frame may not change then. */
   readonly #hidden = new Map<Target, SlotValue>();
   readonly #overruled = new Map<Slot, Overruled>();
   readonly #targets: readonly (readonly Target[])[];
@@ -101,7 +101,7 @@ export class Mapping implements ReadingSink, StatusWriter {
       }
       const target = compile(source, contests.get(source.path));
       targets[index]?.push(target);
-      // With several sources the one that writes says how long its value holds.
+      // With several sources, the writing source decides how long its value holds.
       if (source.priority === 0) this.#expire(target);
     }
     this.wanted = wanted;
@@ -123,7 +123,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     this.#privacy.stepped(by);
   }
 
-  /** The result tells the highest level since it was last called. */
+  /** Returns the highest level since the previous call. */
   highestPrivacy(): () => number {
     return this.#privacy.highest();
   }
@@ -137,7 +137,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     this.#latest.note(signal, value, raw);
   }
 
-  /** What was read last came again: true when nothing but its time was to be noted. */
+  /** The last reading was repeated. Returns true if only its time had to be noted. */
   #confirm(signal: number, at: number): boolean {
     const { slots: plain, channels, converted } = this.#latest;
     const value = converted[signal] as SlotValue;
@@ -173,7 +173,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     for (const signal of signals) {
       for (const target of this.#targets[signal] as readonly Target[]) located = this.#alive(target, at) || located;
     }
-    // What came with the frame before belongs to the position that is repeated here.
+    // Values of the previous frame belong to the position that is repeated here.
     if (located) this.#position.settle(at);
   }
 
@@ -189,7 +189,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     };
   }
 
-  /** As {@link alive}, of a group at once: most of what a bus says is that nothing changed. */
+  /** Like {@link alive}, for a group at once: most frames of a bus change nothing. */
   aliveTogether({ signals, slots: plain, channels, others }: SourceGroup, at: number): void {
     if (this.#hidden.size > 0 || at < this.#privacy.until) {
       this.alive(signals, at);
@@ -205,7 +205,7 @@ export class Mapping implements ReadingSink, StatusWriter {
   settled(at: number): void {
     if (!this.#started) {
       this.#started = true;
-      // What an earlier run left is not read again by being the same.
+      // A value of an earlier run does not become a reading by being equal.
       for (const [slot, value] of this.#constants) if (this.#status.value(slot) !== value) this.set(slot, value, at);
     }
     if (this.#position.heard === WHOLE) this.#position.settle(at);
@@ -249,7 +249,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     this.#privacyChanged(before, at);
   }
 
-  /** Takes up the privacy that Status remembers from an earlier run. */
+  /** Restores the privacy that Status has kept from an earlier run. */
   resume(): void {
     const chosen = this.#status.value(privacyState);
     if (chosen !== undefined) this.#privacy.choose(chosen, Number.NEGATIVE_INFINITY);
@@ -274,7 +274,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     this.#status.write(slot, value, at);
   }
 
-  /** The car says `value` of the slot, which shows something else. */
+  /** The car reports `value` for the slot, which shows another value. */
   #isOverruled(slot: Slot, value: SlotValue, at: number): boolean {
     const known = this.#overruled.get(slot);
     if (known === undefined) return false;

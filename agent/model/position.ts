@@ -15,7 +15,7 @@ const lastPosition: ReadonlySet<number> = new Set([latitude.object]);
 
 /** No road vehicle is faster; a larger jump between two fixes is an error of the receiver. m/s */
 const FASTEST = 70;
-/** Latitude and longitude were heard. */
+/** Latitude and longitude were both received. */
 export const WHOLE = 3;
 /** Refused jumps after which the earlier position is taken to be the wrong one. */
 const JUMPS_BELIEVED = 5;
@@ -28,11 +28,11 @@ export class PositionGate {
   readonly #status: Status;
   /** The latest value of each component. */
   readonly #latest = new Map<Slot, SlotValue>();
-  /** Which of latitude (1) and longitude (2) were heard since the last position. */
+  /** Which of latitude (1) and longitude (2) were received since the last position. */
   heard = 0;
   #changed = false;
   readonly #privacy: Pick<Privacy, 'levelAt'>;
-  /** Components whose latest value was read in a private time. */
+  /** Components with a latest value from a private time. */
   readonly #concealed = new Set<Slot>();
   #needsFix = false;
   #hasFix = false;
@@ -46,12 +46,12 @@ export class PositionGate {
     this.#refusals = refusals;
   }
 
-  /** With a source for the fix, positions count only while it says that there is one. */
+  /** With a source for the fix, positions count only while it reports a fix. */
   expectFix(expected: boolean): void {
     this.#needsFix = expected;
   }
 
-  /** Takes one component; undefined says that the receiver has no value for it. */
+  /** Accepts one component. Undefined means that the receiver has no value for it. */
   offer(slot: Slot, value: SlotValue | undefined, at: number): void {
     if (slot === fixStatus) this.#hasFix = value !== undefined;
     if (value === undefined) {
@@ -148,7 +148,7 @@ function bitOf(slot: Slot): number {
   return slot === latitude ? 1 : slot === longitude ? 2 : 0;
 }
 
-/** The present position as the interface has it; undefined while there is none. */
+/** Present position in the form of the interface, or undefined. */
 export function presentPosition(status: Pick<StatusReader, 'contents'>): Position | undefined {
   return status.contents(lastPosition).lastPosition;
 }

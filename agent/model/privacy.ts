@@ -30,7 +30,7 @@ export class Privacy {
   until = Number.NEGATIVE_INFINITY;
   /** By level: when it ended last, UTC ms. */
   readonly #ends = [0, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  /** Each the highest level since its reader asked last. */
+  /** Highest level since the previous call of each reader. */
   readonly #highest: { level: number }[] = [];
   #chosen = 0;
   #exposed = false;
@@ -60,7 +60,7 @@ export class Privacy {
     for (const [level, end] of this.#ends.entries()) this.#ends[level] = end + by;
   }
 
-  /** The result tells the highest level since it was last called. */
+  /** Returns the highest level since the previous call. */
   highest(): () => number {
     const highest = { level: this.level };
     this.#highest.push(highest);

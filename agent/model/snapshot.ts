@@ -35,7 +35,7 @@ export class Snapshot implements StatusObserver {
     this.#changed.add(slot.object);
   }
 
-  /** Takes up what was kept. What cannot be read is left out and said: its part begins anew. */
+  /** Restores stored state. Logs and skips unreadable parts, which start again. */
   recall(memory: Memory): void {
     for (const { path } of statusObjects) {
       this.#attempt(keyOf(path), () => {
@@ -54,7 +54,7 @@ export class Snapshot implements StatusObserver {
     }
   }
 
-  /** The present state of everything that changed since it was asked last. */
+  /** Present state of everything that changed since the previous call. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     for (const object of this.#changed) {
       const contents = this.#status.contents(new Set([object]));

@@ -3,7 +3,7 @@ import { assemble, disassemble, type Slot, type SlotValue, slots, statusObjects 
 
 /** Sees the changes of Status, in the order they happened. */
 export interface StatusObserver {
-  /** The slots whose changes it observes; absent: all. */
+  /** Slots to observe. If omitted, all. */
   readonly watches?: Iterable<Slot>;
   /** `at` is UTC milliseconds of the reading; `previous` is undefined the first time. */
   changed?(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void;
@@ -25,11 +25,11 @@ export interface StatusReader {
   fresh(slot: Slot, now: number): boolean;
   /** True when the value is fresh and was read in this run: it may be acted upon. */
   current(slot: Slot, now: number): boolean;
-  /** The tree of the interface, of all objects or of those whose index is in `objects`. */
+  /** Tree of the interface, with all objects or with those that have an index in `objects`. */
   contents(objects?: ReadonlySet<number>): StatusContents;
 }
 
-/** Also tells when a value was last read, and when it became what it is. */
+/** Also returns when a value was last read, and since when it holds. */
 export interface StatusListener extends StatusReader {
   /** UTC milliseconds of the last reading since the start, also of one without a change; -Infinity: none. */
   seenAt(slot: Slot): number;
@@ -40,7 +40,7 @@ export interface StatusListener extends StatusReader {
   changedAt(slot: Slot): number;
 }
 
-/** Status whose changes others may observe. */
+/** Status with observers of its changes. */
 export interface ObservedStatus extends StatusListener {
   observe(observer: StatusObserver): void;
   /** Removes the observer. An observer must not call this from its own callbacks. */

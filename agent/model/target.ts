@@ -5,7 +5,7 @@ import type { SourceMapping } from '../../protocol/profile.ts';
 import { type Leaf, type Slot, type SlotValue, slotByPath } from '../../protocol/slots.ts';
 import { hiddenFrom } from './privacy.ts';
 
-/** What one signal feeds: a slot or channel, and how its number becomes a value. */
+/** Target of one signal: a slot or channel, and the conversion of its number to a value. */
 export interface Target {
   readonly leaf: Leaf;
   /** One of the two is there. */
@@ -24,9 +24,9 @@ export interface Target {
   readonly timeout: number;
   /** Level of privacy from which on it is hidden. */
   readonly hiddenFrom: number;
-  /** What was read last was not a value: what was read before is not so any more. */
+  /** The last reading was not a value: the previous value no longer holds. */
   absent: boolean;
-  /** What was converted last, and what it became: most values come again in frames in which others changed. */
+  /** Last conversion with its result: most values repeat in frames in which others changed. */
   lastValue: number;
   lastRaw: number;
   lastConverted: SlotValue | undefined;
@@ -42,7 +42,7 @@ export interface Contest {
 
 const DEFAULT_FAILOVER = 10_000;
 
-/** Gives the value nearest to another that a resolution can say. */
+/** Returns the nearest value that the resolution can represent. */
 type Quantiser = (value: number) => number;
 
 function quantiserOf({ resolution = 0 }: Leaf): Quantiser {
@@ -59,7 +59,7 @@ export function quantise(slot: Leaf, value: number): number {
   return quantiserOf(slot)(value);
 }
 
-/** What a reading says of the target; undefined when it says that there is no value, or one that cannot be. */
+/** Value of a reading for the target. Undefined if the reading means no value, or an impossible one. */
 export function convert(target: Target, value: number, raw: number): SlotValue | undefined {
   if (value !== target.lastValue || raw !== target.lastRaw) {
     target.lastConverted = converted(target, value, raw);
@@ -114,7 +114,7 @@ export function refusalOf(
   return leaf.maximum !== undefined && quantised > leaf.maximum ? 'above' : 'no-number';
 }
 
-/** What a source of a profile feeds. Throws `configuration.wrong` for a path that is none. */
+/** Target of a source of a profile. Throws `configuration.wrong` for an unknown path. */
 export function compile(source: SourceMapping, contest: Contest | undefined): Target {
   const { leaf, slot, channel } = leafOf(source.path);
   const values = source.map === undefined ? undefined : new Map<number, SlotValue>();
@@ -143,7 +143,7 @@ export function compile(source: SourceMapping, contest: Contest | undefined): Ta
   };
 }
 
-/** Nothing but the time has to be noted when its source says again what it said: there is no other source. */
+/** With a single source, a repeated value only needs its time noted. */
 export function isPlain({ channel, contest, position }: Target): boolean {
   return contest === undefined && !position && channel?.sampled !== true;
 }

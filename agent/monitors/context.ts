@@ -20,7 +20,7 @@ export class MonitorContext {
   /** The changes of the last moments; only while a monitor asks for them. */
   ring: RecentReadings | undefined;
   #complements: Complement[] = [];
-  /** Something changed since {@link state} was asked. */
+  /** True if something changed since {@link state} was called. */
   altered = false;
 
   /** Whether a monitor asks for it. */

@@ -100,7 +100,7 @@ export class MonitorDesk {
     await this.#publish();
   }
 
-  /** Tells the list of an earlier run once more: the broker of today may not have it. Rejects when the disk refuses. */
+  /** Publishes the list of an earlier run again: the present broker may not have it. Rejects if the disk refuses. */
   async announce(): Promise<void> {
     await this.#publish();
   }

@@ -16,7 +16,7 @@ export class Facts {
   readonly #status: StatusReader;
   #newest: Newest = {};
   #alerts = new Map<string, Alert>();
-  /** Something changed since {@link state} was asked. */
+  /** True if something changed since {@link state} was called. */
   changed = false;
 
   constructor(status: StatusReader) {

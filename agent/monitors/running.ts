@@ -42,9 +42,9 @@ export interface TriggerSource {
   dirty: boolean;
   /** Triggers of running monitors. */
   readonly triggers: RunningTrigger[];
-  /** Thresholds of a number; `last` is their position unless `anew`. */
+  /** Thresholds of a number. `last` is their position unless `anew`. */
   readonly thresholds: Thresholds<RunningTrigger>;
-  /** Other triggers watch it than when it was looked at last: all are to be asked. */
+  /** The triggers that watch it have changed since the last evaluation: evaluate all. */
   anew: boolean;
 }
 

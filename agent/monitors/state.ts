@@ -103,7 +103,7 @@ function keptTrigger({ main, truth, used, from, place, due }: RunningTrigger): K
   };
 }
 
-/** @throws VigieError `input.malformed` when it is not the state of a monitor with so many triggers. */
+/** @throws VigieError `input.malformed` if it is not the state of a monitor with this many triggers. */
 export function readKept(state: unknown, triggers: number): KeptMonitor {
   const found = state as Partial<KeptMonitor> | undefined;
   if (!Array.isArray(found?.triggers) || found.triggers.length !== triggers || typeof found.satisfied !== 'boolean') {

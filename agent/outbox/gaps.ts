@@ -117,7 +117,7 @@ export class Gaps {
     return { unreported: [...this.#gaps()], reports: [...this.#reports] };
   }
 
-  /** Takes up what {@link state} gave; a gap message that does not wait any more was acknowledged. */
+  /** Restores {@link state}. A gap message that no longer waits was acknowledged. */
   restore(state: unknown, waits: (priority: number, seq: number) => boolean): void {
     const { unreported, reports } = state as Kept;
     for (const gap of unreported) if (isGap(gap)) this.add(gap);

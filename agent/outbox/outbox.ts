@@ -134,7 +134,7 @@ export class Outbox implements Publisher {
     this.#group ??= this.#clock.after(GROUP, () => this.#commitQuietly());
   }
 
-  /** The broker can be reached: what waits goes out, a Status that was put first before all else. */
+  /** The broker can be reached: waiting messages are sent, a prioritised Status before all others. */
   linkUp(): void {
     this.#gapsLater = false;
     this.#askAgain(this.#refused.length);
@@ -198,7 +198,7 @@ export class Outbox implements Publisher {
     try {
       await this.#store.commit();
     } catch (error) {
-      // A disk that refuses stops recording, not the car's service: what is in memory goes out while it can.
+      // A failing disk stops recording, not the car's service: messages in memory are sent while that is possible.
       this.#log.error('outbox.inMemory', { error: (error as Error).message });
       for (const { queued, durable } of covered) if (durable) this.#withdraw(queued);
       covered = covered.filter(({ durable }) => !durable);

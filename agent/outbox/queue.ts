@@ -1,4 +1,4 @@
-/** Identifies a message, whose contents are in the store. */
+/** Identity of a message. The store has its content. */
 export interface Queued {
   readonly class: number;
   readonly seq: number;

@@ -5,7 +5,7 @@ import type { Clock, Link, Log, OutboxEntry, OutboxStore, OwedNumbers } from '..
 
 /** A piece of the disk is searched this often, ms: some 2.5 MB a second, which nothing else in the unit feels. */
 const STEP = 50;
-/** Runs of numbers that may be asked for at a time; who asks for more has to ask again later. */
+/** Runs of numbers in one request. A caller that needs more must ask again later. */
 const MOST_RUNS = 1024;
 
 interface RepetitionParts {
@@ -19,7 +19,7 @@ interface RepetitionParts {
   readonly publish: (entry: OutboxEntry) => Promise<void>;
   /** Called when a message is no longer in flight. */
   readonly sent: () => void;
-  /** Called with numbers whose messages no longer exist. */
+  /** Called with the numbers of messages that no longer exist. */
   readonly gone: (numbers: OwedNumbers) => void;
 }
 

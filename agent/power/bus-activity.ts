@@ -47,7 +47,7 @@ export class BusActivity {
     return last >= 0;
   }
 
-  /** True for a bus that was not heard for longer than the silence, and for one that never was. */
+  /** True for a bus that was silent for longer than `silence`, and for one that was always silent. */
   asleep(bus: string): boolean {
     return this.#clock.monotonic() - (this.#heard.get(bus) ?? Number.NEGATIVE_INFINITY) > this.#silence;
   }

@@ -15,13 +15,13 @@ export type PowerState = 'active' | 'standby' | 'asleep';
 
 const KEY = 'power';
 
-/** What is kept: whether the unit sleeps, and until when (UTC ms) it stays awake if nothing else happens. */
+/** Persisted state: whether the unit sleeps, and until when (UTC ms) it stays awake if nothing else happens. */
 interface State {
   readonly asleep: boolean;
   readonly until: number;
 }
 
-/** Action of the profile that wakes the car, if it has one: the only one whose frames go to a bus that sleeps. */
+/** Action of the profile that wakes the car, if any. Only its frames are sent to a sleeping bus. */
 export const WAKE = 'wakeUp.wake';
 
 interface PowerParts {
@@ -31,14 +31,14 @@ interface PowerParts {
   readonly log: Log;
   /** Something is open that ends by itself and would not be ended in a unit that sleeps. */
   readonly busy: () => boolean;
-  /** Told after the state has changed. */
+  /** Notified after a change of the state. */
   readonly changed: (state: PowerState, before: PowerState) => void;
   readonly rules: PowerSettings;
   /** Bytes to and from the broker since the start; without it they are not reported. */
   readonly traffic?: () => number;
 }
 
-/** What being awake has cost since the start. */
+/** Cost of being awake since the start. */
 interface PowerCost {
   readonly state: PowerState;
   /** Times the unit was woken by the car, by messages, and by programs that came to their time. */
@@ -64,7 +64,7 @@ const using: ReadonlySet<unknown> = new Set(['StartUp', 'Start', 'Starting', 'Ru
 export class PowerStates implements Power {
   readonly #parts: PowerParts;
   readonly #rules: PowerSettings;
-  /** When a bus was heard last; none was yet. */
+  /** Time of the last frame on any bus. Undefined before the first. */
   #heard = Number.NEGATIVE_INFINITY;
   /** When something last happened that keeps the unit awake for a while. */
   #stirred: number;
@@ -107,7 +107,7 @@ export class PowerStates implements Power {
     };
   }
 
-  /** State for {@link Memory}: a unit that is started anew while the car sleeps goes on sleeping. */
+  /** State for {@link Memory}: a unit that restarts while the car sleeps continues to sleep. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     const { clock } = this.#parts;
     const asleep = this.asleep();
@@ -115,7 +115,7 @@ export class PowerStates implements Power {
     yield [KEY, { asleep, until: asleep ? 0 : until } satisfies State];
   }
 
-  /** Takes up what an earlier run kept. */
+  /** Restores the state of an earlier run. */
   recall(memory: Pick<Memory, 'recall'>): void {
     const { clock } = this.#parts;
     const { asleep, until } = (memory.recall(KEY) ?? {}) as Partial<State>;
@@ -174,7 +174,7 @@ export class PowerStates implements Power {
     this.#waiting.add(waiting);
     const cancel = clock.after(this.#rules.wakeTimeout, () => over(false));
     if (actuator.actions.has(WAKE)) {
-      // A car whose bus takes no frame may still wake up by itself; if it does not, the command reports that.
+      // A car with a bus that accepts no frame may still wake up on its own. If not, the command reports that.
       const asked = actuator.actuate(WAKE);
       asked.catch((error: Error) => log.warn('power.wakeUnsent', { error: error.message }));
     }

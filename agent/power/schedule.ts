@@ -23,10 +23,10 @@ export type When =
       readonly repeats: boolean;
     };
 
-/** An occurrence whose moment has come. */
+/** An occurrence that is due. */
 export interface Occurrence {
   readonly key: string;
-  /** Its moment, UTC ms. */
+  /** Its due time, UTC ms. */
   readonly due: number;
   /** Earlier occurrences of the same key that passed between two questions of the owner. */
   readonly skipped: number;
@@ -38,7 +38,7 @@ interface Item {
   readonly key: string;
   readonly when: When;
   next: number;
-  /** Moment of the newest occurrence that came out. */
+  /** Due time of the newest emitted occurrence. */
   last: number | undefined;
 }
 
@@ -72,7 +72,7 @@ export class Schedule {
     return next;
   }
 
-  /** What has become due, soonest first. Of several missed occurrences of one key only the newest comes out. */
+  /** Due occurrences, soonest first. If several of one key were missed, only the newest is returned. */
   take(now: number): Occurrence[] {
     if (now < this.#lookedAt) this.#stepBack(now);
     this.#lookedAt = now;
@@ -122,7 +122,7 @@ export class Schedule {
     };
   }
 
-  /** Takes up what {@link state} gave. @throws VigieError `input.malformed` when that is not it; nothing is taken up then */
+  /** Restores {@link state}. @throws VigieError `input.malformed` if `state` is invalid; nothing is restored then */
   restore(state: unknown): void {
     const items = (state as { items?: unknown } | undefined)?.items;
     if (!Array.isArray(items)) throw new VigieError('input.malformed', 'the stored schedule is not a list');
@@ -132,7 +132,7 @@ export class Schedule {
   }
 }
 
-/** The first moment after `after` at which it is due. The weekdays have at least one day. */
+/** First time after `after` at which it is due. The weekdays contain at least one day. */
 export function nextOf(when: When, after: number): number {
   if (when.kind === 'once') return when.at;
   const zone = zoneOf(when.zone);
@@ -146,7 +146,7 @@ export function nextOf(when: When, after: number): number {
   throw new VigieError('input.malformed', 'a program without a day of the week is never due');
 }
 
-/** Seconds since midnight that the clocks of a zone show at a moment. */
+/** Seconds since midnight on the clocks of a zone at a time. */
 export function localSeconds(zone: string, at: number): number {
   return Math.floor((at + zoneOf(zone).offset(at) - zoneOf(zone).day(at) * DAY) / 1000);
 }

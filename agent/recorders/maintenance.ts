@@ -22,7 +22,7 @@ interface State {
   readonly record: Maintenance | undefined;
 }
 
-/** Tells when the car is next due for service: a record from one service to the next. */
+/** Records when the car is next due for service: one record from one service to the next. */
 export class MaintenanceRecorder implements Recorder {
   readonly name = 'maintenance';
   readonly #status: StatusReader;

@@ -34,7 +34,7 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
    * The keys are `0` to {@link PARTS} - 1; undefined forgets a part.
    */
   parts?(): Iterable<readonly [key: number, value: unknown]>;
-  /** Takes up the parts of an earlier run, in order; called after {@link restore}. */
+  /** Restores the parts of an earlier run, in order. Called after {@link restore}. */
   restoreParts?(parts: readonly unknown[]): void;
   /**
    * Restores the result of {@link state}. Throws a VigieError if it is invalid; the recorder then starts without it.
@@ -62,13 +62,13 @@ export interface RecorderParts {
 /** Makes a recorder that somebody adds to those of the agent. */
 export type MakeRecorder = (parts: RecorderParts) => Recorder;
 
-/** Tells which trip is going on. */
+/** Reports the open trip. */
 export interface TripReader {
   /** Id of the open trip. */
   readonly current: string | undefined;
 }
 
-/** Tells how far it has come. */
+/** Reports the distance of the open trip. */
 export interface OpenTripReader {
   /** The open trip at `now`, UTC ms, with its duration and distance so far. */
   present(now: number): Trip | undefined;

@@ -22,11 +22,11 @@ export interface TripParts {
   readonly rule?: TripRule | undefined;
 }
 
-/** What tells, positions left out, of the car's movement and of whether it is on. */
+/** Slots that show the car's movement and whether it is on, without positions. */
 const signs: ReadonlySet<Slot> = new Set([...slots.powerSlots, slots.speed, slots.moving, slots.mileage]);
 const places: ReadonlySet<Slot> = new Set([slots.latitude, slots.longitude]);
 const ways: ReadonlySet<Slot> = new Set(slots.waySlots);
-/** The slots whose changes concern a trip, as most do not. */
+/** Slots whose changes concern a trip. Most slots do not. */
 const concerning: ReadonlySet<Slot> = new Set([...signs, ...places, ...gaugeSlots.keys(), slots.privacy]);
 
 /**
@@ -45,7 +45,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
   #readings: TripReadings;
   /** The position that privacy takes away now: it is where the trip ends that privacy hides as well. */
   #parting: TripState['position'] = null;
-  /** The state since nothing is heard of the parked car. */
+  /** State since the readings of the parked car stopped. */
   #silence: unknown;
 
   constructor({ status, records, rule = recordingDefaults.trip }: TripParts) {
@@ -85,7 +85,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     if (slot === slots.privacy) {
       const now = this.#arrive(at);
       if (value === 'Full' && this.#blinded()) this.#machine.hide(now, 'FullPrivacy');
-      // What this choice hides is removed before observers hear of the choice: the next one hides what is known then.
+      // Hidden values are removed before observers are notified: the next choice hides the values known then.
       this.#parting = null;
     } else if (gauge !== undefined) {
       const now = this.#arrive(at);
@@ -138,10 +138,10 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     state.tickAt = now;
   }
 
-  /** What is open stays open; its state is in every commit. */
+  /** An open trip stays open. Its state is in every commit. */
   flush(_now: number): void {}
 
-  /** Of a parked car of which nothing is heard the same again: that time passes is no reason to write it down. */
+  /** For a parked car without new readings: the passing of time alone needs no write. */
   state(): unknown {
     const { dark, open } = this.#state;
     const hearing = this.#hearing.state();
@@ -169,7 +169,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     correctState(state, corrected(state.timeline, by, state.open?.startedAt ?? null), latest);
   }
 
-  /** Takes the moment of an event and what has passed until then; gives its trip time. */
+  /** Accepts the time of an event, applies the time that has passed until then, and returns its trip time. */
   #arrive(at: number): number {
     const state = this.#state;
     const { phase } = this.#machine;
@@ -217,7 +217,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     state.position = position;
   }
 
-  /** While a car is driven its way must be heard, not only that it is on. */
+  /** While a car is driven, its distance must be received, not only that it is on. */
   #lackWay(now: number): void {
     const { wayAt } = this.#state;
     if (this.#machine.phase !== 'driving') return;

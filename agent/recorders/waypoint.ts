@@ -33,7 +33,7 @@ const GAP = { time: 30_000, way: 50 };
 const STOOD = 10_000;
 /** Fixes looked at together: more would make each fix dearer, and the line longer than roads are straight. */
 const SPAN = 240;
-/** Points travel together, at most so many. */
+/** Largest number of points in one message. */
 const POINTS = 20;
 /** And at most so old, ms. */
 const LONGEST = 60_000;
@@ -73,7 +73,7 @@ export class WaypointRecorder implements Recorder {
   /** Fixes since then, oldest first. */
   #between: Waypoint[] = [];
   #batch: Waypoint[] = [];
-  /** What follows does not continue what was before. */
+  /** The next point does not continue the previous ones. */
   #broken = true;
   #tracking: Tracking | undefined;
 

@@ -358,7 +358,7 @@ export function isLate(timely: Timely): boolean {
   return timely.quality !== 'none' && (longLived(timely) ?? late(timely)) !== undefined;
 }
 
-/** Without a known time the car cannot tell whether a command is too late. */
+/** Without a known time the car cannot decide whether a command is too late. */
 function late({ order: { issued, expires, own }, now, quality }: Timely): Refusal | undefined {
   const refuse = (detail: string): Refusal => ({ code: 'command.expired', detail });
   if (quality === 'none') return refuse('the car does not know the time');

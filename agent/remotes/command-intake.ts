@@ -189,7 +189,7 @@ export class CommandIntake {
     });
   }
 
-  /** Checks and carries out a command whose id and counter were never used. */
+  /** Checks and carries out a command with a new id and counter. */
   async carryOut(order: Order, rights: readonly string[], crowded = false): Promise<void> {
     const { id, type, body, correlation } = order;
     const { agentCommands, car, clock } = this.#parts;

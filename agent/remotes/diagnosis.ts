@@ -1,4 +1,4 @@
-/** Why the car did not do what it was asked to: what it shows meanwhile, by action. */
+/** Why the car did not carry out an action: values that it shows meanwhile, by action. */
 import { channelByPath } from '../../protocol/channels.ts';
 import type { FailureSign } from '../../protocol/remote/kind.ts';
 import { remoteActions } from '../../protocol/remote/table.ts';

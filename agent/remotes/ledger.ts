@@ -43,7 +43,7 @@ export interface LedgerData {
 interface Head extends Omit<LedgerData, 'counters' | 'actions' | 'accepted' | 'kept' | 'committed'> {
   /** The revision that the file had at least. */
   readonly filed?: number;
-  /** Finished commands whose outcome is not in the same commit. */
+  /** Finished commands with an outcome that is not in the same commit. */
   readonly unreported: readonly string[];
   /** Where the commands are, oldest first: the last part of their keys. */
   readonly places: readonly number[];
@@ -102,7 +102,7 @@ export function lacksCommits(file: LedgerData, memory: Pick<Memory, 'recall'>): 
 export class Ledger {
   readonly #document: LedgerDocument;
   #data: LedgerData;
-  /** Finished commands whose outcome is not in the outbox yet. Replaced, never changed. */
+  /** Finished commands with an outcome that is not in the outbox yet. Replaced, never changed. */
   #unreported: ReadonlySet<string> = new Set();
   #kept: () => Readonly<Record<string, unknown>> = () => ({});
   #behind: boolean;
@@ -271,7 +271,7 @@ export class Ledger {
     return this.#data.actions.filter((action) => !final(action.status));
   }
 
-  /** Finished commands whose outcome the previous run did not report. */
+  /** Finished commands with an outcome that the previous run did not report. */
   unreported(): readonly ActionRecord[] {
     return this.#data.actions.filter(({ id, status }) => final(status) && this.#unreported.has(id));
   }

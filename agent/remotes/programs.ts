@@ -33,7 +33,7 @@ interface Kept {
   readonly end?: string;
 }
 
-/** A command that a program gives. */
+/** A command of a program. */
 export interface ScheduledCommand {
   readonly type: RemoteType;
   readonly body: object;
@@ -196,7 +196,7 @@ export class Programs {
     };
   }
 
-  /** Takes up what {@link state} gave; what cannot be read counts as nothing. */
+  /** Restores {@link state}. Unreadable parts count as empty. */
   restore(state: unknown): void {
     const { preconditioning, charging, delayed, runScheduled } = (state ?? {}) as Record<string, unknown>;
     if (runScheduled === true) this.runs.restore(this.#parts.now());

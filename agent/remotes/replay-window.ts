@@ -16,7 +16,7 @@ interface Counters {
   readonly floor: number;
 }
 
-/** The window after `counter` was used, or undefined when it was used before or is too old to tell. */
+/** The window after `counter` was used. Undefined if it was used before or is too old to decide. */
 export function use(window: ReplayWindow | undefined, counter: number): ReplayWindow | undefined {
   if (!Number.isSafeInteger(counter) || counter < 0) return undefined;
   const { used, floor } = open(window);

@@ -28,7 +28,7 @@ export interface RemoteOrder {
   readonly type: RemoteType;
   /** Body of the command. */
   readonly body: object;
-  /** As it was asked for: Remote of the interface. */
+  /** Request in the form of the interface (Remote). */
   readonly remote: Readonly<Record<string, unknown>>;
 }
 
@@ -62,7 +62,7 @@ interface RequestsParts {
   readonly signer?: Signer | undefined;
   /** Takes a signed command, as if it came from the broker. */
   readonly receive: (payload: Uint8Array) => Promise<void>;
-  /** Told of each that has a callback, before it is carried out; throws why it must not be. */
+  /** Called for each command with a callback, before it is carried out. Throws the reason to refuse it. */
   readonly setOrigin?: (id: string, order: OrderOfCallback) => void;
 }
 
@@ -74,7 +74,7 @@ export class Requests {
   readonly #parts: RequestsParts;
   readonly #actions = new Map<string, RemoteAction>();
   readonly #observers: CommandObserver[] = [];
-  /** Commands whose first state is not on disk yet. */
+  /** Commands with a first state that is not on disk yet. */
   readonly #unheard = new Map<string, () => void>();
   #made = 0;
   /** Some change is not stored yet. */
@@ -144,7 +144,7 @@ export class Requests {
     this.#unheard.delete(id);
   }
 
-  /** Tells `observer` of each command, from every sender. */
+  /** Notifies `observer` of each command, from every sender. */
   observe(observer: CommandObserver): void {
     this.#observers.push(observer);
   }

@@ -64,7 +64,7 @@ export class Tracking {
     return this.#period;
   }
 
-  /** Takes up what {@link state} gave; what is not that counts as nothing. */
+  /** Restores {@link state}. Invalid parts count as empty. */
   restore(state: unknown): void {
     const { running, shutdown } = (state ?? {}) as Partial<TrackingPeriod>;
     if (typeof running !== 'number' || typeof shutdown !== 'number' || !(running > 0 && shutdown > 0)) return;

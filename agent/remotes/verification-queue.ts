@@ -88,7 +88,7 @@ export class VerificationQueue {
     return this.#waiting.length;
   }
 
-  /** Counts a message; false when so many came within this second that it is dropped. */
+  /** Counts a message. Returns false if it exceeds the limit of this second and is dropped. */
   admits(): boolean {
     if (++this.#now().messages <= MAX_MESSAGES) return true;
     this.#dropped++;

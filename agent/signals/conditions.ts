@@ -9,7 +9,7 @@ export class Conditions {
   readonly #status: StatusReader;
   readonly #conditions: readonly Condition[];
   readonly #holds: boolean[];
-  /** What the conditions ask of Status. */
+  /** Values of Status that the conditions use. */
   readonly slots: readonly Slot[];
 
   constructor(status: StatusReader, conditions: readonly Condition[]) {

@@ -20,7 +20,7 @@ const KEPT = 16;
  */
 const SKIPPED = 1 << 14;
 
-/** No car has used so many numbers; a larger one is damaged. */
+/** No car has used this many numbers; a larger one is damaged. */
 const LARGEST = 2 ** 31;
 
 /** A catalog that the car has used. */
@@ -114,7 +114,7 @@ export class SignalNumbers implements NumberedCatalog {
     }
   }
 
-  /** What must be known again after a power cut. */
+  /** State that must survive a power cut. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     yield [STATE, this.#state];
     yield [DEFINITIONS, this.#definitions];
@@ -173,7 +173,7 @@ export class SignalNumbers implements NumberedCatalog {
   }
 }
 
-/** What a signal is, without how it is read and recorded. */
+/** Identity of a signal, without how it is read and recorded. */
 export function definitionOf({ name, kind, unit, resolution, offset, names }: CustomSignal): SignalDefinition {
   return {
     name,
@@ -230,7 +230,7 @@ function unused({ state, definitions }: { readonly state: unknown; readonly defi
   const { next, catalogs } = membersOf(state);
   walk(listOf(definitions).map((entry) => membersOf(entry)['number']));
   walk(listOf(catalogs).map((catalog) => membersOf(catalog)['numbers']));
-  // Of catalogs that are not remembered only `next` knows how high they went.
+  // For forgotten catalogs, only `next` shows how high their numbers went.
   return isNumber(next) && next > highest ? next : highest + 1 + SKIPPED;
 }
 

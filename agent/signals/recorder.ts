@@ -20,12 +20,12 @@ const LONGEST = PARTS * 1_000 - 4_000;
 
 export interface SignalRecorderOptions {
   readonly deflate?: Deflate | undefined;
-  /** Readings travel together for so long, ms. */
+  /** Longest time for which readings are collected into one message, ms. */
   readonly batch?: number | undefined;
   readonly patience?: Patience | undefined;
 }
 
-/** What is kept of a second of a batch that is open: the catalog, and number, time, count of each reading in a row. */
+/** Persisted second of an open batch: the catalog, and number, time, count of each reading in a row. */
 type Draft = readonly [catalog: string, readings: readonly number[]];
 
 /**
@@ -44,13 +44,13 @@ export class SignalRecorder implements Recorder {
   readonly #patience: Patience;
   readonly #interval: Float64Array;
   readonly #heartbeat: Float64Array;
-  /** A change by less counts is none. */
+  /** A change by fewer counts is ignored. */
   readonly #band: Float64Array;
   readonly #conditions: Conditions;
   /** By place: index of its condition; -1: none. */
   readonly #condition: Int16Array;
   readonly #timeResolution: ReadonlyMap<number, TimeResolution>;
-  /** What was recorded last, NaN: nothing; its time is in whole ms. */
+  /** Last recorded count, or NaN. Its time is in whole ms. */
   readonly #count: Float64Array;
   readonly #at: Float64Array;
   /** Changes that the interval holds back. */
@@ -123,7 +123,7 @@ export class SignalRecorder implements Recorder {
       const at = this.#at[place] as number;
       const hidden = this.#signals.hidden(place) ? 1 : 0;
       if (hidden !== this.#hidden[place]) this.#hide(place, hidden, now);
-      // The clock stepped back: the wait begins anew.
+      // The clock stepped back: the wait starts again.
       else if (now < at - STEP) this.#at[place] = Math.round(now);
       else if (passed(at, now, this.#heartbeat[place] as number) && this.#lives(place, at, now)) {
         this.#record(place, this.#signals.count(place), now);
@@ -193,7 +193,7 @@ export class SignalRecorder implements Recorder {
     // A hidden signal causes no call of this observer, so this one is visible.
     this.#hidden[place] = 0;
     if (!this.#wanted(place)) return;
-    // What was never recorded is NaN, and no difference to that is less than a dead-band.
+    // A signal without a record has NaN, and no difference to that is less than a dead-band.
     if (Math.abs(count - (this.#count[place] as number)) < (this.#band[place] as number)) {
       this.#held.delete(place);
       return;
@@ -204,7 +204,7 @@ export class SignalRecorder implements Recorder {
     else this.#held.set(place, { count, at: Math.round(at) });
   }
 
-  /** What has no value is neither repeated nor caught up with. */
+  /** A signal without a value is neither repeated nor caught up with. */
   #forget(place: number): void {
     this.#held.delete(place);
     this.#count[place] = Number.NaN;
@@ -222,7 +222,7 @@ export class SignalRecorder implements Recorder {
     return this.#signals.seenAt(place) > at && this.#signals.fresh(place, now);
   }
 
-  /** Conditions hold, or do not any more: what they let in is recorded as it stands. */
+  /** Conditions changed: newly admitted signals are recorded with their present values. */
   #turn(conditions: readonly number[], at: number): void {
     if (conditions.length === 0) return;
     for (let place = 0; place < this.#condition.length; place++) {
@@ -274,7 +274,7 @@ export class SignalRecorder implements Recorder {
   }
 }
 
-/** The dead-band as a number of counts: what moved by at least the band moved by so many. */
+/** The dead-band as a number of counts: a value that moved by at least the band moved by this many. */
 function bandOf({ kind, resolution = 1, rule }: CustomSignal): number {
   // A decimal divided by a decimal is a little off: 0.3 / 0.1 is less than 3.
   return kind === 'quantity' ? Math.ceil(rule.deadBand / Math.abs(resolution) - 1e-6) : 0;
@@ -284,7 +284,7 @@ function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
 
-/** Whether `span` ms have passed since `from`. A clock that stepped back says nothing about it: then they have. */
+/** Whether `span` ms have passed since `from`. True also after the clock stepped back, because that proves nothing. */
 function passed(from: number, now: number, span: number): boolean {
   return now - from >= span || now < from - STEP;
 }

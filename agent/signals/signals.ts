@@ -5,7 +5,7 @@ import type { CustomSignal } from '../../protocol/profile.ts';
 export interface CustomSignalObserver {
   /** The signal with this place has another value. `at` is UTC milliseconds of the reading. */
   changed(place: number, count: number, at: number): void;
-  /** The car says that the signal has no value. */
+  /** The car reports that the signal has no value. */
   absent?(place: number, at: number): void;
 }
 
@@ -39,7 +39,7 @@ export class Signals {
   readonly #hiddenFrom: Uint8Array;
   readonly #invalid: (ReadonlySet<number> | undefined)[];
   readonly #level: (at?: number) => number;
-  /** What was read while privacy hid it: it may still be so when privacy ends, and its frame may not change then. */
+  /** Values read while privacy hid them: they may still hold when privacy ends, and their frame may not change then. */
   readonly #withheld = new Map<number, number>();
   #observers: readonly CustomSignalObserver[] = [];
 
@@ -65,7 +65,7 @@ export class Signals {
     return this.#observers.length;
   }
 
-  /** Tells the observer of changes until the result is called. */
+  /** Notifies the observer of changes until the returned function is called. */
   observe(observer: CustomSignalObserver): () => void {
     this.#observers = [...this.#observers, observer];
     return () => {
@@ -73,7 +73,7 @@ export class Signals {
     };
   }
 
-  /** The integer that stands for the value; NaN when there is none, or privacy hides it. */
+  /** The integer that represents the value. NaN if there is no value, or privacy hides it. */
   count(place: number): number {
     return this.hidden(place) ? Number.NaN : (this.#counts[place] as number);
   }

@@ -13,10 +13,10 @@ import type { Texts } from './texts.ts';
 /** No piece spans more: a minute, and what a reading may come late. ms */
 const PIECE = 120_000;
 
-/** A signal as it stands now. */
+/** A signal with its present value. */
 export interface PresentSignal {
   readonly definition: ShownDefinition;
-  /** It says where the car is. */
+  /** The signal contains the position of the car. */
   readonly position: boolean;
   /** Undefined: it has none, or privacy hides it. */
   readonly value: SignalValue | undefined;
@@ -31,12 +31,12 @@ export interface SignalSample {
   readonly value: SignalValue;
 }
 
-/** What an interface reads of custom signals. */
+/** Reader of custom signals for the interfaces. */
 export interface SignalView {
   /** In the order of the profile. */
   all(now: number): Iterable<PresentSignal>;
   get(name: string, now: number): PresentSignal | undefined;
-  /** What was recorded with `from` ≤ at < `to`, UTC ms, ascending; also under earlier profiles, by the same name. */
+  /** Records with `from` ≤ at < `to`, UTC ms, ascending, also under earlier profiles, by the same name. */
   history(name: string, from: number, to: number): SignalSample[];
   /** Calls `changed` at each change, until the result is called. */
   follow(changed: (name: string, at: number) => void): () => void;
@@ -111,7 +111,7 @@ export class RecordedSignals implements SignalView {
     const place = this.#places.get(name);
     if (place !== undefined) {
       const value = this.#values[place] as (count: number) => SignalValue;
-      // What was recorded under an earlier profile is in pieces: a batch is closed when the profile changes.
+      // Records under an earlier profile are in pieces: a batch is closed when the profile changes.
       for (const { at, count } of this.#recorder.gathered(this.#numbers.numbers[place] as number)) {
         if (at >= from && at < to) samples.push({ at, value: value(count) });
       }

@@ -61,7 +61,7 @@ export class Accelerometer {
     };
   }
 
-  /** Takes up what {@link since} gave in an earlier run. */
+  /** Restores {@link since} of an earlier run. */
   restore({ at, axes }: KeptSamples): void {
     for (const [n, moment] of at.entries()) {
       for (const [index, channel] of [longitudinal, lateral, vertical].entries()) {

@@ -21,7 +21,7 @@ const emergencyCall = slotByPath.get('safety.autoECallTriggering') as Slot;
 
 /** An event data recorder looks for the change of speed within this time. 49 CFR 563.5, "trigger threshold"; ms. */
 const WINDOW = 150;
-/** Span before the window that gives the resting acceleration, ms. */
+/** Span before the window that determines the resting acceleration, ms. */
 const REST = 500;
 /** Less upward than this for this long: the car stands on its side or roof (60° and more). m/s², ms */
 const UPRIGHT = 4.9;

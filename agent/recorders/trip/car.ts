@@ -1,10 +1,10 @@
-/** What Status says of the car at this moment. */
+/** Facts of Status about the car at this time. */
 import type { Propulsion } from '../../../protocol/schema/trip.ts';
 import type { Slot } from '../../../protocol/slots.ts';
 import type { StatusReader } from '../../model/status.ts';
 import * as slots from './slots.ts';
 
-/** Whether the car is switched on; undefined: nothing says it. */
+/** Whether the car is switched on. Undefined if no slot shows it. */
 type Power = 'on' | 'off' | undefined;
 
 /**
@@ -20,12 +20,12 @@ export function powerOf(status: StatusReader): Power {
   return turns(status, slots.thermicSpeed) || turns(status, slots.electricSpeed) ? 'on' : undefined;
 }
 
-/** Whether the car has a switch that it tells of, ignition or powertrain. */
+/** Whether the car reports a switch: ignition or powertrain. */
 export function hasSwitch(status: StatusReader): boolean {
   return status.value(slots.ignition) !== undefined || status.value(slots.powertrain) !== undefined;
 }
 
-/** Whether what {@link powerOf} goes by is one of the slots `read`. */
+/** Whether an input of {@link powerOf} is one of the slots `read`. */
 export function tellsPower(status: StatusReader, read: (slot: Slot) => boolean): boolean {
   const ignition = status.value(slots.ignition);
   // StartUp is ambiguous: the powertrain decides, and its signal may come later.

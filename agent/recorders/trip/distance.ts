@@ -47,11 +47,11 @@ export const meterShape: Shape = members({
 
 /** No road vehicle is faster, km/ms. */
 const FASTEST = 70 / 1e6;
-/** What an odometer that counts whole miles or kilometres may be ahead of its last reading, km. */
+/** How far an odometer of whole miles or kilometres may be ahead of its last reading, km. */
 const STEP = 2;
 /** Below this a new fix of a standing car is drift of the receiver, m. */
 export const DRIFT = 25;
-/** A car that has not drifted further for so long stands, ms. */
+/** A car that has not drifted further for this time stands, ms. */
 const STANDS = 10_000;
 
 export function newMeter(): Meter {
@@ -74,7 +74,7 @@ export function way(meter: Meter): number {
   return meter.byOdometer + meter.bySpeed + meter.byPositions + meter.stretch[0] + meter.stretch[1];
 }
 
-/** What measured most of it; undefined when nothing measured anything. */
+/** Measure of most of the distance. Undefined if nothing was measured. */
 export function sourceOf(meter: Meter): DistanceSource | undefined {
   if (!meter.known) return undefined;
   const speed = meter.bySpeed + meter.stretch[0];
@@ -85,7 +85,7 @@ export function sourceOf(meter: Meter): DistanceSource | undefined {
   return meter.speed !== null ? 'Speed' : meter.odometer !== null ? 'Odometer' : 'Positions';
 }
 
-/** A reading of the speed, km/h. Gives the way since the reading before, km: none when that is over `bound` ms ago. */
+/** A reading of the speed, km/h. Returns the distance since the previous reading, km; 0 if that is over `bound` ms ago. */
 export function readSpeed(meter: Meter, value: number, at: number, bound: number): number {
   const before = meter.speed ?? { at, value };
   meter.speed = { at, value };
@@ -98,7 +98,7 @@ export function readSpeed(meter: Meter, value: number, at: number, bound: number
   return gone;
 }
 
-/** The speed was still the same at `at`. Gives the way since the reading before, km. */
+/** The speed was still the same at `at`. Returns the distance since the previous reading, km. */
 export function holdSpeed(meter: Meter, at: number, bound: number): number {
   const { speed } = meter;
   return speed === null || at <= speed.at ? 0 : readSpeed(meter, speed.value, at, bound);
@@ -174,14 +174,14 @@ export function readFix(meter: Meter, place: { latitude: number; longitude: numb
   return { moved: true, stayed: false, gone };
 }
 
-/** The car was found where it was at `at`; true when it has been there for so long that it stands. */
+/** The car was at the same place at `at`. Returns true if it has been there long enough to stand. */
 export function holdFix({ fix }: Meter, at: number): boolean {
   if (fix === null) return false;
   fix.seen = Math.max(fix.seen, at);
   return fix.seen - fix.at >= STANDS;
 }
 
-/** What a measure read last is not a base for what it reads next. */
+/** The last reading of a measure is not a base for its next one. */
 export function forget(meter: Meter, measure: 'speed' | 'odometer' | 'fix'): void {
   if (measure === 'odometer') settleStretch(meter);
   meter[measure] = null;

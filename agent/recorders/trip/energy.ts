@@ -7,15 +7,15 @@ import type { Trip } from '../../../protocol/schema/trip.ts';
 import { members, nullable, type Shape } from './shape.ts';
 
 export type EnergyType = 'Fuel' | 'Electric';
-/** What is read of an energy: how full, %; range, km; fuel burnt, cL, or energy left, Wh. */
+/** Quantities of an energy: level, %; range, km; fuel burnt, cL, or energy left, Wh. */
 export const gaugeMembers = ['level', 'autonomy', 'measure'] as const;
 export type GaugeMember = (typeof gaugeMembers)[number];
 
-/** What one quantity of an energy has fallen by. */
+/** Decrease of one quantity of an energy. */
 interface Fall {
-  /** Since the begin of the trip; negative when more was won back than taken. Null: not measured. */
+  /** Since the start of the trip. Negative if more was recovered than used. Null: not measured. */
   used: number | null;
-  /** How much it has risen since the car stands: charging, or the gauge that comes to rest. */
+  /** Increase since the car has stopped: charging, or a gauge that settles. */
   rise: number;
 }
 
@@ -26,7 +26,7 @@ export interface Gauge {
   level: number | null;
   autonomy: number | null;
   measure: number | null;
-  /** As of the begin of the trip. */
+  /** At the start of the trip. */
   startLevel: number | null;
   startAutonomy: number | null;
   byMeasure: Fall;
@@ -120,12 +120,12 @@ export function departGauge(gauge: Gauge): void {
   }
 }
 
-/** What was read last is not a base for what is read next. */
+/** The last reading is not a base for the next one. */
 export function forgetGauge(gauge: Gauge, member: GaugeMember): void {
   gauge[member] = null;
 }
 
-/** What the trip took, Wh or cL; undefined when nothing measured it. `capacity` is that of the full battery, Wh. */
+/** Consumption of the trip, Wh or cL. Undefined if not measured. `capacity` is that of the full battery, Wh. */
 export function consumptionOf(type: EnergyType, gauge: Gauge, capacity: number | undefined): number | undefined {
   const { byMeasure, byLevel } = gauge;
   if (byMeasure.used !== null) return Math.max(0, byMeasure.used - settledRise(byMeasure, 'measure'));

@@ -7,14 +7,14 @@ import { segmentsOf } from './segments.ts';
 import { capacity, energies } from './slots.ts';
 import type { OpenTrip, TripFacts, TripState } from './state.ts';
 
-/** Over less than this a consumption for 100 km says nothing, km. */
+/** Below this distance a consumption for 100 km means nothing, km. */
 const AVERAGED = 0.5;
-/** What the schema of a trip takes. */
+/** Range of the schema of a trip. */
 const LIMIT = { distance: 10_000_000, speed: 500, duration: 100_000_000, consumption: 100_000_000 };
 
 const types: readonly EnergyType[] = ['Fuel', 'Electric'];
 
-/** What a trip that ended now would say. */
+/** Content of a trip that ends now. */
 export function factsOf(state: TripState, status: StatusReader): TripFacts {
   const facts: TripFacts = { away: state.away };
   const distanceSource = sourceOf(state.meter);
@@ -34,7 +34,7 @@ export function factsOf(state: TripState, status: StatusReader): TripFacts {
   return facts;
 }
 
-/** The trip as it stands at `at`. */
+/** The trip in its state at `at`. */
 export function recordOf(
   open: OpenTrip,
   state: TripState,

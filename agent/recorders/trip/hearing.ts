@@ -1,12 +1,12 @@
-/** Which slots were read, also unchanged: Status tells changes to its observers, but repetitions only by freshness. */
+/** Slots that were read, also unchanged: Status notifies of changes, and shows repetitions by freshness only. */
 import { type Slot, slotByPath } from '../../../protocol/slots.ts';
 import type { StatusReader } from '../../model/status.ts';
 import { watched } from './slots.ts';
 
-/** Status calls a value fresh that was read up to this long after the moment it is asked about, ms. */
+/** A value is fresh if it was read up to this long after the time of the query, ms. */
 const AHEAD = 1_000;
 
-/** What was heard between two looks. */
+/** Slots read between two polls. */
 export interface HeardSlots {
   readonly changed: ReadonlySet<Slot>;
   /** Read, and still what it was. */
@@ -17,7 +17,7 @@ export interface HeardSlots {
 export class Hearing {
   readonly #status: StatusReader;
   readonly #changed = new Set<Slot>();
-  /** What an earlier run had found repeated since the last look. */
+  /** Repetitions that an earlier run had found since the last poll. */
   readonly #repeated = new Set<Slot>();
   /** The last look, UTC milliseconds. */
   #since: number | null = null;

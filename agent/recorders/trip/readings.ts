@@ -10,7 +10,7 @@ import type { TripMachine } from './machine.ts';
 import * as slots from './slots.ts';
 import type { TripState } from './state.ts';
 
-/** Of which energy a slot is, and what it tells of it. */
+/** Energy of a slot, and its quantity. */
 export interface GaugeSlot {
   readonly type: EnergyType;
   readonly member: GaugeMember;
@@ -70,7 +70,7 @@ export class TripReadings {
       meters.holdOdometer(meter, now);
       if (meter.odometer !== null) return nothing;
       this.read(slot, value, now);
-      // The odometer is where it was when the car was last heard of: it was not driven since.
+      // The odometer is unchanged since the last reading of the car: the car was not driven since.
       return { ...nothing, rests: true };
     }
     return this.read(slot, value, now);
@@ -86,7 +86,7 @@ export class TripReadings {
     const { meter } = state;
     const stayed = meter.fix !== null && distance(meter.fix, place) < meters.DRIFT;
     const found = stayed && !state.fixed;
-    // A car that is found elsewhere than when it was last heard of did not drive there now.
+    // A car at another place than at its last reading did not drive there now.
     if (!state.fixed) meters.forget(meter, 'fix');
     else if (meter.fix !== null && !stayed) this.#machine.stir('left', at, meter.fix.seen);
     state.fixed = true;
@@ -133,7 +133,7 @@ export class TripReadings {
     else if (open.startMileage === null && this.#early()) {
       open.startMileage = Math.max(0, Math.round((value - meters.way(meter)) * 10) / 10);
     }
-    // What speed or positions have measured is shared out already.
+    // The distance by speed or positions is assigned already.
     if (!measured) this.#share(step);
     return { ...nothing, moved: step > 0 };
   }

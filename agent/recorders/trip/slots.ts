@@ -17,7 +17,7 @@ export const privacy = slot('privacy.state');
 export const chargingStatus = slot('energies.Electric.extension.electric.charging.status');
 export const capacity = slot('energies.Electric.extension.electric.battery.load.capacity');
 
-/** The slots of one energy; `measure` counts fuel burnt, cL, or tells what is left in the battery, Wh. */
+/** Slots of one energy. `measure` counts fuel burnt, cL, or shows the energy left in the battery, Wh. */
 export const energies = {
   Fuel: {
     level: slot('energies.Fuel.level'),
@@ -33,9 +33,9 @@ export const energies = {
   },
 } as const;
 
-/** They tell that the car moves, and how far. */
+/** Slots that show that the car moves, and how far. */
 export const waySlots: readonly Slot[] = [speed, moving, mileage, latitude, longitude];
-/** They tell whether the car is switched on. */
+/** Slots that show whether the car is switched on. */
 export const powerSlots: readonly Slot[] = [ignition, powertrain, thermicSpeed, electricSpeed];
 /** Those of which it matters that they were read, also unchanged. */
 export const watched: readonly Slot[] = [

@@ -16,7 +16,7 @@ import { newShares, type Shares, sharesShape } from './segments.ts';
 import { list, members, misfit, nullable, oneOf, type Shape } from './shape.ts';
 import type { Timeline } from './timeline.ts';
 
-/** What a trip would say if it had ended at the moment this was noted. */
+/** Content of a trip if it had ended at the time of this note. */
 export type TripFacts = Pick<
   Trip,
   'distance' | 'distanceSource' | 'stopPosition' | 'endEnergies' | 'energyConsumptions' | 'segments'
@@ -34,7 +34,7 @@ export interface Pause {
 
 /** No data comes from the car, so it is unknown whether it is driven. */
 interface Gap {
-  /** The last moment that is known. */
+  /** Last known time. */
   since: number;
   cause: TripFaultCause;
   /** It stood and was off before. */
@@ -57,17 +57,17 @@ export interface TripState {
   timeline: Timeline;
   /** The last tick. */
   tickAt: number | null;
-  /** When anything, and when a measure of the way, was last heard. */
+  /** Times of the last reading of any slot, and of a measure of the distance. */
   heardAt: number | null;
   wayAt: number | null;
   /** When the car last moved, and since when it is not on. */
   movedAt: number | null;
   offAt: number | null;
-  /** Nothing is heard, and what was known of the parked car counts no more. */
+  /** Readings have stopped, and the facts of the parked car no longer count. */
   dark: boolean;
   /** Why: the cause that the next trip is Unstarted with, unless the car is found at rest before. */
   blind: TripFaultCause;
-  /** The parked car was found at rest since it was last out of hearing: the begin of the next trip will be seen. */
+  /** The parked car was found at rest since its readings last stopped: the start of the next trip will be observed. */
   rest: boolean;
   /** Parked and on, since when. */
   on: number | null;
@@ -77,7 +77,7 @@ export interface TripState {
   position: Position | null;
   /** When a fix came that has not been looked at yet. */
   fixAt: number | null;
-  /** A fix was heard since the parked car was last out of hearing. */
+  /** A fix arrived since the readings of the parked car last stopped. */
   fixed: boolean;
   startPosition: Position | null;
   startMileage: number | null;
