@@ -4,7 +4,7 @@ import { credentialFix } from './credentials.ts';
 import type { Findings } from './findings.ts';
 
 interface AwaitedFile {
-  /** What to do when it is not there. */
+  /** Advice if the file is missing. */
   readonly fix?: string;
   /** Only its owner and group should be able to use it. */
   readonly secret?: boolean;

@@ -25,7 +25,7 @@ export interface VehicleBus {
   readonly line: number;
 }
 
-/** What a car is asked for, and when. */
+/** Parameters to poll in the car, and their intervals. */
 export interface ObdBus {
   /** Absolute paths. */
   readonly signalsets: readonly string[];
@@ -36,7 +36,7 @@ export interface ObdBus {
   readonly requestsPerSecond: number;
   /** Parameters of service 01 in one request. */
   readonly parametersPerRequest: number;
-  /** Of commands to which neither the profile nor the set gives one, ms. */
+  /** Interval of commands without one in the profile or the signal set, ms. */
   readonly interval: number;
   /** ms */
   readonly longestBackOff: number;
@@ -45,7 +45,7 @@ export interface ObdBus {
 }
 
 interface PollRule {
-  /** ms; absent: as the signal set says. */
+  /** Interval, ms. If omitted, the interval of the signal set. */
   readonly interval?: number;
   readonly priority: 'high' | 'normal' | 'low';
 }
@@ -55,7 +55,7 @@ const messages: Readonly<Record<string, VehicleBus['kind']>> = { OBD: 'obd', GNS
 /** Begins a command of a signal set, such as `22D410`, and no name of a message in a DBC. */
 const command = /^[0-9]/;
 
-/** Says which bus an entry means. */
+/** Describes the bus of an entry. */
 export interface BusNames {
   readonly buses: readonly VehicleBus[];
   /**

@@ -42,7 +42,7 @@ export interface CallbacksConfiguration extends CallbackSettings {
   };
 }
 
-/** Reads `callbacks`; `beside` makes a path absolute. */
+/** Reads `callbacks`. `beside` makes a path absolute. */
 export function readCallbacks(
   input: CallbacksInput | undefined,
   beside: (path: string) => string,

@@ -27,7 +27,7 @@ export type ProfileCommand = Rule &
 /** With the line of the profile that names the message. */
 type WrittenSend = Send & { readonly bus: string; readonly line: number };
 
-/** What a command may be confirmed by. */
+/** Paths that can confirm a command. */
 interface Fed {
   readonly sources: readonly Source[];
   /** Paths under `status`, those with faults too. */

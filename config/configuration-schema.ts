@@ -22,7 +22,7 @@ import { members } from './settings.ts';
 /** The configuration format that this version reads. */
 const configurationVersion = 1;
 
-/** What a car may speak, in the order of the ELM327 data sheet, whose numbers begin at 1: `SP h`. */
+/** Protocols of a car, in the order of the ELM327 data sheet, where the numbers begin at 1: `SP h`. */
 export const obdProtocols = [
   'j1850-pwm',
   'j1850-vpw',

@@ -76,14 +76,14 @@ export interface Configuration extends ServiceConfiguration {
   readonly log: { readonly level: 'error' | 'warn' | 'info' };
 }
 
-/** A configuration of a car whose number is known. */
+/** A configuration of a car with a known VIN. */
 export type IdentifiedConfiguration = Configuration & { readonly vin: string };
 
 /** Where a configuration was sent to, rather than written there. */
 export interface SentConfiguration {
   /** Folder of the files that came with it: a profile there goes before one of that path on the unit. */
   readonly files: string;
-  /** What the unit has, for members that it leaves out. */
+  /** Defaults of the unit, for omitted members. */
   readonly unit: { readonly vin?: string; readonly data: string };
 }
 

@@ -45,7 +45,7 @@ function mayBeThere(path: string): boolean {
   }
 }
 
-/** What to do about a credential that cannot be read at `path`; undefined for a file of another kind. */
+/** Advice for a credential that cannot be read at `path`. Undefined for a file of another kind. */
 export function credentialFix(path: string): string | undefined {
   if (!SOURCES.some((folder) => path.startsWith(`${folder}/`))) return undefined;
   return 'put the file there, readable for root only; systemd passes it to the service. Run the check as root';

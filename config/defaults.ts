@@ -28,7 +28,7 @@ export const profileDefaults = {
     interval: 1000,
     /** Units differ from path to path, so no other number could suit all: every change is one. */
     deadBand: 0,
-    /** A receiver can tell "unchanged" from "lost" within a minute, for one reading a minute. */
+    /** With one reading a minute, a receiver can distinguish "unchanged" from "lost" within a minute. */
     heartbeat: 60_000,
   },
   waypoints: {
@@ -71,7 +71,7 @@ export const configurationDefaults = {
   /** A log stands in for the bus, so its frames come when they came. */
   speed: 1,
   loop: false,
-  /** What nearly every car's OBD connector has (ISO 15765-4). */
+  /** CAN of nearly every OBD connector (ISO 15765-4). */
   bitrate: 500_000,
   record: defaultsOf(recordingSettings),
   mqtt: {

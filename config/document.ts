@@ -61,7 +61,7 @@ export function readYamlFile(file: string): YamlReading {
   }
 }
 
-/** What a failed file operation says, in words. */
+/** A failed file operation, in words. */
 export function reason(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT') return 'it does not exist';
@@ -194,7 +194,7 @@ class AliasFault extends Error {
   }
 }
 
-/** Also the lines of members whose name is there before. */
+/** Includes the lines of members with a name that appeared before. */
 function plain(document: Document, counter: LineCounter): { contents: YamlContents; twice: readonly number[] } {
   const lines = new Map<string, number>();
   const twice: number[] = [];

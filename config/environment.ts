@@ -72,7 +72,7 @@ export function overlay(data: unknown, environment: Environment): Overlay {
     if (leaf === undefined) result[section] = take(written);
     else {
       const around = result[section] ?? {};
-      // A section of the wrong type is reported as it stands.
+      // A section of the wrong type is reported unchanged.
       if (typeof around !== 'object' || Array.isArray(around)) continue;
       result[section] = { ...around, [leaf]: take(written) };
     }

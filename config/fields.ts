@@ -21,7 +21,7 @@ export function closed<P extends TProperties>(description: string, members: P) {
   });
 }
 
-/** An object whose keys are chosen by its author and match `pattern`. */
+/** An object with keys that its author chooses and that match `pattern`. */
 export function keyed<S extends TSchema>(pattern: string, values: S, description: string, keys: string) {
   return Type.Unsafe<Readonly<Record<string, Type.Static<S>>>>({
     type: 'object',
@@ -47,7 +47,7 @@ export function listOf<S extends TSchema>(items: S, minItems: number, descriptio
   return Type.Array(items, { minItems, description, 'x-expected': 'a list' });
 }
 
-/** A span of time; `readDuration` gives milliseconds. */
+/** A span of time. `readDuration` returns milliseconds. */
 export function duration(description: string): TUnsafe<number | string> {
   return Type.Unsafe({
     type: ['integer', 'string'],
@@ -59,7 +59,7 @@ export function duration(description: string): TUnsafe<number | string> {
   });
 }
 
-/** A number of bytes; `readSize` gives it. */
+/** A number of bytes. `readSize` returns it. */
 export function size(description: string, { minimum = 1 }: { minimum?: number } = {}): TUnsafe<number | string> {
   const least = minimum === 0 ? 'or 0' : 'and more than 0';
   return Type.Unsafe({

@@ -61,7 +61,7 @@ export class Findings {
     return 0;
   }
 
-  /** Marks contents as not of the form the schema gives, so that no further check may trust their type. */
+  /** Marks contents that do not match the schema, so that no further check relies on their type. */
   distrust(at: string): void {
     for (let place = at; ; place = parent(place)) {
       this.#broken.add(place);
@@ -69,7 +69,7 @@ export class Findings {
     }
   }
 
-  /** True when everything within `at` has the form the schema gives. */
+  /** True if everything below `at` matches the schema. */
   sound(at: string): boolean {
     return !this.#broken.has(at);
   }

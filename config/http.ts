@@ -133,7 +133,7 @@ export type FleetUserConfiguration = Static<typeof fleetUser>;
 /** Either `jwks`, an absolute path or an address, or `keys` is there. */
 export type UserConfiguration = Static<typeof user>;
 
-/** What the interface says about the car itself. */
+/** Facts of the car itself for the interface. */
 export type VehicleConfiguration = Static<typeof vehicle>;
 
 /** Paths are absolute. */
@@ -142,7 +142,7 @@ export interface HttpConfiguration extends InterfaceSettings {
   /** 0: any free one. */
   readonly port: number;
   readonly url?: string;
-  /** Names and addresses beside those that the server has by itself. */
+  /** Names and addresses in addition to the server's own. */
   readonly hosts?: readonly string[];
   /** Absent: forwarded addresses are not read. */
   readonly trustedProxies?: readonly string[];
@@ -155,7 +155,7 @@ export interface HttpConfiguration extends InterfaceSettings {
   readonly tiles?: MapTiles;
 }
 
-/** Reads `http`; `beside` makes a path absolute. Undefined when there is none, or one with faults in its form. */
+/** Reads `http`. `beside` makes a path absolute. Undefined if it is omitted or does not match its schema. */
 export function readHttp(
   input: HttpInput | undefined,
   beside: (path: string) => string,
@@ -190,7 +190,7 @@ export function checkProxies(proxies: readonly string[] = [], findings: Findings
   }
 }
 
-/** `host:port`, whose form is checked. */
+/** `host:port` with a checked form. */
 export function readAddress(listen: string, at: string, findings: Findings): { host: string; port: number } {
   const split = listen.lastIndexOf(':');
   const port = Number(listen.slice(split + 1));
@@ -229,7 +229,7 @@ export function checkTiles(tiles: MapTiles | undefined, findings: Findings): voi
   }
 }
 
-/** What is wrong with an address of tiles. The browser of a reader asks there for the places where the car was. */
+/** Faults of an address of tiles. The browser of a reader requests there the places where the car was. */
 export function faultsOfTiles(url: string): readonly (readonly [message: string, fix: string])[] {
   const missing = ['{z}', '{x}', '{y}'].filter((part) => !url.includes(part));
   const found: (readonly [string, string])[] = [];

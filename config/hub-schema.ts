@@ -11,7 +11,7 @@ import { mapTiles, trustedProxies } from './http.ts';
 /** The format of hub.yaml that this version reads. */
 const hubVersion = 1;
 
-/** What a member that is left out means. */
+/** Defaults of omitted members. */
 export const hubDefaults = {
   /** State of a service lives here (Filesystem Hierarchy Standard 3.0, 5.8). */
   data: '/var/lib/vigie-hub',

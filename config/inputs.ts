@@ -51,7 +51,7 @@ export interface SlcanInput {
   readonly line: number;
 }
 
-/** How the car is asked. */
+/** Diagnostic access to the car. */
 export type ObdInput = {
   /** Name of the profile's bus; absent: the one that has `obd`. */
   readonly bus?: string;
@@ -65,7 +65,7 @@ export type ObdInput = {
     }
   | {
       readonly kind: 'isotp';
-      /** Bus of the `can` entry over which it is asked. */
+      /** Bus of the `can` entry for the requests. */
       readonly over: string;
     }
 );
@@ -121,7 +121,7 @@ export function readInputs(input: ConfigurationInput, beside: Beside, findings: 
 
 type Entry = CanInputInput & { readonly beside: Beside };
 
-/** Where frames of a bus can come from: members of an entry that nothing else has, and what the entry comes to. */
+/** Sources of frames of a bus: their unique members in an entry, and the resulting source. */
 const origins = {
   socketcan: {
     members: [],
@@ -295,7 +295,7 @@ export function checkInputs(
   return diagnostics;
 }
 
-/** Whether everybody who is to be asked for fault codes can be. */
+/** Reports control units with fault codes that no input can reach. */
 function checkFaultInputs(
   { obd, can }: Inputs,
   units: readonly ControlUnit[],

@@ -6,13 +6,13 @@ const flowControls = ['none', 'rtscts', 'xonxoff'];
 /** bit/s that a serial line can have. */
 const baud = { least: 50, most: 12_000_000 };
 
-/** What is wrong with an address, and what to do. */
+/** Fault of an address, and advice. */
 interface AddressFault {
   readonly message: string;
   readonly fix: string;
 }
 
-/** What keeps an address from being one of a line; undefined when it is one. What is behind it is not looked at. */
+/** Reason why an address is not the address of a line, or undefined. Does not try to open it. */
 export function addressFault(text: string): AddressFault | undefined {
   if (text.startsWith('tcp:')) return tcpFault(text);
   if (text.startsWith('serial:') || text.startsWith('/dev/')) return serialFault(text.replace(/^serial:/, ''));
@@ -52,7 +52,7 @@ function serialFault(text: string): AddressFault | undefined {
   return undefined;
 }
 
-/** Reports at `at` an address that is none. */
+/** Reports an invalid address at `at`. */
 export function checkAddress(text: string, at: string, findings: Findings): void {
   const fault = addressFault(text);
   if (fault !== undefined) findings.error(at, `${JSON.stringify(text)} is not a line: ${fault.message}`, fault.fix);

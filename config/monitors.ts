@@ -42,7 +42,7 @@ export interface WrittenMonitor {
 /** Where the monitors of a unit are written; the path is absolute. A file is read when it is needed. */
 export type MonitorsConfiguration = { readonly file: string } | { readonly list: readonly WrittenMonitor[] };
 
-/** Reads `monitors`; `beside` makes a path absolute. */
+/** Reads `monitors`. `beside` makes a path absolute. */
 export function readMonitorsSection(
   input: MonitorsInput | undefined,
   beside: (path: string) => string,

@@ -33,7 +33,7 @@ export interface MqttConfiguration extends BrokerConfiguration, LinkSettings {}
 
 export type BrokerAddressInput = Omit<MqttInput, keyof typeof linkSettings>;
 
-/** Reads `mqtt`; `beside` makes a path absolute. */
+/** Reads `mqtt`. `beside` makes a path absolute. */
 export function readMqtt(
   input: MqttInput | undefined,
   beside: (path: string) => string,
@@ -45,7 +45,7 @@ export function readMqtt(
   return { ...readBroker(input, '/mqtt', beside, findings), ...settings };
 }
 
-/** Reads the members of a broker in the section at `at`, whose form is checked. */
+/** Reads the members of a broker in the section at `at`, which matches its schema. */
 export function readBroker(
   input: BrokerAddressInput,
   at: string,

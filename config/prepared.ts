@@ -18,7 +18,7 @@ export function preparedFile(file: string): string {
   return `${file}.json`;
 }
 
-/** What is to lie beside the file; undefined when there is anything to say of it, or JSON cannot hold it. */
+/** Prepared content to store next to the file. Undefined if the file has findings, or JSON cannot represent it. */
 export function prepare(file: string): string | undefined {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined || diagnostics.length > 0) return undefined;
@@ -28,7 +28,7 @@ export function prepare(file: string): string | undefined {
   return isDeepStrictEqual(JSON.parse(written), prepared) ? written : undefined;
 }
 
-/** As {@link readYamlFile}, quicker where the file is as it was when it was prepared. */
+/** Like {@link readYamlFile}, but faster if the file has not changed since it was prepared. */
 export function readPrepared(file: string): YamlReading {
   const contents = contentsOf(file);
   return contents === undefined ? readYamlFile(file) : { contents, diagnostics: [] };
@@ -39,7 +39,7 @@ function contentsOf(file: string): YamlContents | undefined {
     const { text, data, lines } = JSON.parse(readFileSync(preparedFile(file), 'utf8')) as Prepared;
     return readFileSync(file).equals(Buffer.from(text)) ? { data, lines: new Map(lines) } : undefined;
   } catch {
-    // Whatever is wrong with it, the file itself is there to be read, and says what is wrong with that.
+    // If the prepared content is damaged, the file itself is read, and reports its own faults.
     return undefined;
   }
 }

@@ -49,7 +49,7 @@ const alert = closed('A warning of the car', {
   offAfter: Type.Optional(duration('The signal must be gone for this long before the alert ends')),
 });
 
-/** A source of each of the channels whose path begins so (protocol/channels.ts). */
+/** A source for each of the channels with a path that begins like this (protocol/channels.ts). */
 function channelSection(section: string, description: string) {
   const members = channels
     .filter(({ path }) => path.startsWith(`${section}.`))

@@ -76,7 +76,7 @@ export function loadProfile(nameOrPath: string, options: ProfileOptions): Profil
   return { ...(profile === undefined || findings.failed ? {} : { profile }), diagnostics: findings.sorted() };
 }
 
-/** Sections whose members are channels (protocol/channels.ts). */
+/** Sections with channels as members (protocol/channels.ts). */
 const channelSections: readonly string[] = [...new Set(channels.map(({ path }) => path.split('.')[0] as string))];
 
 function readProfile(

@@ -59,7 +59,7 @@ export function readTelemetry(
       }
       rules[path] = rule;
     }
-    // What a faulty `default` would have given cannot be held against the path.
+    // A path does not inherit the fault of a faulty `default`.
     if (inherited) checkRule(rule, at, findings);
   }
   if (rest.deadBand > 0) exempt(rules, fed);
@@ -114,7 +114,7 @@ export function readWaypoints(section: NonNullable<ProfileInput['waypoints']>): 
   };
 }
 
-/** Reads what `alerts` says beside the sources. @returns rules by type, and `default` */
+/** Reads the rules of `alerts` without the sources. @returns rules by type, and `default` */
 export function readAlerts(
   section: Readonly<Record<string, AlertInput>>,
   findings: Findings,

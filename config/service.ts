@@ -16,7 +16,7 @@ export interface ServiceConfiguration {
   readonly health: HealthSettings;
 }
 
-/** What fits a Unix socket's address (unix(7)), bytes. */
+/** Longest address of a Unix socket (unix(7)), bytes. */
 const LONGEST_PATH = 107;
 
 /** Reads the sections. */

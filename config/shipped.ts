@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Name of the profile in its folder, beside its DBC files. */
+/** Name of the profile in its folder, next to its DBC files. */
 const PROFILE = 'profile.yaml';
 
 /**

@@ -1,4 +1,4 @@
-/** The `signals` section of a profile. What the DBC says of them is added where the DBC is read. */
+/** The `signals` section of a profile. Facts of the DBC are added where the DBC is read. */
 import { defined } from '../protocol/defined.ts';
 import type { CustomSignal } from '../protocol/profile.ts';
 import type { TelemetryRule } from '../protocol/recording.ts';
@@ -16,7 +16,7 @@ import type { SignalInput } from './signal-schema.ts';
 /** A custom signal as it is written; `*` as its signal takes all signals of the message, and its name ends with `*`. */
 export interface WrittenSignal extends Omit<CustomSignal, 'kind' | 'raw' | 'position'> {
   readonly bus: string;
-  /** Absent: as the network description says. */
+  /** If omitted, the value of the network description. */
   readonly kind?: CustomSignal['kind'] | 'text';
   /** Absent: as its name, and what the profile maps it to, say. */
   readonly position?: boolean;

@@ -78,7 +78,7 @@ function readSource(written: Written, buses: BusNames, findings: Findings): Sour
   const bus = buses.resolve(input.bus, at, findings, input.signal.slice(0, Math.max(0, dot))) ?? '';
   const map = input.map === undefined ? undefined : readMap(input.map, slot, at, findings);
   const timeout = input.timeout === undefined ? undefined : readDuration(input.timeout);
-  // A source whose value is stale already must not keep the next one out.
+  // A source with a stale value must not block the next source.
   const failover =
     input.failover === undefined
       ? Math.min(profileDefaults.failover, timeout ?? profileDefaults.failover)

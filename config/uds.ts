@@ -14,7 +14,7 @@ const LONGEST_11 = 0x7ff;
 /** testFailed, pendingDTC and confirmedDTC (ISO 14229-1:2020 Annex D.2). */
 const ACTIVE = 0x0d;
 
-/** Session, unless the profile says another: extendedDiagnosticSession, which controls outputs in most cars. */
+/** Default session: extendedDiagnosticSession, which controls outputs in most cars. */
 const EXTENDED_SESSION = 0x03;
 
 /** Requests to all control units (ISO 15765-4 §6.3.2). */
@@ -79,7 +79,7 @@ export function readControlUnits(
   return units;
 }
 
-/** The bus of a control unit: the one that is named, else the one that the car is asked over. */
+/** Bus of a control unit: the configured one, or the bus for diagnostic requests. */
 function readBus(
   input: ControlUnitInput | UdsInput,
   at: string,

@@ -5,7 +5,7 @@ export const DAY = 86_400_000;
 /** 2020-01-01, UTC ms: a clock that shows an earlier time was never set, so its times cannot be corrected. */
 export const EARLIEST_TIME: number = Date.UTC(2020, 0, 1);
 
-/** The moment at which a date begins, UTC ms; undefined when the calendar has no such date. Months are 1 to 12. */
+/** Start of a date, UTC ms. Undefined for a date that does not exist. Months are 1 to 12. */
 export function midnight(year: number, month: number, day: number): number | undefined {
   const date = new Date(0);
   // Date.UTC takes the years 0 to 99 for those of the last century.
@@ -48,7 +48,7 @@ export function weekOf(days: number): number {
   return Math.floor((thursday - first / DAY) / 7) + 1;
 }
 
-/** UTC milliseconds of an RFC 3339 date-time; undefined when it is none. A leap second is the second after it. */
+/** UTC milliseconds of an RFC 3339 date-time. Undefined for invalid text. A leap second is the second after it. */
 export function instantOf(text: string): number | undefined {
   const found = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/.exec(
     text,

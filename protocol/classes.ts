@@ -1,4 +1,4 @@
-/** Priority classes: what goes out first, and what is dropped last when the outbox is full. */
+/** Priority classes: which messages are sent first, and dropped last when the outbox is full. */
 import { VigieError } from './errors.ts';
 import type { Kind } from './schema/kind.ts';
 
@@ -13,7 +13,7 @@ const DAY = 86_400;
 
 /** By class number, the highest priority first. The number is part of every sequence: it never changes its meaning. */
 export const classes: readonly PriorityClass[] = [
-  // The interface gives up delivering a notification after three days.
+  // The interface allows three days for the delivery of a notification.
   { name: 'results and events', kinds: ['remote', 'event'], expiry: 3 * DAY },
   // Records are readable for two months; a receiver that is away for that long has missed them there too.
   { name: 'emergencies', kinds: ['alert', 'collision', 'stolen', 'alarm'], expiry: 60 * DAY },

@@ -13,7 +13,7 @@ const topics: Readonly<Partial<Record<CommandKind, DownKind>>> = {
   Capture: 'config',
 };
 
-/** Topic of a command of this kind to the car. @throws VigieError `input.malformed` when `vin` is none */
+/** Topic of a command of this kind to the car. @throws VigieError `input.malformed` for an invalid VIN */
 export function commandTopic(vin: string, kind: CommandKind): string {
   return downTopic(vin, topics[kind] ?? 'remote');
 }

@@ -12,7 +12,7 @@ import { bytes, enumeration, quantity, record, required, type Static, text } fro
 import { orderBodies } from './schema/order.ts';
 import { commandKinds } from './schema/remote.ts';
 
-/** What a car takes at most, signature included. */
+/** Largest command that a car accepts, with its signature. */
 export const commandBounds: Bounds = { maximumBytes: 64 * 1024, maximumDepth: 16, maximumItems: 4096 };
 
 const moment = (description: string) => quantity('ms', 1, [0, 8.64e15], description);
@@ -71,7 +71,7 @@ export function openCommand(message: Uint8Array): OpenedCommand {
 /** Bodies of commands, by kind. */
 export const commandBodies = { ...remoteBodies, ...orderBodies } as const;
 
-/** Kinds of command whose body has a schema. */
+/** Kinds of command with a schema of their body. */
 export type CommandBodyKind = keyof typeof commandBodies;
 export type CommandBody<K extends CommandBodyKind> = Static<(typeof commandBodies)[K]>;
 
@@ -79,12 +79,12 @@ const bodyCodecs = new Map<string, Codec<unknown>>(
   Object.entries(commandBodies).map(([kind, schema]) => [kind, compile(schema, { unknownValues: 'refuse' })]),
 );
 
-/** The body of a command. Throws `command.malformed` when it is not what the kind's schema says. */
+/** Body of a command. Throws `command.malformed` if it does not match the schema of the kind. */
 export function encodeBody(kind: CommandBodyKind, body: object): Uint8Array {
   return asCommand(() => bodyCodec(kind).encode(body, 0));
 }
 
-/** What the body of a command asks for. Throws `command.malformed`. */
+/** Content of the body of a command. Throws `command.malformed`. */
 export function decodeBody<K extends CommandBodyKind>(kind: K, body: Uint8Array): CommandBody<K> {
   return asCommand(() => {
     checkBounds(body, commandBounds);

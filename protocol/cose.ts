@@ -30,7 +30,7 @@ export interface SignatureHeader {
   readonly keyId: Uint8Array;
 }
 
-/** A signed message whose signature is not verified yet. */
+/** A signed message with an unverified signature. */
 export interface SignedMessage extends SignatureHeader {
   readonly payload: Uint8Array;
   readonly signature: Uint8Array;
@@ -38,7 +38,7 @@ export interface SignedMessage extends SignatureHeader {
   readonly toBeSigned: Uint8Array;
 }
 
-/** The signed message; `sign` gets the bytes to be signed and gives the signature. */
+/** Signed message. `sign` receives the bytes to sign and returns the signature. */
 export function encodeSigned(
   payload: Uint8Array,
   { algorithm, keyId }: SignatureHeader,

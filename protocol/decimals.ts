@@ -14,7 +14,7 @@ export function decimalScale(...numbers: readonly number[]): number | undefined 
 /** With the decimals that `scale` ({@link decimalScale}) stands for. */
 export function rounded(value: number, scale: number | undefined): number {
   if (scale === undefined || !(Math.abs(value * scale) < EXACT)) return value;
-  // Of two whole numbers the quotient is the double that is nearest to the decimal.
+  // The quotient of two whole numbers is the double that is nearest to the decimal.
   return Math.round(value * scale) / scale;
 }
 

@@ -1,4 +1,4 @@
-/** Whether {@link formatDuration} can tell so many seconds: none less than 0, and no more than are counted exactly. */
+/** Whether {@link formatDuration} can represent this number of seconds: at least 0, and small enough to be exact. */
 export function isDuration(seconds: number): boolean {
   return seconds >= 0 && seconds <= Number.MAX_SAFE_INTEGER;
 }

@@ -150,7 +150,7 @@ export class VigieError extends Error {
   }
 }
 
-/** What `run` gives, or the VigieError that it throws. */
+/** Result of `run`, or the VigieError that it throws. */
 export function attempt<T>(run: () => T): T | VigieError {
   try {
     return run();

@@ -4,7 +4,7 @@
  * A new event needs a row here, and nothing else.
  */
 
-/** `error` needs a person, `warn` shows a fault that the program handles, `info` tells what happens. */
+/** `error` needs a person, `warn` shows a fault that the program handles, `info` reports events. */
 export type LogLevel = 'info' | 'warn' | 'error';
 
 /** Level, sentence, members. */
@@ -331,7 +331,7 @@ type Rows = typeof logEvents;
 export type LogEvent = keyof Rows;
 /** The events of one level. */
 export type LogEventOf<L extends LogLevel> = { [E in LogEvent]: Rows[E][0] extends L ? E : never }[LogEvent];
-/** What an event may carry; `suppressed` counts events that were not written. */
+/** Fields of an event. `suppressed` counts events that were not written. */
 export type LogFields<E extends LogEvent> = {
   readonly [M in
     | (Rows[E] extends readonly [unknown, unknown, ...infer N extends readonly string[]] ? N[number] : never)

@@ -25,7 +25,7 @@ export function suggestion(name: string, known: Iterable<string>): string | unde
   return names.length === 0 ? undefined : `did you mean ${names.join(' or ')}?`;
 }
 
-/** A path whose last members are the name is as close as one letter: people leave out the beginning. */
+/** A path that ends with the name is as close as one letter: people omit the beginning. */
 function nearness(name: string, candidate: string, reach: number): number {
   if (candidate.endsWith(`.${name}`)) return 1;
   if (Math.abs(name.length - candidate.length) > reach) return Number.POSITIVE_INFINITY;

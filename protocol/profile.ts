@@ -1,4 +1,4 @@
-/** What a vehicle profile says, with all checks done: config/ reads it, the agent and its adapters work from it. */
+/** A vehicle profile with all checks done: config/ reads it, the agent and its adapters use it. */
 
 import type { FailureCause } from './errors.ts';
 import type { AlertRule, CollisionRule, TelemetryRule, TheftRule, TripRule, WaypointRule } from './recording.ts';
@@ -32,7 +32,7 @@ export interface Confirmation {
   readonly includes?: string;
 }
 
-/** What a path of Status must show, from a reading that is not stale: one of the members beside `path` is there. */
+/** Required value of a path of Status, from a reading that is not stale: one of the other members is present. */
 export interface Condition {
   readonly path: string;
   readonly equals?: string | number | boolean;
@@ -42,7 +42,7 @@ export interface Condition {
   readonly atLeast?: number;
 }
 
-/** A condition of the profile; it takes the place of what the table of interlocks says of the same path. */
+/** A condition of the profile. It replaces the condition of the interlocks for the same path. */
 export interface Requirement extends Condition {
   /** Failure cause of the interface. */
   readonly cause: FailureCause;
@@ -92,7 +92,7 @@ export interface DiagnosticAddress {
   readonly source?: number;
 }
 
-/** A control unit whose fault codes are read by UDS. */
+/** A control unit with fault codes that are read by UDS. */
 export interface ControlUnit {
   readonly name?: string;
   readonly bus: string;
@@ -101,7 +101,7 @@ export interface ControlUnit {
   readonly statusMask: number;
 }
 
-/** What a control unit is asked (ISO 14229-1:2020). */
+/** Requests to a control unit (ISO 14229-1:2020). */
 export interface Uds {
   readonly bus: string;
   readonly address: DiagnosticAddress;
@@ -112,7 +112,7 @@ export interface Uds {
     readonly level: number;
     /** Name of what computes the key. */
     readonly key: string;
-    /** What it computes with, hexadecimal. */
+    /** Constant of the computation, hexadecimal. */
     readonly constant?: string;
   };
   readonly service:
@@ -132,10 +132,10 @@ export interface Uds {
         readonly identifier: number;
         /** Option record, hexadecimal; empty: none. */
         readonly option: string;
-        /** What its results must begin with, hexadecimal; absent: they are not asked for. */
+        /** Required start of its results, hexadecimal. If omitted, results are not requested. */
         readonly results?: string;
       };
-  /** Control is held, or the routine left running, for so long, ms. */
+  /** Control is held, or the routine left running, for this time, ms. */
   readonly hold: number;
   /** Control is returned, or the routine stopped, before the session ends. */
   readonly release: boolean;
@@ -155,14 +155,14 @@ export interface CustomSignal extends SignalDefinition {
   readonly invalid: readonly number[];
   /** Milliseconds after which the value is stale. */
   readonly timeout?: number;
-  /** It says where the car is: privacy hides it as it hides positions. */
+  /** It contains the position of the car: privacy hides it like positions. */
   readonly position: boolean;
   readonly rule: TelemetryRule;
   /** It is recorded only while this holds. */
   readonly while?: Condition;
 }
 
-/** A signal whose values are texts, such as a part number. */
+/** A signal with text values, such as a part number. */
 export interface TextSignal
   extends Pick<CustomSignal, 'name' | 'bus' | 'message' | 'signal' | 'timeout' | 'position'> {}
 

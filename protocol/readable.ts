@@ -11,7 +11,7 @@ export type ReadableTelemetry = TelemetryJson & Partial<SignalsJson>;
 
 type ReadableCollision = Omit<Body<'collision'>, 'readings'> & { readonly readings?: ReadableTelemetry };
 
-/** `T`, whose collision, where it has one, is readable. */
+/** `T` with a readable collision, if it has one. */
 type WithReadableCollision<T> = Omit<T, 'collision'> & { readonly collision?: ReadableCollision };
 
 type Entry<T> = NonNullable<T> extends readonly (infer E)[] ? E : never;

@@ -1,4 +1,4 @@
-/** What a vehicle profile says about recording; the loader writes it, the recorders follow it. */
+/** Recording rules of a vehicle profile. The loader writes them, the recorders follow them. */
 
 /** When a slot's changes become telemetry. */
 export interface TelemetryRule {
@@ -62,7 +62,7 @@ export interface TheftRule {
   readonly within: number;
 }
 
-/** What a profile that says nothing about it means. */
+/** Defaults for a profile without such rules. */
 export const recordingDefaults = {
   alert: {
     /** A lamp test at ignition on lasts two to three seconds; shorter than that is not a warning. */

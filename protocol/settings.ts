@@ -6,15 +6,15 @@ import { DAY } from './calendar.ts';
 
 /** A number that people may set. */
 export interface NumberSetting {
-  /** What is kept, and how people write it: a time in ms (`5s`), a size in bytes (`64MiB`), or a plain number. */
+  /** Kind of value, and how people write it: a time in ms (`5s`), a size in bytes (`64MiB`), or a plain number. */
   readonly kind: 'time' | 'size' | 'number';
   readonly default: number;
   readonly about: string;
-  /** Of a plain number: what its form allows; of a size `minimum` 0 where that is allowed. */
+  /** Range of a plain number; for a size, `minimum` 0 where that is allowed. */
   readonly form?: { readonly minimum?: number; readonly exclusiveMinimum?: number; readonly maximum?: number };
   /** Only whole numbers count: a fraction is cut off. */
   readonly whole?: true;
-  /** What its form allows and the agent cannot work with. */
+  /** Values that match the form but that the agent cannot use. */
   readonly range?: SettingRange;
 }
 
@@ -30,7 +30,7 @@ export interface SettingRange {
 /** Settings by name, as they stand together in a section of a file. */
 export type SettingGroup = Readonly<Record<string, NumberSetting>>;
 
-/** The values of a group, all of them: in ms, bytes, or as the declaration says. */
+/** All values of a group: in ms, bytes, or the declared unit. */
 export type Settings<G extends SettingGroup> = { readonly [K in keyof G]: number };
 
 type More = Omit<NumberSetting, 'kind' | 'default' | 'about'>;

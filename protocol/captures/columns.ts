@@ -96,7 +96,7 @@ function seriesOf({ count, bus, id, flags, length }: CapturedFrames): Series[] {
   return [...found.values()].sort((a, b) => a.bus - b.bus || a.id - b.id || a.flags - b.flags || a.length - b.length);
 }
 
-/** The median of the differences, µs; 0 when it is none that helps. */
+/** Median of the differences, µs. 0 if it does not help. */
 function intervalOf(frames: readonly number[], times: Float64Array): number {
   const differences = frames.slice(1).map((frame, i) => times[frame]! - times[frames[i]!]!);
   const median = differences.sort((a, b) => a - b)[differences.length >> 1] ?? 0;

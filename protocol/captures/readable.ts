@@ -3,7 +3,7 @@ import { hex } from '../hex.ts';
 import type { Capture } from '../schema/capture.ts';
 import { unpackFrames } from './capture.ts';
 
-/** A frame as it was on the bus. */
+/** A frame of the bus. */
 export interface RawFrame {
   /** UTC milliseconds with fraction, exact to the microsecond. */
   readonly at: number;
@@ -15,7 +15,7 @@ export interface RawFrame {
   readonly extended?: true;
   readonly remote?: true;
   readonly error?: true;
-  /** Of CAN FD. */
+  /** Flags of CAN FD. */
   readonly fd?: true;
   readonly bitRateSwitch?: true;
   readonly errorState?: true;

@@ -12,7 +12,7 @@ export class ItemWriter {
   #bytes = new Uint8Array(1024);
   #length = 0;
 
-  /** What was written, in memory that the next item is written to. */
+  /** Written bytes, in memory that the next item overwrites. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }

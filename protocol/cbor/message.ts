@@ -30,7 +30,7 @@ import { type QuickReader, quickReader } from './quick.ts';
 import { type ColumnsReader, columnsReader } from './quick-columns.ts';
 import { parse, Wire } from './wire.ts';
 
-/** What a receiver takes at most; an item is a byte at least, so the bytes bound the items too. */
+/** Bounds for a receiver. An item has at least one byte, so the bytes bound the items too. */
 export const messageBounds: Bounds = { maximumBytes: 1 << 20, maximumDepth: 16, maximumItems: 1 << 20 };
 
 type Tree = ReadonlyMap<unknown, unknown>;
@@ -48,7 +48,7 @@ let pointsReader: ColumnsReader | undefined;
 const envelopeCodec = compile(envelopeSchema);
 /** Made when the first message of a kind is written or read plainly: few kinds travel in one run of a car. */
 const codecs = new Map<Kind, Codec<unknown>>();
-/** Of messages as they travel; only waypoints have such a form of their own. */
+/** For messages on the wire. Only waypoints have a separate form. */
 let waypointWireCodec: Codec<unknown> | undefined;
 
 /** A message before the type of its body is known to belong to its kind; the codec checks that. */
@@ -100,7 +100,7 @@ export function decodeMessage(bytes: Uint8Array): Message {
   return decodeQuickly(bytes) ?? decodePlainly(bytes);
 }
 
-/** A message in the form that {@link encodeMessage} gives it; undefined for all that {@link decodePlainly} has to look at. */
+/** A message in the form of {@link encodeMessage}. Undefined if {@link decodePlainly} must decode it. */
 export function decodeQuickly(bytes: Uint8Array): Message | undefined {
   if (bytes.length > messageBounds.maximumBytes) return undefined;
   try {

@@ -17,7 +17,7 @@ const WORTH_IT = 64;
 /** Bytes before compression that a packed message has at most; a longer one goes as it is. */
 const PACKED_SIZE: number = 1 << 16;
 
-/** The packed form of a message; undefined where there is none or it is not worth trying. */
+/** Packed form of a message. Undefined if there is none or packing does not pay. */
 export function pack(message: Uint8Array, deflate: Deflate): Uint8Array | undefined {
   if (message.length < WORTH_IT || message.length > PACKED_SIZE) return undefined;
   const content = split(message);

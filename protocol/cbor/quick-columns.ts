@@ -8,7 +8,7 @@ import { UNUSUAL } from './item-cursor.ts';
 import { UNKNOWN } from './scalars.ts';
 import type { Wire } from './wire.ts';
 
-/** Reads columns into records of a schema, all of whose members are integers on the wire or flags. */
+/** Reads columns into records of a schema with members that are integers on the wire or flags. */
 export type ColumnsReader = (columns: Uint8Array, wire: Wire) => unknown[];
 
 interface Field {
@@ -17,7 +17,7 @@ interface Field {
   readonly decode: (count: number, wire: Wire) => unknown;
 }
 
-/** Of a record whose members have their keys in ascending order. */
+/** For a record with members in ascending order of their keys. */
 export function columnsReader(schema: TSchema): ColumnsReader {
   const node = annotated(schema);
   const members = node.kind === 'record' ? node.members : [];

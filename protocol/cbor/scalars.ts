@@ -13,7 +13,7 @@ export interface CodecOptions {
   readonly unknownValues: 'drop' | 'refuse';
 }
 
-/** What a decoder gives for an enumeration value that it does not know. */
+/** Decoded value of an unknown enumeration value. */
 export const UNKNOWN = Symbol('unknown');
 
 /** Both directions of one schema node: values to bytes, and the trees of wire.ts to values. */

@@ -12,7 +12,7 @@ export function split(item: Uint8Array): Uint8Array | undefined {
   const walk = new Walk(item);
   const numbers = new NumberWriter();
   const shape = new ItemWriter();
-  // What is not an integer is copied in runs.
+  // Other items than integers are copied in runs.
   let from = 0;
   while (walk.next()) {
     if (!walk.integral) continue;
@@ -59,7 +59,7 @@ class Walk {
   integral = false;
   integer = 0;
   readonly #bytes: Uint8Array;
-  /** Of every array and map around: items that are still to come, -1 - items in maps. */
+  /** For every surrounding array and map: number of remaining items, as -1 - items in maps. */
   readonly #levels: number[] = [];
   #begun = false;
 

@@ -4,7 +4,7 @@
  * result where multiplying by an inexact 0.05 does not.
  */
 export class Steps {
-  /** Counts of the bounds, infinite when there is none; a bound between two steps takes the nearest. */
+  /** Counts of the bounds, or infinity. A bound between two steps uses the nearest step. */
   readonly lowest: number;
   readonly highest: number;
   readonly #numerator: number;
@@ -25,7 +25,7 @@ export class Steps {
     return Math.round((value * this.#denominator) / this.#numerator) + 0;
   }
 
-  /** The double that is nearest to the decimal `count × resolution`: 823 × 0.1 gives 82.3. */
+  /** Double that is nearest to the decimal `count × resolution`: 823 × 0.1 is 82.3. */
   value(count: number): number {
     return Math.min(Math.max((count * this.#numerator) / this.#denominator, this.#minimum), this.#maximum);
   }

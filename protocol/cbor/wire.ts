@@ -10,9 +10,9 @@ const options = { useRecords: false, mapsAsObjects: false, variableMapSize: true
 const encoder = new Encoder(options);
 const decoder = new Decoder(options);
 
-/** What every node of one message has to know; one for each encoding or decoding. */
+/** Shared state of all nodes of one message: one for each encoding or decoding. */
 export class Wire {
-  /** The moment that instants are counted back from, UTC milliseconds. */
+  /** Base of relative instants, UTC milliseconds. */
   readonly base: number;
   /** Names and indices from the root to the member at hand, for errors. */
   readonly path: (string | number)[] = [];

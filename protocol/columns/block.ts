@@ -41,9 +41,9 @@ const LONGEST_TICK = 60_000;
 
 /** Series of one slot while its readings are gathered. */
 export interface Gathering {
-  /** Of its slot, see slot-numbers.ts. */
+  /** Number of its slot, see slot-numbers.ts. */
   readonly rank: number;
-  /** Of each reading, in the list of moments. */
+  /** Index of each reading's time in the list of times. */
   readonly places: number[];
   readonly values: number[];
 }
@@ -128,7 +128,7 @@ export class BlockWriter {
       for (let j = 0; j < places.length; j++) lists.times[next++] = moments[places[j]!]!;
     }
     const own = timeColumns(lists, start, this.#resolution);
-    // With one moment in one series only, or nearly so, a table is a detour.
+    // If all or nearly all times belong to one series only, a table does not pay.
     if (moments.length >= this.#total * 0.9) return { times: own, shared: false };
     const left = own.bits - bitsOfPlaces(series, own.bits);
     if (left <= 0) return { times: own, shared: false };

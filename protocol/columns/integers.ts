@@ -15,7 +15,7 @@ import { Steps } from '../cbor/steps.ts';
 import { type Slot, type SlotValue, slots } from '../slots.ts';
 import { REACH } from './numbers.ts';
 
-/** Both directions between a slot's value and its integer; undefined where there is none. */
+/** Conversions between a slot's value and its integer, or undefined. */
 export interface Coding {
   count(value: SlotValue): number | undefined;
   value(count: number): SlotValue | undefined;
@@ -41,7 +41,7 @@ class QuantityCoding implements Coding {
 
 const codings: readonly (Coding | undefined)[] = slots.map(codingOf);
 
-/** Undefined for slots whose values have no integer. */
+/** Undefined for slots with values that have no integer. */
 export function integersOf(slot: Slot): Coding | undefined {
   return codings[slot.index];
 }

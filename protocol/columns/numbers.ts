@@ -18,7 +18,7 @@ export class NumberWriter {
     const bytes = this.#room();
     let length = this.#length;
     let rest = value;
-    // What is longer than 32 bits cannot be shifted.
+    // Numbers of more than 32 bits cannot be shifted.
     for (; rest > 0xffff_ffff; rest = Math.floor(rest / 0x80)) bytes[length++] = (rest % 0x80) + 0x80;
     for (; rest >= 0x80; rest >>>= 7) bytes[length++] = (rest & 0x7f) | 0x80;
     bytes[length++] = rest;
@@ -51,7 +51,7 @@ export class NumberWriter {
     this.#length += bytes.length;
   }
 
-  /** What was written; valid until the next number is. */
+  /** Written bytes, valid until the next write. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }

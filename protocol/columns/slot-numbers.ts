@@ -14,7 +14,7 @@ const numberOf: ReadonlyMap<number, number> = new Map(numberedSlots.map((id, pla
 export interface SeriesNumbers {
   /** Where a series stands in the order in which series travel. */
   rankOf(id: number): number;
-  /** Writes what tells series apart, in the order of their ranks. */
+  /** Writes the identities of the series, in the order of their ranks. */
   write(ranks: readonly number[], writer: NumberWriter): void;
   /** Ids of `size` series. */
   read(size: number, reader: NumberReader): number[];
@@ -59,7 +59,7 @@ function readSlots(size: number, reader: NumberReader): number[] {
 /** Series of slots. */
 export const slotNumbers: SeriesNumbers = { rankOf, write: writeSlots, read: readSlots };
 
-/** Series whose ids are numbers from 1: the difference of each to the one before, at least 1. */
+/** Series with numeric ids from 1: the difference of each to the previous one, at least 1. */
 export const plainNumbers: SeriesNumbers = {
   rankOf: (id) => id,
   write(ranks, writer) {

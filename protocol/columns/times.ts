@@ -11,7 +11,7 @@ import { type NumberReader, type NumberWriter, REACH } from './numbers.ts';
 
 /** Intervals that samplers are set to, ms. */
 const COMMON = [10, 20, 50, 100, 200, 250, 500, 1_000, 2_000, 5_000, 10_000];
-/** As many differences tell an interval as well as all of them. */
+/** This many differences are sufficient to find the interval. */
 const SAMPLE = 16;
 /** Longest interval, ticks. */
 export const LONGEST: number = 2 ** 31;
@@ -28,9 +28,9 @@ interface TimeLists {
 export interface TimeColumns {
   /** In ticks; 0: none. */
   readonly interval: number;
-  /** Of each time, less one; none with the interval 0. */
+  /** For each time: the number of intervals before it, minus one. Empty with the interval 0. */
   readonly periods: readonly number[];
-  /** Of each time. */
+  /** For each time. */
   readonly deviations: readonly number[];
   /** About as many bits as they will take, for choosing between forms. */
   readonly bits: number;
@@ -109,7 +109,7 @@ function sample(times: readonly number[], sizes: readonly number[]): number[] {
   return found;
 }
 
-/** Bits of the differences told by the interval; what is at least `most` may be too little. */
+/** Bits of the differences for this interval. A result of at least `most` may be too small. */
 function costOf(differences: readonly number[], interval: number, most: number): number {
   let cost = 0;
   for (const difference of differences) {
@@ -131,7 +131,7 @@ export function writeTimes({ periods, deviations }: TimeColumns, writer: NumberW
   writer.signedAll(deviations);
 }
 
-/** Reads what {@link writeTimes} wrote: as many times for each list as `counts` says; the counts are bounded before. */
+/** Reads the output of {@link writeTimes}: for each list as many times as `counts`, which the caller has bounded. */
 export function readTimes(counts: readonly number[], interval: number, reader: NumberReader): number[][] {
   const periods = interval === 0 ? [] : counts.map((count) => readSigned(count, reader));
   return counts.map((count, list) => {

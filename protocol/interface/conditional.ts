@@ -19,7 +19,7 @@ export const conditionalComponents = {
   },
 };
 
-/** What every GET that is not a stream may have in its request, and answers. */
+/** Optional headers of every GET that is not a stream, and of its answers. */
 export const conditional = {
   parameter: { $ref: '#/components/parameters/IfNoneMatch' },
   headers: { ETag: { $ref: '#/components/headers/ETag' } },

@@ -56,7 +56,7 @@ export function eventScopesOf({ values = [], extensions = [] }: Partial<MonitorE
 
 function ofData(name: TriggerData, isPosition: (signal: string) => boolean): readonly Scope[] {
   if (isSignal(name)) return isPosition(signalNameOf(name)) ? ['data:telemetry', 'data:position'] : ['data:telemetry'];
-  // Told whole, with where they were.
+  // Events contain these records whole, with their positions.
   if (name === 'vehicle.alert') return ofExtension['vehicle.alerts'];
   if (name.startsWith('vehicle.collision.')) return ofExtension['vehicle.collisions'];
   return /^vehicle\.trip(\.|$)/.test(name) ? ['data:trip'] : ['data:telemetry'];

@@ -206,7 +206,7 @@ function answer(
   };
 }
 
-/** Lists may be repeated or separated by commas; the document says the first, which is the default. */
+/** Lists may be repeated or separated by commas. The document describes the first form, which is the default. */
 function parameter({ name, in: place, required, description, schema, deprecated }: Parameter): object {
   return { name, in: place, required, description, schema, ...(deprecated === true ? { deprecated } : {}) };
 }

@@ -1,4 +1,4 @@
-/** What the HTTP interface consists of: its operations, each written down once (routes, OpenAPI, checks of requests). */
+/** Operations of the HTTP interface, each defined once (routes, OpenAPI, checks of requests). */
 import type { TSchema } from 'typebox';
 import type { OperationScopes } from './operations/scopes.ts';
 
@@ -18,7 +18,7 @@ export interface Parameter {
   readonly description: string;
   readonly required: boolean;
   readonly schema: TSchema;
-  /** What the text says, when it is more than its schema: see {@link ./parameters.ts}. */
+  /** Meaning of the text, if it is more than its schema: see {@link ./parameters.ts}. */
   readonly form?: ParameterForm;
   readonly deprecated?: boolean;
 }
@@ -56,7 +56,7 @@ export interface Operation {
   readonly method: HttpMethod;
   /** Path below the base of the side with parameters in braces, e.g. `/fleets/{fid}/vehicles/{vid}/status`. */
   readonly path: string;
-  /** What it is about, for the order of the document. */
+  /** Subject, for the order of the document. */
   readonly tag: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
@@ -68,7 +68,7 @@ export interface Operation {
   readonly answers: Readonly<Record<number, OperationAnswer>>;
   /** Statuses of errors that this operation may answer with. */
   readonly errors: readonly number[];
-  /** Of the user side; none of them: any valid token will do. */
+  /** Scopes of the user side. If empty, any valid token is sufficient. */
   readonly scopes: OperationScopes;
   readonly deprecated?: boolean;
 }

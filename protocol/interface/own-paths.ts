@@ -1,4 +1,4 @@
-/** What the server has beside the interface, described as OpenAPI paths. */
+/** Paths of the server in addition to the interface, as OpenAPI paths. */
 
 import { type AccessRow, accessTo } from './access.ts';
 import { busPaths } from './own/bus-paths.ts';

@@ -1,4 +1,4 @@
-/** What lists of records are filtered by: in a car record by record, at a hub by columns of its database. */
+/** Filters for lists of records: in a car record by record, at a hub by columns of its database. */
 import { defined } from '../defined.ts';
 import type { AlarmRecord } from '../schema/alarm.ts';
 import type { Alert } from '../schema/alert.ts';
@@ -8,13 +8,13 @@ import type { Theft } from '../schema/theft.ts';
 import { type Trip, tripBegin, tripState } from '../schema/trip.ts';
 import { covers, type Period, type Range } from './parameters.ts';
 
-/** What a record says that lists are filtered by. */
+/** Properties of a record that lists are filtered by. */
 export interface RecordFacts {
-  /** The moment that `timestamps` is about, UTC ms; never after the record was made. */
+  /** Time for `timestamps`, UTC ms. Never after the record was made. */
   readonly began: number;
   /** Id of the trip during which it happened. */
   readonly trip?: string;
-  /** Of a trip: km, and s. */
+  /** For a trip: km, and s. */
   readonly distance?: number;
   readonly duration?: number;
   /**
@@ -34,7 +34,7 @@ export interface RecordFilter {
   readonly states?: readonly string[];
 }
 
-/** Of a record of a collection, which has the name of the kind of its messages. */
+/** Properties of a record of a collection, which is named like the kind of its messages. */
 export function factsOf(collection: string, record: unknown): RecordFacts {
   const { createdAt: began } = record as { readonly createdAt: number };
   switch (collection) {

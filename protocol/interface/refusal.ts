@@ -1,4 +1,4 @@
-/** How a request is refused: xError of the side that was asked. Interface 3.19.2 and 4.17.2 xError. */
+/** Form of a refusal: xError of the requested side. Interface 3.19.2 and 4.17.2 xError. */
 import { type ErrorCode, factOf, VigieError } from '../errors.ts';
 import { dateTime } from './json/date-time.ts';
 import type { Side } from './operation.ts';
@@ -7,7 +7,7 @@ import { integer, type JsonSchema, object, string } from './schemas/json.ts';
 /** Statuses that refusals have. The last is ours: the disk takes nothing more. */
 export const refusalStatuses = [400, 401, 403, 404, 405, 406, 413, 415, 421, 429, 500, 507] as const;
 
-/** What the statuses mean, for the document. */
+/** Meanings of the statuses, for the document. */
 export const refusalMeanings: Readonly<Record<number, string>> = {
   400: 'A parameter or a member of the body breaks a rule, which the message names.',
   401: 'The request does not prove whose it is.',
@@ -65,7 +65,7 @@ export function refusalStatus(error: ErrorCode): number {
   return Math.floor(refusalCode(error) / 100);
 }
 
-/** Codes whose status no operation may answer with become the general one of their class. */
+/** A code with a status that no operation may return becomes the general code of its class. */
 function refusalCode(error: ErrorCode): number {
   const { http } = factOf(error);
   const status = Math.floor(http / 100);

@@ -6,7 +6,7 @@ import type { Side } from './operation.ts';
 import { remoteScope, reservedScopes, type Scope } from './operations/scopes.ts';
 import { remoteKindsOf } from './schemas/delivery.ts';
 
-/** A remote that was asked for. */
+/** A submitted remote. */
 interface AskedRemote {
   readonly type: RemoteType;
   /** Body of the command, as the table of kinds has it. */
@@ -50,7 +50,7 @@ function scopesOfRemote({ type, body }: Pick<AskedRemote, 'type' | 'body'>): Rea
   return new Set([type, ...kinds.map((kind) => kind.type)].map(remoteScopeOf));
 }
 
-/** What a caller with the scopes `granted` lacks to send a command, as a sentence; undefined when nothing is lacking. */
+/** Scopes that a caller with `granted` lacks to send a command, as a sentence, or undefined. */
 export function remoteLack(
   remote: Pick<AskedRemote, 'type' | 'body'>,
   granted: ReadonlySet<string> | undefined,

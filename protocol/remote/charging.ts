@@ -124,7 +124,7 @@ export const charging = remoteKind({
         };
         return {
           immediate: { start, stop: can('charging.stop') },
-          // The published schema lists `preferences` beside `schedule` and requires it in there: it is in both places.
+          // The published schema lists `preferences` next to `schedule` and requires it inside: we write both.
           schedule: { programs: { supported: start, size: start ? PROGRAMS : 0 }, nextDelayedTime: start, preferences },
           preferences,
         };

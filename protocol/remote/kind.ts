@@ -3,7 +3,7 @@ import type { JsonSchema } from '../interface/schemas/json.ts';
 import type { Condition } from '../profile.ts';
 import type { Static, TSchema } from '../schema/fields.ts';
 
-/** What must hold, as the car itself shows it now, before an action may touch the car. */
+/** Conditions that the car itself must show now before an action may touch it. */
 export interface InterlockRule {
   /** One of them must hold. */
   readonly any: readonly Condition[];
@@ -12,7 +12,7 @@ export interface InterlockRule {
   readonly refusal: ErrorCode;
   /** For people, a sentence: what must be so. */
   readonly demand: string;
-  /** Holds also for a car whose profile feeds none of the paths: it has no such part. */
+  /** Holds also for a car with a profile that feeds none of the paths: it has no such part. */
   readonly onlyIfFed?: true;
   /** No profile takes its place. */
   readonly fixed?: true;
@@ -40,7 +40,7 @@ export interface RemoteActionRules {
   readonly framesOnly?: string;
 }
 
-/** What a car can do of one kind. Interface 3.19.2 OnboardCapabilities. */
+/** Capability of a car for one kind. Interface 3.19.2 OnboardCapabilities. */
 export interface RemoteCapability {
   /** The car can do it when its profile has one of these actions; none: it can when it takes commands. */
   readonly actions: readonly string[];
@@ -77,9 +77,9 @@ export interface RemoteKind<T extends string = string, B extends TSchema = TSche
   readonly actions: Readonly<Record<string, RemoteActionRules>>;
   /** The actions that a body asks for, one after the other; none where only the agent itself does something. */
   asks(body: Static<B>): readonly string[];
-  /** What goes with the actions. */
+  /** Parameters of the actions. */
   parameters?(body: Static<B>): Readonly<Record<string, unknown>>;
-  /** Its states before it is sent to the car are not told (interface: Navigation). */
+  /** States before the command is sent to the car are not reported (interface: Navigation). */
   readonly quiet?: true;
   /** Carried out although the car counts as stolen. */
   readonly whileStolen?: true;

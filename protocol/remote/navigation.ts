@@ -19,7 +19,7 @@ const point = record('Point', 'A place. RFC 7946 §3.1.2.', {
   ),
 });
 
-/** Hands the way to the navigation of a car whose profile has one. */
+/** Sends the route to the navigation of a car with one in its profile. */
 export const navigation = remoteKind({
   type: 'Navigation',
   wire: 8,

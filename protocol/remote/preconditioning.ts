@@ -100,7 +100,7 @@ export const preconditioning = remoteKind({
   },
   asks: ({ airConditioning: { immediate, programs = [] } }) => {
     if (immediate === true) return ['preconditioning.start'];
-    // Absent is false by the interface: with programs it says nothing about now.
+    // Absent means false in the interface. With programs it does not concern the present.
     return immediate === false && programs.length === 0 ? ['preconditioning.stop'] : [];
   },
   member: 'preconditioning',

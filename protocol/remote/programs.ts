@@ -1,4 +1,4 @@
-/** What programs of charging and preconditioning have in common: keys and members are those of Status. */
+/** Common part of the programs of charging and preconditioning. Keys and members are those of Status. */
 import { enumeration, list, optional, record, required, type Static, text } from '../schema/fields.ts';
 import { chargeProgramSchema, preconditioningProgramSchema } from '../schema/status/program.ts';
 
@@ -54,7 +54,7 @@ export const preconditioningPrograms = list(
   { maxItems: PROGRAMS },
 );
 
-/** A moment as somebody wrote it. */
+/** A time in the form in which it was written. */
 export const moment = (description: string) => text(description, { maxLength: 40 });
 
 /**

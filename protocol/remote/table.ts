@@ -10,7 +10,7 @@ import { preconditioning } from './preconditioning.ts';
 import { stolen } from './stolen.ts';
 import { wakeUp } from './wake-up.ts';
 
-/** Every kind of remote command; all else that says something of kinds reads it here. */
+/** All kinds of remote commands: the only source of facts about kinds. */
 const rows = [preconditioning, charging, horn, doors, lights, immobilization, stolen, wakeUp, navigation] as const;
 
 type Row = (typeof rows)[number];

@@ -23,7 +23,7 @@ export const commandWords: Terms<CommandKind> = {
   Capture: ['Capture of the bus', 'Busaufzeichnung', 'Capture du bus'],
 };
 
-/** By kind and name of the order: what a button that sends it says. */
+/** By kind and name of the order: the text of its button. */
 export const orderWords = {
   'ThermalPreconditioning on': ['Start', 'Starten', 'Démarrer'],
   'ThermalPreconditioning off': ['Stop', 'Beenden', 'Arrêter'],

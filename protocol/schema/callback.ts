@@ -1,4 +1,4 @@
-/** Callbacks: where the car tells of events (docs/callbacks.md). */
+/** Callbacks: receivers of events (docs/callbacks.md). */
 import { callbackIdPattern } from './callback/delivery.ts';
 import { readFleetSubscribe, readUserSubscribe } from './callback/read.ts';
 import { type CallbackSubscribe, subscribeSchema } from './callback/subscribe.ts';
@@ -54,7 +54,7 @@ export function readSubscribe(side: CallbackSide, input: unknown): CallbackSubsc
   return side === 'fleet' ? readFleetSubscribe(input) : readUserSubscribe(input);
 }
 
-/** What a callback asks for as it is shown: secrets are not told again. */
+/** Settings of a callback as shown to readers, without secrets. */
 export function shownSubscribe(subscribe: CallbackSubscribe): CallbackSubscribe {
   const { webhook } = subscribe.callback;
   if (webhook?.secret === undefined) return subscribe;

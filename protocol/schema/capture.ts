@@ -4,7 +4,7 @@ import { bytes, enumeration, flag, instant, list, optional, record, required, ty
 import { recordId } from './identity.ts';
 import { monitorId } from './monitor.ts';
 
-/** What asks for a capture. */
+/** Cause of a capture. */
 const captureCauses = ['collision', 'monitor', 'command'] as const;
 
 /** Bounds of one part. */

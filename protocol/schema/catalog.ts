@@ -2,14 +2,14 @@
 import { count } from './count.ts';
 import { bytes, enumeration, list, optional, quantity, record, required, type Static, text } from './fields.ts';
 
-/** What the values of a custom signal are. */
+/** Types of values of a custom signal. */
 export const signalKinds = ['quantity', 'flag', 'enumeration'] as const;
 export type SignalKind = (typeof signalKinds)[number];
 
 /** Bytes of the hash of a catalog. */
 export const HASH_LENGTH = 8;
 
-/** A catalog is sent in at most so many parts. */
+/** Largest number of parts of a catalog. */
 const MOST_PARTS = 1_000;
 
 const float = (description: string) => quantity('1', 0, [], description);
@@ -19,7 +19,7 @@ const signalNameSchema = record('SignalValueName', 'A value of an enumeration.',
   name: required(2, text('Its name.')),
 });
 
-/** What one number stands for. */
+/** Meaning of one number. */
 export const catalogEntrySchema = record('CatalogEntry', 'A custom signal of a car.', {
   number: required(
     1,
@@ -34,7 +34,7 @@ export const catalogEntrySchema = record('CatalogEntry', 'A custom signal of a c
 });
 export type CatalogEntry = Static<typeof catalogEntrySchema>;
 
-/** What a custom signal is, before it has a number. */
+/** A custom signal before it has a number. */
 export type SignalDefinition = Omit<CatalogEntry, 'number'>;
 
 export const catalogSchema = record('Catalog', 'What numbers of custom signals stand for.', {

@@ -1,4 +1,4 @@
-/** Collection by command: what a car records beside its profile for a while. */
+/** Collection by command: signals that a car records for a while in addition to its profile. */
 import { count } from './count.ts';
 import { flag, list, optional, quantity, record, required, type Static, text } from './fields.ts';
 
@@ -67,7 +67,7 @@ export const collectOrderSchema = record(
 );
 export type CollectOrder = Static<typeof collectOrderSchema>;
 
-/** What a `hello` says of collections. */
+/** Collections in a `hello`. */
 export const helloCollectSchema = record('HelloCollect', 'Collections by command.', {
   running: required(
     1,

@@ -23,7 +23,7 @@ const speedChange = (description: string) => quantity('km/h', 0.1, [-1000, 1000]
 const axis = (description: string) =>
   list('One value for each sample.', quantity('m/s²', 0.1, [-5000, 5000], description), { maxItems: 4096 });
 
-/** Acceleration around the impact as it was measured, before any filter. */
+/** Measured acceleration around the impact, before any filter. */
 const pulseSchema = record('CollisionPulse', 'Acceleration around the impact.', {
   start: required(1, instant('Time of the first sample.')),
   interval: required(2, quantity('ms', 0.001, [0, 1000], 'Time between samples.')),

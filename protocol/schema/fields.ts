@@ -93,7 +93,7 @@ export function enumeration<const V extends readonly string[]>(description: stri
   return Type.Unsafe<V[number]>({ type: 'string', enum: values, 'x-values': values, description });
 }
 
-/** A moment, UTC milliseconds since 1970 (RFC 3339 in the HTTP interface). */
+/** A time, UTC milliseconds since 1970 (RFC 3339 in the HTTP interface). */
 export function instant(description: string): TUnsafe<number> {
   return Type.Unsafe<number>({ type: 'integer', 'x-instant': true, 'x-unit': 'ms', description });
 }
@@ -116,7 +116,7 @@ export function constant<const V extends string>(value: V, description: string):
   return Type.Unsafe<V>({ type: 'string', const: value, 'x-constant': true, description });
 }
 
-/** A list; `identity` names the members that tell entries apart, `minItems`/`maxItems` bound it. */
+/** A list. `identity` names the members that identify an entry; `minItems` and `maxItems` bound it. */
 export function list<S extends TSchema>(
   description: string,
   items: S,

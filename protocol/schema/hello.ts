@@ -5,7 +5,7 @@ import { enumeration, instant, list, optional, quantity, record, required, type 
 const seconds = (description: string) => quantity('s', 1, [0], description);
 const size = (unit: string, description: string) => quantity(unit, 1, [0], description);
 
-/** Where the link to the broker is in its life (adapters/mqtt/health.ts says what leads where). */
+/** States of the link to the broker (adapters/mqtt/health.ts has the transitions). */
 export const linkStates = ['closed', 'dialing', 'connecting', 'subscribing', 'up', 'waiting', 'closing'] as const;
 export type LinkState = (typeof linkStates)[number];
 
@@ -80,7 +80,7 @@ export const helloHealthSchema = record('HelloHealth', 'How the agent fares.', {
 export type HelloHealth = Static<typeof helloHealthSchema>;
 export type HelloLink = NonNullable<HelloHealth['link']>;
 
-/** What has become of a configuration that was sent to the car. */
+/** Outcome of a configuration that was sent to the car. */
 const configurationStates = ['local', 'trial', 'applied', 'returned', 'superseded'] as const;
 
 export const helloConfigurationSchema = record('HelloConfiguration', 'Which configuration is in effect, and why.', {

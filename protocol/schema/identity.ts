@@ -1,4 +1,4 @@
-/** What every record of the car has: a name of its own and the moments of its making and its last change. */
+/** Identity of every record: its id and the times of its creation and last change. */
 import { instant, optional, required, text } from './fields.ts';
 
 /** `[0-9a-fA-F_-]`, as the interface demands of ids in paths. */

@@ -1,6 +1,6 @@
 import { enumeration } from './fields.ts';
 
-/** What a message from the car can be; the order is the wire's, so the list only grows at its end. */
+/** Kinds of messages from the car. The order is that of the wire, so new kinds go to the end. */
 export const kinds = [
   'status',
   'telemetry',
@@ -23,7 +23,7 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Kinds whose bodies are records, which have an id, change, and end: each message has the record as it is then. */
+/** Kinds with records as bodies, which have an id, change, and end: each message contains the present record. */
 export const recordKinds = ['trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'fault'] as const;
 export type RecordKind = (typeof recordKinds)[number];
 

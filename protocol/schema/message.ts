@@ -63,11 +63,11 @@ const envelope = {
   ),
 };
 
-/** What every message has; the body is member 7. */
+/** Members of every message. The body is member 7. */
 export const envelopeSchema = record('Envelope', 'Begin of every message.', envelope);
 export type Envelope = Static<typeof envelopeSchema>;
 
-/** Integer key of `body`, beside those of {@link envelopeSchema}. */
+/** Integer key of `body`, in addition to those of {@link envelopeSchema}. */
 export const BODY_KEY = 7;
 
 /** Bodies by kind. */

@@ -22,7 +22,7 @@ import { monitorParameterSchema } from './monitor/parameter.ts';
 import { monitorId, monitorRevision, monitorStatus } from './monitor.ts';
 import { commandKinds } from './remote.ts';
 
-/** Gives a monitor, pauses it or lets it watch again, or takes it away. */
+/** Sets a monitor, pauses or resumes it, or removes it. */
 const monitorOrderSchema = record('MonitorOrder', 'With `monitor`: watch it. Without: set its status, or remove it.', {
   monitorId: required(1, monitorId),
   monitor: optional(2, monitorParameterSchema),
@@ -31,7 +31,7 @@ const monitorOrderSchema = record('MonitorOrder', 'With `monitor`: watch it. Wit
   revision: optional(5, monitorRevision),
 });
 
-/** Gives a callback, pauses it or lets it run again, or takes it away. */
+/** Sets a callback, pauses or resumes it, or removes it. */
 const callbackOrderSchema = record(
   'CallbackOrder',
   'With `side` and `subscribe`: add the callback. Without: set its status, or remove it.',
@@ -46,7 +46,7 @@ const callbackOrderSchema = record(
 
 const moment = (description: string) => quantity('ms', 1, [0, 8.64e15], description);
 
-/** Adds a key whose commands the car obeys, or takes one away for ever. */
+/** Adds a key whose commands the car obeys, or removes a key for ever. */
 const trustOrderSchema = record('TrustOrder', 'One of `add` and `revoke`.', {
   add: optional(
     1,
@@ -82,7 +82,7 @@ const sentFileSchema = record('SentFile', 'A file that comes with a configuratio
   deflated: required(2, bytes('The contents, compressed as of RFC 1951.', { maxLength: 60_000 })),
 });
 
-/** Gives the agent another configuration, whole. */
+/** Replaces the whole configuration of the agent. */
 export const configurationOrderSchema = record(
   'ConfigurationOrder',
   'A configuration: on trial until the broker is reached with it (docs/operations.md).',
@@ -137,7 +137,7 @@ const readFaultsOrderSchema = record(
 
 const span = (description: string) => quantity('ms', 1, [0, 600_000], description);
 
-/** Has the agent capture the raw frames around this moment. */
+/** Captures the raw frames around this time. */
 export const captureOrderSchema = record(
   'CaptureOrder',
   'Raw frames around the moment of the command, within the rule `captures.command` of the profile.',

@@ -73,7 +73,7 @@ const members = {
   service: optional(22, serviceSchema),
 };
 
-/** What is known of the car, without the envelope of the document: messages carry the VIN in their topic. */
+/** State of the car, without the envelope of the document: messages have the VIN in their topic. */
 export const statusContentsSchema = record(
   'StatusContents',
   'The objects of Status that are known, or those that changed.',

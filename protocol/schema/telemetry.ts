@@ -13,7 +13,7 @@ import { HASH_LENGTH } from './catalog.ts';
 import { count } from './count.ts';
 import { bytes, instant, optional, record, required, type Static } from './fields.ts';
 
-/** What one message carries at most: readings, and bytes of columns before compression. Such columns always fit. */
+/** Bounds of one message: readings, and bytes of columns before compression. Such columns always fit. */
 export const telemetryBounds = { readings: 10_000, size: 1 << 18 } as const;
 
 const signalColumnsSchema = record('SignalColumns', 'Readings of custom signals over time.', {
@@ -70,7 +70,7 @@ interface Track {
   readonly series: Gathering;
 }
 
-/** The slots whose readings can travel as telemetry. */
+/** Slots with readings that can be sent as telemetry. */
 export const telemetrySlots: ReadonlySet<Slot> = new Set(slots.filter((slot) => integersOf(slot) !== undefined));
 
 /**
@@ -114,7 +114,7 @@ function unbounded(what: string, maximum: number): VigieError {
   return new VigieError('message.unbounded', `telemetry of ${what}; at most ${maximum} allowed, send it in parts`);
 }
 
-/** Columns, and the moment that their times are counted from. */
+/** Columns, and the base of their times. */
 interface Columns {
   readonly start: number;
   readonly size: number;

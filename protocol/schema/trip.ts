@@ -83,7 +83,7 @@ const faultSchema = record('TripFault', 'Faults of a trip, and their causes. Int
 export const distanceSources = ['Odometer', 'Speed', 'Positions'] as const;
 export type DistanceSource = (typeof distanceSources)[number];
 
-/** One trip. Body of a `trip` message: sent at its start and end, and when an open one is taken up again. */
+/** One trip. Body of a `trip` message: sent at its start and end, and when an open trip is restored. */
 export const tripSchema = record('Trip', 'A trip of the car. Interface 3.19.2 Trip.', {
   ...identity,
   done: optional(3, flag('It has ended. Interface 3.19.2 Trip.done.')),

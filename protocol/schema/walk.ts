@@ -48,7 +48,7 @@ export function withoutWords<S extends SchemaParts<S>>(schema: S, words: Readonl
   return mapParts(kept, (part) => withoutWords(part, words));
 }
 
-/** What a member of an object, or an entry of a list, follows. */
+/** Schema of a member of an object, or of an entry of a list. */
 export function partAt<S extends SchemaParts<S>>(
   schema: S | undefined,
   value: unknown,

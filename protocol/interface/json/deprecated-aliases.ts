@@ -13,7 +13,7 @@ export function adasJson({ side }: Viewer, adas: Members): Members {
   return side === 'user' && adas['aebs'] === 'Off' ? { ...adas, aebs: 'off' } : adas;
 }
 
-/** With `oil.temp` beside `extension.thermic.oil.temp`. */
+/** Adds `oil.temp`, a copy of `extension.thermic.oil.temp`. */
 export function engineWithAliases(engine: Members): Members {
   const temp = memberOf(memberOf(memberOf(engine, 'extension'), 'thermic'), 'oil')?.['temp'];
   return temp === undefined ? engine : { ...engine, oil: { temp } };
@@ -55,7 +55,7 @@ function electricWithAliases(electric: Members): Members {
   };
 }
 
-/** With `airConditioning.updatedAt` beside `createdAt`. */
+/** Adds `airConditioning.updatedAt`, a copy of `createdAt`. */
 export function preconditioningWithAliases(preconditioning: Members): Members {
   const airConditioning = memberOf(preconditioning, 'airConditioning');
   if (airConditioning === undefined) return preconditioning;
@@ -68,7 +68,7 @@ interface Lamp {
   readonly status?: string;
 }
 
-/** Three lists of one length: side, end and state of each turn indicator. Undefined when there is none. */
+/** Three lists of equal length: side, end and state of each turn indicator, or undefined. */
 export function lightingAlias(system: Members | undefined): Members | undefined {
   const lamps = ((system?.['turn'] ?? []) as readonly Lamp[]).filter(({ status }) => status !== undefined);
   if (lamps.length === 0) return undefined;

@@ -1,4 +1,4 @@
-/** Positions: GeoJSON Features whose coordinates are longitude, latitude, altitude (RFC 7946 §3.1.1). */
+/** Positions: GeoJSON Features with the coordinates longitude, latitude, altitude (RFC 7946 §3.1.1). */
 import { defined } from '../../defined.ts';
 import type { StatusContents } from '../../schema/status.ts';
 import type { Waypoint } from '../../schema/waypoint.ts';

@@ -72,7 +72,7 @@ function stampAlias(object: Members): Members {
   return object;
 }
 
-/** The newest `createdAt` in it, UTC ms; -Infinity: there is none. */
+/** Newest `createdAt` in it, UTC ms, or -Infinity. */
 function newest(value: unknown): number {
   if (typeof value !== 'object' || value === null) return Number.NEGATIVE_INFINITY;
   let result = Number.NEGATIVE_INFINITY;

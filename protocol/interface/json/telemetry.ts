@@ -1,4 +1,4 @@
-/** Telemetry: what was read of the car at one moment. */
+/** Telemetry: readings of the car at one time. */
 import { telemetrySections } from '../../schema/monitor/extensions.ts';
 import { type StatusContents, statusContentsSchema } from '../../schema/status.ts';
 import { dateTime } from './date-time.ts';
@@ -7,7 +7,7 @@ import { placePositions } from './position.ts';
 import type { Viewer } from './viewer.ts';
 import { type Members, writerOf } from './writer.ts';
 
-/** Members of Status that stand below `vehicle`; the other two stand beside it. Interface 3.19.2 Telemetry. */
+/** Members of Status below `vehicle`. The other two are next to it. Interface 3.19.2 Telemetry. */
 export const vehicleMembers: readonly string[] = telemetrySections['vehicle'] ?? [];
 export const rootMembers: readonly string[] = ['environment', 'privacy'];
 

@@ -3,7 +3,7 @@ import type { Side } from '../operation.ts';
 /** Kinds of drive. Interface 3.19.2 Vehicle.motorization. */
 export type Motorization = 'Electric' | 'Hybrid' | 'Thermic' | 'Hydrogen';
 
-/** Who reads a resource: whatever its JSON depends on beside the record itself. */
+/** Reader of a resource: everything that its JSON depends on in addition to the record. */
 export interface Viewer {
   readonly side: Side;
   readonly vehicle: { readonly vin: string; readonly motorization: Motorization };

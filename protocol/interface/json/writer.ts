@@ -4,7 +4,7 @@ import { dateTime } from './date-time.ts';
 /** An object of JSON while it is being made. */
 export type Members = Record<string, unknown>;
 
-/** Gives a copy of what follows the schema. */
+/** Returns a copy of the members that match the schema. */
 type Writer = (value: unknown) => unknown;
 
 /**

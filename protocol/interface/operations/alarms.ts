@@ -13,7 +13,7 @@ const alarms = {
   filters: [alarmType, timestamps, ...paging],
 } as const;
 
-/** What the burglar alarm did, and thefts; records of thefts are the fleet's alone. */
+/** Events of the burglar alarm, and thefts. Only the fleet side has records of thefts. */
 export const alarmOperations: readonly Operation[] = [
   ...listAndGet({ ...alarms, id: 'fleet.alarms', path: `${vehiclePath.fleet}/alarms` }),
   ...listAndGet({

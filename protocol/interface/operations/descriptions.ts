@@ -1,4 +1,4 @@
-/** What each operation does and answers, for the document alone: a server does not load it. */
+/** Description and answer of each operation, for the document only: a server does not load it. */
 import type { Operation } from '../operation.ts';
 
 const PAGED = 'The answer is a page of the collection; `_links` lead to the other pages.';
@@ -109,7 +109,7 @@ const ofContent: Readonly<Record<string, string>> = {
 /** Ids that have a text here, with their side or without. */
 export const describedIds: readonly string[] = [common, ofOneSide, ofContent].flatMap(Object.keys);
 
-/** What the operation does and answers, then who may call it. */
+/** Description and answer of the operation, then who may call it. */
 export function descriptionOf(operation: Operation): string {
   const { id, side } = operation;
   const text = ofOneSide[id] ?? common[id.slice(side.length + 1)];

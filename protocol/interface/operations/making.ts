@@ -36,11 +36,11 @@ interface GivenCollection extends Omit<Given, 'summary'> {
   /** Summaries of both operations. */
   readonly list: string;
   readonly get: string;
-  /** What only the list takes, after the parameters of both. */
+  /** Parameters of the list only, after the parameters of both. */
   readonly filters: readonly Parameter[];
 }
 
-/** What clients add, change and delete. */
+/** Resources that clients add, change and delete. */
 interface GivenManaged {
   /** One of them, as summaries name it. */
   readonly one: 'callback' | 'monitor';

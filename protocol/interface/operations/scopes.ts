@@ -45,7 +45,7 @@ export const reservedScopes: readonly Scope[] = remoteKinds.flatMap(({ scope, me
   scope === undefined ? [remoteScope(member)] : [],
 );
 
-/** What `vigie hub token` grants only by name: rights of the hub, and of fleets {@link reservedScopes}. */
+/** Scopes that `vigie hub token` grants only by name: rights of the hub, and of fleets {@link reservedScopes}. */
 export const namedScopes: readonly Scope[] = [
   ...(Object.keys(ownScopes) as OwnScope[]).filter((name) => name.startsWith('hub:')),
   ...reservedScopes,
@@ -68,7 +68,7 @@ export function userScopes(granted: ReadonlySet<string>): ReadonlySet<string> {
   return new Set([...granted].filter((scope) => !reserved.includes(scope)));
 }
 
-/** Data that monitors watch: what one watches and tells needs its own scopes. */
+/** Data that monitors watch. Its conditions and contents need their own scopes. */
 export const dataScopes: readonly Scope[] = [
   'data:telemetry',
   'data:position',
@@ -84,16 +84,16 @@ export const remoteScopes: readonly Scope[] = scopeNames.filter((name) => name.s
 export interface OperationScopes {
   /** All of these have to be granted. */
   readonly required: readonly Scope[];
-  /** What one of these shows is left out without it. */
+  /** Members that are omitted without this scope. */
   readonly optional: readonly Scope[];
   /** Whether something is shown that is under none of `optional`; else one of them has to be granted. */
   readonly more?: true;
 }
 
-/** Of an operation that is under no scope. */
+/** For an operation that needs no scope. */
 export const noScopes: OperationScopes = { required: [], optional: [] };
 
-/** What a caller with the scopes `granted` lacks, as the end of a sentence; undefined when nothing is lacking. */
+/** Scopes that a caller with `granted` lacks, as the end of a sentence, or undefined. */
 export function lackOf(
   { required, optional, more }: OperationScopes,
   granted: ReadonlySet<string>,

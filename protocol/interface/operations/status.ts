@@ -5,7 +5,7 @@ import { GEO_JSON, read } from './making.ts';
 
 const tag = 'Status';
 
-/** What the car is and where it is now, and when it needs service. */
+/** State and place of the car, and its next service. */
 export const statusOperations: readonly Operation[] = [
   read('fleet.status.get', `${vehiclePath.fleet}/status`, 'Reads the state of a vehicle.', {
     tag,

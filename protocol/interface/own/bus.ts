@@ -1,4 +1,4 @@
-/** What `/vigie/v1/bus` says: the frames on the buses by identifier, and the values of signals over time. */
+/** Content of `/vigie/v1/bus`: the frames on the buses by identifier, and the values of signals over time. */
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 

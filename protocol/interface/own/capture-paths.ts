@@ -1,6 +1,6 @@
-/** Captures, which only a car has whose profile asks for some (docs/captures.md), described as OpenAPI paths. */
+/** Captures as OpenAPI paths. Only a car with captures in its profile has them (docs/captures.md). */
 
-/** What the document says alike of all that the server has beside the interface. */
+/** Common members of all paths of the server in addition to the interface. */
 interface Common {
   readonly tag: string;
   readonly refusals: Readonly<Record<number, object>>;

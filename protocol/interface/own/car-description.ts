@@ -1,4 +1,4 @@
-/** What `/vigie/v1/car` says: the car, and for each value of Status its unit and where it comes from. */
+/** Content of `/vigie/v1/car`: the car, and for each value of Status its unit and source. */
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { type LinkState, linkStates } from '../../schema/hello.ts';

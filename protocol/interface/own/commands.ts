@@ -1,4 +1,4 @@
-/** What `/vigie/v1/commands` says and takes: what the car can be asked now, and what became of the commands. */
+/** Content of `/vigie/v1/commands`: available commands of the car, and the outcomes of past commands. */
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { type FailureCause, failureCauses } from '../../errors.ts';

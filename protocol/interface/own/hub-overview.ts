@@ -1,8 +1,8 @@
-/** What a hub says of all its cars at once, under `/vigie/v1`, for its page. */
+/** Overview of all cars of a hub under `/vigie/v1`, for its page. */
 import { DAY } from '../../calendar.ts';
 import type { Kind } from '../../schema/kind.ts';
 
-/** How long ago the hub heard a car: within a minute, an hour, a day, or before that. */
+/** Age of the last message of a car: within a minute, an hour, a day, or older. */
 export const ages = ['minute', 'hour', 'day', 'older'] as const;
 export type Age = (typeof ages)[number];
 
@@ -22,7 +22,7 @@ export function ageOfSilence(silence: number): Age {
 export const sortKeys = ['vin', 'heard', 'speed', 'electric', 'fuel', 'mileage', 'missing'] as const;
 export type SortKey = (typeof sortKeys)[number];
 
-/** A car in the table. A member that the car has not told is absent. */
+/** A car in the table. A member that the car has not sent is absent. */
 export interface FleetCar {
   readonly vin: string;
   /** When the hub received its newest message, UTC ms. */
@@ -57,13 +57,13 @@ export interface FleetTable {
   readonly vehicles: readonly FleetCar[];
 }
 
-/** `GET /vigie/v1/positions`: of cars heard since the asked moment. */
+/** `GET /vigie/v1/positions`: cars with messages since the requested time. */
 export interface FleetPositions {
   readonly at: number;
   readonly positions: readonly (readonly [vin: string, latitude: number, longitude: number, heard: number])[];
 }
 
-/** Something that a car told; the body is that of its message. */
+/** Message of a car with its body. */
 export interface FleetEvent {
   /** Ascending as messages arrive. */
   readonly id: number;

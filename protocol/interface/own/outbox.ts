@@ -1,4 +1,4 @@
-/** What `/vigie/v1/outbox` says: the messages that the broker has not acknowledged yet, by class. */
+/** Content of `/vigie/v1/outbox`: the messages that the broker has not acknowledged yet, by class. */
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 
@@ -19,7 +19,7 @@ export const outboxReportSchema = Type.Object({
   classes: Type.Array(outboxClassSchema, { description: 'The highest priority first.' }),
 });
 
-/** What the other end counts by itself. */
+/** Counts of the other end. */
 const receivedReportSchema = Type.Object(
   {
     classes: Type.Array(

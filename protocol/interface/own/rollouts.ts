@@ -1,4 +1,4 @@
-/** What a hub says of roll-outs of configurations, under `/vigie/v1/rollouts`. */
+/** Roll-outs of configurations at a hub, under `/vigie/v1/rollouts`. */
 import type { Scope } from '../operations/scopes.ts';
 
 /** Scope for continuing and stopping one; the published interface has no such operation. */
@@ -19,9 +19,9 @@ export type RolloutCarState = (typeof rolloutCarStates)[number];
 export interface RolloutSummary {
   readonly id: string;
   readonly fleet: string;
-  /** Of the file, for people. */
+  /** Name of the file, for people. */
   readonly name: string;
-  /** What cars report it by. */
+  /** Digest in the reports of cars. */
   readonly digest: string;
   /** Cars of the first group. */
   readonly first: number;

@@ -1,6 +1,6 @@
-/** Custom signals, which only a car has whose profile names some (docs/signals.md), described as OpenAPI paths. */
+/** Custom signals as OpenAPI paths. Only a car with custom signals in its profile has them (docs/signals.md). */
 
-/** What the document says alike of all that the server has beside the interface. */
+/** Common members of all paths of the server in addition to the interface. */
 export interface OwnPathParts {
   readonly tag: string;
   readonly refusals: Readonly<Record<number, object>>;

@@ -25,7 +25,7 @@ export function calendarDuration(text: string): CalendarDuration | undefined {
   };
 }
 
-/** The moment `times` durations after `at` (UTC ms). */
+/** Time that is `times` durations after `at` (UTC ms). */
 export function after(at: number, { months, milliseconds }: CalendarDuration, times = 1): number {
   return (months === 0 ? at : monthsAfter(at, months * times)) + milliseconds * times;
 }

@@ -3,7 +3,7 @@ import type { Parameter, Side } from '../operation.ts';
 
 /** Ids are taken as any text: one that no record can have is not found, which is the published answer. */
 const id = { type: 'string', minLength: 1, maxLength: 256 };
-/** The published pattern is `([0-9a-fA-F]|-|_)*`; an empty segment of a path is none. */
+/** The published pattern is `([0-9a-fA-F]|-|_)*`. An empty segment of a path is refused. */
 const hexadecimal = { type: 'string', minLength: 1, maxLength: 64, pattern: '^[0-9a-fA-F_-]+$' };
 
 const descriptions: Readonly<Record<string, { readonly description: string; readonly schema: object }>> = {

@@ -1,4 +1,4 @@
-/** The parameter `timestamps`: which moments are asked for. Interface 3.19.2 and 4.17.2 `timestamps`. */
+/** Parameter `timestamps`: the requested periods. Interface 3.19.2 and 4.17.2 `timestamps`. */
 import { DAY, instantOf } from '../../calendar.ts';
 import { malformed } from '../../schema/monitor/input.ts';
 import { after, type CalendarDuration, calendarDuration } from './calendar-duration.ts';
@@ -23,7 +23,7 @@ export function readPeriods(texts: readonly string[], now: number): readonly Per
   return joined(texts.flatMap((text) => readPeriod(text, now)));
 }
 
-/** Whether one of the periods, which are ascending and apart, has the moment. */
+/** Whether one of the periods, which are ascending and disjoint, contains the time. */
 export function covers(periods: readonly Period[], at: number): boolean {
   let low = 0;
   let high = periods.length;

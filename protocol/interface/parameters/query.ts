@@ -23,7 +23,7 @@ const several = (values: readonly string[], maxItems: number) => ({
   maxItems,
 });
 
-/** Records that one page has at most, and when nothing is asked for. */
+/** Largest and default number of records in a page. */
 export const PAGE = 60;
 /** The same of telemetry and waypoints. */
 const LONG_PAGE = 2_000;
@@ -46,7 +46,7 @@ export const indexRange = query(
   { form: 'indexes' },
 );
 
-/** What every collection can be paged by. */
+/** Paging parameters of every collection. */
 export const paging = [indexRange, pageSize, pageToken] as const;
 export const longPaging = [indexRange, longPageSize, pageToken] as const;
 
@@ -80,7 +80,7 @@ export const duration = query(
 
 export const states = query('states', 'States of the trips.', several(tripStates, tripStates.length));
 
-/** Distance by which a left-out waypoint may lie beside the way that is drawn (Douglas and Peucker, 1973). */
+/** Largest distance of an omitted waypoint from the drawn line (Douglas and Peucker, 1973). */
 export const tolerance = query(
   'tolerance',
   'The answer omits waypoints within this distance, in km, of the line through the others.',

@@ -1,4 +1,4 @@
-/** One value of a parameter by its schema: texts become numbers and lists, each fault says what the rule is. */
+/** Parses one value of a parameter by its schema: texts become numbers and lists, and each fault names the rule. */
 import { malformed } from '../../schema/monitor/input.ts';
 
 /** The words that schemas of parameters are written in. */
@@ -77,7 +77,7 @@ function compiled(pattern: string): RegExp {
   return found;
 }
 
-/** What was sent, short enough for a sentence. */
+/** Received text, shortened for a sentence. */
 function shown(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }

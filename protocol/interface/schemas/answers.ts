@@ -1,4 +1,4 @@
-/** Bodies of answers by name. They are made when they are asked for: who only serves does not need them. */
+/** Bodies of answers by name. They are made on request: a server does not need them. */
 import type { Side } from '../operation.ts';
 import { callback, callbackRef, callbacks } from './callback.ts';
 import { collection } from './hal.ts';

@@ -1,4 +1,4 @@
-/** What a car can do. Interface 3.19.2 and 4.17.2 OnboardCapabilities; `wakeup` is spelled so here. */
+/** Capabilities of a car. Interface 3.19.2 and 4.17.2 OnboardCapabilities; this is their spelling of `wakeup`. */
 import { defined } from '../../defined.ts';
 import type { RemoteKind } from '../../remote/kind.ts';
 import type { Side } from '../operation.ts';

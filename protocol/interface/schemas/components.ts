@@ -1,4 +1,4 @@
-/** Gives schemas with a title a place of their own in a document, to which the others refer. */
+/** Moves schemas with a title to the components of a document, and refers to them. */
 import { mapParts, partsOf } from '../../schema/walk.ts';
 import type { Side } from '../operation.ts';
 import type { JsonSchema } from './json.ts';
@@ -31,7 +31,7 @@ export class Components {
     else known.push({ content, schema, sides: new Set([side]) });
   }
 
-  /** The schema as it stands in the document: a reference when it has a title. */
+  /** The schema in the document: a reference if it has a title. */
   use(schema: JsonSchema, side: Side): object {
     if (schema.title === undefined) return this.#inline(schema, side);
     const reference = { $ref: `#/components/schemas/${this.#name(schema, schema.title, side)}` };

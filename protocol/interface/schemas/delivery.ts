@@ -47,7 +47,7 @@ const pushAttributes = array(
   { maxItems: 64 },
 );
 
-/** What one monitor or remote of the user side changes of its callback; the kind is that of the callback. */
+/** Changes of one monitor or remote of the user side to its callback. The kind is that of the callback. */
 export const callbackAttributes = object(
   'CallbackAttributes',
   'Attributes by kind of callback. Interface 4.17.2 CallbackAttributes.',

@@ -34,7 +34,7 @@ const refreshEvent = integer('Time after which a monitor that is still true send
   maximum: 31_536_000,
 });
 
-/** What a monitor watches and tells: the body of a request, and `monitor` of the answer. */
+/** Conditions and contents of a monitor: the body of a request, and `monitor` of the answer. */
 export function monitorParameter(side: Side): JsonSchema {
   const base = without(derived(monitorParameterSchema), 'delivery', 'subscribeParam', 'extendedEventParam');
   const { triggerParam = {} } = base.properties ?? {};

@@ -5,7 +5,7 @@ import { type DeriveOptions, derived } from './derive.ts';
 import { collection } from './hal.ts';
 import { extended, type JsonSchema, without } from './json.ts';
 
-/** A GeoJSON Feature; only the fleet side says whose position it is. */
+/** A GeoJSON Feature. Only the fleet side names the vehicle. */
 export function position(side: Side, options: DeriveOptions = {}): JsonSchema {
   const schema = derived(positionSchema, options);
   return side === 'fleet' ? schema : withoutVin(schema);
@@ -17,7 +17,7 @@ function withoutVin(schema: JsonSchema): JsonSchema {
   return { ...rest, properties: { ...others, properties: without(inner, 'vin') } };
 }
 
-/** Points of a way, in the order they were passed; each tells the speed as well, an addition. */
+/** Points of a route, in order. Each contains the speed too, which is an addition. */
 export function wayPoints(side: Side): JsonSchema {
   const { properties = {}, ...feature } = position(side);
   const { properties: inner = {}, ...others } = properties;

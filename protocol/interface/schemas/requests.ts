@@ -18,7 +18,7 @@ const makers: Readonly<Record<RequestName, () => JsonSchema>> = {
 
 const made = new Map<RequestName, JsonSchema>();
 
-/** Body of a request as it is documented, by the name of its validator; made when it is first asked for. */
+/** Documented body of a request, by the name of its validator. Made on first use. */
 export function requestBody(name: RequestName): JsonSchema {
   const schema = made.get(name) ?? makers[name]();
   made.set(name, schema);

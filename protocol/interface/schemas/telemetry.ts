@@ -27,7 +27,7 @@ const members = [
   'drivingBehavior',
 ] as const;
 
-/** Readings of one moment: the objects of Status without times of their own. */
+/** Readings at one time: the objects of Status without their own times. */
 export function telemetry(side: Side): JsonSchema {
   const status = derived(statusSchema, { undated: true }).properties ?? {};
   const vehicle: Record<string, JsonSchema> = Object.fromEntries(members.map((name) => [name, status[name] ?? {}]));
@@ -35,7 +35,7 @@ export function telemetry(side: Side): JsonSchema {
   vehicle['engines'] = { ...engines, items: engine(side, engines.items ?? {}) };
   vehicle['energies'] = { ...energies, items: energy(side, energies.items ?? {}) };
   vehicle['alarm'] = withTriggerPosition(alarm, side);
-  // The published IgnitionBase requires a moment of its own.
+  // The published IgnitionBase requires its own time.
   vehicle['ignition'] = dated(vehicle['ignition'] ?? {}, 'TelemetryIgnition');
   if (side === 'user') vehicle['adas'] = userAdas(adas);
   else {

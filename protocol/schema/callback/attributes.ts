@@ -1,4 +1,4 @@
-/** What a notification carries beside its content: Attribute of both lines (3.19.2, 4.17.2), with its variables. */
+/** Attributes of a notification: Attribute of both lines (3.19.2, 4.17.2), with its variables. */
 import { enumeration, list, record, required, type Static, text } from '../fields.ts';
 import { type Member, malformed } from '../monitor/input.ts';
 
@@ -49,7 +49,7 @@ const callback = ['callbackid', 'callbacklabel'] as const satisfies Variable[];
 const monitor = ['monitorid', 'monitorlabel'] as const satisfies Variable[];
 const remote = ['remotetype', 'remotestatus', 'remotelabel'] as const satisfies Variable[];
 
-/** Whose attributes they are: decides which variables have a value. */
+/** Owner of the attributes: decides which variables have a value. */
 export type AttributeOwner = 'fleetMonitor' | 'fleetCallback' | 'userCallback' | 'userMonitor' | 'userRemote';
 
 /** Published vocabularies, each with what else has a value there. */
@@ -61,7 +61,7 @@ const known: Readonly<Record<AttributeOwner, readonly Variable[]>> = {
   userRemote: [...car, ...callback, ...remote],
 };
 
-/** The variable that a value is; undefined: it is a literal, also when it begins with a `$` that is none of ours. */
+/** Variable named by a value. Undefined for a literal, also if it begins with `$` without being a known variable. */
 export function variableOf(value: string): Variable | undefined {
   if (!value.startsWith('$')) return undefined;
   const name = value.slice(1).toLowerCase();

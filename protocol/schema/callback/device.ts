@@ -2,7 +2,7 @@
 import { Member, malformed } from '../monitor/input.ts';
 import { readTarget } from './target.ts';
 
-/** One subscription, as `PushSubscription.toJSON()` gives it. */
+/** One subscription in the form of `PushSubscription.toJSON()`. */
 export interface Device {
   /** Push resource that notifications are sent to. */
   readonly endpoint: string;

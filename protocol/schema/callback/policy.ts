@@ -5,7 +5,7 @@ import type { Member } from '../monitor/input.ts';
 export const retryPolicies = ['None', 'Bounded', 'Always'] as const;
 type RetryPolicyName = (typeof retryPolicies)[number];
 
-/** What is meant when it is left out: published defaults of 3.19.2. */
+/** Published defaults of 3.19.2 for omitted members. */
 const retryDefaults = { policy: 'Bounded', retryNumber: 3, retryDelay: 10 } as const;
 const WINDOW = 60;
 

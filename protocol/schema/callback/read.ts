@@ -93,7 +93,7 @@ function readWebsocket(member: Member): Websocket {
 function readPush(member: Member): Push {
   const attributes = readAttributes(member.member('attributes'), 'userCallback', ['Header', 'Body'], true);
   const devices = member.member('devices').list(1, DEVICES).map(readDevice);
-  // A device that subscribed anew has other keys for its endpoint: the last counts.
+  // A device that subscribed again has other keys for its endpoint: the last ones count.
   const byEndpoint = new Map(devices.map((device) => [device.endpoint, deviceText(device)]));
   return { devices: [...byEndpoint.values()], ...(attributes.length === 0 ? {} : { attributes }) };
 }

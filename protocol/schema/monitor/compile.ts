@@ -33,10 +33,10 @@ export interface DataCondition {
   readonly op: DataOperator;
   /** It is true only in the step in which it happens. */
   readonly occurrence: boolean;
-  /** Of the operators that compare numbers. */
+  /** For operators that compare numbers. */
   readonly bound: number;
   readonly hysteresis: number;
-  /** Of equalsTo and includedIn with names. */
+  /** For equalsTo and includedIn with names. */
   readonly names: Choice | undefined;
   readonly previous: Choice | undefined;
 }
@@ -62,7 +62,7 @@ export interface CompiledTrigger {
 }
 
 export interface CompiledMonitor {
-  /** In the one form that is kept; compiling it gives the same again. */
+  /** In the stored form. Compiling it again returns the same. */
   readonly parameter: MonitorParameter;
   readonly triggers: readonly CompiledTrigger[];
   /** Truth table of the expression over the triggers in their order (expression.ts). */
@@ -194,7 +194,7 @@ function readData(member: Member, signals: SignalRules | undefined): ReadConditi
   const value = readValues(member.member('value'), data, rule, op);
   const occurrence = op === 'onChange' || rule.occurrence;
   const previous = readPrevious(member.member('previous'), data, rule);
-  // Of a signal whose rule is not known the operator says whether its values are numbers.
+  // For a signal with an unknown rule, the operator shows whether its values are numbers.
   const numbers = rule.values === 'number' || compares.includes(op);
   const hysteresis = readHysteresis(member.member('hysteresis'), (numbers || rule === anySignal) && !occurrence);
   return {
@@ -319,7 +319,7 @@ function readContext(member: Member): { before?: number; after?: number } | unde
   return { ...read('before'), ...read('after') };
 }
 
-/** What only who delivers understands goes along as it is. */
+/** Delivery settings are passed on unchanged. */
 function readDelivery(root: Member, subscribe: Member): string | undefined {
   const kept = root.member('delivery');
   if (!kept.absent) return kept.text(16_384);

@@ -1,4 +1,4 @@
-/** What a data trigger can watch: interface 3.19.2 and 4.17.2 DataTrigger, one list for both lines. */
+/** Data that a trigger can watch: interface 3.19.2 and 4.17.2 DataTrigger, one list for both lines. */
 import { slotByPath } from '../../slots.ts';
 import { alertTypes } from '../alert-types.ts';
 import { collisionSeverities, collisionSides } from '../collision.ts';
@@ -54,7 +54,7 @@ export const dataNames: readonly DataName[] = dataCodes.filter((code) => code !=
 
 /** A custom signal of the profile. */
 export type SignalDataName = `signal.${string}`;
-/** What a data trigger names. */
+/** Value named by a data trigger. */
 export type TriggerData = DataName | SignalDataName;
 
 export function isSignal(data: string): data is SignalDataName {

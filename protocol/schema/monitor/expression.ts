@@ -134,7 +134,7 @@ export function judge(table: number, truths: readonly Truth[]): Truth {
     const truth = truths[i] as Truth;
     if (truth !== UNKNOWN) rows &= truth === TRUE ? (columns[i] as number) : ~(columns[i] as number);
   }
-  // Both sides as signed integers: & gives them.
+  // Both sides as signed integers, because & returns those.
   const met = table & rows;
   return met === 0 ? FALSE : met === (rows | 0) ? TRUE : UNKNOWN;
 }

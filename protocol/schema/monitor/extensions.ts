@@ -1,4 +1,4 @@
-/** What an event can tell beside its values: MonitorParameter.extendedEventParam of both lines. */
+/** Contents of an event in addition to its values: MonitorParameter.extendedEventParam of both lines. */
 
 /** The order is the wire's: append only. */
 export const extensionTypes = [
@@ -54,10 +54,10 @@ export const telemetrySections: Readonly<Record<string, readonly string[]>> = {
 
 export const extensionPattern = '^vehicle\\.[a-zA-Z.]+$';
 
-/** One extension that was asked for. */
+/** One requested extension. */
 export interface Extension {
   readonly type: ExtensionType;
-  /** Of telemetry: one section; absent: all. */
+  /** One section of telemetry. If omitted, all. */
   readonly section?: string;
 }
 

@@ -86,7 +86,7 @@ const triggerSchema = record('MonitorTrigger', 'Exactly one of data, zone, time.
 
 const around = (description: string) => quantity('s', 0.001, [0, 60], description);
 
-/** What a monitor watches and tells. */
+/** Conditions and contents of a monitor. */
 export const monitorParameterSchema = record(
   'MonitorParameter',
   'Rule and events of a monitor. Interface 3.19.2 and 4.17.2 MonitorParameter.',

@@ -1,9 +1,9 @@
-/** What a data trigger can ask of a custom signal: the operators of a path of Status with such values. */
+/** Conditions of a data trigger on a custom signal: the operators of a path of Status with such values. */
 import type { SignalDefinition } from '../catalog.ts';
 import { type DataRule, dataOperators } from './data.ts';
 
 export interface SignalRule extends DataRule {
-  /** It says where the car is. */
+  /** It contains the position of the car. */
   readonly position: boolean;
 }
 
@@ -14,10 +14,10 @@ export interface SignalRules {
   readonly names: Iterable<string>;
 }
 
-/** A car whose profile has no custom signals. */
+/** A car with a profile without custom signals. */
 export const noSignals: SignalRules = { rule: () => undefined, names: [] };
 
-/** Of a signal of a car whose profile is not known here: the car itself checks the trigger. */
+/** A signal of a car with a profile that is unknown here: the car itself checks the trigger. */
 export const anySignal: SignalRule = {
   operators: dataOperators,
   values: undefined,
