@@ -10,7 +10,7 @@ export type SignalValues = Readonly<Record<string, number | string>>;
 /** Most positions of a destination: nine on the way and itself (interface: Navigation). */
 const MOST = 10;
 
-/** What can be asked for, with its lowest and highest value. Degrees of WGS 84; 0 for the first; 1 for the last only. */
+/** Parameters with their lowest and highest value. Degrees of WGS 84; 0 for the first; 1 for the last only. */
 const ranges = {
   longitude: [-180, 180],
   latitude: [-90, 90],

@@ -12,7 +12,7 @@ export const markSize = headLength + 15;
 /** Bytes of the shortest padding: head, array, type, and the head of an empty string. */
 export const smallestPadding = headLength + 5;
 
-/** What a record may hold. */
+/** Bounds of a record. */
 export type Item = number | string | boolean | Uint8Array | readonly Item[];
 
 const INITIAL_BYTES = 8 << 10;
@@ -51,7 +51,7 @@ export class RecordBatch {
     return this.#sum;
   }
 
-  /** Begins anew; the CRC of each record goes on from `seed`. A buffer that was needed once is let go. */
+  /** Starts again. The CRC of each record continues from `seed`. Frees a buffer that was needed only once. */
   clear(seed = 0): void {
     this.#length = 0;
     this.#seed = seed;
@@ -76,7 +76,7 @@ export class RecordBatch {
     return size;
   }
 
-  /** Adds a record whose payload is `bytes[from..to)` and returns its size. */
+  /** Adds a record with the payload `bytes[from..to)` and returns its size. */
   addEncoded(bytes: Uint8Array, from: number, to: number): number {
     const at = this.#length;
     const size = headLength + to - from;

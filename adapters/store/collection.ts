@@ -94,7 +94,7 @@ export class Collection {
     }
   }
 
-  /** Drops what is too old or too much, at most some thousand at a time; gives how many. */
+  /** Drops records that are too old or too many, at most some thousand at a time. Returns their number. */
   retire(now: number | undefined, bytes: number = this.rule.bytes): number {
     const before = horizon(this.rule, now);
     let retired = 0;

@@ -72,14 +72,14 @@ export class Compaction {
     return moves;
   }
 
-  /** Records that were found damaged since this was last asked. */
+  /** Damaged records since the previous call. */
   takeDamaged(): number {
     const damaged = this.#damaged;
     this.#damaged = 0;
     return damaged;
   }
 
-  /** What cannot be read cannot be moved; the group does not fail for it. */
+  /** An unreadable record cannot be moved. The group does not fail because of it. */
   #guard(segment: Segment, move: () => void): void {
     try {
       move();

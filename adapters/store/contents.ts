@@ -29,7 +29,7 @@ export class Series {
   next = 0;
   /** Numbers of entries that were given up or lost and are not yet reported to a receiver. */
   readonly owed = new Runs();
-  /** Told of each entry that is about to be removed. */
+  /** Called for each entry before its removal. */
   forget: ((row: number) => void) | undefined;
 
   constructor(name: SeriesName) {

@@ -6,7 +6,7 @@ import { DurableFile, type DurableOptions, type Generation, type WrappedDocument
 interface FileDocument<T> extends Document<T> {
   /** Files that were found corrupt when the document was opened, and put aside. */
   readonly corrupt: number;
-  /** What the document was read from when it was opened. */
+  /** Source of the document when it was opened. */
   readonly found: Generation;
 }
 

@@ -73,7 +73,7 @@ function verify(crc: number, bytes: Uint8Array): void {
   if (crc32c(bytes) !== crc) throw new SyntaxError('the checksum is wrong');
 }
 
-/** What a document was read from: its file, the generation before, or neither. */
+/** Source of a document: its file, the previous generation, or neither. */
 export type Generation = 'newest' | 'previous' | 'none';
 
 /** lowdb neither reads nor writes a falsy document: wrapped, a document can have any value. */

@@ -29,7 +29,7 @@ export interface OpenFile {
   readonly path: string;
   /** Length in bytes. */
   size(): number;
-  /** Fills `into` from `position` on; gives how many bytes there were. */
+  /** Fills `into` from `position` on. Returns the number of bytes. */
   read(into: Uint8Array, position: number): number;
   /** Puts all of `data` at `position` into the page cache. */
   write(data: Uint8Array, position: number): void;

@@ -32,7 +32,7 @@ export interface Groups {
   readonly foreign: boolean;
   /** Up to where all is known to be on the medium. */
   readonly settled: number;
-  /** Where the last group ends; a new segment must not tell its reader more. */
+  /** End of the last group. A new segment must not report more to its reader. */
   readonly end: number;
 }
 
@@ -97,7 +97,7 @@ export function findGroups(
   };
 }
 
-/** What lies from `from` up to `end` is lost. */
+/** Bytes from `from` up to `end` are lost. */
 function withHole(groups: Groups, from: number, end: number): Groups {
   return { ...groups, holes: [...groups.holes, { end, bytes: end - from }], damaged: groups.damaged + 1 };
 }

@@ -57,7 +57,7 @@ export class HashTable {
   }
 }
 
-/** Spreads hashes whose low bits are alike. */
+/** Spreads hashes with equal low bits. */
 function scatter(hash: number): number {
   return Math.imul(hash, 0x9e37_79b1) >>> 7;
 }

@@ -1,4 +1,4 @@
-/** What may be chosen for a journal, and what is taken where nothing was. */
+/** Options of a journal and their defaults. */
 import type { Clock, Log } from '../../agent/ports.ts';
 import type { FileSystem } from './files.ts';
 

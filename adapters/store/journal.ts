@@ -76,7 +76,7 @@ export class Journal implements Adapter<Contents>, Medium {
   /** The segment to be begun next; it has no file yet. */
   #upcoming: Segment | undefined;
   #unsynced: UnsyncedGroup | undefined;
-  /** The last write or flush failed; the next group says everything there is. */
+  /** The last write or flush failed. The next group contains the whole state. */
   #failed = false;
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;

@@ -99,7 +99,7 @@ function referenceTo({ class: priority, seq, kind, at, retain, payload }: Outbox
   return { class: priority, seq, kind, at, retain, bytes: payload.length };
 }
 
-/** A record whose value is kept as bytes, so that a caller cannot change it. */
+/** A record with its value as bytes, so that a caller cannot change it. */
 interface KeptRecord {
   readonly id: string;
   readonly at: number;

@@ -5,10 +5,10 @@ import type { RecordCursor } from './cursor.ts';
 import { messageRecord } from './record-types.ts';
 import type { Rows, Traits } from './rows.ts';
 
-/** Bytes a message takes beside payload and correlation data: frame, numbers, kind and time in the journal. */
+/** Bytes of a message in addition to payload and correlation data: frame, numbers, kind and time in the journal. */
 const overhead = 32;
 
-/** What a message counts for in `OutboxStore.bytes`, in every store alike. */
+/** Size of a message for `OutboxStore.bytes`, the same in every store. */
 export function entryBytes(payload: number, correlation: number): number {
   return overhead + payload + correlation;
 }
@@ -66,7 +66,7 @@ export function entryRecord({ class: priority, seq, kind, at, retain, payload, c
   return record;
 }
 
-/** What a row counts for in `OutboxStore.bytes`. */
+/** Size of a row for `OutboxStore.bytes`. */
 export function rowBytes(rows: Rows, row: number): number {
   return entryBytes(rows.a(row), rows.b(row) & longestCorrelation);
 }
@@ -83,7 +83,7 @@ export function referenceOf(priorityClass: number, rows: Rows, row: number, kind
   };
 }
 
-/** Of a message's record, what follows its number; undefined when it is not that of a message. */
+/** Part of a message's record after its number. Undefined for another record. */
 export function messageTraits(cursor: RecordCursor, items: number, kinds: Kinds): Traits | undefined {
   const kind = cursor.text();
   const at = cursor.number();

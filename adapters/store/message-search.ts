@@ -8,7 +8,7 @@ import { headLength, lengthAt, nextRecord, recordAt } from './record.ts';
 import { messageRecord } from './record-types.ts';
 import { headerLength, seedOf } from './segment.ts';
 
-/** A segment whose messages may be asked for. */
+/** A segment to search for messages. */
 export interface MessageFile {
   readonly number: number;
   readonly path: string;
@@ -64,7 +64,7 @@ function piece(
   for (;;) {
     const length = recordAt(bytes, at, bytes.length, seed);
     if (length < 0) {
-      // One that goes on behind this piece is read with the next.
+      // A record that continues after this piece is read with the next piece.
       if (at > 0 && lengthAt(bytes, at, Number.POSITIVE_INFINITY) > bytes.length - at - headLength) break;
       at = nextRecord(bytes, at, seed);
       if (at < 0) return { entries, next: from + bytes.length };

@@ -1,4 +1,4 @@
-/** What the journal counts. */
+/** Counters of the journal. */
 import type { SegmentFindings } from './recovery.ts';
 
 /** Counts since the journal was opened, sizes as they are after the last commit. */
@@ -8,13 +8,13 @@ export interface JournalMetrics extends SegmentFindings {
   spares: number;
   /** Whole records of a type this version does not know, skipped. */
   unknown: number;
-  /** Whole records that are not what their type says, skipped. */
+  /** Number of skipped records that do not match their type. */
   malformed: number;
   /** Flushes to the medium. */
   flushes: number;
   /** Bytes written, frames and checkpoints included. */
   written: number;
-  /** Of these, by compaction. */
+  /** Those of them by compaction. */
   moved: number;
   /** Writes and flushes that failed. */
   failures: number;
@@ -28,7 +28,7 @@ export interface JournalMetrics extends SegmentFindings {
   diskBound: number;
   /** Bytes put on the medium, in whole pages. */
   flashed: number;
-  /** Of these, on the current day of UTC, earlier runs included. */
+  /** Those of them on the current day of UTC, with earlier runs. */
   flashedToday: number;
   /** The bound on {@link flashedToday}. */
   flashedBound: number;

@@ -13,10 +13,10 @@ import {
 } from './message-record.ts';
 import { maximumPayload } from './record.ts';
 
-/** Room for the members of an entry beside payload and correlation data, kind included. */
+/** Room for the members of an entry in addition to payload and correlation data, with the kind. */
 const entryRoom = 1 << 16;
 
-/** What the outbox needs of the store. */
+/** Requirements of the outbox on the store. */
 export interface OutboxDuties {
   commit(): Promise<void>;
   /** Something was acknowledged. */

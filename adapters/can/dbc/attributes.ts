@@ -33,7 +33,7 @@ export class AttributeSet {
     return labelled(value, definition);
   }
 
-  /** What is set, else the default of the definition. */
+  /** The set value, or the default of the definition. */
   effective(attributes: ReadonlyMap<string, AttributeValue>, name: string): AttributeValue | undefined {
     return attributes.get(name) ?? this.definitions.get(name)?.initial;
   }

@@ -12,7 +12,7 @@ function together(a: Selection | undefined, b: Selection | undefined): boolean {
   return a.ranges.some(([low, high]) => b.ranges.some(([from, to]) => low <= to && from <= high));
 }
 
-/** Both can be in one frame: no multiplexor above them tells them apart. */
+/** Both can be in one frame: no multiplexor above them separates them. */
 function coexist(a: Signal, b: Signal): boolean {
   for (let x: Signal | undefined = a; x !== undefined; x = x.selection?.multiplexor) {
     for (let y: Signal | undefined = b; y !== undefined; y = y.selection?.multiplexor) {

@@ -17,12 +17,12 @@ function crc(table: Uint8Array, bytes: Iterable<number>, start: number, invert: 
   return value ^ invert;
 }
 
-/** CRC-8 SAE J1850: polynomial 0x1D. "123456789" gives 0x4B. */
+/** CRC-8 SAE J1850: polynomial 0x1D. Check value of "123456789": 0x4B. */
 export function crc8J1850(bytes: Iterable<number>, start = 0xff, invert = 0xff): number {
   return crc(j1850, bytes, start, invert);
 }
 
-/** CRC-8 0x2F: polynomial 0x2F. "123456789" gives 0xDF. */
+/** CRC-8 0x2F: polynomial 0x2F. Check value of "123456789": 0xDF. */
 export function crc8H2f(bytes: Iterable<number>, start = 0xff, invert = 0xff): number {
   return crc(h2f, bytes, start, invert);
 }

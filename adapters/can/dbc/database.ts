@@ -7,7 +7,7 @@
 export type AttributeValue = number | string;
 export type Attributes = ReadonlyMap<string, AttributeValue>;
 
-/** Raw value to name, as `VAL_` gives it. */
+/** Raw value to name, from `VAL_`. */
 export type Choices = ReadonlyMap<number, string>;
 
 /** The signal is in the frame when the raw value of `multiplexor` lies in one of the ranges, ends included. */
@@ -41,7 +41,7 @@ export interface Signal extends BitField {
   /** Physical value = raw × factor + offset. */
   readonly factor: number;
   readonly offset: number;
-  /** Physical range; absent when the file gives none (`[0|0]`). */
+  /** Physical range. Absent if the file has none (`[0|0]`). */
   readonly range?: readonly [minimum: number, maximum: number];
   readonly unit: string;
   readonly receivers: readonly string[];

@@ -31,7 +31,7 @@ export interface MessageDeclaration {
   line: number;
 }
 
-/** What a comment, an attribute or a value table belongs to. */
+/** Owner of a comment, an attribute or a value table. */
 export interface AttributeTarget {
   readonly scope: AttributeScope;
   /** Message id as written, for messages and signals. */

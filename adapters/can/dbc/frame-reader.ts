@@ -31,7 +31,7 @@ interface Reader {
   /** The first byte of the 64 in which it is read. */
   readonly base: number;
   readonly needs: number;
-  /** Factor and offset when both are integers and the result may leave the integers a double can tell apart. */
+  /** Factor and offset if both are integers and the result may exceed the integers that a double can represent. */
   readonly exact: { readonly factor: bigint; readonly offset: bigint } | undefined;
   readonly parent: number;
   readonly ranges: readonly (readonly [number, number])[];

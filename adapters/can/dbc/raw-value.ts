@@ -1,4 +1,4 @@
-/** Converts a value that a person or a command gives into the bits of a signal. */
+/** Converts a value of a person or of a command into the bits of a signal. */
 import { VigieError } from '../../../protocol/errors.ts';
 import { nearest } from '../../../protocol/nearest.ts';
 import type { Signal } from './database.ts';
@@ -36,7 +36,7 @@ function halfBits(value: number): number {
   const exponent = Math.max(-14, Math.floor(Math.log2(size)));
   const steps = size / 2 ** (exponent - 10);
   const even = roundEven(steps);
-  // A step count of 1024 or more is a normal number; carrying into the exponent gives the right bits.
+  // A step count of 1024 or more is a normal number: carrying into the exponent results in the right bits.
   return sign | (even < 1024 && exponent === -14 ? even : ((exponent + 15) << 10) + even - 1024);
 }
 

@@ -7,7 +7,7 @@ import type { AttributeTarget, Declarations, MessageDeclaration, SignalDeclarati
 import type { DbcFindings } from './findings.ts';
 import { isMultiplexor, type Loaded, type NamedSelection, selectSignals } from './multiplexing.ts';
 
-/** What may be said about a thing elsewhere in the file. */
+/** Declarations about an element elsewhere in the file. */
 class Owner {
   comment: string | undefined;
   choices: Choices | undefined;
@@ -157,7 +157,7 @@ function usable(message: MessageDeclaration, findings: DbcFindings): SignalDecla
   });
 }
 
-/** The identifier on the bus, or undefined when the written id is none. */
+/** Identifier on the bus. Undefined if the written id is invalid. */
 function identifier(message: MessageDeclaration, findings: DbcFindings): number | undefined {
   const { id, symbol, line } = message;
   if (id >= EXTENDED ? id <= EXTENDED + 0x1fff_ffff : id <= 0x7ff) return id;

@@ -14,7 +14,7 @@ export function isKeyword(word: string): boolean {
   return keywords.has(word);
 }
 
-/** What the text should have had at `at`; caught by the parser, which turns it into a diagnostic. */
+/** Expected text at `at`. The parser catches it and makes a diagnostic of it. */
 export class SyntaxFault extends Error {
   readonly at: number;
   constructor(at: number, message: string) {
@@ -33,7 +33,7 @@ const number = /[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/
 /** A line that starts with a keyword. */
 const statement =
   /\n(?=[ \t]*(?:VERSION|NS_|BS_|BU_|BO_|SG_|BO_TX_BU_|EV_|ENVVAR_DATA_|EV_DATA_|SGTYPE_|SGTYPE_VAL_|SIG_TYPE_REF_|SIG_GROUP_|SIG_VALTYPE_|SIGTYPE_VALTYPE_|SG_MUL_VAL_|VAL_|VAL_TABLE_|CM_|BA_DEF_|BA_DEF_DEF_|BA_|BA_DEF_REL_|BA_DEF_DEF_REL_|BA_REL_|BA_DEF_SGTYPE_|BA_SGTYPE_|CAT_DEF_|CAT_|FILTER)(?:[ \t:\r\n]|$))/g;
-/** A line that cannot well be prose in a comment: a keyword and what only such a statement goes on with. */
+/** A line that is hardly prose in a comment: a keyword and the text that only such a statement continues with. */
 const unmistakable =
   /\n(?:BO_ +\d+ +\S+ *: *\d|[ \t]*SG_ +\S+ *\S* *: *\d+\||CM_ +(?:"|BU_ |BO_ +\d|SG_ +\d|EV_ )|BA_DEF_ |BA_(?:DEF_DEF_)? +"|VAL_ +\d|SIG_VALTYPE_ +\d)/g;
 const closed = /"\s*;/g;
@@ -50,7 +50,7 @@ class NextMatch {
     this.#text = text;
   }
 
-  /** Index of the first match at or after `from`; the length of the text when there is none. */
+  /** Index of the first match at or after `from`, or the length of the text. */
   after(from: number): number {
     if (from < this.#from || from > this.#found) {
       this.#pattern.lastIndex = from;

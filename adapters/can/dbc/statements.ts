@@ -4,7 +4,7 @@ import type { AttributeTarget, Declarations, MessageDeclaration, SignalDeclarati
 import type { DbcFindings } from './findings.ts';
 import { isKeyword, type Scanner, SyntaxFault } from './scanner.ts';
 
-/** Reads one statement whose keyword has been taken; throws a {@link SyntaxFault} where the text makes no sense. */
+/** Reads one statement after its keyword. Throws a {@link SyntaxFault} if the text makes no sense. */
 type Statement = (scanner: Scanner, into: Declarations, findings: DbcFindings) => void;
 
 const identifier = /^[A-Za-z_]\w*$/;
@@ -56,7 +56,7 @@ const version: Statement = (s, into, findings) => {
   into.version = text(s, findings);
 };
 
-/** The list of symbols says nothing: each stands alone on its line. */
+/** The list of symbols has no meaning: each is alone on its line. */
 const newSymbols: Statement = (s) => {
   s.accept(':');
   for (;;) {

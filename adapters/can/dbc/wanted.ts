@@ -15,7 +15,7 @@ export interface UnknownSignal {
   readonly nearest: readonly string[];
 }
 
-/** What is wrong with those wanted signals that cannot be decoded, in their order. */
+/** Faults of the wanted signals that cannot be decoded, in their order. */
 export function unknownSignals(wanted: readonly WantedSignal[], bound: readonly BoundDatabase[]): UnknownSignal[] {
   const byBus = new Map<string | undefined, Messages>();
   return wanted.flatMap((one, index) => {

@@ -12,9 +12,9 @@ export interface FoundChecksum extends Algorithm {
   readonly constant?: number;
   /** In its place, one for each value of the counter; undefined where that value was not seen. */
   readonly constants?: readonly (number | undefined)[];
-  /** What AUTOSAR's E2E protocol calls this layout, with what is known of the Data ID. */
+  /** Name of this layout in AUTOSAR's E2E protocol, with the known part of the Data ID. */
   readonly profile?: E2eProfile;
-  /** Frames that were tried, and those whose checksum is right. */
+  /** Number of tried frames, and of those with the right checksum. */
   readonly frames: number;
   readonly right: number;
 }
@@ -26,7 +26,7 @@ export interface FoundChecksum extends Algorithm {
  */
 export interface E2eProfile {
   readonly names: '1 or 11' | '2 or 22';
-  /** Known when its low and high byte come in turns (E2E_P01DataIDMode alternating): 8 bits do not tell 16. */
+  /** Known if its low and high byte alternate (E2E_P01DataIDMode alternating): 8 bits do not determine 16. */
   readonly dataId?: number;
   /** One for each counter value; undefined where that value was not seen. */
   readonly dataIds?: readonly (number | undefined)[];
@@ -34,7 +34,7 @@ export interface E2eProfile {
 
 /** Different payloads, the checksum left out, that are needed beyond the number of constants that are unknown. */
 const FEWEST = 20;
-/** Bytes that must have different values, beside the checksum: of one, a checksum might be a copy. */
+/** Bytes that must have different values, without the checksum: a checksum of one byte might be a copy. */
 const FEWEST_BYTES = 2;
 /** Different values of the checksum, by its bits. */
 const FEWEST_VALUES = { 8: 12, 4: 6 };
@@ -61,7 +61,7 @@ export function findChecksum(
   const [found] = all;
   if (found === undefined || all.some((one) => one.method !== found.method || one.appended !== found.appended))
     return undefined;
-  // A total that is constant says nothing of which part of it is the checksum; the usual places come first.
+  // A constant total does not show which part of it is the checksum. The usual places come first.
   const symmetric = found.method === 'xor' || found.method === 'negated-sum';
   return symmetric || all.length === 1 ? found : undefined;
 }
@@ -191,7 +191,7 @@ function profileOf(
   return dataIds.length === 0 ? { names: '2 or 22' } : { names: '2 or 22', dataIds };
 }
 
-/** The Data ID whose low byte enters the CRC with even counter values, and its high byte with odd ones. */
+/** Data ID with a low byte that enters the CRC for even counter values, and a high byte for odd ones. */
 function alternating(constants: readonly (number | undefined)[], covered: number): number | undefined {
   const [even, odd] = [0, 1].map((parity) => constants.filter((one, i) => one !== undefined && i % 2 === parity));
   const same = (list: readonly unknown[]): boolean => new Set(list).size === 1;
@@ -204,7 +204,7 @@ function alternating(constants: readonly (number | undefined)[], covered: number
   return byteOf(even[0]!) | (byteOf(odd[0]!) << 8);
 }
 
-/** The byte behind the payload that gives this constant. */
+/** Byte after the payload that results in this constant. */
 function appendedByte(constant: number): number {
   return bytes.find((id) => crc8H2f([id], 0, 0) === constant)!;
 }

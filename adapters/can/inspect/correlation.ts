@@ -1,4 +1,4 @@
-/** Which fields of which messages go with a value that was measured beside the bus. */
+/** Finds the fields of messages that correlate with a value that was measured separately from the bus. */
 import { ERROR, type FrameBatch, REMOTE } from '../../../agent/ports.ts';
 import { bitsOf, longestPayload } from '../dbc/layout.ts';
 import { type WordField, wordFields, wordValue } from './word-fields.ts';
@@ -125,7 +125,7 @@ export class Correlator {
     }
   }
 
-  /** What follows is of another log, in which nothing has come yet. */
+  /** The next frames belong to another log, in which no value has come yet. */
   endLog(): void {
     this.#numbered.clear();
     this.#begin = Number.NaN;

@@ -54,7 +54,7 @@ function pairsOf(runs: readonly (readonly Uint8Array[])[], byte: number): Uint8A
   return pairs;
 }
 
-/** The widest counter whose least significant bit is this one. */
+/** Widest counter with this least significant bit. */
 function countsFrom(pairs: Uint8Array, byte: number, bit: number): FoundCounter | undefined {
   const frames = pairs.length / 2;
   const narrow = steps(pairs, bit, 3, 4);

@@ -9,7 +9,7 @@ import type { Traffic } from './traffic.ts';
 
 export interface Coverage {
   readonly database: Database;
-  /** Data frames in all, those whose identifier it has, and those of them with the payload length it gives. */
+  /** Number of data frames, of those with an identifier of the DBC, and of those of them with its payload length. */
   readonly frames: number;
   readonly known: number;
   readonly fitting: number;
@@ -21,10 +21,10 @@ export interface Coverage {
   readonly signals: number;
 }
 
-/** Frames of each identifier whose values are compared with their ranges. */
+/** Number of frames of each identifier with values that are compared with their ranges. */
 const SAMPLED = 64;
 
-/** What fits best comes first: by the share of frames that fit, then by the share of values in their range. */
+/** The best fit comes first: by the share of fitting frames, then by the share of values in their range. */
 export function rankCoverage(databases: readonly Database[], traffic: Traffic): Coverage[] {
   const share = ({ inRange, values }: Coverage): number => (values === 0 ? 0 : inRange / values);
   return databases

@@ -1,4 +1,4 @@
-/** Fields of a message whose description is not known, by how often its bits change. */
+/** Finds the fields of an unknown message by how often its bits change. */
 import type { BitField } from '../dbc/index.ts';
 import { bitsOf } from '../dbc/index.ts';
 import type { ObservedMessage } from './observed-message.ts';

@@ -56,7 +56,7 @@ export class FrameFilter {
     this.#from = Number.NaN;
   }
 
-  /** Removes unwanted frames; the source must fill the batch anew before it passes it again. */
+  /** Removes unwanted frames. The source must fill the batch again before it passes it on again. */
   apply(batch: FrameBatch, buses: readonly string[]): void {
     const { at, id, bus, flags, length, offset } = batch;
     if (Number.isNaN(this.#from) && batch.count > 0) this.#begin(at[0]!);

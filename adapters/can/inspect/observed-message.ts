@@ -11,7 +11,7 @@ const LONGEST = 64;
 const NO_COUNTS = new Uint32Array(0);
 const NO_NUMBERS = new Float64Array(0);
 
-/** What was seen of the frames of one identifier on one bus. Its memory does not grow with their number. */
+/** Facts about the frames of one identifier on one bus. The memory does not grow with their number. */
 export class ObservedMessage {
   readonly bus: number;
   /** Identifier with EXTENDED bit. */
@@ -22,7 +22,7 @@ export class ObservedMessage {
   remotes = 0;
   /** Data frames in CAN FD format. */
   fdFrames = 0;
-  /** Data frames whose payload differs from that of the data frame before. */
+  /** Number of data frames with a payload that differs from that of the previous data frame. */
   changes = 0;
   /** UTC milliseconds of the first and the latest data frame. */
   first = Number.NaN;
@@ -57,7 +57,7 @@ export class ObservedMessage {
     return this.frames === 0 ? -1 : this.#lengths.indexOf(Math.max(...this.#lengths));
   }
 
-  /** What counts and what protects the frames of the commonest length, found by trial on a bounded sample of them. */
+  /** Counter and checksum of the frames of the commonest length, found by trial on a bounded sample of them. */
   findProtection(): { readonly counters: readonly FoundCounter[]; readonly checksum: FoundChecksum | undefined } {
     const length = this.commonestLength;
     const counters = findCounters(this.sample.runs(length));
@@ -73,7 +73,7 @@ export class ObservedMessage {
     return count;
   }
 
-  /** The next frame comes from another log: the time since the last one says nothing. */
+  /** The next frame belongs to another log: the time since the last frame means nothing. */
   endLog(): void {
     this.#previousAt = Number.NaN;
   }

@@ -1,4 +1,4 @@
-/** What recordings show of the signals of a network description. */
+/** Statistics of the signals of a network description in recordings. */
 import type { FrameBatch, ReadingSink } from '../../../agent/ports.ts';
 import type { DbcMessage, Signal } from '../dbc/database.ts';
 import { DbcDecoder } from '../dbc/decoding/decoder.ts';
@@ -8,7 +8,7 @@ import type { BoundDatabase } from '../dbc/matching.ts';
 /** Different raw values of a signal that are counted. */
 export const MOST_VALUES = 256;
 
-/** What was seen of one signal, on all buses together. */
+/** Statistics of one signal, on all buses together. */
 export class SignalStatistics {
   readonly message: DbcMessage;
   readonly signal: Signal;
@@ -51,7 +51,7 @@ export class SignalStatistics {
     this.again(at);
   }
 
-  /** A frame came with the value as it was. */
+  /** A frame repeated the value. */
   again(at: number): void {
     this.count++;
     this.lastAt = at;
@@ -79,7 +79,7 @@ export function signalsOf(
       const signals = chosen === undefined ? message.signals : (chosen.get(message) ?? []);
       return signals.filter(readable).flatMap((signal) => {
         const name = `${message.name}.${signal.name}`;
-        // Of two databases with the same name the decoder reads both.
+        // If two databases have the same name, the decoder reads both.
         if (names.has(name)) return [];
         names.add(name);
         return [{ message, signal }];
@@ -109,7 +109,7 @@ export class SignalObserver implements ReadingSink {
     this.#decoder.decode(batch, this);
   }
 
-  /** What follows is of another log. */
+  /** The next frames belong to another log. */
   endLog(): void {
     this.#decoder = undefined;
   }

@@ -7,7 +7,7 @@ const STANDARD = 0x800;
 /** Identifier bits of a frame id. */
 const IDENTIFIER = 0x1fff_ffff;
 
-/** What was seen on one bus. */
+/** Facts about one bus. */
 export class ObservedBus {
   readonly name: string;
   /** Data frames, and remote and error frames apart. */
@@ -70,7 +70,7 @@ export class Traffic {
     }
   }
 
-  /** What follows is of another log: its buses have other numbers. */
+  /** The next frames belong to another log: its buses have other numbers. */
   endLog(): void {
     this.#numbered.length = 0;
     for (const message of this.messages) message.endLog();

@@ -19,7 +19,7 @@ function fieldsAt(byte: number, isFollowed: boolean): WordField[] {
   const little = (shift: number, length: number, signed: boolean): WordField => {
     return { start: first + shift, length, byteOrder: 'little', signed, byte, shift };
   };
-  // Of Motorola fields, the start is the most significant bit.
+  // The start of a Motorola field is the most significant bit.
   const big = (shift: number, length: number, signed: boolean): WordField => {
     return { start: first + shift + length - 9, length, byteOrder: 'big', signed, byte, shift };
   };

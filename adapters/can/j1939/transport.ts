@@ -24,14 +24,14 @@ const ALL = 0xff;
 const PACKET_BYTES = 7;
 const MIN_GROUP_BYTES = 9;
 const MAX_TP_BYTES = 1785;
-/** Of the extended protocol; groups that a description has are far smaller. */
+/** Limit of the extended protocol. Groups in descriptions are far smaller. */
 const MAX_ETP_BYTES = 1024 * 1024;
 /** Pairs of control units that exchange packets at one time on all buses; more is noise. */
 const MAX_SESSIONS = 1024;
 /** Time between packets, after which the sender has given up: T1 to T4 are at most 1,250 ms. */
 const MAX_PAUSE_MS = 1250;
 
-/** A group whose packets have all come. */
+/** A group with all its packets. */
 export interface ParameterGroup {
   /** Identifier as a frame with this group would have it, with EXTENDED bit. */
   readonly id: number;
@@ -126,7 +126,7 @@ export class J1939Transport {
     } else if (kind === (extended ? ETP_RTS : RTS) || (!extended && kind === BAM)) {
       this.#begin(id, own, at, data, extended);
     } else {
-      // Clear to send: the sender goes on, perhaps after a long wait.
+      // Clear to send: the sender continues, perhaps after a long wait.
       const session = this.#sessions.get(keyOf(bus, destination, source, extended));
       if (session !== undefined) session.at = at;
     }

@@ -74,7 +74,7 @@ export class AscLines implements LineParser {
   /** UTC milliseconds of a line with this time stamp (ms). */
   private moment(time: number): number {
     if (this.block !== undefined) {
-      // Times of a later block go on from the start of the measurement unless they begin anew.
+      // Times of a later block continue from the start of the measurement, unless they restart.
       if (this.blocks++ === 0 || this.relative || time < this.elapsed) {
         this.start = this.block;
         this.elapsed = 0;

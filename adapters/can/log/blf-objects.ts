@@ -16,7 +16,7 @@ export const largestObject = 16 * 1024 * 1024;
 export interface ObjectVisitor {
   /** Bytes that an object of this type may have to be looked at; 0: it is passed over. */
   limit(type: number): number;
-  /** `size` is less than the object says when the file ends within it. */
+  /** `size` is less than the declared size if the file ends within the object. */
   visit(view: DataView, at: number, size: number, type: number): void;
   /** An object that is passed over. */
   passed(type: number): void;
@@ -30,7 +30,7 @@ export class ObjectScanner {
   private readonly visitor: ObjectVisitor;
   /** Bytes still to be passed over. */
   private skip = 0;
-  /** Between objects something was found that is none; said once until the next object. */
+  /** Invalid bytes between objects. Reported once until the next object. */
   private lost = false;
   /** Bytes passed since the last object; up to 3 are padding. */
   private between = 0;

@@ -13,7 +13,7 @@ import { utc } from './dates.ts';
 import { busError, identifier, type LogParser, type Recording } from './recording.ts';
 
 const fileHeader = 144;
-/** A file header says its own size; what claims more than this is not one. */
+/** A file header contains its own size. A larger size means that it is not a header. */
 const largestHeader = 4096;
 const container = 10;
 /** Bytes that a container may unpack to; Vector's tools write 128 KiB. */
@@ -106,7 +106,7 @@ export class BlfParser implements LogParser {
     if (method === 0) plain = packed;
     else if (method === 2) {
       try {
-        // What there is of a container that was cut is unpacked as far as it goes.
+        // A truncated container is unpacked up to its end.
         plain = inflateSync(packed, { maxOutputLength: largestContainer, finishFlush: constants.Z_SYNC_FLUSH });
       } catch (error) {
         const message = `a container cannot be unpacked: ${error instanceof Error ? error.message : error}`;

@@ -5,7 +5,7 @@ export const CANDO_BLOCK = 12;
 /** Fewer blocks that look like some may be chance. */
 const FEWEST = 3;
 
-/** Frames in the head of a file; 0 when a block of it is none. */
+/** Frames in the head of a file. 0 if a block of it is invalid. */
 export function candoFrames({ text }: Head): number {
   const count = Math.floor(text.length / CANDO_BLOCK);
   if (count < FEWEST) return 0;

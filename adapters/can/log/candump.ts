@@ -263,7 +263,7 @@ class CandumpLines implements LineParser {
     return this.body(bytes, stop + 1, end, at, id, bus);
   }
 
-  /** What follows the first `#`. */
+  /** Text after the first `#`. */
   private body(bytes: Uint8Array, from: number, end: number, at: number, id: number, bus: number): string | undefined {
     const { recording } = this;
     const { payload } = recording;
@@ -294,7 +294,7 @@ class CandumpLines implements LineParser {
       payload[n++] = (upper << 4) | lower;
       p += 2;
     }
-    // `_9` to `_F`: the data length code of a classic frame of 8 bytes as it was on the wire.
+    // `_9` to `_F`: the data length code on the wire of a classic frame of 8 bytes.
     if (p < end && bytes[p] === 95) {
       const code = p + 1 < end ? (hexDigit[bytes[p + 1] as number] as number) : 0x80;
       if (n !== 8 || flags !== 0 || code > 15 || code < 9) return 'a data length code that does not fit';

@@ -48,7 +48,7 @@ export class CanHackerLines implements LineParser {
     return this.frame(at, bus, 3);
   }
 
-  /** Milliseconds of seconds and, behind a comma or point, a number of {@link parts}; -1 when it is none. */
+  /** Milliseconds of seconds and, after a comma or point, a number of {@link parts}. -1 for invalid text. */
   private time(bytes: Uint8Array, from: number, to: number): number {
     let comma = from;
     while (comma < to && bytes[comma] !== 44 && bytes[comma] !== 46) comma++;

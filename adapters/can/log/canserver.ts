@@ -17,7 +17,7 @@ const SIGNATURE_SIZE = 22;
 const C = 0x43;
 const TWO_32 = 4_294_967_296;
 
-/** The version of the format whose signature a text begins with. */
+/** Version of the format with the signature at the start of the text. */
 function canServerVersion(text: string): 2 | 3 | undefined {
   const version = SIGNATURE.exec(text)?.[1];
   return version === undefined ? undefined : version === '2' ? 2 : 3;
@@ -30,7 +30,7 @@ export class CanServerParser implements LogParser {
   #base = 0;
   /** Bytes of the file before those given. */
   #position = 0;
-  /** What came last is not a record. */
+  /** The last bytes are not a record. */
   #lost = false;
 
   /** @param begun first bytes of the file, as Latin-1 */
@@ -104,7 +104,7 @@ export class CanServerParser implements LogParser {
     return size;
   }
 
-  /** Goes on with the next byte; of bytes that are not records one after the other the first is a fault. */
+  /** Continues with the next byte. Only the first of several bytes that are not records is a fault. */
   #lose(at: number): number {
     const reason = 'bytes that are not records';
     if (!this.#lost) this.#recording.fault(0, `${reason}, from byte ${at} on`, reason);

@@ -49,7 +49,7 @@ export class CrtdLines implements LineParser {
   }
 }
 
-/** What the type of a record says: of a frame, of another `event`, or what is wrong. */
+/** Meaning of the type of a record: a frame, another `event`, or a fault. */
 function typeOf(word: string): { extended: boolean; channel: number; flags: number } | string {
   const frame = /^(\d{0,5})([RT])(11|29)$/i.exec(word);
   if (frame === null) return /^\d*[A-Z][A-Z\d]{2}$/i.test(word) ? 'event' : 'the type of the record is missing';

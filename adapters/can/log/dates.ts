@@ -33,11 +33,11 @@ const months: readonly RegExp[] = [
   /^(dec|dez|dic)/,
 ];
 
-/** Month 1..12 of a name or its abbreviation; 0 when it is none. */
+/** Month 1..12 of a name or its abbreviation. 0 for other text. */
 function monthOf(word: string): number {
   const east = /^(\d{1,2})[月월]$/.exec(word)?.[1];
   if (east !== undefined) return Number(east);
-  // An accent of another encoding is read as U+FFFD or as two characters: the letters around it still tell.
+  // An accent of another encoding is read as U+FFFD or as two characters: the letters around it are sufficient.
   const plain = word
     .toLowerCase()
     .normalize('NFD')

@@ -48,7 +48,7 @@ export class Fields {
     while (count < most && i <= to) {
       let a = i;
       while (a < to && padding[bytes[a] as number] === 1 && bytes[a] !== separator) a++;
-      // `="123"` tells spreadsheets that a number is a text.
+      // `="123"` marks a number as text for spreadsheets.
       if (bytes[a] === 61 && bytes[a + 1] === 34 && a + 1 < to) a++;
       const quoted = bytes[a] === 34 && a < to;
       if (quoted) a++;
@@ -137,7 +137,7 @@ export class Fields {
     return integerOf(this.bytes, this.start[field] as number, (this.end[field] as number) - drop);
   }
 
-  /** Decimal fraction (point or comma) times `scale`; NaN when it is none. */
+  /** Decimal fraction (point or comma) times `scale`. NaN for invalid text. */
   scaled(field: number, scale: number): number {
     if (field >= this.count) return Number.NaN;
     return scaledOf(this.bytes, this.start[field] as number, this.end[field] as number, scale);
@@ -180,7 +180,7 @@ function isPadding(code: number): boolean {
   return PADDING[code] === 1;
 }
 
-/** The column of a word at these positions; {@link Fields.splitAligned} says which. */
+/** Column of a word at these positions, for {@link Fields.splitAligned}. */
 function columnAt(extents: readonly (readonly [number, number])[], wide: number, from: number, to: number): number {
   let best = 0;
   let most = Number.NEGATIVE_INFINITY;
@@ -240,7 +240,7 @@ export function scaledOf(bytes: Uint8Array, from: number, to: number, scale: num
 /** Words remembered; a column that is called so may hold anything. */
 const mostWords = 1000;
 
-/** What the short words of a log mean (`Rx`, `DT`, `[8]`): the same few come in line after line. */
+/** Meanings of the short words of a log (`Rx`, `DT`, `[8]`): the same few occur in every line. */
 export class Words<Meaning> {
   private readonly meanings = new Map<number, Meaning>();
   private readonly read: (word: string) => Meaning;

@@ -9,7 +9,7 @@ export interface Head {
   readonly lines: readonly string[];
 }
 
-/** What reads a format. */
+/** Reader of a format. */
 export type FormatReader = BytesReader | FileReader;
 
 /** Reads bytes in the order in which they come, from a pipe as well. */
@@ -32,7 +32,7 @@ export interface LogPart {
   readonly name: string;
   /** Records. */
   readonly read: number;
-  /** Records that there are, where the file says so. */
+  /** Number of records, if the file contains it. */
   readonly count: number | undefined;
   /** Why none can be read. */
   readonly why: string | undefined;
@@ -40,7 +40,7 @@ export interface LogPart {
 
 /** An open file of frames. */
 export interface FrameFile {
-  /** Of a file in parts, what was read of each so far. */
+  /** For a file in parts: the part of each that was read so far. */
   readonly parts?: readonly LogPart[];
   /** Bytes of the file that were read, for a progress bar. */
   readonly position: number;
@@ -50,12 +50,12 @@ export interface FrameFile {
 }
 
 export interface FormatEntry<Reader extends FormatReader = FormatReader> {
-  /** What people call it. */
+  /** Name for people. */
   readonly name: string;
   readonly extensions: readonly string[];
   /** Programs and devices that write it. */
   readonly tools: string;
-  /** What is read of it, where that is not all. */
+  /** Supported part, if not all is read. */
   readonly note?: string;
   /** Lines that the format alone can have; a header counts as much as many lines. */
   score(head: Head): number;

@@ -11,7 +11,7 @@ import { hasColumnNames } from './table/header.ts';
 import { gvretLayout, type Layout } from './table/layout.ts';
 import type { LineParser } from './text.ts';
 
-/** Formats whose bytes are read in their order. */
+/** Formats that are read from the first byte to the last. */
 export const bytesFormats = [
   'candump',
   'candump-screen',
@@ -61,7 +61,7 @@ const named = header - 100;
 
 const tableModules = () => Promise.all([import('./text.ts'), import('./table/table.ts'), import('./table/choose.ts')]);
 
-/** Reads a table whose columns its lines show, or the user names. */
+/** Reads a table with columns that its lines show, or that the user names. */
 export async function tableReader(columns?: string): Promise<BytesReader> {
   const [{ TextParser }, { TableLines }, { chooseTable }] = await tableModules();
   return {
@@ -269,7 +269,7 @@ export const formats: Readonly<
   },
 };
 
-/** What any log may be packed in. */
+/** Packings of any log. */
 export const packings = ['.gz', '.zst', '.zip', '.tar'] as const;
 
 /** The formats by name, for people. */
@@ -305,7 +305,7 @@ export async function detect(head: Head): Promise<LogFormat | undefined> {
   return hasPlainTable(head) ? 'table' : undefined;
 }
 
-/** What loggers of CSS Electronics wrap MDF4 in: the 15th byte gives its kind. */
+/** Wrapping of MDF4 by loggers of CSS Electronics: the 15th byte is the kind. */
 const wrapped = (kind: number) => (text: string) => text.startsWith('Generic File') && text.charCodeAt(14) === kind;
 
 const beginsWith =

@@ -147,7 +147,7 @@ function unreadable(where: string, cause: unknown): VigieError {
   return new VigieError('input.unreadable', `cannot be read: ${reason}`, { where, cause });
 }
 
-/** What people can do about what the system says of a file. */
+/** Advice for errors of the system about a file. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file (check the path)',
   EISDIR: 'it is a folder (name the log in it)',

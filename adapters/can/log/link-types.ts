@@ -4,10 +4,10 @@
 export const SOCKETCAN = 227;
 export const SLL = 113;
 export const SLL2 = 276;
-/** Those whose packets may be CAN frames. */
+/** Link types with packets that may be CAN frames. */
 export const canLinkTypes: ReadonlySet<number> = new Set([SOCKETCAN, SLL, SLL2]);
 
-/** What people capture instead. */
+/** Link types of other captures. */
 const others: Readonly<Record<number, string>> = {
   1: 'Ethernet',
   101: 'IP',
@@ -40,12 +40,12 @@ interface PcapHeader {
   readonly linkType: number | undefined;
 }
 
-/** The header of a pcap file (draft-ietf-opsawg-pcap §4) by its first bytes as Latin-1; undefined when it is none. */
+/** Header of a pcap file (draft-ietf-opsawg-pcap §4) in its first bytes as Latin-1, or undefined. */
 export function pcapHeader(text: string): PcapHeader | undefined {
   const magic = magics[text.slice(0, 4)];
   if (magic === undefined) return undefined;
   const [a = 0, b = 0, c = 0, d = 0] = [...text.slice(20, 24)].map((character) => character.charCodeAt(0));
-  // The upper bits tell of frame check sequences.
+  // The upper bits concern frame check sequences.
   const linkType = magic.little ? (b << 8) | a : (c << 8) | d;
   return { ...magic, linkType: text.length < 24 ? undefined : linkType };
 }

@@ -1,4 +1,4 @@
-/** What a log gives, whatever its format. */
+/** Content of a log in any format. */
 import type { FrameBatch } from '../../../agent/ports.ts';
 import type { Diagnostic } from '../../../protocol/diagnostic.ts';
 import { VigieError } from '../../../protocol/errors.ts';
@@ -21,9 +21,9 @@ export interface LogReader {
   readonly faults: { readonly count: number; readonly first: readonly Diagnostic[] };
   /** The same, counted by reason. */
   readonly leftOut: readonly LeftOut[];
-  /** What holds no CAN data or remote frame that could be lost: comments, events, frames of other buses; by kind. */
+  /** Entries that are no CAN data or remote frames: comments, events, frames of other buses; by kind. */
   readonly passedOver: ReadonlyMap<string, number>;
-  /** Of a file in parts, such as the channel groups of MDF4, what was read of each so far. */
+  /** For a file in parts, such as the channel groups of MDF4: the part of each that was read so far. */
   readonly parts?: readonly LogPart[];
   /**
    * The frames in the order of the file. The same batch is filled again for each step; its frames are in order of
@@ -36,13 +36,13 @@ export interface LogReader {
 export interface LogOptions {
   /** Leaves out recognition by content. */
   readonly format?: LogFormat;
-  /** Takes all frames as from the bus of this name, whatever the log says. */
+  /** Assigns all frames to the bus of this name, whatever the log contains. */
   readonly bus?: string;
   /** Reads a table with these columns, e.g. `time,id,dlc,data`, whatever the content; `-` is a column passed over. */
   readonly columns?: string;
 }
 
-/** What every {@link LogReader} tells of its {@link Recording}. */
+/** Report of every {@link LogReader} on its {@link Recording}. */
 export class RecordingLog {
   frames = 0;
   protected readonly recording: Recording;

@@ -23,7 +23,7 @@ const P_CANXL = 0x000e;
 const OUTGOING = 4;
 
 const HEADER = 8;
-/** Bytes of a struct canfd_frame, by which a capture tells it apart that does not flag it. */
+/** Bytes of a struct canfd_frame. They identify FD frames in a capture without the flag. */
 const CANFD_MTU = 72;
 /** Flags of FD (linux/can.h): CANFD_BRS, CANFD_ESI, CANFD_FDF; of XL, in the byte before: CANXL_XLF. */
 const BRS = 1;

@@ -1,4 +1,4 @@
-/** What a recording may be packed in, by its content. */
+/** Packings of a recording, by their content. */
 import { type ByteInput, FileInput, type LogFile } from './input.ts';
 
 /** Bytes by which packed data are recognised. */

@@ -147,7 +147,7 @@ export class PcapngParser implements LogParser {
     return known;
   }
 
-  /** A packet whose bytes begin at `from`, in a block that ends with its options at `end`. */
+  /** A packet with bytes from `from` on, in a block with options that end at `end`. */
   #take(view: DataView, at: number, type: number, from: number, end: number): string | undefined {
     const recording = this.#recording;
     if (from > end) return 'a block is too small for a packet';
@@ -207,7 +207,7 @@ export class PcapngParser implements LogParser {
 
   #cut(end: number): number {
     this.#recording.fault(0, 'the file ends within a block');
-    // Said once, however often the end is asked for.
+    // Reported once, also if the end is requested several times.
     this.#lost = true;
     return end;
   }

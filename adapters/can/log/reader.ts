@@ -27,7 +27,7 @@ export async function openLog(path: string, options: LogOptions = {}): Promise<L
   return openIn(await openInput(path), new Recording(where, options.bus), options, mostPackings);
 }
 
-/** Opens the log in an input, which is closed when there is none. */
+/** Opens the log in an input. Closes the input if it is not a log. */
 async function openIn(
   given: ByteInput,
   recording: Recording,
@@ -51,7 +51,7 @@ async function openIn(
       input = new UnpackedInput(packing, input, buffer.slice(0, filled));
       filled = await fill(input, buffer, 0, magicSize);
     }
-    // Without a mark it takes a few characters to tell UTF-16.
+    // Without a byte-order mark, a few characters are needed to detect UTF-16.
     if (filled >= 2 && (buffer[0] === 0 || buffer[1] === 0 || (buffer[0] as number) >= 0xfe)) {
       filled = await fill(input, buffer, filled, utf16Proof);
       const { utf16Order, Utf16Input } = await import('./utf16.ts');
@@ -61,7 +61,7 @@ async function openIn(
         filled = 0;
       }
     }
-    // What lives must not wait for more than it takes to know the format: a bus may be silent for hours.
+    // A live input must wait no longer than needed to detect the format: a bus may be silent for hours.
     const lives = input.size === 0;
     filled = await fill(
       input,

@@ -78,7 +78,7 @@ export interface RecorderOptions extends RecordingBounds {
 
 /** Names sort by time: `20261121T080228.123Z.log`. */
 const NAME = /^\d{8}T\d{6}\.\d{3}Z(-\d+)?\.log$/;
-/** A disk that refused is tried again with the first frame after so many that were not recorded. */
+/** After a failure, the disk is tried again with the first frame after this many lost ones. */
 const PATIENCE = 10_000;
 
 /**

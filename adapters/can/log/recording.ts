@@ -1,4 +1,4 @@
-/** What every parser of log files writes to: the batch being filled, the bus names, the faults found so far. */
+/** Output of every parser of log files: the batch being filled, the bus names, the faults found so far. */
 import { ERROR, EXTENDED, type FrameBatch } from '../../../agent/ports.ts';
 import type { Diagnostic } from '../../../protocol/diagnostic.ts';
 import { append, createBatch } from '../frames.ts';
@@ -32,7 +32,7 @@ const mostReasons = 100;
 const MAX_KINDS = 100;
 const otherReasons = 'other reasons';
 
-/** A consumer of a file's bytes that fills a batch. Never throws on bad content: it reports a fault and goes on. */
+/** Consumes a file's bytes and fills a batch. Never throws on bad content: it reports a fault and continues. */
 export interface LogParser {
   /**
    * Consumes whole records (lines, objects) of `bytes` from `from` on, until the batch is full or the next record is
@@ -50,11 +50,11 @@ export class Recording {
   readonly faults: { count: number; readonly first: Diagnostic[] } = { count: 0, first: [] };
   /** {@link faults} again, counted by reason. */
   readonly leftOut: Map<string, LeftOut> = new Map();
-  /** What holds no CAN data or remote frame that could be lost: comments, events, frames of other buses; by kind. */
+  /** Entries that are no CAN data or remote frames: comments, events, frames of other buses; by kind. */
   readonly passedOver: Map<string, number> = new Map();
   /** As diagnostics name it; for an entry of an archive, the archive and the entry. */
   file: string;
-  /** All frames go to this bus, whatever the log says. */
+  /** All frames are assigned to this bus, whatever the log contains. */
   readonly only: string | undefined;
   /** Scratch for the payload of the frame being parsed. */
   readonly payload: Uint8Array = new Uint8Array(MAX_PAYLOAD_BYTES);
@@ -99,7 +99,7 @@ export class Recording {
     passedOver.set(name, (passedOver.get(name) ?? 0) + count);
   }
 
-  /** Index of the bus called `name`; -1 when 256 others were named before, which is all a batch can tell apart. */
+  /** Index of the bus called `name`. -1 after 256 other names, which is all that a batch can distinguish. */
   bus(name: string): number {
     if (this.only !== undefined) return 0;
     const known = this.buses.indexOf(name);

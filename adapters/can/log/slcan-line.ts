@@ -7,7 +7,7 @@ import { lengthOfCode } from './recording.ts';
 export const STAMP = 4;
 export const LETTERS = 'tTrRdDbB';
 export const bare = /^[0-7][\dA-F]{2}([\dA-F]{2}){0,8}$/i;
-/** Other files have lines of digits too: so many lines of at least this length prove a log of bare frames. */
+/** Other files have lines of digits too: this many lines of at least this length prove a log of bare frames. */
 const fewestBare = 3;
 const provingLength = 7;
 /** Commands and answers: open, close, speed, acceptance, version, serial number, status, acknowledged. */

@@ -42,7 +42,7 @@ export class LogSource implements FrameSource {
   private shift = 0;
   private latest = Number.NEGATIVE_INFINITY;
 
-  /** @param path a file, opened anew for every round */
+  /** @param path a file, opened again for every round */
   constructor(path: string, options: PlayOptions) {
     // Loaded only when a log is played: most units have live buses.
     this.open = async () => (await import('./reader.ts')).openLog(path, options);
@@ -106,7 +106,7 @@ export class LogSource implements FrameSource {
     }
   }
 
-  /** Gives a batch, at once or in the parts that are due together. `before` is the latest time of earlier rounds. */
+  /** Emits a batch, at once or in the parts that are due together. `before` is the latest time of earlier rounds. */
   private async give(batch: FrameBatch, before: number, receive: (batch: FrameBatch) => void): Promise<void> {
     const { at, flags, count } = batch;
     if (Number.isNaN(this.shift)) this.shift = before + pause - (at[0] as number);

@@ -111,7 +111,7 @@ class Rows implements FrameFile {
     else this.#rows = arraysOf(database, queryOf(table)).iterate() as unknown as Iterator<Row>;
   }
 
-  /** As far as row numbers tell. */
+  /** Estimated from row numbers. */
   get position(): number {
     return this.#ended ? this.#size : Math.floor(this.#size * Math.min(1, this.#count / Math.max(1, this.#last ?? 0)));
   }
@@ -154,7 +154,7 @@ class Rows implements FrameFile {
         this.#block = blocks.all(this.#number) as unknown as readonly Row[];
         this.#place = 1;
       } catch {
-        // What stands before a damage is read row by row.
+        // Rows before a damaged place are read one by one.
         const rest = arraysOf(this.#database, `${queryOf(this.#table)} WHERE ${rowNumberOf(this.#table)} > ?`);
         this.#rows = rest.iterate(this.#number) as unknown as Iterator<Row>;
         this.#block = [];
@@ -171,7 +171,7 @@ class Rows implements FrameFile {
     return this.#block[0];
   }
 
-  /** A row whose number is damaged hides others from a search by numbers. */
+  /** A row with a damaged number hides others from a search by numbers. */
   #compareCount(): void {
     const row = this.#database.prepare(`SELECT count(*) AS n FROM ${quoted(this.#table.name)}`).get();
     if (Number(row?.['n']) !== this.#count) throw new Error(`it has ${row?.['n']} rows`);
@@ -230,7 +230,7 @@ function queryOf({ name, columns }: Table, further = ''): string {
   const length = columns.has('dlc') ? '| (dlc << 32)' : '';
   const valid = `arbitration_id BETWEEN 0 AND ${EXTENDED / 4 - 1}${columns.has('dlc') ? ' AND dlc BETWEEN 0 AND 255' : ''}`;
   const id = `arbitration_id ${flag('extended', 29)} ${flag('remote', 30)} ${flag('error', 31)} ${length}`;
-  // A time that is text is none.
+  // A text is not a time.
   const time = "CASE WHEN typeof(ts) IN ('real', 'integer') THEN CAST(ts AS REAL) END";
   const bytes = `hex(substr(data, 1, ${MAX_PAYLOAD_BYTES + 1}))`;
   return `SELECT ${time}, CASE WHEN ${valid} THEN ${id} END, ${bytes}${further} FROM ${quoted(name)}`;

@@ -8,7 +8,7 @@ const STANDARD_INPUT = 0;
 const SIZE = 65_536;
 /** Who writes less at a time writes as things happen, as a full bus in candump text does in one turn. Bytes. */
 const TRICKLE = 8_192;
-/** Between two reads of what trickles: the processor wakes once for the frames of so long, not for each line. ms */
+/** Interval of reads of a slow input, ms: the processor wakes once for all frames of this time, not for each line. */
 const TURN = 40;
 
 /**

@@ -24,7 +24,7 @@ export class TextInput {
     this.#input = input;
   }
 
-  /** Begins to read, and tells UTF-16 from UTF-8; throws `input.unreadable`. */
+  /** Starts reading, and detects UTF-16 or UTF-8. Throws `input.unreadable`. */
   static async open(input: ByteInput): Promise<TextInput> {
     const head = new Uint8Array(CHUNK);
     const begun = head.subarray(0, await fill(input, head, 0, PROOF));

@@ -1,4 +1,4 @@
-/** Cuts text logs into lines (LF, CRLF or CR alone) and gives each to the parser of the format. */
+/** Splits text logs into lines (LF, CRLF or CR alone) and passes each to the parser of the format. */
 import type { LogParser, Recording } from './recording.ts';
 
 /** Bytes of the longest line that is looked at; a longer one is a fault and is passed over without being kept. */
@@ -80,7 +80,7 @@ export class TextParser implements LogParser {
   }
 }
 
-/** Position of the next LF or CR; `end` when there is none. */
+/** Position of the next LF or CR, or `end`. */
 function lineEnd(bytes: Uint8Array, from: number, end: number): number {
   let i = from;
   while (i < end && bytes[i] !== 10 && bytes[i] !== 13) i++;

@@ -140,7 +140,7 @@ function places(letters: string): Places {
   return { O: at('O'), T: at('T'), B: at('B'), I: at('I'), d: at('d'), l: at('l'), L: at('L'), D: at('D') };
 }
 
-/** What the type of a line says: in version 2 its code, in version 1 a direction or an error. */
+/** Meaning of the type of a line: in version 2 its code, in version 1 a direction or an error. */
 interface Type {
   readonly code: string;
   /** In version 2, of a frame. */
@@ -162,7 +162,7 @@ function typeOf(word: string): Type {
   };
 }
 
-/** Flags of a frame in this direction; -1 for a word that is none. */
+/** Flags of a frame in this direction. -1 for an unknown word. */
 function directionOf(word: string): number {
   return /^[rt]x$/i.test(word) ? (/^t/i.test(word) ? SENT : 0) : -1;
 }

@@ -13,7 +13,7 @@ const LARGEST = 256 * 1024 ** 3;
 
 type Packing = 'gzip' | 'zstd' | 'deflate';
 
-/** Unpacks as it is read, several members or frames one after the other; of what was cut it gives what there is. */
+/** Unpacks several members or frames one after the other while reading. Returns the readable part of a cut file. */
 export class UnpackedInput implements ByteInput {
   /** Set when unpacking ended early. */
   broken: string | undefined;

@@ -14,7 +14,7 @@ export interface ZipEntry {
   readonly size: number;
   /** Where its local header lies. */
   readonly offset: number;
-  /** Where its bytes begin, in an archive whose list says so. */
+  /** Start of its bytes, in an archive with a list that contains it. */
   readonly begin?: number;
 }
 
@@ -79,7 +79,7 @@ function entryAt(view: DataView, at: number): ZipEntry {
   const nameLength = view.getUint16(at + 28, true);
   const name = new Uint8Array(view.buffer, view.byteOffset + at + ENTRY_SIZE, nameLength);
   const sizes = [view.getUint32(at + 24, true), view.getUint32(at + 20, true), view.getUint32(at + 42, true)];
-  // Of the fields that are too large only those are in the extra field, in this order.
+  // Only the fields that are too large are in the extra field, in this order.
   let extra = extra64(view, at + ENTRY_SIZE + nameLength, view.getUint16(at + 30, true));
   const [size = 0, packed = 0, offset = 0] = sizes.map((value) => {
     if (value !== TOO_LARGE || extra === undefined || extra.byteLength < 8) return value;

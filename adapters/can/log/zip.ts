@@ -107,7 +107,7 @@ class ZipLog extends RecordingLog implements LogReader {
     return this.#entry?.position ?? this.#file.size;
   }
 
-  /** Opens the next recording; false when there is none. */
+  /** Opens the next recording. Returns false after the last. */
   async next(): Promise<boolean> {
     const { recording } = this;
     for (let entry = this.#left.shift(); entry !== undefined; entry = this.#left.shift()) {

@@ -22,7 +22,7 @@ import { LineSplitter } from './splitter.ts';
 export interface SlcanOptions extends Rates {
   /** Name of the bus in the profile. */
   readonly bus: string;
-  /** What errors name: the device or address. */
+  /** Device or address, for errors. */
   readonly name: string;
   readonly open: OpenLine;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ export interface SlcanOptions extends Rates {
    * can only join in is not opened.
    */
   readonly sends?: boolean;
-  /** What the firmware understands; by default what it says to `V` decides. */
+  /** Commands that the firmware understands. Default: by its answer to `V`. */
   readonly dialect?: Dialect;
   /** Whether the unit sleeps, which then asks the adapter nothing; default: never. */
   readonly rest?: Rest;
@@ -41,9 +41,9 @@ export interface SlcanOptions extends Rates {
   readonly random?: () => number;
 }
 
-/** How often an adapter that answers is asked for its status flags. ms */
+/** Interval of requests for the status flags of an adapter that answers, ms. */
 const STATUS = 10_000;
-/** One that answered and now says nothing, not even to that, is opened anew. ms */
+/** An adapter that answered before and is silent for this time, also to that request, is opened again. ms */
 const SILENCE = 25_000;
 /** How long a line may take to accept the last command. ms */
 const FAREWELL = 500;
@@ -59,7 +59,7 @@ export class SlcanBus implements FrameSource, FrameSender {
   #talk: SlcanConversation;
   #splitter: LineSplitter;
   #intake: FrameIntake | undefined;
-  /** The channel is open: frames are of the bus and rate asked for. */
+  /** The channel is open: frames are from the requested bus and rate. */
   #running = false;
   readonly #counts = { frames: 0, broken: 0, sent: 0, unsent: 0, overruns: 0, errors: 0 };
   #cancelStatus: () => void = () => undefined;
@@ -176,7 +176,7 @@ export class SlcanBus implements FrameSource, FrameSender {
         throw this.#unfit(`the adapter refuses the bit rate (${command})`);
     }
     await this.#join(talk, dialect);
-    // The line may have ended in the moment of the last answer.
+    // The line may have ended during the last answer.
     if (talk.over) return;
     this.#running = true;
     if (talk.acknowledges !== true || this.#options.rest?.asleep === true) return;
@@ -244,7 +244,7 @@ export class SlcanBus implements FrameSource, FrameSender {
     this.#intake?.add(this.#frame);
   }
 
-  /** What is neither frame nor plain yes. */
+  /** A line that is neither a frame nor a plain confirmation. */
   #word(text: string): void {
     const talk = this.#talk;
     const flags = /^F([0-9A-F]{2})$/i.exec(text);
@@ -256,7 +256,7 @@ export class SlcanBus implements FrameSource, FrameSender {
     } else if (text === 'z' || text === 'Z' || talk.command === 'V') {
       talk.done(text);
     } else if (/^(e\d[a-z]|s[a-z]\d{6}$)/i.test(text)) {
-      // Newer firmware tells errors and error counters by itself.
+      // Newer firmware reports errors and error counters automatically.
       this.#counts.errors++;
     } else if (this.#running) {
       this.#counts.broken++;

@@ -17,7 +17,7 @@ export interface SlcanFrame {
   id: number;
   /** FD and BIT_RATE_SWITCH. */
   flags: number;
-  /** Bytes of payload; those asked for by a remote frame. */
+  /** Bytes of payload, or the requested number for a remote frame. */
   length: number;
   /** 64 bytes, of which the first `length` count; zeros for a remote frame. */
   readonly data: Uint8Array;
@@ -38,7 +38,7 @@ const microsecondWrap = 2 ** 32 / 1000;
 const mostStandard = 0x7ff;
 const mostExtended = 0x1fff_ffff;
 
-/** Value of a hexadecimal digit by its character code; 255 for what is none. */
+/** Value of a hexadecimal digit by its character code. 255 for other characters. */
 const digits = new Uint8Array(256).fill(255);
 for (const [value, digit] of [...'0123456789abcdef'].entries()) {
   digits[digit.charCodeAt(0)] = value;
@@ -121,7 +121,7 @@ function numberIn(line: Uint8Array, from: number, to: number): number {
   return value;
 }
 
-/** What is to be sent; `length` is that of a remote frame, else the payload's. */
+/** Command to send. `length` is that of a remote frame, or of the payload. */
 interface WrittenFrame {
   readonly id: number;
   readonly flags: number;

@@ -1,4 +1,4 @@
-/** Commands to an adapter and what it says to them, one at a time. */
+/** Sends commands to an adapter and matches its answers, one at a time. */
 import type { Clock } from '../../../agent/ports.ts';
 
 /** `silent`: the adapter said nothing in time. */
@@ -24,7 +24,7 @@ export class SlcanConversation {
   #question: Question | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #over: Error | undefined;
-  /** The adapter says yes or no to commands; there are some that never do. */
+  /** The adapter confirms or refuses commands. Some adapters never do. */
   acknowledges: boolean | undefined;
   /** The adapter echoes commands. */
   echoes = false;
@@ -52,12 +52,12 @@ export class SlcanConversation {
     return this.#over !== undefined;
   }
 
-  /** What is asked now; undefined when no answer is due. */
+  /** The running command. Undefined if no answer is due. */
   get command(): string | undefined {
     return this.#question?.command;
   }
 
-  /** True when the line is the repetition of what is being asked. */
+  /** True if the line is an echo of the running command. */
   echoed(text: string): boolean {
     return this.#question !== undefined && text === this.#question.command;
   }
@@ -74,7 +74,7 @@ export class SlcanConversation {
     this.#question?.answer({ kind: 'refused' });
   }
 
-  /** The line is gone: nothing more is asked or answered. */
+  /** The line has ended: no more commands and answers. */
   end(reason: string): void {
     this.#over = new Error(reason);
     this.#question?.abandon(this.#over);

@@ -1,4 +1,4 @@
-/** Gathers the frames that come together and gives them their times. */
+/** Collects frames that arrive together and assigns their times. */
 import type { Clock, FrameBatch } from '../../../agent/ports.ts';
 import { append, createBatch } from '../frames.ts';
 import type { SlcanFrame } from './codec.ts';

@@ -7,7 +7,7 @@ export interface BusSocketOptions {
   readonly interface: string;
   /** Absent: every frame. */
   readonly filters?: readonly IdentifierFilter[];
-  /** Bytes asked for the kernel's queue, its own bookkeeping included. */
+  /** Requested bytes of the kernel's queue, with its own bookkeeping. */
   readonly receiveBuffer: number;
   /** Deliver what was sent here as well; without, only {@link BusSocket.echoes} names it. */
   readonly own: boolean;
@@ -18,7 +18,7 @@ export interface BusSocketOptions {
 export interface BusSocket {
   /** True when FD frames pass. */
   readonly flexible: boolean;
-  /** What the last {@link receive} gave. */
+  /** Result of the last {@link receive}. */
   readonly batch: FrameBatch;
   /** Most messages of one {@link receive}. */
   readonly slots: number;
@@ -35,11 +35,11 @@ export interface BusSocket {
    * filters let pass. A driver without echo (no ECHO among the flags of ip-link(8)) tells it of all that it was given.
    */
   readonly echoes: readonly number[];
-  /** From now on these frames pass and no others; error frames always do. Gives 0 or a negative errno. */
+  /** From now on only these frames pass; error frames always pass. Returns 0 or a negative errno. */
   filter(filters: readonly IdentifierFilter[]): number;
-  /** Fetches what has come; gives the number of messages or a negative errno. Never waits. */
+  /** Fetches the received messages. Returns their number or a negative errno. Never waits. */
   receive(now: number): number;
-  /** Writes one frame as the kernel has it; gives its size or a negative errno. Never waits. */
+  /** Writes one frame in the form of the kernel. Returns its size or a negative errno. Never waits. */
   write(bytes: Uint8Array, length: number): number;
   /** Calls `ready` once, when there is something to receive or an error to fetch. */
   wait(ready: () => void): void;
@@ -51,6 +51,6 @@ export interface BusSocket {
 export interface CanKernel {
   /** @throws VigieError `input.unreadable` when the interface is not there, not up or no CAN interface */
   open(options: BusSocketOptions): BusSocket;
-  /** Calls `changed` when interfaces come, go or change; the result ends that. Undefined: the kernel does not tell. */
+  /** Calls `changed` when interfaces appear, vanish or change. The result ends that. Undefined: not supported. */
   watchLinks(changed: () => void): (() => void) | undefined;
 }

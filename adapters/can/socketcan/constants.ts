@@ -24,7 +24,7 @@ export const SO_RXQ_OVFL = 40;
 export const SO_MEMINFO = 55;
 /** Linux 5.1: seconds in 64 bits on every architecture. */
 export const SO_TIMESTAMPNS_NEW = 64;
-/** linux/sock_diag.h: place of the drop counter among the 32-bit words that SO_MEMINFO gives, and their number. */
+/** linux/sock_diag.h: index of the drop counter among the 32-bit words of SO_MEMINFO, and their number. */
 export const SK_MEMINFO_DROPS = 8;
 export const SK_MEMINFO_VARS = 9;
 

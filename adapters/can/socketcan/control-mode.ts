@@ -1,4 +1,4 @@
-/** How a CAN controller was set up, as the kernel tells it (rtnetlink(7), linux/can/netlink.h). */
+/** Settings of a CAN controller, as reported by the kernel (rtnetlink(7), linux/can/netlink.h). */
 import {
   AF_NETLINK,
   CAN_CTRLMODE_ONE_SHOT,
@@ -21,7 +21,7 @@ import type { Libc } from './libc.ts';
 const HEADER = 16;
 /** `struct ifinfomsg`: family, type, index, flags, change. */
 const INFORMATION = 16;
-/** Room for all that the kernel says of one interface (NLMSG_GOODSIZE is less). */
+/** Room for the kernel's report on one interface (NLMSG_GOODSIZE is less). */
 const ANSWER = 32 * 1024;
 
 /**
@@ -48,7 +48,7 @@ export function isOneShot(libc: Pick<Libc, 'socket' | 'write' | 'receive' | 'clo
   }
 }
 
-/** Whether an answer to RTM_GETLINK says `one-shot on`. */
+/** Whether an answer to RTM_GETLINK contains `one-shot on`. */
 export function readOneShot(answer: Uint8Array): boolean {
   if (answer.length < HEADER + INFORMATION) return false;
   const view = new DataView(answer.buffer, answer.byteOffset, answer.length);

@@ -1,4 +1,4 @@
-/** Whether a frame that was written has left: the kernel gives it back when its driver reports the transmission. */
+/** Detects that a written frame has been sent: the kernel echoes it when its driver reports the transmission. */
 import type { Clock, Log } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { BusSocket } from './bus-socket.ts';
@@ -118,7 +118,7 @@ export class EchoWatch {
     if (this.#frame !== frame) return;
     const name = nameOf(frame.id);
     if (lossesOf(socket) !== losses) {
-      // The echo may be among what was dropped, and what filled the queue says that the bus talks.
+      // The echo may be among the dropped frames, and a full queue proves that the bus is active.
       this.#frame = undefined;
       const message = `the agent does not know whether frame ${name} has left: the kernel dropped received frames meanwhile`;
       frame.settle?.(this.#error(message));

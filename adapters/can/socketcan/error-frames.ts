@@ -1,4 +1,4 @@
-/** What the controller says in error frames (linux/can/error.h), counted by class. */
+/** Error frames of the controller (linux/can/error.h), counted by class. */
 
 const TX_TIMEOUT = 0x001;
 const LOSTARB = 0x002;
@@ -17,7 +17,7 @@ const CRTL_WARNING = 0x04 | 0x08;
 const CRTL_PASSIVE = 0x10 | 0x20;
 const CRTL_ACTIVE = 0x40;
 
-/** Counts since the start. One frame may tell of several classes. */
+/** Counts since the start. One frame may belong to several classes. */
 export class ErrorCounts {
   /** Error frames. */
   errors = 0;

@@ -1,4 +1,4 @@
-/** What the kernel knows of a network interface (netdevice(7)). */
+/** The kernel's facts about a network interface (netdevice(7)). */
 import { readFileSync } from 'node:fs';
 import { ARPHRD_CAN, IFF_UP, IFNAMSIZ, SIOCGIFFLAGS, SIOCGIFHWADDR, SIOCGIFINDEX, SIOCGIFMTU } from './constants.ts';
 import type { Libc } from './libc.ts';

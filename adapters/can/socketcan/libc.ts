@@ -5,7 +5,7 @@ import { withPackage } from '../../../protocol/missing-package.ts';
 import { MSG_DONTWAIT } from './constants.ts';
 import type { PointerSize } from './layouts.ts';
 
-/** Calls give what the kernel gives: a number of at least 0, or the negative of an errno. None blocks. */
+/** Calls return the kernel's result: a number of at least 0, or a negative errno. None blocks. */
 export interface Libc {
   readonly pointerSize: PointerSize;
   socket(domain: number, type: number, protocol: number): number;
@@ -15,7 +15,7 @@ export interface Libc {
   getOption(descriptor: number, level: number, name: number, value: Uint8Array): number;
   /** Works on `argument` in place. */
   ioctl(descriptor: number, request: number, argument: Uint8Array): number;
-  /** `vector` is a row of `struct mmsghdr` in memory whose addresses are in it. Never waits. */
+  /** `vector` is a row of `struct mmsghdr` in memory that contains the addresses. Never waits. */
   receiveMany(descriptor: number, vector: Uint8Array, count: number): number;
   /** One datagram. Never waits. */
   receive(descriptor: number, into: Uint8Array): number;

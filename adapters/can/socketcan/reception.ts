@@ -6,7 +6,7 @@ import { errorName } from './libc.ts';
 
 /** The kernel filters what comes back to the sender like any other frame. */
 export class FrameReception {
-  /** Of what is wanted; undefined: everything. */
+  /** Identifiers of the wanted frames. If omitted, everything. */
   #filters: readonly IdentifierFilter[] | undefined;
   readonly #always: readonly (number | IdentifierFilter)[];
   #wanted: readonly (number | IdentifierFilter)[];
@@ -60,7 +60,7 @@ export class FrameReception {
   /** Lets only pass what is wanted: others may send often what was sent here once. */
   narrow(socket: BusSocket): void {
     if (this.#widened === undefined || this.#filters === undefined) return;
-    // Where the kernel refuses more than what is wanted goes on coming, which does no harm.
+    // If the kernel refuses, other frames continue to arrive, which does no harm.
     if (socket.filter(this.#filters) >= 0) this.#widened = undefined;
   }
 

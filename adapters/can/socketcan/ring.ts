@@ -26,7 +26,7 @@ const PAYLOAD = 8;
  *     [ mmsghdr × slots | iovec × slots | control data × slots | frames × slots ]
  */
 export class ReceiveRing {
-  /** What the last {@link receive} gave. */
+  /** Result of the last {@link receive}. */
   readonly batch: FrameBatch;
   readonly slots: number;
   /** Frames that the socket had to drop since it was made, as it said last (SO_RXQ_OVFL). */
@@ -47,7 +47,7 @@ export class ReceiveRing {
   readonly #words: Uint32Array;
   readonly #errors: ErrorCounts;
   readonly #own: boolean;
-  /** Slots whose header the kernel has changed. */
+  /** Slots with a header that the kernel has changed. */
   #used = 0;
 
   /** @param own whether frames that this socket sent itself come into the batch as well, flagged SENT */
@@ -133,7 +133,7 @@ export class ReceiveRing {
     const end = span(length);
     const { data } = batch;
     for (let i = 0; i < length; i++) data[offset + i] = memory[place + PAYLOAD + i] as number;
-    // What a sender left behind its payload is none of it.
+    // Bytes of the sender after the payload do not belong to it.
     for (let i = length; i < end; i++) data[offset + i] = 0;
     const n = batch.count;
     batch.at[n] = at;
@@ -145,7 +145,7 @@ export class ReceiveRing {
     batch.count = n + 1;
   }
 
-  /** Reads the control messages of a slot. Gives the time of reception, UTC ms; 0 when they have no time. */
+  /** Reads the control messages of a slot. Returns the time of reception, UTC ms, or 0 if they have no time. */
   #control(slot: number, length: number): number {
     const { layout } = this;
     const { cmsghdr } = layout;
@@ -194,7 +194,7 @@ export class ReceiveRing {
     }
   }
 
-  /** Gives the kernel the whole room for control data again: it left in its place how much it took. */
+  /** Restores the whole room for control data: the kernel has replaced the size by the used size. */
   #reset(): void {
     const { mmsghdr } = this.layout;
     const words = this.#words;

@@ -75,7 +75,7 @@ function setOptions(libc: Libc, descriptor: number, found: Interface, options: B
     demand(libc.setOption(descriptor, SOL_CAN_RAW, CAN_RAW_FILTER, filterBytes(filters)), name, 'CAN_RAW_FILTER');
   }
   demand(set(SOL_CAN_RAW, CAN_RAW_ERR_FILTER, CAN_ERR_MASK), name, 'CAN_RAW_ERR_FILTER');
-  // That a frame comes back says that it has left (clauses 4.1.4 and 4.1.7).
+  // The echo of a frame proves that it was sent (clauses 4.1.4 and 4.1.7).
   demand(set(SOL_CAN_RAW, CAN_RAW_RECV_OWN_MSGS, 1), name, 'CAN_RAW_RECV_OWN_MSGS');
   if (found.mtu >= CANFD_MTU) demand(set(SOL_CAN_RAW, CAN_RAW_FD_FRAMES, 1), name, 'CAN_RAW_FD_FRAMES');
   if (set(SOL_SOCKET, SO_TIMESTAMPNS_NEW, 1) < 0) {
@@ -83,7 +83,7 @@ function setOptions(libc: Libc, descriptor: number, found: Interface, options: B
   }
   demand(set(SOL_SOCKET, SO_RXQ_OVFL, 1), name, 'SO_RXQ_OVFL');
   const buffer = Math.min(receiveBuffer, LARGEST_BUFFER);
-  // Beyond net.core.rmem_max only with CAP_NET_ADMIN; without, the kernel gives as much as that.
+  // More than net.core.rmem_max needs CAP_NET_ADMIN. Without it, the kernel grants that maximum.
   if (set(SOL_SOCKET, SO_RCVBUFFORCE, buffer) < 0) demand(set(SOL_SOCKET, SO_RCVBUF, buffer), name, 'SO_RCVBUF');
 }
 
@@ -162,7 +162,7 @@ class RawSocket implements BusSocket {
   }
 
   filter(filters: readonly IdentifierFilter[]): number {
-    // The kernel takes the new ones before it lets go of the old, and gives no frame twice (net/can/raw.c).
+    // The kernel applies the new ones before it drops the old ones, and delivers no frame twice (net/can/raw.c).
     return this.#libc.setOption(this.#descriptor, SOL_CAN_RAW, CAN_RAW_FILTER, filterBytes(filters));
   }
 

@@ -45,7 +45,7 @@ export interface SocketCanOptions {
 
 /** Between two reads while the bus talks, ms: the processor wakes once for all frames of so long. Each has its own time. */
 const TURN = 40;
-/** The same while somebody on the bus was asked something: an answer is waited for. ms */
+/** The same while a request on the bus waits for its answer, ms. */
 const QUICK_TURN = 5;
 /** The same while a frame is on its way out: the next waits for it. ms */
 const ECHO_TURN = 1;
@@ -53,11 +53,11 @@ const ECHO_TURN = 1;
 const CONVERSATION = 1_000;
 /** Reads in one turn before others get theirs. */
 const READS = 16;
-/** Reads at most of a socket with a fault, whose queue is all that is left: more than fits it. */
+/** Largest number of reads of a failed socket, which has only its queue left: more than fits it. */
 const LAST_READS = 1024;
 /** Waits before the interface is looked for again, ms. */
 const WAITS = { first: 100, longest: 5000 };
-/** The longest while the unit sleeps, where the kernel tells of changes. ms */
+/** The longest while the unit sleeps, if the kernel reports changes, ms. */
 const SLEEPING_WAIT = 600_000;
 /** After word of a change the interface is looked for this much later: changes come in bursts. ms */
 const SETTLING = 50;
@@ -259,7 +259,7 @@ export class SocketCan implements FrameSource, FrameSender {
     this.#wait();
   }
 
-  /** Closes what is open, and opens it anew after a wait. */
+  /** Closes the socket, and opens it again after a wait. */
   #retry(reason: string): void {
     this.#close(reason);
     if (reason !== this.#reason) this.#log?.warn('can.waiting', { interface: this.#interface, reason });
@@ -302,7 +302,7 @@ export class SocketCan implements FrameSource, FrameSender {
     this.#cancel = this.#clock.after(delay, due);
   }
 
-  /** Silence: the kernel says when there is something. */
+  /** Silence: the kernel notifies of new frames. */
   #wait(): void {
     this.#socket?.wait(() => this.#read());
   }

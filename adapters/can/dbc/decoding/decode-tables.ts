@@ -127,7 +127,7 @@ export class DecodeTables {
     return this.#plan(start, plain, swapped, selector);
   }
 
-  /** Of a plan with a selector, the plan of what is wanted when the multiplexor has this raw value. */
+  /** For a plan with a selector: the plan of the wanted signals for this raw value of the multiplexor. */
   select(plan: number, raw: number): number {
     const end = this.plans[plan + PLAN_END_ROW]!;
     const rows: number[] = [];

@@ -41,11 +41,11 @@ import {
 } from './slot-record.ts';
 import { type BusSlots, Slots, TAIL_SIZE } from './slots.ts';
 
-/** What was seen since the decoder was made. */
+/** Counts since the decoder was made. */
 interface DecodeCounts extends ShortCounts {
   /** Frames that carry wanted signals. */
   frames: number;
-  /** Of these, frames equal to the previous one of their identifier. */
+  /** Those of them that are equal to the previous frame of their identifier. */
   repeated: number;
 }
 
@@ -372,7 +372,7 @@ export class DbcDecoder implements FrameDecoder {
     return group << GROUP_SHIFT;
   }
 
-  /** Makes the tables of a bus whose first frame has come. */
+  /** Makes the tables of a bus at its first frame. */
   #prepare(number: number): BusSlots {
     const bus = this.#slots.prepare(this.#buses[number]);
     this.#byBus[number] = bus;

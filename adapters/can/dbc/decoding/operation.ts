@@ -3,7 +3,7 @@
  * slot-record.ts gives.
  */
 
-/** Of the register file: 64 bytes are 16 words; two more so that the step past the last word reads something. */
+/** Size of the register file: 64 bytes are 16 words, and two more so that the step past the last word reads memory. */
 export const LITTLE = 0;
 export const BIG = 18;
 export const REGISTERS = 36;

@@ -87,7 +87,7 @@ export class Readings implements BatchReadings {
     this.raws.set(raws);
   }
 
-  /** Gives all readings to a sink, in the order of the batch. */
+  /** Passes all readings to a sink, in the order of the batch. */
   deliver({ at }: FrameBatch, sink: ReadingSink): void {
     const { count, values, raws } = this;
     for (let i = 0; i < count; i++) {

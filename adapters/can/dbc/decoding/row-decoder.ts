@@ -23,7 +23,7 @@ export class RowDecoder {
   /** Per row: its raw value, and whether it was there. */
   #raw = new Float64Array(0);
   #there = new Uint8Array(0);
-  /** What the frame carries so far. */
+  /** Content of the frame so far. */
   #signals = new Int32Array(0);
 
   constructor(tables: DecodeTables, slots: Slots, counts: ShortCounts) {

@@ -40,7 +40,7 @@ import {
   UNLINKED,
 } from './slot-record.ts';
 
-/** What is known of one bus. */
+/** State of one bus. */
 export interface BusSlots {
   /** By 11-bit identifier; {@link NO_SLOT} where nothing is wanted. */
   readonly standard: Int32Array;
@@ -165,7 +165,7 @@ export class Slots {
     return this.branches[at]!;
   }
 
-  /** @param described the identifier is in a description: there are only so many, so its frames may have branches. */
+  /** @param described the identifier is in a description: their number is limited, so its frames may have branches. */
   #slotFor(bus: BusSlots, id: number, remembered: boolean, described: boolean): number {
     const messages = bus.indexes.map((index) => index.find(id));
     const wanted = messages.flatMap((message) => (message && bus.wanted.get(message)) ?? []);

@@ -11,13 +11,13 @@ import type { LogFile } from '../input.ts';
 export const HEAD = 24;
 /** Bytes read at a time: blocks that belong together lie together. */
 const WINDOW = 64 * 1024;
-/** Of a block that is kept in memory; a list of a million blocks has 8 MiB. */
+/** Largest block that is kept in memory. A list of a million blocks has 8 MiB. */
 const LARGEST = 16 * 1024 * 1024;
 /** Characters of a name or comment that are read. */
 const LONGEST_TEXT = 1024;
 const TWO_32 = 4_294_967_296;
 
-/** Something in the file is not as the format has it; the message says what. */
+/** The file violates the format. The message has the details. */
 export class Damage extends Error {}
 
 interface BlockHead {
@@ -100,7 +100,7 @@ export class Blocks {
     return { ...head, links: found, data: new DataView(bytes.buffer, HEAD + 8 * linkCount) };
   }
 
-  /** The text of a ##TX or ##MD; empty when there is none. */
+  /** Text of a ##TX or ##MD, or an empty text. */
   async text(position: number): Promise<string> {
     if (position === 0) return '';
     const { id, length, linkCount } = await this.head(position);

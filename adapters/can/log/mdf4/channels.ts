@@ -85,7 +85,7 @@ export function unsignedReader({ byte, bit, bits, dataType }: MdfChannel): Read 
   };
 }
 
-/** Reads a number of any kind and width; undefined when the channel is none. */
+/** Reads a number of any kind and width. Undefined if the channel is not numeric. */
 function numberReader(channel: MdfChannel): Read | undefined {
   const { byte, bit, bits, dataType } = channel;
   const little = dataType % 2 === 0;
@@ -110,7 +110,7 @@ export function offsetReader(channel: MdfChannel): Read | undefined {
   return isOffset ? unsignedReader({ ...channel, dataType: 0 }) : undefined;
 }
 
-/** Reads the seconds of a time channel, or says why that is not possible. */
+/** Reads the seconds of a time channel, or returns why that is not possible. */
 export async function secondsReader(channel: MdfChannel, blocks: Blocks): Promise<Read | string> {
   const { conversion, dataType, bits } = channel;
   const raw = numberReader(channel);

@@ -6,7 +6,7 @@ import type { Group } from './layout.ts';
 import type { DataStream } from './stream.ts';
 
 export interface Cursor {
-  /** What was read of each of its groups so far. */
+  /** Part of each of its groups that was read so far. */
   readonly parts: readonly LogPart[];
   /** Adds frames until the batch is full or no more come; false at the end. */
   fill(batch: FrameBatch): Promise<boolean>;
@@ -65,13 +65,13 @@ export class RecordBytes {
   }
 }
 
-/** @param read records, of which the file says that there are more or not */
+/** @param read number of records, which may be less than the number in the file */
 export function partOf({ number, contents, name, count }: Group, read: number, why?: string): LogPart {
   const title = `channel group ${number} (${name === '' ? contents : `${contents}, ${name}`})`;
   return { name: title, read, count: count === undefined || count === 0 ? undefined : count, why };
 }
 
-/** Counts the records of a group that cannot be read; a file that was cut has fewer than it says. */
+/** Counts the records of an unreadable group. A truncated file has fewer than its header states. */
 export function reportUnread(recording: Recording, group: Group, why: string, found: number): void {
   const count = Math.max(group.count ?? 0, found);
   if (count === 0) return;

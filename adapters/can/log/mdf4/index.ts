@@ -65,7 +65,7 @@ export async function openMdf4(file: LogFile, recording: Recording): Promise<Fra
   };
 }
 
-/** What reads the frames of a data group; nothing when it has none. */
+/** Reader of the frames of a data group, or undefined. */
 async function cursorsOf(
   dataGroup: DataGroup,
   layout: MdfLayout,
@@ -156,7 +156,7 @@ function readerOf(
   };
 }
 
-/** What a file without CAN frames has. */
+/** Contents of a file without CAN frames. */
 function withoutFrames({ dataGroups }: MdfLayout): string {
   const counts = new Map<string, number>();
   for (const { groups } of dataGroups) {

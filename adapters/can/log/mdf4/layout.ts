@@ -16,7 +16,7 @@ import {
   VLSD,
 } from './channels.ts';
 
-/** What was not done when the file was left unfinished (id_unfin_flags). */
+/** Unfinished steps of a file that was not finalised (id_unfin_flags). */
 export const LAST_LENGTH = 4;
 const COUNTERS = 1;
 const VLSD_OFFSETS = 0x40;
@@ -27,7 +27,7 @@ const REMOTE_MASTER = 8;
 const NO_TIME = 'they have no time';
 const ID_SIZE = 64;
 const MOST_GROUPS = 65_536;
-/** A group of frames has its structure among its first channels, and a structure so many members. */
+/** A group of frames has its structure among this many first channels, and a structure has this many members. */
 const MOST_CHANNELS = 64;
 
 export type EventKind = 'DataFrame' | 'RemoteFrame' | 'ErrorFrame' | 'OverloadFrame';
@@ -47,7 +47,7 @@ export interface FrameFields {
 }
 
 export type Payload =
-  /** In the record, at most so many bytes. */
+  /** In the record, at most this many bytes. */
   | { readonly kind: 'inline'; readonly byte: number; readonly most: number }
   /** At an offset in the data that a link leads to: of blocks, or of a group of records of variable length. */
   | { readonly kind: 'offset'; readonly offset: Read; readonly link: number };
@@ -74,7 +74,7 @@ export interface Group {
   readonly time: Read | string;
   /** Why its channels cannot be read. */
   readonly damage?: string;
-  /** What its records are, for people. */
+  /** Kind of its records, for people. */
   readonly contents: string;
 }
 
@@ -86,7 +86,7 @@ export interface DataGroup {
 }
 
 export interface MdfLayout {
-  /** UTC milliseconds; local time as it stands where the file has no other. */
+  /** UTC milliseconds. Unconverted local time if the file has no other. */
   readonly start: number;
   readonly unfinished: number;
   /** Offsets of bytes of variable length cannot be relied on: they come in the order of the frames. */
@@ -256,7 +256,7 @@ async function timeOf(channels: readonly MdfChannel[], dataBytes: number, blocks
   return endOf(master) <= dataBytes ? secondsReader(master, blocks) : 'their time lies behind their end';
 }
 
-/** The channel that says how many bytes of another are valid. */
+/** Channel with the number of valid bytes of another channel. */
 async function lengthOf(bytes: MdfChannel | undefined, dataBytes: number, blocks: Blocks): Promise<Read | undefined> {
   if (bytes?.type !== MLSD || bytes.data === 0) return undefined;
   const channel = await channelOf(await blocks.block(bytes.data, ['CN'], 8, 24), blocks);

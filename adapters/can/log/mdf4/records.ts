@@ -5,7 +5,7 @@ import { busError, identifier, lengthOfCode, MAX_PAYLOAD_BYTES, type Recording }
 import type { Read } from './channels.ts';
 import type { EventKind, FrameFields, Group } from './layout.ts';
 
-/** What {@link FrameRecords.add} makes of a record. */
+/** Result of {@link FrameRecords.add} for a record. */
 export const ADDED = 0;
 export const NO_ROOM = 1;
 const LEFT_OUT = 2;
@@ -50,7 +50,7 @@ export class FrameRecords {
     return payload?.kind === 'inline' ? payload : { byte: 0, most: 0 };
   }
 
-  /** Offset of the payload of the record at `at`, for a group whose payloads lie elsewhere. */
+  /** Offset of the payload of the record at `at`, for a group with its payloads elsewhere. */
   offset(view: DataView, at: number): number {
     const payload = this.#fields.payload;
     return payload?.kind === 'offset' ? payload.offset(view, at) : 0;

@@ -69,7 +69,7 @@ export class SignalData {
   }
 
   #append(bytes: Uint8Array, offset: number): void {
-    // What lies long before the offset is not needed again.
+    // Data long before the offset are not needed again.
     const passed = Math.min(this.#filled, Math.max(0, offset - KEPT - this.#start));
     if (passed > 0) {
       this.#bytes.copyWithin(0, passed, this.#filled);

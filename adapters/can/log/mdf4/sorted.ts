@@ -47,7 +47,7 @@ export class SortedCursor implements Cursor {
     this.#signalData = signalData;
     this.#stride = stream.stride;
     this.#times = elsewhere ?? { ...stream, read: group.time as Read };
-    // A count of 0 beside records is that of a file that was not finished, whatever it says of itself.
+    // A count of 0 with existing records means that the file was not finalised, whatever its flags.
     this.#count = group.count === undefined || group.count === 0 ? Number.POSITIVE_INFINITY : group.count;
   }
 

@@ -63,7 +63,7 @@ export class DataStream {
       yield* this.#list(block.links[0] as number, 1);
     } else if (id === 'DL' || id === 'LD') {
       for await (const { links, data } of this.#blocks.chain(link, id, 1, 8)) {
-        // Of a columnar list every second half of the links is of invalidation bits.
+        // In a columnar list every second half of the links points to invalidation bits.
         const count = Math.min(links.length - 1, data.getUint32(4, true));
         // A list that was not finished has places that are not yet used.
         for (const position of links.slice(1, 1 + count)) if (position !== 0) yield position;
@@ -71,7 +71,7 @@ export class DataStream {
     } else yield link;
   }
 
-  /** Begins a block; gives its bytes at once when it is compressed. */
+  /** Begins a block. Returns its bytes at once if it is compressed. */
   async #open(position: number): Promise<Uint8Array | undefined> {
     const head = await this.#blocks.head(position);
     if (head.id === 'DZ') return this.#unpack(position, head.length);
@@ -103,7 +103,7 @@ export class DataStream {
     return bytes.subarray(0, count);
   }
 
-  /** What is behind DZ: type of the original (2 letters), method at 2, parameter at 4, lengths at 8 and 16. */
+  /** Content after DZ: type of the original (2 letters), method at 2, parameter at 4, lengths at 8 and 16. */
   async #unpack(position: number, length: number): Promise<Uint8Array> {
     const blocks = this.#blocks;
     const at = `the compressed block at byte ${position}`;
@@ -143,7 +143,7 @@ function unpack(packed: Uint8Array, method: number, size: number, at: string): U
     throw new Damage(`${at} is compressed with zstd, which Node ${process.versions.node} cannot unpack`);
   }
   try {
-    // What there is of a block that was cut is unpacked as far as it goes.
+    // A truncated block is unpacked up to its end.
     const rest = method < 2 ? { finishFlush: zlib.constants.Z_SYNC_FLUSH } : {};
     return decompress(packed, { maxOutputLength: Math.max(1, size), ...rest });
   } catch (error) {

@@ -10,13 +10,13 @@ import type { SignalData } from './signal-data.ts';
 import type { DataStream } from './stream.ts';
 import { remove, VariableBytes } from './variable.ts';
 
-/** A record of variable length that is longer is none: frames of Ethernet have at most 64 KiB. */
+/** A longer record of variable length is invalid: frames of Ethernet have at most 64 KiB. */
 const MAX_RECORD_BYTES = 1024 * 1024;
 
-/** What is done with the records of a group. */
+/** Handling of the records of a group. */
 export interface GroupReader {
   readonly group: Group;
-  /** Of a group of frames, and the time in its records. */
+  /** For a group of frames: its reader, and the time in its records. */
   readonly frames: FrameRecords | undefined;
   readonly time: Read | undefined;
   /** Why its records cannot be read, though they may be frames. */
@@ -27,7 +27,7 @@ export interface GroupReader {
 }
 
 interface Reader extends GroupReader {
-  /** What it refers to, or consists of. */
+  /** Data that it refers to, or contains. */
   variable: VariableBytes | undefined;
   read: number;
 }

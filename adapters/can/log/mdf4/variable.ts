@@ -20,7 +20,7 @@ export class VariableBytes {
     this.#inOrder = inOrder;
   }
 
-  /** The key of the next frame, which says this offset. */
+  /** Key of the next frame with this offset. */
   keyOf(offset: number): number {
     return this.#inOrder ? this.#nextFrame : offset;
   }
@@ -64,7 +64,7 @@ export class VariableBytes {
     return -1;
   }
 
-  /** Gives up on frames that wait; returns their indices. */
+  /** Drops waiting frames. Returns their indices. */
   giveUp(): number[] {
     const indices = [...this.#frames.values()].map(({ index }) => index);
     this.#frames.clear();

@@ -40,7 +40,7 @@ const ID = 0x1fff_ffff;
 /** Lengths of payloads by DLC (ISO 11898-1). */
 const lengths = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64];
 
-/** A block whose place is given when the file is written. */
+/** A block with a place that is assigned when the file is written. */
 interface Block {
   readonly id: string;
   readonly links: (Block | undefined)[];

@@ -22,7 +22,7 @@ const MAX_STANDARD = 0x7ff;
 
 interface ChosenTable {
   readonly layout: Layout;
-  /** The line of column names; undefined when there is none. */
+  /** Line of column names, or undefined. */
   readonly names: string | undefined;
   /** The user named the columns. */
   readonly fixed: boolean;
@@ -41,7 +41,7 @@ interface Trial extends ChosenTable {
   readonly decimal: boolean;
   /** Whether identifiers read as hexadecimal have more than 11 bits, and as decimal they have not. */
   readonly odd: boolean;
-  /** Of aligned columns, whether the words of each begin or end at one position. */
+  /** For aligned columns: whether the words of each begin or end at one position. */
   readonly aligned: boolean;
   readonly digest: number;
 }
@@ -127,7 +127,7 @@ function tryAll(
   return trials;
 }
 
-/** The trials of the first line of names whose lines have its columns; without such names, of what the lines show. */
+/** Trials for the first line of names with columns that its lines have. Without names, trials from the lines alone. */
 function trialsOf(lines: readonly string[]): readonly Trial[] {
   const headers: { readonly at: number; readonly layouts: readonly Layout[] }[] = [];
   for (let at = 0; at < Math.min(lines.length, MAX_PREAMBLE_LINES) && headers.length < MAX_HEADERS; at++) {

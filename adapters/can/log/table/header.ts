@@ -19,7 +19,7 @@ const MAY_BE_NAMES = /^(?=.*(id|addr))(?=.*(data|payload|byte|msg|hex|content|[d
 /** Number of lines from the start of a file in which names of columns can be. */
 export const MAX_PREAMBLE_LINES = 100;
 
-/** The first layout that a line of column names gives; undefined when it names no identifier or no data. */
+/** First layout of a line of column names. Undefined if it names no identifier or no data. */
 export function layoutOfHeader(line: string): Layout | undefined {
   return layoutsOfHeader(line)[0];
 }
@@ -145,7 +145,7 @@ function isOneName(words: readonly Word[], size: number): boolean {
   return near && isKnown(joined) && (units || !apart || /^(datalength|timestamp|datetime)/.test(joined.key));
 }
 
-/** What the names may mean: where numbers are not said to be hexadecimal or decimal, the lines must show it. */
+/** Possible meanings of the names: if they do not say hexadecimal or decimal, the lines must show it. */
 function layoutsOf(columns: readonly ColumnName[], separator: Separator): readonly Layout[] {
   const find: Find = (role, but = []) => {
     const column = columns.findIndex((name, i) => !but.includes(i) && hasRole(name, role));
@@ -173,7 +173,7 @@ function layoutsOf(columns: readonly ColumnName[], separator: Separator): readon
   const kinds = columns.flatMap((name, column) => (hasRole(name, 'kind') && column !== direction ? [column] : []));
   const names = columns.map(({ text }) => text);
   const bases = basesOf(columns[id] as ColumnName);
-  // Of two columns of lengths one may count other than bytes of data.
+  // One of two columns of lengths may count something else than bytes of data.
   const lengths =
     length === undefined || lengthCode === undefined
       ? [{ length: length ?? lengthCode }]

@@ -8,7 +8,7 @@ import type { Layout, Separator } from './layout.ts';
 
 /** Lines that are looked at. */
 const LOOKED_AT = 100;
-/** Of these, the share that must fit. */
+/** Share of them that must fit. */
 const FIT = 0.8;
 
 const separators: readonly Separator[] = [...SEPARATORS, 'blank'];
@@ -63,7 +63,7 @@ function commonest(rows: readonly (readonly string[])[]): Place | undefined {
       }
     }
   }
-  // Of places with as many votes, the first is that with its length further to the left.
+  // Among places with equal votes, the first has its length further to the left.
   return [...votes.values()].sort((a, b) => b.count - a.count)[0]?.place;
 }
 

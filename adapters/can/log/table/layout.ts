@@ -14,7 +14,7 @@ export interface TimeColumn {
    * recognised whatever the unit.
    */
   readonly unit: number | 'auto';
-  /** Of `auto`, milliseconds of one unit where all numbers are whole. */
+  /** For `auto`: milliseconds of one unit if all numbers are whole. */
   readonly whole?: number;
   /** Column with the date of a clock time. */
   readonly date?: number;
@@ -42,7 +42,7 @@ export interface Layout {
   readonly separator: Separator;
   /** Names of all columns, for messages; their number. A table without names may have any number. */
   readonly names?: readonly string[];
-  /** Of the separator `aligned`: where the names begin and end in their line. */
+  /** For the separator `aligned`: start and end of the names in their line. */
   readonly extents?: readonly (readonly [from: number, to: number])[];
   readonly time?: TimeColumn;
   readonly id: { readonly column: number; readonly base: 10 | 16 };
@@ -50,7 +50,7 @@ export interface Layout {
   readonly bus?: number;
   /** Number of payload bytes; a data length code where there is no other column for it. */
   readonly length?: number;
-  /** Data length code beside {@link length}. */
+  /** Data length code, in addition to {@link length}. */
   readonly lengthCode?: number;
   /** `Rx` or `Tx`, `R` or `T`, `Receive` or `Send`, 0 or 1. */
   readonly direction?: number;
@@ -68,7 +68,7 @@ export interface Layout {
   readonly code?: number;
 }
 
-/** Milliseconds of a unit of time by its name, such as `ms`, `0.1ms` or `100 us`; undefined for a name that is none. */
+/** Milliseconds of a unit of time by its name, such as `ms`, `0.1ms` or `100 us`. Undefined for an unknown name. */
 export function unitNamed(name: string): number | undefined {
   const parts = /^(\d+(?:\.\d+)?)?\s*([a-zµ]+)$/.exec(name.toLowerCase());
   if (parts === null) return undefined;

@@ -40,7 +40,7 @@ const PATTERNS = {
   fd: /^(fd|edl|fdf|isfd|canfd|candataframeedl)$/,
   bitRateSwitch: /^(brs|bitrateswitch|candataframebrs)$/,
   errorState: /^(esi|errorstateindicator)$/,
-  /** Of the CLX000, whose table has four columns. */
+  /** For the CLX000, which writes a table of four columns. */
   code: /^type$/,
   kind: /^(type|kind|format|flags?|flg|protocol|frame|(frame|id|ide|msg|message|can)(type|kind|format|flags?))$/,
 } as const;
@@ -61,7 +61,7 @@ export function hasRole({ key }: ColumnName, role: Role): boolean {
   return PATTERNS[role].test(key);
 }
 
-/** Whether a name is one that a tool gives to a part of a frame. */
+/** Whether a name is the name of a tool for a part of a frame. */
 export function isKnown(name: ColumnName): boolean {
   return byteNumber(name) >= 0 || Object.values(PATTERNS).some((pattern) => pattern.test(name.key));
 }

@@ -11,7 +11,7 @@ import type { Layout, Separator } from './layout.ts';
 import { isDigit, unpack, unpackBase64, unpackWithin } from './payload.ts';
 import { TimeReader } from './time.ts';
 
-/** What the word in a column of kinds says of a frame. */
+/** Meaning of a word in a column of kinds for a frame. */
 interface Kind {
   readonly extended: boolean;
   readonly standard: boolean;
@@ -265,7 +265,7 @@ export class TableLines implements LineParser {
     return first === 116 || first === 115 || first === 111 || first === 49;
   }
 
-  /** Whether the data length code in a column beside the length is that of `length` bytes. */
+  /** Whether the data length code in a column next to the length matches `length` bytes. */
   private agrees({ lengthCode }: Layout, length: number): boolean {
     if (lengthCode === undefined) return true;
     const code = lengthIn(this.fields, this.at(lengthCode));
@@ -434,7 +434,7 @@ function isYes(fields: Fields, cell: number): boolean {
   const size = fields.size(cell);
   if (size === 0) return false;
   const first = fields.code(cell, 0) | 32;
-  // Of identifiers, 11 bits.
+  // Identifiers of 11 bits.
   if (size === 2 && first === 49 && fields.code(cell, 1) === 49) return false;
   // 0, false, no, standard, `-`
   return first !== 48 && first !== 102 && first !== 110 && first !== 115 && first !== 45;

@@ -109,7 +109,7 @@ function dateAt(text: string): number {
   return localDate(plain) - offset * 60_000;
 }
 
-/** Behind a colon, so many milliseconds (`18:07:38:5`); with more digits than these have, a fraction. */
+/** After a colon: this many milliseconds (`18:07:38:5`). With more digits than three, a fraction. */
 function partsOf(digits: string): number {
   return digits.length <= 3 ? Number(digits) : millisecondsOf(digits);
 }

@@ -16,7 +16,7 @@ const HEAD = 64 * 1024;
 /** Columns of a table with one value a line, at most: more names are not names. */
 const MOST_COLUMNS = 4_096;
 
-/** One line of a table: values by column, undefined where there is none. */
+/** One line of a table: values by column, or undefined. */
 export interface ValueRow {
   /** UTC milliseconds. */
   readonly at: number;

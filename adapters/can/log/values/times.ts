@@ -67,7 +67,7 @@ const OFFSET = /(?:GMT|UTC|Z)?(?:([+-])(\d\d):?(\d\d))?(?=\s+\d{4}$|$)/;
 const CLOCK = /^\d{1,2}:\d{2}:\d{2}([.,:]\d+)?( ?[ap]m)?$/i;
 const SLASHED = /^(\d{1,2})\/(\d{1,2})\/\d{4}\b/;
 
-/** Milliseconds of a date as if its zone were UTC, or of the moment where it names its zone; NaN for what is none. */
+/** Milliseconds of a date as if its zone were UTC, or of the time with its named zone. NaN for invalid text. */
 function dateOf(text: string, { dayFirst, zoned }: Pick<TimeForm, 'dayFirst' | 'zoned'>): number {
   let plain = text;
   let offset = 0;
