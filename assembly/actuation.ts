@@ -1,4 +1,4 @@
-/** How commands reach the car: by frames and by diagnostics, whichever the profile says of each. */
+/** Way of commands to the car: by frames or by diagnostics, by the profile's choice for each. */
 import { FrameActuator } from '../adapters/can/actuator.ts';
 import { UdsActuator, type UdsRequester } from '../adapters/obd/uds/index.ts';
 import { Actuators } from '../agent/actuators.ts';
@@ -17,7 +17,7 @@ export interface Ways {
 
 interface Actuation {
   readonly actuator: Actuator;
-  /** Gives back what is held; resolves when it is, or cannot be in time. */
+  /** Returns held controls. Resolves when that is done, or cannot be done in time. */
   stop(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { unpackFrames } from '../protocol/captures/capture.ts';
 import { defined } from '../protocol/defined.ts';
 import type { Capture } from '../protocol/schema/capture.ts';
 
-/** Of the records of a car. */
+/** Captures in the records of a car. */
 export function captureViewOf(records: Pick<RecordStore, 'list'>): CaptureView {
   return viewOfParts(function* () {
     for (const { record } of records.list('capture')) yield record as Capture;
@@ -71,7 +71,7 @@ function textOf(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** Of texts of one length, or of which the order does not matter. */
+/** For texts of one length, or if the order does not matter. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

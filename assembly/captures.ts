@@ -4,7 +4,7 @@ import type { AgentPorts } from '../agent/options.ts';
 import type { RecordStore } from '../agent/ports.ts';
 import type { CaptureRules, FrameChoice, VehicleProfile } from '../protocol/profile.ts';
 
-/** What keeps raw frames, which is loaded only for a vehicle whose profile asks for captures. */
+/** Recorder of raw frames. It is loaded only for a vehicle with captures in its profile. */
 export async function capturesOf({
   profile,
 }: {
@@ -16,7 +16,7 @@ export async function capturesOf({
   return { captures: (parts) => new Captures(captures, parts) };
 }
 
-/** What the interface tells of captures, which is loaded only for such a vehicle. */
+/** Captures for the interface. It is loaded only for such a vehicle. */
 export async function captureViewIn(
   { profile }: { readonly profile: VehicleProfile },
   { records }: { readonly records: RecordStore },
@@ -26,7 +26,7 @@ export async function captureViewIn(
   return { captures: captureViewOf(records) };
 }
 
-/** The rules of a car whose only bus may have any name. */
+/** Rules of a car with a single bus of any name. */
 export function withoutBuses({ collision, command, monitors, positionFree }: CaptureRules): CaptureRules {
   return {
     ...(collision === undefined ? {} : { collision: withoutBus(collision) }),

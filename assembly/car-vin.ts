@@ -11,7 +11,7 @@ import {
   type ObdConnection,
 } from './obd-connection.ts';
 
-/** A car that is off is asked again so often, ms. */
+/** Interval of requests to a car that is off, ms. */
 const AGAIN = 5_000;
 
 /**
@@ -51,7 +51,7 @@ export async function awaitCarVin(
   }
 }
 
-/** The number, or why there is none now. */
+/** The VIN, or the reason why it is unknown now. */
 async function attempt(
   configuration: Configuration,
   parts: ConnectionParts,

@@ -42,7 +42,7 @@ import { decoderFor, signalsOf, type Vehicle } from './vehicle.ts';
 import { version } from './version.ts';
 import { benchOf, namesOf, titleOf, viewOf } from './view.ts';
 
-/** What a running agent is made of. */
+/** Parts of a running agent. */
 export interface CarOptions extends Ways {
   readonly vin: string;
   readonly vehicle: Vehicle;
@@ -69,7 +69,7 @@ export interface CarOptions extends Ways {
   readonly trust?: string;
   /** Time zone of programs, a name of the IANA data base. */
   readonly zone?: string;
-  /** Default: those of a configuration that says nothing of them. */
+  /** Default: the defaults of a configuration. */
   readonly settings?: AgentSettings;
   readonly log: Log;
   readonly clock: CarClock;
@@ -86,13 +86,13 @@ export interface CarOptions extends Ways {
   readonly service?: CarService;
   /** Ways to carry out commands that go before those of the profile. */
   readonly actuators?: readonly Actuator[];
-  /** Recorders beside the agent's own. */
+  /** Recorders in addition to the agent's own. */
   readonly recorders?: AgentPorts['recorders'];
   /** Called with the agent before it starts, and so before anything changes. */
   readonly built?: (agent: Agent) => void;
   /** Called with each message as it is numbered. Must not throw. */
   readonly numbered?: AgentOptions['numbered'];
-  /** Has frames pass the kernel beside those that the profile needs; absent: all pass. */
+  /** Lets further frames pass the kernel, in addition to those of the profile. If omitted, all frames pass. */
   readonly listen?: CollectSurroundings['listen'];
   /** Reads and records fault codes; absent: the agent does not read them. */
   readonly faults?: FaultCodes;
@@ -304,7 +304,7 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   return { agent, outbox: store.outbox, ...(served?.server === undefined ? {} : { interface: served.server }) };
 }
 
-/** The way to the cloud. @throws VigieError `usage.wrong` or `configuration.wrong` for an address that is none */
+/** Connection to the cloud. @throws VigieError `usage.wrong` or `configuration.wrong` for an invalid address */
 function linkOf({ vin, link, mqtt, backoff, log }: CarOptions, rest: UnitRest): CloudLink {
   if (link !== undefined) return link;
   if (mqtt === undefined) return noLink;

@@ -4,7 +4,7 @@ import { VigieError } from '../protocol/errors.ts';
 
 /** The way to the cloud, as an agent is built around it; `MqttLink` is one. */
 export interface CloudLink extends Link {
-  /** Connects, and tells what comes; called once, when the agent has started. */
+  /** Connects, and reports received messages. Called once, when the agent has started. */
   open(events: LinkEvents): void;
   /** Resolves when nothing of it is open any more. */
   close(): Promise<void>;
@@ -36,7 +36,7 @@ export function publisherOf(link: CloudLink, log: Log): Link['publish'] {
   };
 }
 
-/** Of an agent that publishes nothing: what it makes waits in its records. */
+/** For an agent that publishes nothing: its messages stay in its records. */
 export const noLink: CloudLink = {
   connected: false,
   publish: async () => {

@@ -32,7 +32,7 @@ export class Collect implements Recorder {
     return this;
   };
 
-  /** Takes up what an earlier run left. */
+  /** Restores the state of an earlier run. */
   async resume(): Promise<void> {
     if (this.#memory.recall(COMMANDS) !== undefined || this.#isBacklogNumbered()) await this.#load();
   }
@@ -56,7 +56,7 @@ export class Collect implements Recorder {
     };
   }
 
-  /** What a hello says of collections. */
+  /** Collections in a hello. */
   hello(): Partial<Hello> {
     const collect = this.#collector?.hello();
     return defined({ collect });

@@ -1,4 +1,4 @@
-/** What a command to collect names, found in the network descriptions of the profile, which are read for it alone. */
+/** Finds the signals of a command to collect in the network descriptions of the profile, which are read only for it. */
 
 import {
   type BoundDatabase,

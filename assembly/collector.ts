@@ -1,4 +1,4 @@
-/** What carries out collections by command, around one agent. */
+/** Carries out collections by command, around one agent. */
 import type { IdentifierFilter } from '../adapters/can/socketcan/index.ts';
 import { Collector, type CollectorParts } from '../agent/collect/collector.ts';
 import type { Memory, OutboxStore } from '../agent/ports.ts';
@@ -18,7 +18,7 @@ export interface CollectSurroundings extends Pick<CollectorParts, 'clock' | 'qua
   readonly waiting: Pick<OutboxStore, 'entries'>;
   /** The numbers of the custom signals of the profile; undefined: it has none. */
   readonly numbers: () => SignalNumbers | undefined;
-  /** Has frames with these identifiers pass beside those that the profile needs; absent: all pass. */
+  /** Lets frames with these identifiers pass, in addition to those of the profile. If omitted, all frames pass. */
   readonly listen?: ((bus: string, identifiers: readonly (number | IdentifierFilter)[]) => void) | undefined;
   /** Makes the agent send a `hello` message. */
   readonly hello: () => void;

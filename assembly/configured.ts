@@ -1,4 +1,4 @@
-/** An agent as a configuration says: its sources, its broker and its bounds. */
+/** Builds an agent from a configuration: its sources, its broker and its bounds. */
 
 import type { MqttAddress } from '../adapters/mqtt/index.ts';
 import { UnitRest } from '../agent/power/rest.ts';
@@ -23,7 +23,7 @@ interface ConfiguredParts extends Pick<CarOptions, 'vehicle' | 'clock' | 'log'>,
   readonly record?: string | undefined;
 }
 
-/** Starts it. Rejects as {@link startCar} does, and with `configuration.wrong` for an address that is none. */
+/** Starts it. Rejects like {@link startCar}, and with `configuration.wrong` for an invalid address. */
 export async function startConfigured(
   configuration: IdentifiedConfiguration,
   { service, record, monitors, dialing, ...parts }: ConfiguredParts,

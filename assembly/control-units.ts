@@ -27,16 +27,16 @@ export interface InputsOfCar extends Inputs {
   readonly faults?: object;
 }
 
-/** What every input is built with. */
+/** Dependencies of every input. */
 export interface Surroundings {
   readonly clock: CarClock;
   readonly log: Log;
   readonly rest: Rest;
-  /** Told the vehicle identification number that the car gives, once for each run. */
+  /** Called with the VIN that the car reports, once for each run. */
   readonly vinRead?: (vin: string) => void;
 }
 
-/** The ways to the buses, by name: what takes frames, who hears them first, and who asks. */
+/** Access to the buses, by name: sending frames, receiving first, and diagnostic requests. */
 interface Ways extends Surroundings {
   readonly senders: ReadonlyMap<string, FrameSender>;
   readonly taps: Map<string, (batch: FrameBatch) => void>;
@@ -46,18 +46,18 @@ interface Ways extends Surroundings {
   readonly found?: () => void;
 }
 
-/** Buses whose control units are asked to carry out commands. */
+/** Buses with control units that carry out commands. */
 export function commandedBuses({ commands }: InputsOfCar, vehicle: Vehicle): ReadonlySet<string> {
   if (commands === undefined) return new Set();
   return new Set(Object.values(vehicle.profile.commands).flatMap(({ uds }) => (uds === undefined ? [] : [uds.bus])));
 }
 
-/** Control units that are asked for fault codes by UDS. */
+/** Control units with fault codes that are read by UDS. */
 export function unitsWithFaults({ faults }: InputsOfCar, vehicle: Vehicle): readonly ControlUnit[] {
   return faults === undefined ? [] : (vehicle.profile.controlUnits ?? []);
 }
 
-/** The bus of the profile that is asked. */
+/** Bus of the profile for requests. */
 export function obdBus({ bus }: ObdInput, { profile }: Vehicle): Vehicle['profile']['buses'][number] | undefined {
   return profile.buses.find(({ name, kind }) => kind === 'obd' && name === (bus ?? name));
 }
@@ -79,13 +79,13 @@ export function polls(obd: ObdInput, { file, can }: InputsOfCar, vehicle: Vehicl
     // Frames that the profile knows by one name and requests by another are on the same wires.
     for (const name of [bus.name, obd.over]) ways.requesters.set(name, requester);
     const source = new ObdSource({ ...asking, requester, settings, ...vinHooks(requester, ways) });
-    // Behind a gateway nothing but answers is heard: the profile says that a parked car is asked too.
+    // Behind a gateway only answers are received: the profile decides that a parked car is asked too.
     if (asleepAfter === Number.POSITIVE_INFINITY) return [source];
     return [closing(source, { release: pauseAsleep(source, rest) })];
   }
   const elm = adapter(obd, file, ways);
   ways.requesters.set(bus.name, elm);
-  // Only on CAN may several parameters be asked for at once; what an adapter found out by itself is not known here.
+  // Requests for several parameters are possible on CAN only. The protocol that an adapter detects is unknown here.
   const several = obd.protocol === undefined || obd.protocol.startsWith('can');
   const polls = { ...settings, ...(several ? {} : { parametersPerRequest: 1 }) };
   const source = new ObdSource({ ...asking, requester: elm, settings: polls, ...vinHooks(elm, ways) });
@@ -94,7 +94,7 @@ export function polls(obd: ObdInput, { file, can }: InputsOfCar, vehicle: Vehicl
   return [closing(source, { before: () => elm.close(), release: () => watch.stop() })];
 }
 
-/** Says that control units are found, and reads the number then, until one has given it. */
+/** Called when control units are found. Reads the VIN then, until one unit has returned it. */
 function vinHooks(requester: DiagnosticRequester, { vinRead, found }: Ways): Pick<ObdSourceOptions, 'found'> {
   let known = vinRead === undefined;
   if (known && found === undefined) return {};
@@ -108,7 +108,7 @@ function vinHooks(requester: DiagnosticRequester, { vinRead, found }: Ways): Pic
           known = true;
           vinRead?.(vin);
         },
-        // The car has gone, or the line: it is asked again when it is found again.
+        // The car or the line has gone: the request is repeated when it is found again.
         () => undefined,
       );
     },
@@ -154,7 +154,7 @@ export function overFrames(bus: string, { senders, taps, requesters, clock }: Wa
 }
 
 interface ReleaseParts {
-  /** What the source waits on: a request under way ends with its line. */
+  /** Line of the source: a running request ends with it. */
   readonly before?: () => Promise<void>;
   readonly release: () => void;
 }

@@ -9,13 +9,13 @@ import { stepFault } from './signal-steps.ts';
 
 /** Numbers of more signals would not do (agent/signals/numbers.ts). */
 const MOST = 16_384;
-/** Integers of columns have so many bits beside their sign. */
+/** Bits of integers in columns, without their sign. */
 const BITS = 51;
 /** Characters of a text in a catalog (protocol/schema/fields.ts). */
 const LONGEST = 256;
 /** Bytes of the names of an enumeration, which travel in one message (protocol/cbor/message.ts). */
 const MOST_NAMES = 1_000_000;
-/** Bytes of a name in a catalog beside its text, at most. */
+/** Largest number of bytes of a name in a catalog, in addition to its text. */
 const BESIDE = 16;
 
 export type SignalOfBus = Pick<CustomSignal, 'bus' | 'message' | 'signal'>;
@@ -30,7 +30,7 @@ interface Network {
   readonly databases: readonly BoundDatabase[];
   /** There is one such bus, whatever a log calls it. */
   readonly single: boolean;
-  /** What the profile maps to a position. */
+  /** Signals that the profile maps to a position. */
   readonly positions: readonly SignalOfBus[];
   /** The profile. */
   readonly file: string;
@@ -104,7 +104,7 @@ function saysPlace(signal: WrittenSignal, positions: readonly SignalOfBus[]): bo
   return signal.name.split('.').some(isPlace) || positions.some((other) => isSameSignal(signal, other));
 }
 
-/** What of a signal no catalog can say, and what to do. */
+/** Property of a signal that no catalog can represent, and advice. */
 function unsendableIn({ name, unit = '', names = [] }: CustomSignal): readonly [message?: string, fix?: string] {
   const beyond = (what: string, text: string): string | undefined =>
     text.length > LONGEST ? `${what} has ${text.length} characters; at most ${LONGEST} allowed` : undefined;
@@ -170,7 +170,7 @@ function partOf(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '_');
 }
 
-/** The signal with all that is known of it; a text says why it cannot be recorded. */
+/** The complete signal. A text is the reason why it cannot be recorded. */
 function completed(
   written: WrittenSignal & Pick<CustomSignal, 'position'>,
   chosen: CustomSignal['kind'] | undefined,
@@ -208,12 +208,12 @@ function completed(
   return { ...quantity, raw: true, ...(step === 1 ? {} : { resolution: step }), ...(offset === 0 ? {} : { offset }) };
 }
 
-/** What a product of decimals is as a decimal: 0.1 × 0.1 is 0.01. */
+/** Product of decimals as a decimal: 0.1 × 0.1 is 0.01. */
 function decimal(value: number): number {
   return Number(value.toPrecision(14)) + 0;
 }
 
-/** As the DBC describes it: names beside numbers that have a unit or a scale stand for special values only. */
+/** By the DBC: names of a signal with a unit or a scale are special values only. */
 function kindOf(signal: Signal | undefined): CustomSignal['kind'] {
   if (signal === undefined || signal.type === 'float' || signal.unit !== '') return 'quantity';
   if (signal.factor !== 1 || signal.offset !== 0) return 'quantity';

@@ -16,7 +16,7 @@ interface FolderEntry {
    * because it comes and goes or is made again without a loss.
    */
   readonly required: 'agent' | 'run' | 'no';
-  /** It must be there only beside a name that matches. */
+  /** Required only next to a matching name. */
   readonly beside?: RegExp;
   /** Consequence if it is missing, for people. */
   readonly consequence: string;

@@ -11,10 +11,10 @@ import { BOOTS, UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../protocol/schema/messa
 import { absentEntries, hasRecords, namesIn } from './data-folder.ts';
 import { isUnreadable } from './read-again.ts';
 
-/** What a disk says that can take nothing now, but once could. */
+/** Errors of a disk that accepts no data now but may accept them later. */
 const REFUSALS = ['ENOSPC', 'EROFS', 'EDQUOT', 'EIO'];
 
-/** What a directory is for, and how a person names another one. */
+/** Purpose of a directory, and how a person chooses another one. */
 interface Purpose {
   readonly of: string;
   readonly choose: string;
@@ -66,7 +66,7 @@ export function takeDirectory(path: string, log: Log): () => void {
   }
 }
 
-/** What is known of the starts of the agent and of whose records these are. */
+/** Facts about the starts of the agent and the owner of the records. */
 export interface Boots {
   /** Number of the newest start. */
   readonly boot: number;
@@ -75,7 +75,7 @@ export interface Boots {
   readonly vin?: string;
 }
 
-/** So many that no two of a car fall on the same. */
+/** Range that makes equal numbers of two starts of a car improbable. */
 const UNCOUNTED = [UNCOUNTED_BOOT, UNCOUNTED_BOOT + 2 ** 30] as const;
 
 /** A random number for a start that cannot be counted. */
@@ -83,7 +83,7 @@ function uncountedBoot(anyNumber: (least: number, below: number) => number = ran
   return anyNumber(...UNCOUNTED);
 }
 
-/** A random number for a start whose records the disk does not return: its messages are numbered from 0. */
+/** Random number for a start with records that the disk does not return: its messages are numbered from 0. */
 export function unrecordedBoot(anyNumber: (least: number, below: number) => number = randomInt): number {
   return anyNumber(UNRECORDED_BOOT, UNRECORDED_BOOT + 2 ** 29);
 }
@@ -195,7 +195,7 @@ export async function finishFirstStart(
   }
 }
 
-/** What became of commands; `first`: no copy was ever made. `files`: default, the file system of the machine. */
+/** Outcomes of commands. `first`: no copy was ever made. `files`: default, the file system of the machine. */
 export async function openLedger(data: string, first: boolean, log: Log, files?: FileSystem): Promise<LedgerDocument> {
   const document = await openDocument(join(data, LEDGER), emptyLedger, { log, ...(files && { files }) });
   const { found, corrupt } = document;
@@ -223,7 +223,7 @@ interface TrustParts {
   readonly files?: FileSystem;
 }
 
-/** What commands have changed of the keys that the car trusts: the newest of both copies, in the file again. */
+/** Changes of the trusted keys by commands: the newer of both copies, written to the file again. */
 export async function openChanges({
   data,
   memory,

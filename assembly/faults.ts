@@ -1,4 +1,4 @@
-/** What reads and records fault codes, which is loaded only where somebody asks for them. */
+/** Reads and records fault codes. It is loaded only with fault codes in the configuration. */
 import type { FaultReaderOptions } from '../adapters/obd/j1979/fault-reader.ts';
 import type { UdsFaultReaderOptions } from '../adapters/obd/uds/fault-reader.ts';
 import type { FaultReader, UnitFaultReader, UnitFaults } from '../agent/faults/reader.ts';
@@ -11,13 +11,13 @@ import { VigieError } from '../protocol/errors.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
 import type { FaultSettings } from '../protocol/settings.ts';
 
-/** Who is asked for fault codes. */
+/** Control units with fault codes. */
 export interface AskedForFaults extends Pick<FaultReaderOptions, 'sets'> {
   /** Calls back when control units are found. */
   readonly onUnitsFound: FaultReader['onUnitsFound'];
-  /** Of all control units, by SAE J1979; absent: the car is not asked that way. */
+  /** All control units, by SAE J1979. If omitted, no such request is sent. */
   readonly requester?: FaultReaderOptions['requester'];
-  /** Control units that are asked by UDS. */
+  /** Control units that are read by UDS. */
   readonly uds?: Pick<UdsFaultReaderOptions, 'units' | 'clock'>;
 }
 

@@ -42,7 +42,7 @@ import { inspectVehicle, type Vehicle } from './vehicle.ts';
 /** After the answer to the command is on its way, ms. */
 const COURTESY = 3_000;
 
-/** What the disk has not taken, for the next start in the same process. */
+/** State that the disk has refused, for the next start in the same process. */
 export interface Unwritten {
   state?: Generations;
 }
@@ -112,7 +112,7 @@ export class Configurations {
   #number = LOCAL;
   #again: (why: string) => void = () => undefined;
   #cancel: () => void = () => undefined;
-  /** Resolves with the reason when the agent is to be started anew. */
+  /** Resolves with the reason when the agent must restart. */
   readonly changed: Promise<string>;
 
   private constructor(parts: ConfigurationsParts, files: GenerationFiles, document: Document<Generations>) {
@@ -178,7 +178,7 @@ export class Configurations {
   async reached(): Promise<boolean> {
     this.#cancel();
     if (this.#parts.unreadable === true) return false;
-    // One that was just sent has not run yet: that the broker is reached says nothing of it.
+    // A configuration that was just sent has not run yet: reaching the broker proves nothing about it.
     const { trying } = this;
     if (trying) {
       await this.#keep(proven(this.#state));
@@ -210,7 +210,7 @@ export class Configurations {
     this.#cancel();
   }
 
-  /** What `hello` reports to the cloud. */
+  /** Report for `hello`. */
   get hello(): HelloConfiguration {
     return helloConfiguration(this.#state);
   }
@@ -337,7 +337,7 @@ function said(diagnostics: readonly Diagnostic[] = []): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   return errors
     .map(({ file, line, message, fix }) => {
-      // Of a file that came with it the unit's own path says nothing to the sender.
+      // For a file that came with it, the path on the unit means nothing to the sender.
       const [, sent = ''] = /\/candidate\/(.*)$/.exec(file) ?? [];
       const where = line === 0 ? sent || file : `${sent === '' ? '' : `${sent} `}line ${line}`;
       return `${where}: ${message}${fix === undefined ? '' : ` (${fix})`}`;

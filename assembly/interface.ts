@@ -54,15 +54,15 @@ export interface LocalHttp {
   readonly lan?: LanServing;
   /** Tiles of the map of the page; absent: the page loads none. */
   readonly tiles?: MapTiles | undefined;
-  /** Where those who lead requests here are reached, without a slash at the end; absent: as each request says. */
+  /** Address of this server behind a proxy, without a final slash. If omitted, that of each request. */
   readonly url?: string;
 }
 
 export interface InterfaceOptions {
   readonly http: HttpConfiguration | LocalHttp;
-  /** What the interface shows of the car. */
+  /** The car as the interface shows it. */
   readonly view: CarView;
-  /** What `/vigie/v1` says of the car. */
+  /** Content of `/vigie/v1` for the car. */
   readonly own: Omit<OwnOptions, 'served'>;
   /** `/live` sends its changes. */
   readonly status: Status;

@@ -12,7 +12,7 @@ import { obdProtocols } from '../config/configuration-schema.ts';
 /** Usual speeds of a serial line to an adapter, bit/s. */
 const ELM_BAUD = 38_400;
 const SLCAN_BAUD = 115_200;
-/** The one bus that is asked. */
+/** The bus for requests. */
 const BUS = 'obd';
 
 export interface ObdConnection {
@@ -25,7 +25,7 @@ export interface ConnectionParts {
   readonly log: Log;
 }
 
-/** An ELM327 or the like; finds out what the car speaks unless `protocol` says it. Throws `configuration.wrong`. */
+/** An ELM327 or compatible adapter. It detects the protocol unless `protocol` is set. Throws `configuration.wrong`. */
 export function connectAdapter(
   address: string,
   protocol: (typeof obdProtocols)[number] | undefined,
@@ -53,7 +53,7 @@ export function connectStick(address: string, bitRate: number, parts: Connection
 }
 
 async function overFrames(bus: FrameSource & FrameSender, { clock }: ConnectionParts): Promise<ObdConnection> {
-  // Somebody wants the car asked: that its bus is silent, as behind a gateway, is no reason not to.
+  // The configuration requires requests: a silent bus, as behind a gateway, does not prevent them.
   const requester = new IsoTp({ clock, sender: bus, bus: BUS, index: 0, asleepAfter: Number.POSITIVE_INFINITY });
   await bus.start((batch) => requester.receive(batch));
   return {

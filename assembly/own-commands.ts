@@ -1,4 +1,4 @@
-/** What `/vigie/v1/commands` says of a running car. */
+/** Content of `/vigie/v1/commands` for a running car. */
 
 import type { OwnCommands } from '../adapters/http/own-routes.ts';
 import type { Agent } from '../agent/agent.ts';

@@ -1,4 +1,4 @@
-/** What `/vigie/v1/outbox` says of a running car. */
+/** Content of `/vigie/v1/outbox` for a running car. */
 import type { OutboxStore } from '../agent/ports.ts';
 import { classes } from '../protocol/classes.ts';
 import type { OutboxReport } from '../protocol/interface/own/outbox.ts';

@@ -1,4 +1,4 @@
-/** What `/vigie/v1` says of a running car. */
+/** Content of `/vigie/v1` for a running car. */
 
 import { type DbcMessage, messageNamed, signalNamed } from '../adapters/can/dbc/index.ts';
 import type { BenchControls, BusStreams, OwnView } from '../adapters/http/own-routes.ts';
@@ -25,28 +25,28 @@ const IDENTIFIER = 0x1fff_ffff;
 export interface OwnOptions {
   readonly vin: string;
   readonly vehicle: Vehicle;
-  /** What is served beside it. */
+  /** Further content to serve. */
   readonly served?: Pick<CarDescription, 'captures' | 'faults' | 'tiles'>;
-  /** Name that the configuration gives the car. */
+  /** Name of the car in the configuration. */
   readonly title?: string | undefined;
   readonly agent: Pick<Agent, 'waiting' | 'status' | 'requests'>;
   /** Frames as they come; absent: they cannot be followed. */
   readonly tap?: FrameTap | undefined;
   readonly store: OutboxNumbers;
-  /** Of a bench. */
+  /** Controls of a bench. */
   readonly bench?: BenchControls | undefined;
   /** Key that browsers subscribe with; absent: the car sends no push notifications. */
   readonly pushKey?: string | undefined;
   /** The car takes commands. */
   readonly commands: boolean;
   readonly clock: Clock;
-  /** What the link says of itself; absent: it says only whether it is up. */
+  /** Report of the link. If omitted, only whether it is up. */
   readonly link: { readonly connected: boolean; health?(): LinkDetails };
 }
 
 export function ownViewOf(options: OwnOptions): OwnView {
   const { store, bench, tap, vehicle, agent, clock, pushKey } = options;
-  // Only a car whose buses somebody follows has in memory what follows them.
+  // The bus view is in memory only while somebody follows the buses.
   let followers: Promise<BusStreams> | undefined;
   const load = async (frames: FrameTap): Promise<BusStreams> => {
     const { BusFollowers } = await import('./bus-view.ts');

@@ -1,4 +1,4 @@
-/** Reads the records again while the disk does not return them: that says nothing of what they contain. */
+/** Repeats reading the records while the disk does not return them: such an error says nothing about their content. */
 import { Backoff } from '../agent/backoff.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import { VigieError } from '../protocol/errors.ts';

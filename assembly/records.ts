@@ -1,4 +1,4 @@
-/** What an agent keeps from run to run, and the keys that it obeys. */
+/** Persistent data of an agent, and the keys that it obeys. */
 
 import { join } from 'node:path';
 import type { CarClock } from '../adapters/clock/system.ts';
@@ -29,7 +29,7 @@ interface OpenRecordsOptions {
   readonly log: Log;
 }
 
-/** A store that a program brings. `boot` counts its starts, 1 first: receivers tell messages of two starts apart by it. */
+/** A store of a program. `boot` counts its starts from 1: receivers distinguish messages of two starts by it. */
 export interface OwnStore extends Omit<Store, 'metrics'> {
   readonly boot?: number;
 }
@@ -40,7 +40,7 @@ interface OpenRecords {
   readonly boot: number;
   /** `metrics`: of a store on disk. */
   readonly store: Omit<Store, 'metrics'> & Partial<Pick<Store, 'metrics'>>;
-  /** What became of commands. */
+  /** Outcomes of commands. */
   readonly ledger: LedgerDocument;
 }
 

@@ -58,7 +58,7 @@ function partLeft(file: string): number | undefined {
     const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
     return (to - Date.now()) / (to - from);
   } catch {
-    // The link says what is wrong with the file.
+    // The link reports the fault of the file.
     return undefined;
   }
 }

@@ -9,11 +9,11 @@ import type { CarService } from './service.ts';
 const AGAIN = 60_000;
 
 interface Retry {
-  /** Says in the log what does not work meanwhile. */
+  /** Logs the part that does not work meanwhile. */
   readonly event: 'callbacks.limited' | 'http.unavailable' | 'trust.unavailable';
   /** Reads files, and does what is to be done with them. */
   readonly attempt: () => void | Promise<void>;
-  /** Told what is wrong, and undefined when nothing is. */
+  /** Called with the fault, and with undefined after it has ended. */
   readonly trouble: (what: string | undefined) => void;
   /** Codes of errors after which the attempt is repeated; default: those of files. */
   readonly retried?: readonly ErrorCode[];
@@ -60,7 +60,7 @@ export async function retryUntilSound(retry: Retry): Promise<() => Promise<void>
   };
 }
 
-/** What those need that keep at it. */
+/** Dependencies of a repeated attempt. */
 interface KeepOptions {
   /** Shows the reason to `vigie status` and the metrics. */
   readonly service: Pick<CarService, 'lacks'> | undefined;

@@ -1,4 +1,4 @@
-/** What stands around a running agent: the service manager, health and who reads it, starts and endings. */
+/** Surroundings of a running agent: the service manager, health and its readers, starts and ends. */
 
 import { join } from 'node:path';
 import {
@@ -49,32 +49,32 @@ export interface StatusReport extends HealthSnapshot {
   readonly configuration: HelloConfiguration;
   /** How the previous run ended, if no command stopped it. */
   readonly before?: string;
-  /** What the agent does without until files are fixed, and why; absent: nothing. */
+  /** Parts that wait until files are mended, and the reason. Absent if none do. */
   readonly lacking?: Lacking;
-  /** The vehicle identification number that the car gives, where it differs from the configured one. */
+  /** VIN that the car reports, if it differs from the configured one. */
   readonly carVin?: string;
   /** Entries of the data folder that were missing at the start, with the consequences. */
   readonly missing?: readonly HelloMissing[];
 }
 
-/** What is needed of the service to build an agent around it. */
+/** Parts of the service that an agent is built with. */
 export interface CarService {
   readonly agentCommands: ReadonlyMap<CommandKind, AgentCommand>;
   readonly overseer: Overseer;
   /** Stands in for the store of the outbox. */
   store(store: { readonly outbox: OutboxStore; readonly metrics?: JournalVitals }): OutboxStore;
-  /** Told why a part waits for its files, or that it does not any more. */
+  /** Called with the reason why a part waits for its files, and when it no longer waits. */
   lacks(part: keyof Lacking, why: string | undefined): void;
   /** Stands between the link and the agent. */
   events(agent: CoreAgent, link: Reporting): LinkEvents;
 }
 
-/** A link that says how it is. */
+/** A link that reports its state. */
 export interface Reporting {
   health(): LinkDetails;
 }
 
-/** What is read of the agent, whole or minimal. */
+/** Reports of the agent, whole or minimal. */
 export interface CoreAgent extends LinkEvents {
   readonly readings?: number;
   readonly refused?: number;
@@ -261,7 +261,7 @@ export class Service implements CarService {
     else this.#lacking.set(part, why);
   }
 
-  /** The number that the car gives; a difference is reported until the car gives the configured one. */
+  /** VIN that the car reports. A difference is reported until the car returns the configured one. */
   readonly vinRead = (carVin: string): void => {
     const { vin, log } = this.#options;
     const differs = carVin !== vin;
@@ -335,7 +335,7 @@ export class Service implements CarService {
     };
   }
 
-  /** `ends`: the process ends with the run; else it is started anew. */
+  /** `ends`: the process ends with the run. Otherwise it restarts. */
   async close(ends: boolean): Promise<void> {
     for (const server of this.#servers) await server.close();
     if (ends) this.#notifier.stopping('stopped');

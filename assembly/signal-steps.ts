@@ -25,7 +25,7 @@ export function stepFault(signal: CustomSignal, described: Signal | undefined, s
   const range = described === undefined || described.type === 'float' ? undefined : rangeOf(described, signal);
   const { low, high, own } = range ?? { low: -1, high: 1, own: 0 };
   const between = `its values lie between ${low} and ${high}`;
-  // Of raw values the integers are the raw values themselves.
+  // For raw values the integers are the raw values themselves.
   if (!signal.raw) {
     if (range !== undefined && low < high && Math.round(low / step) === Math.round(high / step)) {
       return fault(useless, `${between}: with a resolution of ${step} it never changes`, `write at most ${own}`);
@@ -40,7 +40,7 @@ export function stepFault(signal: CustomSignal, described: Signal | undefined, s
   return fault(useless, `${between}: it never changes by the dead-band ${rule.deadBand}`, 'make deadBand smaller');
 }
 
-/** Of all raw values that the bits can have, in the unit of the profile; and their own step. */
+/** Range of all raw values of the bits, in the unit of the profile, and their own step. */
 function rangeOf({ type, length, factor, offset }: Signal, { scale, shift }: CustomSignal) {
   const [first, last] = type === 'signed' ? [-(2 ** (length - 1)), 2 ** (length - 1) - 1] : [0, 2 ** length - 1];
   const ends = [first, last].map((raw) => (raw * factor + offset) * scale + shift);

@@ -1,4 +1,4 @@
-/** What a configuration says of the inputs, as sources and the way back to the buses. */
+/** Inputs of a configuration, as sources and as access to the buses. */
 
 import { CandumpRecorder } from '../adapters/can/log/recorder.ts';
 import { LogSource } from '../adapters/can/log/source.ts';
@@ -46,11 +46,11 @@ interface Sources {
   readonly sender?: FrameSender;
   /** Who asks control units for commands, by the profile's name of the bus. */
   readonly requesters: ReadonlyMap<string, UdsRequester>;
-  /** Whom the agent asks for fault codes; absent: it asks for none. */
+  /** Control units with fault codes. If omitted, none are read. */
   readonly faults?: AskedForFaults;
   /** Closes the recording. */
   readonly close?: () => void;
-  /** Has frames of a bus with these identifiers pass the kernel beside those that the profile needs. */
+  /** Lets frames of a bus with these identifiers pass the kernel, in addition to those of the profile. */
   readonly listen: (bus: string, identifiers: readonly (number | IdentifierFilter)[]) => void;
 }
 
@@ -138,7 +138,7 @@ export function sourcesOf(
   };
 }
 
-/** What was recorded is at most so old when the power goes, ms. */
+/** Longest time of recorded frames in memory before a write, ms: a power cut loses at most these. */
 const FLUSH = 1_000;
 
 function recorderOf({ record }: InputsOfCar, log: Log): CandumpRecorder | undefined {
@@ -246,7 +246,7 @@ export function heardOf(
   const named = [...sources, ...signals].filter((source) => source.bus === undefined || source.bus === bus);
   const wanted = [...identifiersOf(named, vehicle.databases, bus), ...captured];
   const units = unitsWithFaults(configuration, vehicle).filter((unit) => unit.bus === bus);
-  // A bus that is commanded or asked must be heard: that it is silent would say that it sleeps.
+  // A bus for commands or requests must receive all frames: without any, it would seem to sleep.
   if (wanted.length === 0 && (units.length > 0 || (commands !== undefined && isCommanded(vehicle, bus)))) {
     return undefined;
   }
@@ -259,7 +259,7 @@ function receiver(
   { clock, log, rest }: Surroundings,
 ): ReadingSource {
   const way = readLineAddress(address, BAUD.nmea, `${file}:${line}`);
-  // A file may be a recording, which tells the time of another day.
+  // A file may be a recording, which contains times of another day.
   const time = sets && way.kind !== 'file' ? { time: clock.discipline.bind(clock) } : {};
   const open = lineTo(way, clock, rest);
   return new GnssSource({ name: address, format: kind, open, clock, log, earliest: EARLIEST, rest, ...time });

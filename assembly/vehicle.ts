@@ -29,7 +29,7 @@ import { seedKeys } from './seed-keys.ts';
 export interface Vehicle {
   readonly profile: VehicleProfile & Pick<WrittenProfile, 'buses' | 'commands' | 'file' | 'title' | 'writtenSignals'>;
   readonly databases: readonly BoundDatabase[];
-  /** Signal sets of the bus that is asked, by its name. */
+  /** Signal sets of the bus for requests, by its name. */
   readonly signalSets: ReadonlyMap<string, readonly SignalSet[]>;
 }
 
@@ -130,7 +130,7 @@ function readSignalSet(file: string, found: Diagnostic[]): SignalSet[] {
   }
 }
 
-/** Something that a profile takes from a bus, and where it says so. */
+/** An item that a profile requires from a bus, and its place in the profile. */
 type Named = WantedSignal & { readonly bus: string; readonly line: number; readonly kind?: string };
 
 function unknownSignals(
@@ -139,7 +139,7 @@ function unknownSignals(
   single: boolean,
   databases: readonly BoundDatabase[],
 ): Diagnostic[] {
-  // What other buses have is not for the DBC to know.
+  // The DBC cannot know the contents of other buses.
   const named: readonly Named[] = [...sources, ...writtenSignals].filter(
     // All signals of a message that is known are known.
     ({ bus, message, signal }) =>
@@ -178,7 +178,7 @@ function unknownParameters(
   });
 }
 
-/** How the profile wants a bus to be asked. */
+/** Diagnostic access to a bus by the profile. */
 export function pollSettings({ signals, modelYear, ...obd }: ObdBus): PollSettings {
   return { ...defaultPollSettings, ...obd, rules: signals, modelYear };
 }
@@ -206,7 +206,7 @@ function unknownCommands({ file, commands }: WrittenProfile, databases: readonly
     severity,
     message: `${problem.action}: ${problem.message}`,
   });
-  // What computes keys is on the unit, and need not be where a profile is written.
+  // Programs for keys are on the unit, and may be absent where a profile is written.
   const { hooks, problems } = seedKeys(process.env);
   const unlocks = Object.values(commands).some(({ uds }) => uds?.security !== undefined);
   return [
@@ -218,7 +218,7 @@ function unknownCommands({ file, commands }: WrittenProfile, databases: readonly
   ];
 }
 
-/** What records the custom signals of the vehicle, which is loaded only for a vehicle that has some. */
+/** Recorder of the vehicle's custom signals. It is loaded only for a vehicle that has some. */
 export async function signalsOf({ profile }: Vehicle): Promise<Pick<AgentPorts, 'signals'>> {
   const { signals = [], texts = [] } = profile;
   if (signals.length + texts.length === 0) return {};

@@ -1,4 +1,4 @@
-/** What the HTTP interface reads of a running car. */
+/** Access of the HTTP interface to a running car. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { NamedVehicle } from '../adapters/callbacks/notification.ts';
 import type { BenchControls } from '../adapters/http/own-routes.ts';
@@ -27,7 +27,7 @@ interface ViewOptions {
   readonly http: InterfaceOptions['http'];
 }
 
-/** What the car is called in notifications: as at its interface, in its first fleet; without one, by its VIN. */
+/** Address of the car in notifications: at its interface, in its first fleet. Without an interface, its VIN. */
 export function namesOf({ vin, vehicle, http }: NameOptions): NamedVehicle {
   const { id = idOf(vin), motorization = motorizationOf(vehicle) } = http === undefined ? { id: vin } : describe(http);
   const fleets = http === undefined ? [] : fleetsOf(http);
@@ -40,7 +40,7 @@ export function namesOf({ vin, vehicle, http }: NameOptions): NamedVehicle {
   };
 }
 
-/** The car as the interface shows it; everything is read when it is asked for. */
+/** The car as the interface shows it. Everything is read on request. */
 export function viewOf(options: ViewOptions, agent: Agent, records: RecordStore): CarView {
   const { vin, vehicle, commands, http } = options;
   const { profile } = vehicle;
@@ -69,12 +69,12 @@ function describe(http: ViewOptions['http']): VehicleConfiguration {
   return 'local' in http ? {} : http.vehicle;
 }
 
-/** What a person may unplug on a bench. */
+/** Things that a person can unplug on a bench. */
 export function benchOf(http: ViewOptions['http']): BenchControls | undefined {
   return 'local' in http ? http.bench : undefined;
 }
 
-/** Name that the configuration gives the car, in no particular language. */
+/** Name of the car in the configuration, in no particular language. */
 export function titleOf(http: ViewOptions['http']): string | undefined {
   const { label } = describe(http);
   return typeof label === 'object' ? label['default'] : label;

@@ -1,4 +1,4 @@
-/** Custom signals of a vehicle beside COVESA's Vehicle Signal Specification: names, types and units. */
+/** Compares custom signals of a vehicle with COVESA's Vehicle Signal Specification: names, types and units. */
 
 import { readable, signalNamed } from '../adapters/can/dbc/index.ts';
 import type { VssSignal, VssTree } from '../config/vss.ts';
@@ -12,7 +12,7 @@ import type { Vehicle } from './vehicle.ts';
 
 const SAME: UnitConversion = { scale: 1, offset: 0 };
 
-/** What the specification says otherwise, and the names that were probably meant. */
+/** Differences from the specification, and the names that were probably meant. */
 export function compareWithVss(vehicle: Vehicle, tree: VssTree): Diagnostic[] {
   const { file, signals = [], writtenSignals } = vehicle.profile;
   const lines = new Map(writtenSignals.map(({ name, line }) => [name, line]));
@@ -136,7 +136,7 @@ function compareUnits({ name, unit, scale, shift }: CustomSignal, specified: Vss
   return conversion;
 }
 
-/** The physical range that the DBC gives, in the unit of the profile; undefined: it gives none. */
+/** Physical range in the DBC, in the unit of the profile, or undefined. */
 function rangeOf(
   { bus, message, signal, scale, shift, kind }: CustomSignal,
   { databases }: Vehicle,

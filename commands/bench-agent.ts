@@ -11,7 +11,7 @@ import { benchCallbacks } from './bench-callbacks.ts';
 import { startBenchAgent } from './bench-car.ts';
 import type { AgentOrder, FromAgent, ToAgent } from './bench-words.ts';
 
-/** An agent whose bench has gone ends within this time, ms. */
+/** An agent ends within this time after its bench has ended, ms. */
 const LONGEST_END = 15_000;
 
 /** Runs until the bench ends the channel to it, or dies. */
@@ -86,7 +86,7 @@ function answer(what: 'outbox' | 'status', car: Car | undefined): void {
 }
 
 function say(words: FromAgent): void {
-  // A bench that has gone hears nothing; the agent ends.
+  // The bench has ended, so the agent ends.
   if (process.connected) process.send?.(words);
 }
 

@@ -4,7 +4,7 @@ import { VigieError } from '../protocol/errors.ts';
 
 export class BenchCable implements FrameSource, FrameSender {
   readonly #car: FrameSource & FrameSender;
-  /** While it is not, the car goes on by itself: no frame reaches the unit, and none of the unit reaches the car. */
+  /** While it is unplugged, the car continues alone: no frame passes between the car and the unit. */
   plugged = true;
 
   constructor(car: FrameSource & FrameSender) {

@@ -28,9 +28,9 @@ interface BenchAgentOptions
 
 export interface BenchCarOptions extends BenchAgentOptions, Pick<SimulatedCarOptions, 'begin' | 'driving'> {
   readonly scenario: ScenarioName;
-  /** What it does at once, in place of the scenario. */
+  /** Scene to play at once, in place of the scenario. */
   readonly scene?: SceneName;
-  /** What a person at its page can do to the bench; absent: nothing. */
+  /** Controls of the bench for a person at its page. If omitted, none. */
   readonly controls?: (car: SimulatedCar, cable: BenchCable) => BenchControls;
 }
 

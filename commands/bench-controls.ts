@@ -1,4 +1,4 @@
-/** What a person at the page can do to the bench: pull the plugs of broker, car and agent, and let the simulated car play scenes. */
+/** Controls of the bench on the page: pull the plugs of broker, car and agent, and play scenes. */
 
 import type { BenchControls, BenchPlug } from '../adapters/http/own-routes.ts';
 import type { EmbeddedBroker } from '../adapters/mqtt/index.ts';

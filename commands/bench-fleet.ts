@@ -16,7 +16,7 @@ import { chosenPorts } from './ports.ts';
 import { programName } from './program-name.ts';
 import { untilSignal } from './signals.ts';
 
-/** How often the bench says how much was acknowledged, ms. */
+/** Interval of reports of acknowledged messages, ms. */
 const REPORT_EVERY = 30_000;
 
 export interface BenchFleetOptions {
@@ -34,7 +34,7 @@ function vinOfCar(index: number): string {
   return `VF3VGEBENCH${String(index + 1).padStart(6, '0')}`;
 }
 
-/** Runs until a signal; says when every car has had a message acknowledged. */
+/** Runs until a signal. Reports when every car has had a message acknowledged. */
 export async function benchFleet({
   data,
   cars: number,

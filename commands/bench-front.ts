@@ -58,7 +58,7 @@ export async function startFront(options: BenchFrontOptions): Promise<Pick<Runni
   };
 }
 
-/** What this server has looked at itself, and what is of one connection. */
+/** Headers that this server has checked itself, and headers of one connection. */
 const OWN_HEADERS = ['origin', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'connection', 'keep-alive'];
 
 /** Leads the request to the agent, and what it answers back. */

@@ -9,9 +9,9 @@ import { selfSigned } from '../adapters/keys/self-signed.ts';
 import type { LanServing } from '../assembly/interface.ts';
 import { DAY } from '../protocol/calendar.ts';
 
-/** Where the page is unless the command line says otherwise. */
+/** Default address of the page. */
 export const STANDARD_LAN = 8443;
-/** A certificate is made anew so long before its end, ms. */
+/** A certificate is replaced this long before its end, ms. */
 const RENEWED = 30 * DAY;
 
 export interface LanPage {
@@ -29,7 +29,7 @@ export interface LanPage {
 export function lanPage(data: string, now: number, used: (token: string) => void): LanPage {
   const [cert, key] = [join(data, 'lan.pem'), join(data, 'lan-key.pem')];
   const addresses = addressesOfMachine();
-  // A name of the machine with other characters is none that a browser can use.
+  // A machine name with other characters cannot be used in a browser.
   const names = [...new Set(['localhost', hostname(), `${hostname()}.local`, '127.0.0.1', ...addresses])].filter(
     (name) => /^[a-z0-9.-]+$/i.test(name),
   );

@@ -29,7 +29,7 @@ export interface MoveOptions {
 export interface MovedAgent {
   report(): Pick<BenchReportEvent, 'process' | 'pid' | 'received'>;
   turn(wanted: boolean): Promise<void>;
-  /** Has it tell how car and link are. */
+  /** Requests a report on car and link. */
   ask(): void;
   stop(): Promise<void>;
 }

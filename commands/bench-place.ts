@@ -44,7 +44,7 @@ export class AgentPlace {
     }, this.#fail);
   }
 
-  /** True: it will tell how car and link are; false: ask the agent of the bench. */
+  /** True: the process will report on car and link. False: ask the agent of the bench. */
   tells(): boolean {
     this.#moved?.ask();
     return this.#move !== undefined;

@@ -14,7 +14,7 @@ const MOST_ON_THE_WAY = 100;
 export interface AgentProcessOptions {
   readonly order: AgentOrder;
   readonly cable: BenchCable;
-  /** What the agent said of its outbox last. */
+  /** Last report of the agent on its outbox. */
   readonly outbox: OutboxReport;
   readonly published: (topic: string, payload: Uint8Array) => void;
   readonly told: (told: Told) => void;
@@ -26,9 +26,9 @@ export class AgentProcess {
   #ended: Promise<unknown> = Promise.resolve();
   #onTheWay = 0;
   #outbox: OutboxReport;
-  /** Of its interface; undefined while it does not run. */
+  /** Address of its interface. Undefined while it does not run. */
   port: number | undefined;
-  /** What it says of the car at `/vigie/v1/car`. */
+  /** Its content of `/vigie/v1/car`. */
   description: string | undefined;
 
   constructor(options: AgentProcessOptions) {
@@ -36,7 +36,7 @@ export class AgentProcess {
     this.#outbox = options.outbox;
   }
 
-  /** What it said last, also of an agent that was killed; one that runs is asked again. */
+  /** Last report, also of a killed agent. A running agent is asked again. */
   get outbox(): OutboxReport {
     this.ask('outbox');
     return this.#outbox;
@@ -105,7 +105,7 @@ export class AgentProcess {
   }
 
   #say(words: ToAgent, done: () => void = () => undefined): void {
-    // A process that has ended hears nothing; its end settles what waits.
+    // A process that has ended receives nothing. Its end settles all waiting requests.
     if (this.#child?.connected === true) this.#child.send(words, () => done());
     else done();
   }

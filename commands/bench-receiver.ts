@@ -1,4 +1,4 @@
-/** What the embedded broker of a bench received: the other end counts by itself, also while the agent is killed. */
+/** Messages that the embedded broker of a bench received: an independent count, also while the agent is killed. */
 import type { OutboxNumbers } from '../assembly/own-outbox.ts';
 import { Lives } from '../hub/core/lives.ts';
 import { ClassNumbers } from '../hub/core/numbers.ts';
@@ -22,7 +22,7 @@ export class BenchReceiver {
   readonly #lives = new Lives();
   readonly #classes: readonly Received[];
 
-  /** Counts from what `store` says now: a number that waits there has yet to come, and one that it does not know as well. */
+  /** Counts from the present content of `store`: a number that waits there or is unknown to it has yet to arrive. */
   constructor(vin: string, store: OutboxNumbers) {
     this.#vin = vin;
     const acknowledged = classes.map((_, priority) => {
@@ -43,7 +43,7 @@ export class BenchReceiver {
     }));
   }
 
-  /** A message that the broker is about to acknowledge. Throws `message.malformed` for one that is none. */
+  /** A message that the broker is about to acknowledge. Throws `message.malformed` for an invalid one. */
   take(topic: string, payload: Uint8Array): void {
     const { vin, direction } = parseTopic(topic) ?? {};
     if (vin !== this.#vin || direction !== 'up') return;

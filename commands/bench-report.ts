@@ -5,26 +5,26 @@ import { readableBody } from '../protocol/readable.ts';
 import type { Message } from '../protocol/schema/message.ts';
 import { Catalogs } from '../protocol/signals/catalog.ts';
 
-/** What is looked at to tell how the car is. */
+/** Sources of the report on the car. */
 export interface Told {
   readonly status: Pick<StatusReader, 'contents'>;
   /** Messages that the broker has not acknowledged. */
   readonly waiting: number;
 }
 
-/** What the bench tells of itself while it runs: each event of the car, and how it is when `tell` is called. */
+/** Report of the bench while it runs: each event of the car, and its state when `tell` is called. */
 export class BenchReport {
   /** UTC milliseconds. */
   readonly #now: () => number;
   readonly #write: (line: string) => void;
   readonly #topics = new Set<string>();
-  /** Trips whose begin is printed: an open trip sends several messages. */
+  /** Trips whose start is printed: an open trip sends several messages. */
   readonly #trips = new Set<string>();
   readonly #catalogs = new Catalogs();
   #bytes = 0;
   #json = 0;
   #acknowledged = 0;
-  /** How many were acknowledged when `tell` was called last. */
+  /** Acknowledged messages at the last call of `tell`. */
   #told = 0;
 
   constructor(now: () => number, write: (line: string) => void) {
@@ -57,7 +57,7 @@ export class BenchReport {
     this.#json += Buffer.byteLength(JSON.stringify({ ...message, body: readableBody(message, this.#catalogs) }));
   }
 
-  /** Tells how car and link are now. */
+  /** Reports the present state of car and link. */
   tell({ status, waiting }: Told): void {
     const fresh = this.#acknowledged - this.#told;
     this.#told = this.#acknowledged;

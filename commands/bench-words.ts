@@ -1,4 +1,4 @@
-/** What a bench and the process of its agent say to each other, over the channel between them. */
+/** Messages between a bench and the process of its agent, over the channel between them. */
 
 import type { Level } from '../adapters/logging/stream.ts';
 import type { ScenarioName } from '../adapters/simulated/index.ts';
@@ -14,7 +14,7 @@ export interface BenchBroker {
   readonly password?: string;
 }
 
-/** What the agent is started with. */
+/** Start parameters of the agent. */
 export interface AgentOrder {
   readonly vin: string;
   readonly data: string;
@@ -26,14 +26,14 @@ export interface AgentOrder {
   readonly page: string;
   readonly tiles: MapTiles | undefined;
   readonly log: Level;
-  /** Of the simulated car. */
+  /** State of the simulated car. */
   readonly buses: readonly string[];
 }
 
 export type ToAgent =
   | { readonly begin: AgentOrder }
   | { readonly batch: FrameBatch }
-  /** What became of the frame with this number; `fault`: why it was not sent. */
+  /** Outcome of the frame with this number. `fault`: why it was not sent. */
   | { readonly sent: number; readonly fault?: string }
   | { readonly ask: 'outbox' | 'status' };
 

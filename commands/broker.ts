@@ -20,7 +20,7 @@ export interface BrokerOptions {
   readonly certKey?: string;
 }
 
-/** Gives a command the options of {@link BrokerOptions}. */
+/** Adds the options of {@link BrokerOptions} to a command. */
 export function withBroker(command: Command, url: string): Command {
   return command
     .option('--broker <url>', `${url}; default: that of the bench in --data`)

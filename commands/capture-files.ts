@@ -14,7 +14,7 @@ const endings = { candump: 'log', mdf4: 'mf4' } as const satisfies Record<Captur
 
 interface OpenFile {
   readonly path: string;
-  /** Of an MDF4 file, which is written as a whole. */
+  /** Parts of an MDF4 file, which is written as a whole. */
   readonly parts: Capture[];
   /** Number of the part that comes next. */
   next: number;
@@ -59,14 +59,14 @@ export class CaptureFiles {
     }
   }
 
-  /** Writes parts that came while an earlier one did not, and says which ones did not. */
+  /** Writes the parts that arrived without an earlier one, and reports the missing ones. */
   close(): void {
     for (const file of this.#open.values()) {
       const { path, early } = file;
       const late = [...early.values()].sort((a, b) => a.part - b.part);
       const [first] = late;
       let next = file.next;
-      // What was sent before the watch began does not come again; the car itself still has it.
+      // Messages from before the watch do not arrive again. The car itself still has them.
       if (next === 0 && first !== undefined) {
         next = first.part;
         this.#report(

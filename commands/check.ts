@@ -100,7 +100,7 @@ function fromHere(diagnostic: Diagnostic): Diagnostic {
   return isAbsolute(file) && near !== '' && !near.startsWith('..') ? { ...diagnostic, file: near } : diagnostic;
 }
 
-/** What a start would make of the folder of the records. */
+/** Effect of a start on the folder of the records. */
 function checkRecords(data: string): Diagnostic[] {
   const find = (severity: Diagnostic['severity'], message: string, fix?: string): Diagnostic[] => [
     { file: data, line: 0, severity, message, ...defined({ fix }) },

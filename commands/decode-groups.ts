@@ -12,7 +12,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [DM2, 'DM2'],
 ]);
 
-/** Groups whose last packet is in a batch, in its order. */
+/** Groups with their last packet in a batch, in its order. */
 export function groupsIn(batch: FrameBatch, transport: J1939Transport): ParameterGroup[] {
   const { id, bus, at, data, offset, length } = batch;
   const groups: ParameterGroup[] = [];

@@ -48,7 +48,7 @@ function decoded(decoder: ObdDecoder, line: string, number: number): Outcome {
     const standard = attempt(() => readStandardAnswers(decoder.messages(asked.response), asked.command));
     const found = standard instanceof VigieError ? {} : standard;
     if (!(values instanceof VigieError)) return { ...values, ...found };
-    // An answer that is the standard's, and damaged, says more than that no signal set has it.
+    // A damaged answer of the standard is more informative than an unknown signal.
     if (standard instanceof VigieError) throw standard;
     if (Object.keys(found).length === 0) throw values;
     return { ...defined({ command: asked.command }), ...found };

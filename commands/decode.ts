@@ -140,7 +140,7 @@ async function decode(logs: string[], options: Options): Promise<void> {
     } finally {
       await log.close();
     }
-    // The lines come before what is said of them, and a reader that has left (`| head`) hears no more.
+    // Lines come before the summary, and a reader that has left (`| head`) receives no more.
     await lines.flush();
     reportLog(log, path);
     for (const [why, count] of lostGroups ?? [])

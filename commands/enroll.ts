@@ -1,4 +1,4 @@
-/** `vigie enroll`: gives a car its identity at a hub, and renews it. */
+/** `vigie enroll`: enrols a car at a hub, and renews its certificate. */
 import { X509Certificate } from 'node:crypto';
 import { accessSync, chownSync, constants, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -71,7 +71,7 @@ async function enrolment(url: string, { token: text, config }: Options): Promise
     return beside.startsWith('..') ? file : beside;
   };
   document.set('vin', token.vin);
-  // What is for the broker of before would not fit this one.
+  // Settings for the previous broker would not match this one.
   if (document.has('mqtt')) {
     for (const name of ['fallbacks', 'username', 'passwordFile', 'crl']) document.deleteIn(['mqtt', name]);
   }
@@ -176,7 +176,7 @@ function readText(file: string): string {
   }
 }
 
-/** For the user of the service, to whom the directory belongs, also when root types the command. */
+/** Owner is the user of the service, who owns the directory, also when root types the command. */
 async function write(file: string, content: string, mode = 0o644): Promise<void> {
   await replaceFile(file, content, mode);
   if (process.getuid?.() !== 0) return;

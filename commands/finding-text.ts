@@ -1,4 +1,4 @@
-/** What control units answer, as lines for people. */
+/** Answers of control units, as lines for people. */
 import type { ObdDecoder, ObdValue } from '../adapters/obd/index.ts';
 import type { Fault, Finding, StandardAnswers } from '../adapters/obd/j1979/index.ts';
 

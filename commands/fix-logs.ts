@@ -41,7 +41,7 @@ async function hasFrames(path: string): Promise<boolean> {
   }
 }
 
-/** What is wrong with a file is said by who opens it. */
+/** The opener reports the faults of a file. */
 function refuseMalformed(error: unknown): false {
   if (error instanceof VigieError && error.code === 'input.malformed') return false;
   throw error;
@@ -88,7 +88,7 @@ const OTHERS_NAMED = 3;
 /** Kinds of messages that are named. */
 const NAMED = 6;
 
-/** What a recording without a fix has, for people. */
+/** Contents of a recording without a fix, for people. */
 function insteadOf({ others }: FixReader): string {
   if (others.size === 0) return '';
   const kinds = [...others].sort(([, a], [, b]) => b - a).map(([name, count]) => `${name} (${count} times)`);

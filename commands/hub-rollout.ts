@@ -22,7 +22,7 @@ interface Options {
   readonly format?: string;
 }
 
-/** Cars of the first group, unless the command says otherwise. */
+/** Default number of cars of the first group. */
 const FIRST = 5;
 /** Cars that are read at once. */
 const PAGE = 1_000;

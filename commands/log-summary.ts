@@ -1,4 +1,4 @@
-/** What became of the lines or frames of a log: how many were read, how many left out, and why. */
+/** Summary of a log: how many lines or frames were read, how many skipped, and why. */
 import type { LogReader } from '../adapters/can/log/index.ts';
 import { counted } from '../protocol/counted.ts';
 import { formatDiagnostic } from '../protocol/diagnostic.ts';

@@ -4,7 +4,7 @@ import { type Diagnostic, formatDiagnostic } from '../protocol/diagnostic.ts';
 
 export type Format = 'ndjson' | 'text';
 
-/** NDJSON for programs, text for people: what is asked for, else by what standard output is. */
+/** NDJSON for programs, text for people: the requested form, or by the kind of standard output. */
 export function formatOf(asked: string | undefined): Format {
   if (asked === 'ndjson' || asked === 'text') return asked;
   return process.stdout.isTTY ? 'text' : 'ndjson';
@@ -35,7 +35,7 @@ export class Lines {
     try {
       await once(process.stdout, 'drain');
     } catch (error) {
-      // `guardOutput` says what happens when the reader has left.
+      // `guardOutput` handles a reader that has left.
       if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
     }
   }
@@ -43,12 +43,12 @@ export class Lines {
 
 let unread = (): void => process.exit(0);
 
-/** What to do when the reader of standard output has gone; without it the program ends at once. */
+/** Handler for a reader of standard output that has left. Without it the program ends at once. */
 export function whenUnread(stop: () => void): void {
   unread = stop;
 }
 
-/** For commands whose exit status is an answer: they go on to their end although standard output has no reader. */
+/** For commands with an exit status as answer: they run to their end although standard output has no reader. */
 export function finishUnread(): void {
   whenUnread(() => undefined);
 }
@@ -68,7 +68,7 @@ export function guardOutput(): void {
 
 const RIGHTS = 'this user may not do that there: change the rights of the file or folder (chmod, chown)';
 
-/** What people can do when the system refuses a file or folder. */
+/** Advice when the system refuses a file or folder. */
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: free space on it',
   EDQUOT: 'the quota of this user on that disk is used up: free space on it',

@@ -13,7 +13,7 @@ export function renewalProgram(log: Log): (words: readonly string[]) => void {
   };
 }
 
-/** What to give the executable of this process, so that it runs this program with these words. */
+/** Arguments for the executable of this process, so that it runs this program with these words. */
 export function ownProgram(words: readonly string[]): string[] {
   // In the executable there is no script: it is the program itself.
   const address: string | undefined = import.meta.url;

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 
 export const STANDARD_BROKER = 1883;
 export const STANDARD_HTTP = 8080;
-/** Of MQTT over TLS, and of enrolment. */
+/** Ports of MQTT over TLS, and of enrolment. */
 export const STANDARD_SECURE_BROKER = 8883;
 export const STANDARD_ENROLMENT = 8443;
 

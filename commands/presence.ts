@@ -1,7 +1,7 @@
 import type { CloudClient } from '../adapters/mqtt/index.ts';
 import { parseTopic, presenceFilter, presenceTopic } from '../protocol/topics.ts';
 
-/** What a broker keeps comes with the subscription, from most of them before its acknowledgement, ms. */
+/** Wait for retained messages after a subscription, ms: most brokers send them before its acknowledgement. */
 const PATIENCE = 2_000;
 
 /**
@@ -37,7 +37,7 @@ export async function followAllPresence(
   });
 }
 
-/** What to check when a broker keeps no word of a car. */
+/** Advice if a broker has no retained message of a car. */
 export function explainAbsence(vin: string): string {
   return `the broker has no presence of ${vin}: no car with this VIN was ever connected to it, or this user may not read \
 ${presenceTopic(vin)}; check the VIN, the broker (--broker) and its rules`;

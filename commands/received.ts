@@ -19,7 +19,7 @@ export interface ReceivedMessage {
 /** Reads the messages of one car, in the order in which they come. */
 export class MessageReader {
   readonly #catalogs = new Catalogs();
-  /** By name of a custom signal, its units in all catalogs; '' is none. */
+  /** By name of a custom signal: its units in all catalogs. '' is no unit. */
   readonly #units = new Map<string, Set<string>>();
   readonly #unknown: (catalog: string) => void;
   readonly #reported = new Set<string>();
@@ -71,7 +71,7 @@ const REMEMBERED = 100_000;
 interface Seen {
   /** By number, the starts of the agent it came from. A number is used twice only when a disk failed in between. */
   readonly boots: Map<number, number[]>;
-  /** The first that arrived, and the highest that arrived or that a gap tells of. */
+  /** The first number that arrived, and the highest that arrived or that a gap message contains. */
   from: number;
   highest: number;
 }
@@ -93,7 +93,7 @@ export class ReceivedNumbers {
   #newest: number | undefined;
   /** By class of a life. */
   readonly #seen = new Map<string, Seen>();
-  /** By class of a life, the numbers that gap messages tell of: they never come. */
+  /** By class of a life: numbers in gap messages, which never arrive. */
   readonly #told = new Map<string, Runs>();
   /** Messages that are not counted: retained ones, and those of starts without records. */
   readonly #uncounted = new Set<string>();
@@ -148,7 +148,7 @@ export class ReceivedNumbers {
     return this.#outcomes.reduce((sum, { missing }) => sum + missing, 0);
   }
 
-  /** Those that have not arrived and never will, as gap messages have told. */
+  /** Missing numbers that will never arrive, by gap messages. */
   get lost(): number {
     return this.#outcomes.reduce((sum, { lost }) => sum + lost, 0);
   }
@@ -158,7 +158,7 @@ export class ReceivedNumbers {
       const told = this.#told.get(line) ?? new Runs();
       let lost = 0;
       for (const [first, last] of told.all) lost += Math.max(0, Math.min(last, highest) - Math.max(first, from) + 1);
-      // What arrived all the same is not lost.
+      // A number that arrived all the same is not lost.
       for (const seq of boots.keys()) if (told.has(seq)) lost--;
       return { missing: highest - from + 1 - boots.size - lost, lost };
     });

@@ -1,4 +1,4 @@
-/** What became of the paths that a profile maps: those without a value, and values that were refused, with the rule. */
+/** Mapped paths of a profile without a value or with refused values, and the rule of the refusal. */
 import type { ChannelObserver } from '../agent/model/channels.ts';
 import type { StatusObserver } from '../agent/model/status.ts';
 import type { RefusalListener, ValueRefusal } from '../agent/model/target.ts';

@@ -1,4 +1,4 @@
-/** Plays a recording of a receiver, as a receiver of the unit would have told it. */
+/** Plays a recording of a receiver like a receiver of the unit. */
 import type { ReplayClock } from '../adapters/clock/replay.ts';
 import { type Fix, FixReadings } from '../adapters/gnss/index.ts';
 import type { Agent } from '../agent/agent.ts';

@@ -32,7 +32,7 @@ import { type FixPlay, replayFixes } from './replay-fixes.ts';
 import { vinOf } from './rig.ts';
 import { isValueLog, replayValues, timeZoneOption } from './value-log.ts';
 
-/** Stands for the car whose log has none. */
+/** VIN for a car whose log has none. */
 const REPLAY_VIN = 'VF3REPLAY00000001';
 
 /** Time that passes without a reading behind tables of values: a trip ends after its grace time. ms */
@@ -351,7 +351,7 @@ function cborWriter(file: string): Output {
       if (fault !== undefined) throw fault;
     },
     close: () => {
-      // What was said before a log broke off.
+      // Messages from before a log ended early.
       empty();
       closeSync(descriptor);
     },

@@ -7,7 +7,7 @@ import { isVin } from '../protocol/topics.ts';
 /** The bench keeps everything here unless the command names another folder. */
 export const benchDirectory = join('.vigie', 'bench');
 
-/** What a running bench leaves for `watch` and `send`, so that they need no options beside it. */
+/** Data of a running bench for `watch` and `send`, so that they need no options. */
 export interface Rig {
   readonly vin: string;
   /** URL of the broker. */

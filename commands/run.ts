@@ -68,7 +68,7 @@ interface Options {
   readonly record?: string;
 }
 
-/** Runs the agent until a signal (false), or until it is to be started anew (true). */
+/** Runs the agent until a signal (false), or until it must restart (true). */
 async function runOnce(options: Options, signalled: Promise<void>, kept: Kept): Promise<boolean> {
   const { configuration: local } = loadConfiguration(options.config, process.env, undefined, 'awaited');
   const data = options.data ?? local?.data ?? (process.env['VIGIE_DATA'] || configurationDefaults.data);
@@ -251,7 +251,7 @@ function refuse(file: string): never {
   throw new FilesRefused('the configuration has errors', diagnostics, file);
 }
 
-/** Resolves with a reason after so long. */
+/** Resolves with a reason after this time. */
 function after(clock: SystemClock, ms: number): Promise<string> {
   return new Promise((resolve) => {
     clock.after(ms, () => resolve('it is tried again'));

@@ -129,7 +129,7 @@ async function send(vin: string, what: string, words: readonly string[], options
   process.exitCode = failed ? 1 : 0;
 }
 
-/** Whether the car is online, asleep or offline. Where the broker does not know it, says so and ends the command. */
+/** Whether the car is online, asleep or offline. If the broker does not know it, reports that and ends the command. */
 async function presenceOf(client: CloudClient, vin: string): Promise<string | undefined> {
   const { kept } = await followPresence(client, vin);
   const word = await kept;
@@ -156,7 +156,7 @@ async function listMonitors(vin: string, options: BrokerOptions, format: Format,
   await lines.flush();
 }
 
-/** The name of the only key that signs. @throws VigieError `usage.wrong` when there is none, or a choice */
+/** Name of the only signing key. @throws VigieError `usage.wrong` if there is none, or more than one */
 async function onlyKey(directory: string): Promise<string> {
   const found = (await listKeys(directory)).filter((known) => known.signs);
   if (found.length === 1 && found[0] !== undefined) return found[0].name;

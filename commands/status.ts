@@ -51,7 +51,7 @@ export function folderOf({ config, data }: Pick<Options, 'config' | 'data'>): st
   });
 }
 
-/** An agent that does not answer within so long is busy with something else, ms. */
+/** An agent that does not answer within this time is busy, ms. */
 const PATIENCE = 5_000;
 
 function ask(socket: string): Promise<StatusReport> {
@@ -120,7 +120,7 @@ export function describe(report: StatusReport): string[] {
   ];
 }
 
-/** What the agent does without. */
+/** Parts that the agent runs without. */
 function lacking({ interface: unserved, trust, callbacks }: Lacking): string[] {
   return [
     ...(unserved === undefined ? [] : [`interface: not served (${unserved})`]),

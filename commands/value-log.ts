@@ -42,7 +42,7 @@ export async function isValueLog(path: string): Promise<boolean> {
   try {
     for await (const { bytes } of contentsOf(path)) if (await isValueTable(bytes)) return true;
   } catch (error) {
-    // What is wrong with a file is said by who opens it.
+    // The opener reports the faults of a file.
     if (!(error instanceof VigieError) || error.code !== 'input.malformed') throw error;
   }
   return false;

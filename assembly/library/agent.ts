@@ -33,7 +33,7 @@ export interface AgentEvents {
   readonly record: Message;
 }
 
-/** What is known of the car now. */
+/** Present values of the car. */
 export interface StatusValues {
   /** Undefined while it is not known, and before the agent has started. */
   get<P extends StatusPath>(path: P): StatusPaths[P] | undefined;

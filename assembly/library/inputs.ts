@@ -15,7 +15,7 @@ import { FilesRefused } from '../refused.ts';
 import type { Vehicle } from '../vehicle.ts';
 import type { CanDescription, InputDescription, ObdDescription } from './source.ts';
 
-/** What messages call the place of a fault: there is no file. */
+/** Place of a fault in messages: there is no file. */
 const WHERE = 'sources';
 
 /**

@@ -1,4 +1,4 @@
-/** Diagnostics of the car, asked by the signal sets of the profile: `vigie/obd`. */
+/** Diagnostics of the car by the signal sets of the profile: `vigie/obd`. */
 
 import type { ObdInput } from '../../config/inputs.ts';
 import { defined } from '../../protocol/defined.ts';
@@ -7,7 +7,7 @@ import type { ObdDescription } from './source.ts';
 export type { ObdDescription };
 
 export interface AdapterOptions {
-  /** What the car speaks; default: the adapter finds out. */
+  /** Protocol of the car. Default: the adapter detects it. */
   readonly protocol?: Extract<ObdInput, { kind: 'elm327' }>['protocol'];
 }
 

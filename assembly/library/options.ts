@@ -1,4 +1,4 @@
-/** What a program gives to `createAgent`. It is checked, since not every program has a compiler that checks types. */
+/** Options of `createAgent`. They are checked, since not every program has a compiler that checks types. */
 import type { CarClock } from '../../adapters/clock/system.ts';
 import { parseAddress } from '../../adapters/mqtt/address.ts';
 import type { MemoryStore } from '../../adapters/store/index.ts';
@@ -44,7 +44,7 @@ export interface CreateAgentOptions {
     /** Ways to carry out commands that go before those of the profile. */
     readonly actuators?: readonly Actuator[];
   };
-  /** Recorders beside the agent's own. */
+  /** Recorders in addition to the agent's own. */
   readonly recorders?: readonly MakeRecorder[];
   /** The HTTP interface. Needs a directory. */
   readonly http?: HttpInterface;
@@ -60,7 +60,7 @@ export interface CreateAgentOptions {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What an option must be, and the end of the sentence "must be …". */
+/** Required form of an option: the end of the sentence "must be …". */
 type Rule = readonly [fits: (value: unknown) => boolean, expected: string];
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
@@ -169,7 +169,7 @@ function faultOf({ kind, form, range, whole }: NumberSetting, value: unknown): s
   if (typeof value !== 'number' || !Number.isFinite(value)) {
     return `must be a number${kind === 'time' ? ' of milliseconds' : kind === 'size' ? ' of bytes' : ''}`;
   }
-  // A time or a size of nothing is allowed only where its form says so.
+  // A time or a size of zero is allowed only if its form says so.
   const least = form?.minimum ?? (kind === 'number' ? undefined : 1);
   if (least !== undefined && value < least) return `must be at least ${least}`;
   if (form?.exclusiveMinimum !== undefined && value <= form.exclusiveMinimum)

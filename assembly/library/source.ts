@@ -1,4 +1,4 @@
-/** What a program gives an agent to read: ports of its own, or descriptions of inputs that the agent opens. */
+/** Sources of a program for an agent: its own ports, or descriptions of inputs that the agent opens. */
 import type { FrameSource, ReadingSource } from '../../agent/ports.ts';
 import type {
   GnssInput,
@@ -18,7 +18,7 @@ export interface CanDescription {
   readonly bus?: string | undefined;
 }
 
-/** How the car is asked. Over a CAN bus: without `over` it is the only CAN input. */
+/** Diagnostic access to the car. Over a CAN bus: without `over`, the only CAN input. */
 export interface ObdDescription {
   readonly obd:
     | Omit<Extract<ObdInput, { kind: 'elm327' }>, 'bus' | 'line'>

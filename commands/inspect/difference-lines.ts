@@ -1,4 +1,4 @@
-/** What two recordings differ in, as lines for programs and for people. */
+/** Differences of two recordings, as lines for programs and for people. */
 
 import type { BoundDatabase } from '../../adapters/can/dbc/index.ts';
 import { bitsOf, type DbcMessage, MessageFinder, readBits, type Signal } from '../../adapters/can/dbc/index.ts';
@@ -53,7 +53,7 @@ function signalsAt(message: DbcMessage, start: number, bits: number): Signal[] {
   return message.signals.filter((signal) => bitsOf(signal).some((bit) => bit >= start && bit < start + bits));
 }
 
-/** What the value table calls a value that never changes. */
+/** Name in the value table of a value that never changes. */
 function namesOf(
   signal: Signal,
   first: RecordingSide,

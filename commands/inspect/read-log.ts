@@ -5,11 +5,11 @@ import { defined } from '../../protocol/defined.ts';
 import { reportLog } from '../log-summary.ts';
 import { type Lines, progressBar } from '../output.ts';
 
-/** What frames are given to while logs are read. */
+/** Consumers of frames while logs are read. */
 export interface FrameConsumer {
   /** @param buses names that {@link FrameBatch.bus} indexes in this log */
   add(batch: FrameBatch, buses: readonly string[]): void;
-  /** What follows is of another log. */
+  /** The next frames belong to another log. */
   endLog?(): void;
 }
 
@@ -20,7 +20,7 @@ interface ReadOptions {
   readonly lines: Lines;
 }
 
-/** Gives the frames of a log to consumers, and says on standard error what was left out. */
+/** Passes the frames of a log to consumers, and reports skipped parts on standard error. */
 export async function readLog(
   path: string,
   { columns, filter, lines }: ReadOptions,

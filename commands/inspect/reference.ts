@@ -45,7 +45,7 @@ export async function readReference(path: string, column?: string, zone?: string
   return {
     times: order.map((i) => times[i]!),
     values: order.map((i) => values[i]!),
-    // Times that count from no known moment count from the first frame.
+    // Times without a known base count from the first frame.
     relative: form.kind === 'elapsed' && start === undefined,
   };
 }

@@ -1,4 +1,4 @@
-/** What was found, as lines of NDJSON for programs or tables for people. */
+/** Findings, as lines of NDJSON for programs or tables for people. */
 import type { BoundDatabase } from '../../adapters/can/dbc/index.ts';
 import { MessageFinder } from '../../adapters/can/dbc/index.ts';
 import {

@@ -1,4 +1,4 @@
-/** What was seen of signals, as lines for programs and for people. */
+/** Statistics of signals, as lines for programs and for people. */
 
 import { MOST_VALUES, type SignalStatistics } from '../../adapters/can/inspect/index.ts';
 import { defined } from '../../protocol/defined.ts';

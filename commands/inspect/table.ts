@@ -12,12 +12,12 @@ export interface TableColumn {
 export interface Row {
   /** One for each column; a cell of several lines has them one below the other. */
   readonly cells: readonly (string | readonly string[])[];
-  /** What follows the cells: beside them where there is room, else below. Broken between words. */
+  /** Details after the cells: next to them if there is room, otherwise below. Broken between words. */
   readonly details: readonly string[];
 }
 
 const GAP = '  ';
-/** Details narrower than this are hard to read beside the cells, and go below. */
+/** Details narrower than this are hard to read next to the cells, and go below. */
 const NARROW = 24;
 /** A column is not broken to less. */
 const NARROWEST = 12;
@@ -31,7 +31,7 @@ export function tableLines(columns: readonly TableColumn[], rows: readonly Row[]
   const widths = columns.map(({ title }, c) =>
     rows.reduce((most, { cells }) => Math.max(most, ...linesOf(cells[c]).map(lengthOf)), lengthOf(title)),
   );
-  // A column that is empty in all rows says nothing.
+  // A column that is empty in all rows is omitted.
   const shown = [...columns.keys()].filter((c) =>
     rows.some(({ cells }) => linesOf(cells[c]).some((line) => line !== '')),
   );

@@ -1,4 +1,4 @@
-/** What was seen of buses and identifiers, as lines for programs and for people. */
+/** Statistics of buses and identifiers, as lines for programs and for people. */
 
 import type { DbcMessage } from '../../adapters/can/dbc/index.ts';
 import type { FoundChecksum, ObservedBus, ObservedMessage, Traffic } from '../../adapters/can/inspect/index.ts';

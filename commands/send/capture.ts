@@ -2,7 +2,7 @@
 import type { CaptureOrder } from '../../protocol/schema/order.ts';
 import { type Details, named, type SendRequest, timeOf, wrong } from './request.ts';
 
-/** The capture of this name; what is left out is as the profile says. */
+/** The capture of this name. Omitted members are those of the profile. */
 export function captureOf(name: string, { before, after, buses, identifiers }: Details): SendRequest {
   const body: CaptureOrder = {
     name: named(name),

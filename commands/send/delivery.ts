@@ -20,11 +20,11 @@ interface DeliveryOptions {
   readonly wait: number;
   /** Whether a command without an answer is sent again: a car that is away gets the first one when it comes. */
   readonly repeats: boolean;
-  /** Told of each state once. */
+  /** Called once for each state. */
   readonly report: (report: RemoteReport) => void;
 }
 
-/** What has become of a command: its last state, and how many states were heard of. */
+/** Progress of a command: its last state, and the number of received states. */
 interface Outcome {
   readonly report?: RemoteReport;
   readonly states: number;
@@ -39,7 +39,7 @@ interface Pending {
 const REPEAT_INTERVAL_MS = 1_000;
 const MAX_SENDINGS = 10;
 
-/** Sends commands to one car and hears what becomes of them. */
+/** Sends commands to one car and receives their states. */
 export class Deliveries {
   readonly #options: DeliveryOptions;
   readonly #pending = new Map<string, Pending>();

@@ -1,7 +1,7 @@
 import type { FailureCause } from '../../protocol/errors.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 
-/** What the sender can do about a failure. */
+/** Advice for the sender about a failure. */
 const advice: Readonly<Record<FailureCause, string>> = {
   GeneralError: 'the unit has a fault of its own, such as a full disk: look into its log',
   VehicleError: 'the car did not do it: see whether its profile fits, and try again',

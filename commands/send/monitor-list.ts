@@ -4,10 +4,10 @@ import type { MonitorList } from '../../protocol/schema/monitor.ts';
 import { upTopic } from '../../protocol/topics.ts';
 import { readMessage } from './received.ts';
 
-/** What the broker keeps comes with the subscription; a slow network is given this long, ms. */
+/** Wait for retained messages after a subscription in a slow network, ms. */
 const PATIENCE = 5_000;
 
-/** What the car said last that it watches; undefined when the broker keeps no word of it. */
+/** Last list of monitors that the car reported. Undefined if the broker has no such message. */
 export async function keptMonitors(client: CloudClient, vin: string): Promise<MonitorList | undefined> {
   let found: (list: MonitorList | undefined) => void = () => undefined;
   const kept = new Promise<MonitorList | undefined>((resolve) => {

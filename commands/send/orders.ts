@@ -113,7 +113,7 @@ export async function ordersOf(
   }
   const requests = await order.read(words, details, keys);
   if (requests === undefined) throw wrong(`cannot send "${said}": ${order.usage}`);
-  // What is too long for a command is refused here, and not after the half was sent.
+  // A command that is too long is refused here, and not after half was sent.
   for (const { kind, body } of requests) encodeBody(kind, body);
   return requests;
 }
@@ -212,7 +212,7 @@ function configurationIn(file: string): SendRequest {
   return { kind: 'Configuration', body: { configuration: readFileSync(file, 'utf8') } };
 }
 
-/** What a file is called without what its ending says. */
+/** Name of a file without its ending. */
 function nameOf(file: string): string {
   return basename(file, extname(file));
 }

@@ -41,7 +41,7 @@ export interface Details {
   readonly kinds?: string;
 }
 
-/** What somebody wrote cannot be meant; the message says what could. */
+/** The words cannot be meant. The message lists the possible ones. */
 export function wrong(message: string): VigieError {
   return new VigieError('usage.wrong', message);
 }

@@ -1,4 +1,4 @@
-/** What people can ask of a car, in their words, and the body that it comes to. */
+/** Words of people for commands to a car, and the resulting body. */
 
 import { instantOf } from '../../protocol/calendar.ts';
 import { defined } from '../../protocol/defined.ts';
@@ -29,7 +29,7 @@ const readers: Partial<Record<RemoteType, Reader>> = {
 /** One line for each command, for help and error messages. */
 export const usages: readonly string[] = remoteKinds.map(({ words }) => words.usage);
 
-/** What the words ask for. @throws VigieError `usage.wrong` with what is known, or which part cannot be meant */
+/** Command for the words. @throws VigieError `usage.wrong` with the known ones, or the part that cannot be meant */
 export function requestOf(what: string, words: readonly string[], details: Details): SendRequest {
   const kind = remoteKinds.find(({ words: { verb } }) => verb === what);
   const said = [what, ...words].join(' ');

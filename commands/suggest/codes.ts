@@ -45,7 +45,7 @@ export function codesOf(
   return [...codes].sort((one, other) => one - other);
 }
 
-/** Codes of a number whose unit is not known: those that the log shows. */
+/** Codes of a number with an unknown unit: those that the log shows. */
 export function shownCodes({ signal, observed }: SignalFacts): number[] {
   return [...(observed?.raws ?? [])]
     .filter((raw) => isCode(signal, raw))

@@ -12,20 +12,20 @@ export interface Match {
   readonly byComment: boolean;
 }
 
-/** What a meaning counts by the place where it is said. */
+/** Weight of a meaning by its place. */
 const OWN = 2;
 const AROUND = 1;
 const COMMENT = 1;
 
-/** What words cost that the pattern does not explain: unknown ones, abbreviations, numbers, the message's. */
+/** Cost of words that the pattern does not explain: unknown ones, abbreviations, numbers, the message's. */
 const UNKNOWN = 1;
 const SHORT = 0.5;
-/** Beside one word that fits, an abbreviation makes it another matter more often than not. */
+/** Next to one matching word, an abbreviation changes the meaning more often than not. */
 const SHORT_BESIDE_ONE = 0.8;
 const LETTER = 0.2;
 const NUMBER = 0.1;
 const ELSEWHERE = 0.3;
-/** What a word costs that tells of a value that is shown or estimated rather than measured. */
+/** Cost of a word for a value that is shown or estimated rather than measured. */
 const LESSER = 0.15;
 
 /** A lower score is a guess. */
@@ -46,7 +46,7 @@ const lesser: ReadonlySet<string> = new Set([
   'hud',
 ]);
 
-/** Meanings by which a comment tells of something else than the value. */
+/** Meanings of a comment that concern something else than the value. */
 const twisting: ReadonlySet<string> = new Set([
   'request',
   'fault',
@@ -72,7 +72,7 @@ interface Group {
 
 const prepared = new WeakMap<Rule, Prepared>();
 
-/** How the signal's name says what the rule is about; undefined when it does not, or says another matter too. */
+/** How the signal's name matches the rule. Undefined if it does not, or if it names another matter too. */
 export function matchOf(rule: Rule, facts: SignalFacts): Match | undefined {
   const { patterns, around, never } = prepare(rule);
   let best: Match | undefined;

@@ -5,7 +5,7 @@ import { type Conversion, conversionTo, saysNoUnit, unitsFor } from './units.ts'
 import { wordsOf } from './words.ts';
 
 export type NumberFit =
-  /** `by` says what the unit was taken from. */
+  /** `by` is the source of the unit. */
   | { readonly kind: 'fits'; readonly conversion: Conversion; readonly by: string; readonly certain: boolean }
   /** The name fits; what is missing is the question. */
   | { readonly kind: 'asks'; readonly question: string };
@@ -23,7 +23,7 @@ export function numberFit(rule: NumberRule, wanted: string, facts: SignalFacts):
   const possible = (conversion: Conversion): boolean => {
     const [low, high] = converted(span, conversion);
     if (low > rule.covers[0] || high < rule.covers[1]) return false;
-    // What the bits could hold says nothing where the file gives the unit and no range.
+    // The range of the bits means nothing if the file has the unit and no range.
     if (declared && (low < rule.within[0] || high > rule.within[1])) return false;
     if (shown === undefined) return true;
     const [least, most] = converted(shown, conversion);

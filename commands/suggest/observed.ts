@@ -1,4 +1,4 @@
-/** What a log shows of one signal. */
+/** Facts of a log about one signal. */
 export interface Observed {
   /** Raw values that were seen; of more than {@link mostValues} the first ones. Of a float none. */
   readonly raws: ReadonlySet<number>;

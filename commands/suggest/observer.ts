@@ -10,10 +10,10 @@ import { ERROR, type FrameBatch, REMOTE } from '../../agent/ports.ts';
 import { isCode } from './codes.ts';
 import { mostValues, type Observed } from './observed.ts';
 
-/** What one message was seen to carry on one bus. */
+/** Observed content of one message on one bus. */
 interface Seen {
   readonly signals: readonly SeenSignal[];
-  /** The payload before: the same again says nothing new. */
+  /** Previous payload: a repetition contains nothing new. */
   payload: Uint8Array;
 }
 

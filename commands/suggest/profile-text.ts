@@ -79,7 +79,7 @@ function constantLines(facts: readonly Constant[]): string[] {
   return ['constants:', ...why, ...facts.map(({ path, value }) => `  ${path}: ${value}`)];
 }
 
-/** Channels are members of sections beside `status`. */
+/** Channels are members of sections next to `status`. */
 function sections(channels: readonly Suggestion[], several: boolean): string[] {
   const names = [...new Set(channels.map(({ path }) => path.slice(0, path.indexOf('.'))))];
   return names.flatMap((name) => {
@@ -169,7 +169,7 @@ function pathFrom(file: string, path: string): string {
   return relative(dirname(file), path).split(sep).join('/');
 }
 
-/** Of `mine/profile.yaml` mine, of `my-car.yaml` my-car. */
+/** For `mine/profile.yaml` mine, for `my-car.yaml` my-car. */
 function profileName(file: string): string {
   const name = basename(file).replace(/\.ya?ml$/i, '');
   const chosen = name === 'profile' ? basename(dirname(file)) : name;

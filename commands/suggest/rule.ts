@@ -1,5 +1,5 @@
 import { defined } from '../../protocol/defined.ts';
-/** What a signal must be to become a path: one entry of the tables in rules/. */
+/** Conditions for a signal to become a path: one entry of the tables in rules/. */
 
 /**
  * Meanings (vocabulary.ts) that must all be said, `a/b` being either. They may be in the name of the signal or of its
@@ -13,13 +13,13 @@ export type Concepts = string;
 export interface Rule {
   /** Path of Status, or a channel such as `alerts.FuelLevelLow`. */
   readonly path: string;
-  /** What the name says, any of them. A signal whose own name says another matter besides is none for this path. */
+  /** Accepted words of the name, any of them. A signal that also names another matter does not match. */
   readonly names: readonly Pattern[];
-  /** What its own name may say besides. */
+  /** Further allowed words of its own name. */
   readonly besides?: Concepts;
-  /** What the name of its message may say besides without being a hint at another matter. */
+  /** Further allowed words of the message's name, which do not point to another matter. */
   readonly around?: Concepts;
-  /** What must not be said in the name of the message either. */
+  /** Forbidden words, also in the name of the message. */
   readonly never?: Concepts;
   /** A word that no dictionary has makes it another matter: it is the abbreviation of one. */
   readonly strict?: boolean;
@@ -29,12 +29,12 @@ export interface Rule {
   readonly alone?: { readonly path: string; readonly states: StateRule; readonly note: string };
   /** With one of the words `when` and none of `unless` in the names, a person must answer the question first. */
   readonly doubt?: { readonly when: Concepts; readonly unless: Concepts; readonly question: string };
-  /** What a person should know who reads the line; with `when`, only where the name has such a word. */
+  /** Hint for a person who reads the line. With `when`, only if the name has such a word. */
   readonly note?: string;
   readonly when?: Concepts;
 }
 
-/** Of a path that takes a number. All in the unit of the path. */
+/** For a path with a number. All in the unit of the path. */
 export interface NumberRule {
   /** Values that the signal must be able to have, or it measures something smaller. */
   readonly covers: readonly [low: number, high: number];
@@ -50,10 +50,10 @@ export interface NumberRule {
   readonly asks?: Readonly<Record<string, string>>;
 }
 
-/** Value of a path, and what a label says that stands for it. */
+/** Value of a path, and the meaning of its label. */
 export type LabelRule = readonly [value: string, label: Pattern];
 
-/** Of a path that takes names, or true and false. */
+/** For a path with names, or true and false. */
 export interface StateRule {
   /** The first that fits a label counts. */
   readonly values: readonly LabelRule[];
@@ -61,13 +61,13 @@ export interface StateRule {
   readonly enough: readonly string[];
   /** Labels with a word that no dictionary has are left out: they may well say something else. */
   readonly plain?: boolean;
-  /** Without labels it is not asked about: the name alone says too little. */
+  /** Without labels it is not suggested: the name alone is not sufficient. */
   readonly labelled?: boolean;
   /** Values of 0 and 1 of one bit without labels. */
   readonly bit?: readonly [zero: string, one: string];
   /** Words of which the signal's name must have one for that, since the bit could mean the opposite as well. */
   readonly bitNeeds?: Concepts;
-  /** With one of the words `when` in its name and none of `unless` a signal tells these values only. */
+  /** With one of the words `when` in its name and none of `unless`, a signal has these values only. */
   readonly only?: { readonly when: Concepts; readonly unless: Concepts; readonly values: readonly string[] };
   /** Words in the signal's name that turn the bit round. */
   readonly turnedBy?: Concepts;

@@ -1,4 +1,4 @@
-/** What the files, and a log where there is one, say about each signal. */
+/** Facts about each signal from the files and, if there is one, from a log. */
 
 import { type DbcMessage, readable, type Signal } from '../../adapters/can/dbc/index.ts';
 import { defined } from '../../protocol/defined.ts';
@@ -23,7 +23,7 @@ export interface SignalFacts {
   readonly around: readonly Word[];
   /** A short comment of the signal. */
   readonly comment: readonly Word[];
-  /** What the log shows; undefined without a log, and for a signal of which the log has no value. */
+  /** Facts of the log. Undefined without a log, and for a signal without a value in the log. */
   readonly observed?: Observed;
 }
 
@@ -41,7 +41,7 @@ const SENDERS = 0.02;
 /** Names that say: what the message is about. */
 const pointing: ReadonlySet<string> = new Set(['state', 'status', 'stat', 'st', 'value', 'val', 'signal', 'sig']);
 
-/** Longer comments tell stories. */
+/** Longer comments are ignored: they contain more than a name. */
 const LONGEST_COMMENT = 10;
 
 /** Every signal of the files that a profile can use, in their order. */

@@ -11,7 +11,7 @@ export type StateFit =
 /** More bits are a number. */
 const MOST_BITS = 8;
 
-/** Of more bits without labels nothing says that they are a state. */
+/** With more bits and without labels, nothing shows that it is a state. */
 const MOST_ASKED = 4;
 
 /** Letters of a gear lever; in a name they may be anything. */
@@ -78,7 +78,7 @@ function says(words: readonly Word[], concepts: string | undefined): boolean {
 const affirming: ReadonlySet<string> = new Set(['yes', 'on', 'active']);
 const denying: ReadonlySet<string> = new Set(['no', 'off', 'inactive']);
 
-/** Whether a label says no more than yes or no to what the name of the signal says; undefined when it says more. */
+/** Whether a label only means yes or no to the name of the signal. Undefined if it means more. */
 function polarityOf(label: string, own: readonly Word[]): boolean | undefined {
   const named = new Set(own.flatMap(({ concepts }) => concepts.filter((concept) => concept !== '')));
   const is = (word: Word, set: ReadonlySet<string>): boolean => word.concepts.some((concept) => set.has(concept));
@@ -150,7 +150,7 @@ function meaningsOf(label: string): Set<string> {
     }
     negated ||= negations.has(text);
   }
-  // "Not installed" is none of the states; what is not there must be known by its word.
+  // "Not installed" is not one of the states: absent equipment must be recognised by its word.
   if (negated && !words.some(isUnknown)) meant.add('none');
   return meant;
 }

@@ -49,18 +49,18 @@ interface Candidate {
   readonly doubt?: string;
 }
 
-/** How much worse than a signal that fits one is that a person must be asked about. */
+/** Cost of a signal that fits only if a person confirms it. */
 const ASKED = 10;
-/** Of a guess, such as one bit without labels. */
+/** Cost of a guess, such as one bit without labels. */
 const GUESSED = 0.5;
-/** Of a signal that the log has no value of, and of one that never changes there. */
+/** Cost of a signal without a value in the log, and of one that never changes there. */
 const UNSEEN = 5;
 const STILL = 0.4;
 
-/** Of a value in another unit than the path's. */
+/** Cost of a value in another unit than the path's. */
 const CONVERTED = 0.05;
 
-/** Of each value of the path that a state can give. */
+/** Gain for each value of the path that a state can represent. */
 const TOLD = 0.1;
 const MOST_TOLD = 8;
 

@@ -87,7 +87,7 @@ const unitsOf: Readonly<Record<string, readonly Unit[]>> = {
   ],
 };
 
-/** What a file writes that names no unit. */
+/** Texts in files for no unit. */
 const unstated: ReadonlySet<string> = new Set([
   '',
   '-',
@@ -112,7 +112,7 @@ interface ReadUnit {
   readonly conversion: Conversion;
 }
 
-/** Whether the file says no unit at all. */
+/** Whether the file names no unit at all. */
 export function saysNoUnit(unit: string, wanted: string): boolean {
   const text = unit.trim().toLowerCase();
   return unstated.has(text) || (wanted === 'degC' && degrees.has(text));

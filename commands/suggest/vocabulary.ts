@@ -223,7 +223,7 @@ const states = {
   progress: 'progress in-progress encours en-cours charging laedt',
 } as const;
 
-/** What a signal of a state is not: words that make it another matter unless a rule asks for them. */
+/** Words that mean another matter than a state unless a rule requires them. */
 const qualifiers = {
   request:
     'request req cmd command commande demand dem desired target tgt trgt setpoint set setting soll wunsch consigne anf ' +
@@ -277,10 +277,10 @@ export type Concept =
   | keyof typeof states
   | keyof typeof qualifiers;
 
-/** Meanings that make a value another one than the word beside them says. */
+/** Meanings that change the value of the word next to them. */
 export const qualifying: ReadonlySet<string> = new Set(Object.keys(qualifiers));
 
-/** Meanings by word or by words in a row, joined by `-`; the empty meaning is of a word that says nothing. */
+/** Meanings by word or by words in a row, joined by `-`. The empty meaning is that of a word without meaning. */
 export const meanings: ReadonlyMap<string, readonly (Concept | '')[]> = byWord([
   measures,
   parts,

@@ -6,7 +6,7 @@ export interface Word {
   readonly text: string;
   /** Empty: the vocabulary does not have the word. `''` among them: it may say nothing. */
   readonly concepts: readonly (Concept | '')[];
-  /** Of an abbreviation without vowels: the meanings of the words that it may be, such as `limit` for `lmt`. */
+  /** For an abbreviation without vowels: the meanings of the possible words, such as `limit` for `lmt`. */
   readonly resembles: readonly (Concept | '')[];
   readonly isNumber: boolean;
 }
@@ -14,7 +14,7 @@ export interface Word {
 /** Letters that take two in ASCII; all other marks are dropped. */
 const letters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue' };
 
-/** Pieces of a compound have at least so many letters: shorter ones are found in any word. */
+/** Shortest piece of a compound: shorter ones are found in any word. */
 const SHORTEST_PIECE = 3;
 const longestWord = Math.max(...[...meanings.keys()].map((word) => word.length));
 
@@ -62,7 +62,7 @@ export function tokensOf(name: string): string[] {
     .filter((token) => token !== '');
 }
 
-/** Before other words an l or r says what kind of variable it is; it is a side only where nothing of meaning follows. */
+/** Before other words, an l or r is the kind of variable. It is a side only if nothing with a meaning follows. */
 function conceptsOf(text: string, last: boolean): readonly (Concept | '')[] {
   return !last && (text === 'l' || text === 'r') ? [] : (meanings.get(singular(text)) ?? []);
 }

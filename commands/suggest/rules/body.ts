@@ -33,7 +33,7 @@ const openings: readonly Rule[] = Object.entries(sides).map(([side, { names, bes
   ...(handed.has(side) ? { note: LEFT_HAND, when: 'frontleft frontright front left right' } : {}),
 }));
 
-/** The buckle says it of the driver only: an open one beside the driver may be an empty seat. */
+/** The buckle of the driver only: an open one at another seat may mean an empty seat. */
 const belts: readonly Rule[] = [
   {
     path: 'safety.beltStatus.Driver.belt',

@@ -4,7 +4,7 @@ import { twoStates } from '../rule.ts';
 
 const percent = { covers: [0, 100], within: [-10, 130], usual: [0, 101] } as const;
 
-/** Combustion cars have sensors on the battery of the starter that tell the same of it. */
+/** Combustion cars have sensors on the starter battery with the same names. */
 const whichBattery: Rule['doubt'] = {
   when: 'battery',
   unless: 'traction motor charging',
