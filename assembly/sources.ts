@@ -46,7 +46,7 @@ interface Sources {
   readonly sender?: FrameSender;
   /** Who asks control units for commands, by the profile's name of the bus. */
   readonly requesters: ReadonlyMap<string, UdsRequester>;
-  /** Control units with fault codes. If omitted, none are read. */
+  /** Control units with fault codes. If omitted, the agent reads no fault codes. */
   readonly faults?: AskedForFaults;
   /** Closes the recording. */
   readonly close?: () => void;
