@@ -1,4 +1,4 @@
-/** When a time trigger holds: interface 3.19.2 TimeTrigger, TimeTriggerEntry. docs/monitors.md, "Times". */
+/** When a time trigger holds: interface 3.19.2 TimeTrigger, TimeTriggerEntry. docs/monitors.md, "Zones and times". */
 
 import { DAY, instantOf, isTimeZone } from '../../calendar.ts';
 import { defined } from '../../defined.ts';

@@ -10,7 +10,7 @@ interface Watcher {
   readonly hysteresis: number;
 }
 
-/** docs/monitors.md, "Equality and hysteresis". */
+/** docs/monitors.md, "Equality, `previous` and `holdFor`". */
 function isMet({ op, bound, hysteresis }: Watcher, value: number, before: boolean): boolean {
   if (op === 'greaterThan') return before ? !(value <= bound - hysteresis) : value > bound;
   if (op === 'lowerThan') return before ? !(value >= bound + hysteresis) : value < bound;
