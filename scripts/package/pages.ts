@@ -19,7 +19,8 @@ export function pagePlaces(root: string): ReadonlyMap<string, string> {
 }
 
 /** What a page says of the folder in which npx works. */
-const ABOUT_NPX = / (?:Type all commands of this page|Work) in the project's folder, where npx finds `vigie`\./g;
+const ABOUT_NPX =
+  /\s(?:Type\sall\scommands\sof\sthis\spage|Work)\sin\sthe\sproject's\sfolder,\swhere\snpx\sfinds\s`vigie`\./g;
 
 /**
  * A page whose links lead to places of the package; of a link to what the package does not have, the text stays, and
