@@ -65,7 +65,7 @@ export interface EmbeddedBrokerOptions {
      * connection ends without an acknowledgement, so that the client sends the message again.
      */
     readonly accept?: (topic: string, payload: Uint8Array) => Promise<void>;
-    /** Called when a client has subscribed to a filter, or taken up a session that has it. */
+    /** Called when a client has subscribed to a filter, or has resumed a session with that filter. */
     readonly subscribed?: (filter: string) => void;
     /** PEM; clients may show a certificate of an authority in `ca`. Absent: without TLS. */
     readonly tls?: {
@@ -73,7 +73,7 @@ export interface EmbeddedBrokerOptions {
         readonly cert: string;
         readonly ca: string;
     };
-    /** What a client may do; rejects for one that may not connect. Absent: every client may do everything. */
+    /** Rights of a client. Rejects for a client that may not connect. If omitted, every client may do everything. */
     readonly identify?: (shown: ShownIdentity) => Promise<ClientRights>;
     /** Called when a client is refused: its connection, its message or its subscription. */
     readonly refused?: (clientId: string, reason: string) => void;
@@ -136,7 +136,7 @@ export declare class SimulatedCar implements FrameSource, FrameSender {
     inject(changes: Partial<Scene>, when?: InjectionTime): void;
     /** Takes back everything that was injected, also what has not happened yet. */
     release(): void;
-    /** What plays instead of the scenario. */
+    /** Scene that replaces the scenario. */
     get played(): SceneName | undefined;
     /**
      * Does this from the next tick on, from where it is, instead of its scenario: a car that drives brakes before what
@@ -151,7 +151,7 @@ export declare class SimulatedCar implements FrameSource, FrameSender {
      * not woken by it.
      */
     send(frame: OutgoingFrame): Promise<void>;
-    /** What a later car takes as `restore`: place, odometer, levels, temperatures, lock. */
+    /** State for `restore` of a later car: position, odometer, levels, temperatures, lock. */
     state(): CarState;
 }
 
