@@ -70,7 +70,7 @@ export interface FrameSender {
     send(frame: OutgoingFrame): Promise<void>;
 }
 
-/** Gives frames until it is stopped. A source restarts itself with back-off; it never throws into the core. */
+/** Emits frames until it is stopped. A source restarts itself with back-off; it never throws into the core. */
 export interface FrameSource {
     /** Names of the buses that {@link FrameBatch.bus} indexes; grows while reading a log. */
     readonly buses: readonly string[];
@@ -101,7 +101,7 @@ export declare const BIT_RATE_SWITCH = 2;
 
 export declare const ERROR = 536870912;
 
-/** Bits of {@link FrameBatch.id} beside the 29-bit identifier, as in SocketCAN's `can_id` (linux/can.h). */
+/** Bits of {@link FrameBatch.id} in addition to the 29-bit identifier, as in SocketCAN's `can_id` (linux/can.h). */
 export declare const EXTENDED = 2147483648;
 
 /** Bits of {@link FrameBatch.flags}. */

@@ -70,7 +70,7 @@ export interface FrameSender {
     send(frame: OutgoingFrame): Promise<void>;
 }
 
-/** Gives frames until it is stopped. A source restarts itself with back-off; it never throws into the core. */
+/** Emits frames until it is stopped. A source restarts itself with back-off; it never throws into the core. */
 export interface FrameSource {
     /** Names of the buses that {@link FrameBatch.bus} indexes; grows while reading a log. */
     readonly buses: readonly string[];
@@ -91,7 +91,7 @@ export interface Log {
 export interface ReadingSink {
     /** `value` is physical, `raw` the integer before scaling (the IEEE value for float signals). */
     reading(signal: number, value: number, raw: number, at: number): void;
-    /** A reading of a signal whose values are texts; absent: none was asked for. */
+    /** A reading of a signal with text values. If omitted, no such signal was requested. */
     text?(signal: number, text: string, at: number): void;
     /** All readings of one frame (or fix, or answer) have been delivered. */
     settled(at: number): void;
@@ -112,7 +112,7 @@ export interface ReadingSource {
     readonly health?: () => SourceHealth;
 }
 
-/** What a live source says of itself. */
+/** Report of a live source. */
 export interface SourceHealth {
     readonly state: 'opening' | 'running' | 'waiting';
     /** Why it waits. */
@@ -145,7 +145,7 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
      * The keys are `0` to {@link PARTS} - 1; undefined forgets a part.
      */
     parts?(): Iterable<readonly [key: number, value: unknown]>;
-    /** Takes up the parts of an earlier run, in order; called after {@link restore}. */
+    /** Restores the parts of an earlier run, in order. Called after {@link restore}. */
     restoreParts?(parts: readonly unknown[]): void;
     /**
      * Restores the result of {@link state}. Throws a VigieError if it is invalid; the recorder then starts without it.
@@ -419,7 +419,7 @@ export type Message<K extends BodyKind = BodyKind> = {
 
 /** The way to the cloud, as an agent is built around it; `MqttLink` is one. */
 export interface CloudLink extends Link {
-    /** Connects, and tells what comes; called once, when the agent has started. */
+    /** Connects, and reports received messages. Called once, when the agent has started. */
     open(events: LinkEvents): void;
     /** Resolves when nothing of it is open any more. */
     close(): Promise<void>;
@@ -431,7 +431,7 @@ export interface CloudLink extends Link {
     health?(): LinkDetails;
 }
 
-/** A store that a program brings. `boot` counts its starts, 1 first: receivers tell messages of two starts apart by it. */
+/** A store of a program. `boot` counts its starts from 1: receivers distinguish messages of two starts by it. */
 export interface OwnStore extends Omit<Store, 'metrics'> {
     readonly boot?: number;
 }
@@ -471,7 +471,7 @@ export type StatusChange = {
 
 export type StatusPath = keyof StatusPaths;
 
-/** What is known of the car now. */
+/** Present values of the car. */
 export interface StatusValues {
     /** Undefined while it is not known, and before the agent has started. */
     get<P extends StatusPath>(path: P): StatusPaths[P] | undefined;
@@ -523,7 +523,7 @@ export interface CreateAgentOptions {
         /** Ways to carry out commands that go before those of the profile. */
         readonly actuators?: readonly Actuator[];
     };
-    /** Recorders beside the agent's own. */
+    /** Recorders in addition to the agent's own. */
     readonly recorders?: readonly MakeRecorder[];
     /** The HTTP interface. Needs a directory. */
     readonly http?: HttpInterface;

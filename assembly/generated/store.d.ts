@@ -13,7 +13,7 @@ export interface Memory {
      * found by one start only: it has no part in this once something was committed after it.
      */
     readonly damaged?: boolean;
-    /** What was kept last under `key`: data of CBOR's types, not to be changed; undefined when there is none. */
+    /** Last value stored under `key`: data of CBOR's types, which must not be changed. Undefined if there is no value. */
     recall(key: string): unknown;
     /**
      * `states` is asked at every commit, synchronously with the messages that go into it. What is written is only what
@@ -39,7 +39,7 @@ export interface OutboxStore {
     readonly volatile?: boolean;
     /** Entries not yet acknowledged, oldest first within a class. */
     entries(): Iterable<OutboxReference>;
-    /** What is known of an entry; undefined when it is not there or was acknowledged. Reads no disk. */
+    /** Facts of an entry. Undefined if it does not exist or was acknowledged. Reads no disk. */
     reference(priorityClass: number, seq: number): OutboxReference | undefined;
     /**
      * The entry whole; undefined when it is not there or what was kept of it is damaged. Throws `store.failed` when the
@@ -48,7 +48,7 @@ export interface OutboxStore {
     load(priorityClass: number, seq: number): OutboxEntry | undefined;
     /** The next free sequence number of a class; never one that was used before, whatever was lost. */
     nextSeq(priorityClass: number): number;
-    /** The lowest number of a class that was not yet acknowledged; undefined: there is none. */
+    /** Lowest unacknowledged number of a class, or undefined. */
     firstWaiting(priorityClass: number): number | undefined;
     /** Bytes that the unacknowledged entries take. */
     readonly bytes: number;
@@ -93,7 +93,7 @@ export interface StoredRecord {
     readonly record: unknown;
 }
 
-/** A store that a program brings. `boot` counts its starts, 1 first: receivers tell messages of two starts apart by it. */
+/** A store of a program. `boot` counts its starts from 1: receivers distinguish messages of two starts by it. */
 export interface OwnStore extends Omit<Store, 'metrics'> {
     readonly boot?: number;
 }
