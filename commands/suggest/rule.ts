@@ -73,6 +73,11 @@ export interface StateRule {
   readonly turnedBy?: Concepts;
 }
 
+/** A row of a table: the path, the names of its signals, and what else must hold. */
+export function rule(path: string, names: readonly Pattern[], rest: Omit<Rule, 'path' | 'names'>): Rule {
+  return { path, names, ...rest };
+}
+
 /** Labels of what is on or off. */
 export const onOff: readonly LabelRule[] = [
   ['false', 'off/inactive/no/none/released/standby/not-active/not-on'],

@@ -1,49 +1,41 @@
 /** Driving assistance, driving mode, warnings and service. */
 import type { Rule, StateRule } from '../rule.ts';
-import { onOff, twoStates } from '../rule.ts';
+import { onOff, rule, twoStates } from '../rule.ts';
 
 const flag: StateRule = { values: onOff, enough: ['true', 'false'], bit: ['false', 'true'] };
 
-const mode = (path: string, meaning: string, others: string): Rule => ({
-  path: `transmission.gearbox.mode.${path}`,
-  names: ['gearbox program!', 'gear program!', 'gearbox!'],
-  besides: 'gearbox gear',
-  around: 'gearbox gear display powertrain',
-  never: 'request',
-  states: { ...twoStates({ true: meaning, false: others }), labelled: true },
-});
+const mode = (path: string, meaning: string, others: string): Rule =>
+  rule(`transmission.gearbox.mode.${path}`, ['gearbox program!', 'gear program!', 'gearbox!'], {
+    besides: 'gearbox gear',
+    around: 'gearbox gear display powertrain',
+    never: 'request',
+    states: { ...twoStates({ true: meaning, false: others }), labelled: true },
+  });
 
-const lamp = (type: string, names: readonly string[], besides = ''): Rule => ({
-  path: `alerts.${type}`,
-  names,
-  besides: `lamp warning display active ${besides}`,
-  around: 'lamp warning display vehicle engine oil fuel level brake tyre stability antilock pressure airbag steering',
-  never: 'request',
-  states: { ...flag, values: [...onOff, ['true', 'low/fault']] },
-});
+const lamp = (type: string, names: readonly string[], besides = ''): Rule =>
+  rule(`alerts.${type}`, names, {
+    besides: `lamp warning display active ${besides}`,
+    around: 'lamp warning display vehicle engine oil fuel level brake tyre stability antilock pressure airbag steering',
+    never: 'request',
+    states: { ...flag, values: [...onOff, ['true', 'low/fault']] },
+  });
 
 export const assistance: readonly Rule[] = [
-  {
-    path: 'adas.esp',
-    names: ['stability active!'],
+  rule('adas.esp', ['stability active!'], {
     besides: 'stability active tractioncontrol brake',
     around: 'stability brake antilock tractioncontrol vehicle lamp display parkingbrake speed',
     never: 'request fault',
     strict: true,
     states: flag,
-  },
-  {
-    path: 'adas.abs',
-    names: ['antilock active!', 'antilock brake!'],
+  }),
+  rule('adas.abs', ['antilock active!', 'antilock brake!'], {
     besides: 'antilock active brake',
     around: 'stability brake antilock vehicle wheel speed',
     never: 'request fault',
     strict: true,
     states: flag,
-  },
-  {
-    path: 'adas.fse',
-    names: ['parkingbrake!'],
+  }),
+  rule('adas.fse', ['parkingbrake!'], {
     besides: 'active lamp engaged on switch',
     around: 'brake door lamp display vehicle gear stability parkingbrake',
     never: 'request fault',
@@ -57,25 +49,19 @@ export const assistance: readonly Rule[] = [
         ['false', 'true'],
       ),
     },
-  },
-  {
-    path: 'adas.lvv',
-    names: ['cruise!', 'limiter!', 'speed limiter!'],
+  }),
+  rule('adas.lvv', ['cruise!', 'limiter!', 'speed limiter!'], {
     besides: 'limiter active cruise',
     around: 'cruise speed adaptive driver switch wiper turn display',
     never: 'fault',
     states: { ...twoStates({ true: 'limiter', false: 'none/cruise/adaptive/off/no' }), labelled: true },
-  },
-  {
-    path: 'adas.sli',
-    names: ['speedlimit!'],
+  }),
+  rule('adas.sli', ['speedlimit!'], {
     around: 'display lane',
     never: 'request',
     number: { covers: [0, 120], within: [0, 260], usual: [0, 256], unitNeeded: true },
-  },
-  {
-    path: 'adas.rgi',
-    names: ['advice!', 'gear advice!'],
+  }),
+  rule('adas.rgi', ['advice!', 'gear advice!'], {
     besides: 'gear up down lever',
     around: 'gear display gearbox engine',
     states: {
@@ -88,13 +74,11 @@ export const assistance: readonly Rule[] = [
       ],
       enough: ['Up', 'Down'],
     },
-  },
+  }),
   mode('sport', 'sport', 'automatic/snow/manual/neutral/comfort/eco/fine'),
   mode('snow', 'snow', 'automatic/sport/manual/neutral/comfort/eco/fine'),
   mode('sequential', 'manual', 'automatic/sport/snow/neutral/comfort/eco/fine'),
-  {
-    path: 'drivingBehavior.mode',
-    names: ['vehicle program!', 'drive program!', 'program!'],
+  rule('drivingBehavior.mode', ['vehicle program!', 'drive program!', 'program!'], {
     besides: 'drive vehicle driver',
     around: 'vehicle drive display driver powertrain',
     never: 'gearbox climate request adaptive steering display cruise',
@@ -103,26 +87,22 @@ export const assistance: readonly Rule[] = [
       enough: ['Normal', 'Sport'],
       labelled: true,
     },
-  },
+  }),
   lamp('FuelLevelLow', ['fuel lamp!', 'fuel warning!', 'fuel low!', 'fuel minimum!'], 'low minimum level'),
   lamp('EngineOilPressureFailure', ['oil pressure lamp!', 'oil pressure warning!'], 'pressure low engine'),
   lamp('AddWasherFluid', ['washer level low!', 'washer low!', 'washer warning!', 'washer lamp!'], 'level low'),
   lamp('AbsBrakingSystemFault', ['antilock lamp!', 'antilock warning!', 'antilock fault! lamp'], 'fault'),
   lamp('RiskOfIce', ['ice warning!'], ''),
-  {
-    path: 'maintenance.mileage',
-    names: ['maintenance! distance/odometer/autonomy/level'],
+  rule('maintenance.mileage', ['maintenance! distance/odometer/autonomy/level'], {
     besides: 'distance odometer level display autonomy vehicle',
     around: 'maintenance display distance',
     never: 'request time history',
     number: { covers: [0, 10_000], within: [-1e6, 1e6], usual: [-100_000, 100_000], unitNeeded: true },
-  },
-  {
-    path: 'maintenance.days',
-    names: ['maintenance! time!', 'maintenance time!'],
+  }),
+  rule('maintenance.days', ['maintenance! time!', 'maintenance time!'], {
     besides: 'time level display',
     around: 'maintenance display time',
     never: 'request history',
     number: { covers: [0, 300], within: [-10_000, 100_000], usual: [-3000, 3000], unitNeeded: true },
-  },
+  }),
 ];

@@ -1,6 +1,6 @@
 /** Doors, locks, belts, lamps, wipers, alarm. */
 import type { Rule } from '../rule.ts';
-import { twoStates } from '../rule.ts';
+import { rule, twoStates } from '../rule.ts';
 
 const sides = {
   Driver: { names: ['door driver', 'door frontleft', 'door front left'], besides: 'driver front left frontleft' },
@@ -19,25 +19,23 @@ const LEFT_HAND = 'taken for a car with the steering wheel on the left';
 
 const handed: ReadonlySet<string> = new Set(['Driver', 'Passenger']);
 
-const openings: readonly Rule[] = Object.entries(sides).map(([side, { names, besides }]) => ({
-  path: `doorsState.opening.${side}.state`,
-  names,
-  besides: `${besides} door open closed contact switch`,
-  around: 'door trunk hood roof window lock open closed seat belt lamp headlight parkingbrake',
-  never: 'request',
-  states: {
-    ...twoStates({ Open: 'open/folded/not-closed', Closed: 'closed/not-open' }, ['Closed', 'Open']),
-    ...(side.endsWith('Window') ? { bitNeeds: 'open closed contact' } : {}),
-    turnedBy: 'closed',
-  },
-  ...(handed.has(side) ? { note: LEFT_HAND, when: 'frontleft frontright front left right' } : {}),
-}));
+const openings: readonly Rule[] = Object.entries(sides).map(([side, { names, besides }]) =>
+  rule(`doorsState.opening.${side}.state`, names, {
+    besides: `${besides} door open closed contact switch`,
+    around: 'door trunk hood roof window lock open closed seat belt lamp headlight parkingbrake',
+    never: 'request',
+    states: {
+      ...twoStates({ Open: 'open/folded/not-closed', Closed: 'closed/not-open' }, ['Closed', 'Open']),
+      ...(side.endsWith('Window') ? { bitNeeds: 'open closed contact' } : {}),
+      turnedBy: 'closed',
+    },
+    ...(handed.has(side) ? { note: LEFT_HAND, when: 'frontleft frontright front left right' } : {}),
+  }),
+);
 
 /** The buckle of the driver only: an open one at another seat may mean an empty seat. */
 const belts: readonly Rule[] = [
-  {
-    path: 'safety.beltStatus.Driver.belt',
-    names: ['belt driver', 'belt frontleft', 'belt front left'],
+  rule('safety.beltStatus.Driver.belt', ['belt driver', 'belt frontleft', 'belt front left'], {
     besides: 'warning forgotten unfastened fastened lamp seat front switch contact',
     around: 'seat belt door airbag lamp warning display driver passenger',
     never: 'request',
@@ -54,10 +52,8 @@ const belts: readonly Rule[] = [
     },
     note: LEFT_HAND,
     when: 'frontleft left',
-  },
-  {
-    path: 'safety.beltStatus.Passenger.belt',
-    names: ['belt passenger', 'belt frontright', 'belt front right'],
+  }),
+  rule('safety.beltStatus.Passenger.belt', ['belt passenger', 'belt frontright', 'belt front right'], {
     besides: 'warning forgotten lamp seat front switch',
     around: 'seat belt door airbag lamp warning display driver passenger',
     never: 'request',
@@ -70,7 +66,7 @@ const belts: readonly Rule[] = [
     },
     note: LEFT_HAND,
     when: 'frontright right',
-  },
+  }),
 ];
 
 const lamps = ['Left', 'Right'].flatMap((side) => ['Front', 'Rear'].map((end) => ({ side, end })));
@@ -78,9 +74,7 @@ const lamps = ['Left', 'Right'].flatMap((side) => ['Front', 'Rear'].map((end) =>
 const turns: readonly Rule[] = lamps.map(({ side, end }) => {
   const [here, there] = side === 'Left' ? ['left', 'right'] : ['right', 'left'];
   const corner = `${end}${side}`.toLowerCase();
-  return {
-    path: `lightingSystem.turn.${side}${end}.status`,
-    names: [`turn! ${corner}`, `turn! ${here}`, 'turn!'],
+  return rule(`lightingSystem.turn.${side}${end}.status`, [`turn! ${corner}`, `turn! ${here}`, 'turn!'], {
     besides: `${here} ${corner} ${end.toLowerCase()} lamp active outside on`,
     around: 'turn lamp headlight lever switch display driver wiper speed cruise steering',
     never: 'fault trailer',
@@ -95,26 +89,26 @@ const turns: readonly Rule[] = lamps.map(({ side, end }) => {
       bitNeeds: `${here} ${corner}`,
       labelled: true,
     },
-  };
+  });
 });
 
 const fogs: readonly Rule[] = lamps.map(({ side, end }) => {
   const here = side.toLowerCase();
   const front = end === 'Front';
-  return {
-    path: `lightingSystem.fog.${side}${end}.status`,
-    names: [`fog! ${end.toLowerCase()}${here}`, `fog! ${end.toLowerCase()}`, front ? 'frontfog!' : 'rearfog!'],
-    besides: `lamp ${here} ${end.toLowerCase()} headlight active on ${front ? 'frontfog' : 'rearfog'}`,
-    around: 'fog lamp headlight display front rear',
-    never: 'fault trailer',
-    states: twoStates({ Off: 'off/no/inactive/none/not-active', On: 'on/active/yes' }, ['Off', 'On']),
-  };
+  return rule(
+    `lightingSystem.fog.${side}${end}.status`,
+    [`fog! ${end.toLowerCase()}${here}`, `fog! ${end.toLowerCase()}`, front ? 'frontfog!' : 'rearfog!'],
+    {
+      besides: `lamp ${here} ${end.toLowerCase()} headlight active on ${front ? 'frontfog' : 'rearfog'}`,
+      around: 'fog lamp headlight display front rear',
+      never: 'fault trailer',
+      states: twoStates({ Off: 'off/no/inactive/none/not-active', On: 'on/active/yes' }, ['Off', 'On']),
+    },
+  );
 });
 
 export const body: readonly Rule[] = [
-  {
-    path: 'doorsState.lockedStates',
-    names: ['door lock!', 'door unlock!', 'lock!'],
+  rule('doorsState.lockedStates', ['door lock!', 'door unlock!', 'lock!'], {
     besides: 'door vehicle unlock lock locked unlocked',
     around: 'door vehicle lock speed ignition',
     never: 'steering charging charger request seat belt flap ignition trunk climate',
@@ -130,14 +124,12 @@ export const body: readonly Rule[] = [
       bitNeeds: 'locked unlocked',
       turnedBy: 'unlocked',
     },
-  },
+  }),
   ...openings,
   ...belts,
   ...turns,
   ...fogs,
-  {
-    path: 'wipingBlades.active',
-    names: ['wiper! front', 'wiper!'],
+  rule('wipingBlades.active', ['wiper! front', 'wiper!'], {
     besides: 'front active on',
     around: 'wiper washer lever switch driver display vehicle headlight lamp turn',
     never: 'rear request',
@@ -147,30 +139,24 @@ export const body: readonly Rule[] = [
         'true',
       ]),
     },
-  },
-  {
-    path: 'wipingBlades.speed',
-    names: ['wiper! front speed', 'wiper! front', 'wiper! speed', 'wiper!'],
+  }),
+  rule('wipingBlades.speed', ['wiper! front speed', 'wiper! front', 'wiper! speed', 'wiper!'], {
     besides: 'front speed active',
     around: 'wiper washer lever switch driver display vehicle headlight lamp turn',
     never: 'rear request',
     states: { ...twoStates({ Low: 'low', High: 'high' }), labelled: true },
-  },
-  {
-    path: 'privacy.state',
-    names: ['privacy!'],
+  }),
+  rule('privacy.state', ['privacy!'], {
     around: 'vehicle',
     states: {
       values: Object.entries({ Geolocation: 'location', Full: 'everything', None: 'none/off' }),
       enough: ['Full'],
     },
-  },
-  {
-    path: 'alarm.status.activation',
-    names: ['alarm!'],
+  }),
+  rule('alarm.status.activation', ['alarm!'], {
     besides: 'vehicle active',
     around: 'lock door vehicle',
     never: 'time request',
     states: { ...twoStates({ Inactive: 'disarmed/not-armed', Active: 'armed' }), labelled: true },
-  },
+  }),
 ];

@@ -1,6 +1,6 @@
 /** Movement, way, gear, ignition and engine. */
 import type { LabelRule, NumberRule, Rule } from '../rule.ts';
-import { twoStates } from '../rule.ts';
+import { rule, twoStates } from '../rule.ts';
 
 const temperature = (low: number, high: number): NumberRule => {
   return { covers: [0, high], within: [-100, 400], usual: [low, high + 60] };
@@ -28,25 +28,19 @@ const runs: readonly LabelRule[] = Object.entries({
 });
 
 export const motion: readonly Rule[] = [
-  {
-    path: 'kinetic.speed',
-    names: ['vehicle speed!', 'vehicle speed! wheel', 'speed!'],
+  rule('kinetic.speed', ['vehicle speed!', 'vehicle speed! wheel', 'speed!'], {
     besides: 'vehicle stability display engine inertial',
     around: 'vehicle moving wheel engine stability brake antilock gearbox powertrain display motor inertial',
     never: 'request wiper fan lead adaptive trailer steering climate',
     number: { covers: [0, 120], within: [-100, 4000], usual: [-5, 300], unitNeeded: true },
-  },
-  {
-    path: 'kinetic.acceleration',
-    names: ['longitudinal acceleration!', 'acceleration! vehicle', 'acceleration!'],
+  }),
+  rule('kinetic.acceleration', ['longitudinal acceleration!', 'acceleration! vehicle', 'acceleration!'], {
     besides: 'longitudinal vehicle stability wheel',
     around: 'vehicle moving wheel engine stability brake antilock',
     never: 'request lead adaptive pedal inertial parkingbrake',
     number: { covers: [-5, 5], within: [-200, 200], usual: [-15, 15], unitNeeded: true },
-  },
-  {
-    path: 'kinetic.moving',
-    names: ['vehicle moving!', 'moving!', 'vehicle standing!', 'standing!', 'vehicle stopped!'],
+  }),
+  rule('kinetic.moving', ['vehicle moving!', 'moving!', 'vehicle standing!', 'standing!', 'vehicle stopped!'], {
     besides: 'vehicle stability active',
     around: 'vehicle wheel engine stability brake antilock speed moving',
     never: 'request lead adaptive',
@@ -55,32 +49,30 @@ export const motion: readonly Rule[] = [
       ...twoStates({ false: 'standing/no/stopped/not-moving', true: 'moving/yes/not-standing' }, ['false', 'true']),
       turnedBy: 'standing stopped',
     },
-  },
-  {
-    path: 'odometer.mileage',
-    names: ['odometer!', 'total distance! vehicle', 'total distance!'],
+  }),
+  rule('odometer.mileage', ['odometer!', 'total distance! vehicle', 'total distance!'], {
     besides: 'vehicle distance display total odometer',
     around: 'display vehicle total distance time maintenance fuel',
     never: 'request',
     number: { covers: [0, 99_000], within: [0, 30_000_000], usual: [0, 2_000_000], rises: true },
-  },
-  {
-    path: 'transmission.gearbox.ratio',
-    names: ['gear!', 'gearbox gear', 'gear ratio!', 'gearbox lever!', 'gear lever!', 'lever!', 'gearbox!'],
-    besides: 'gearbox ratio lever display engine drive automatic engaged',
-    around: 'gear gearbox lever engine display powertrain drive vehicle',
-    never: 'advice',
-    states: {
-      values: gears,
-      enough: ['Reverse'],
-      // The lever's 3 allows the first three gears; which one is engaged it does not say.
-      only: { when: 'lever', unless: 'gear', values: ['Reverse', 'Neutral'] },
+  }),
+  rule(
+    'transmission.gearbox.ratio',
+    ['gear!', 'gearbox gear', 'gear ratio!', 'gearbox lever!', 'gear lever!', 'lever!', 'gearbox!'],
+    {
+      besides: 'gearbox ratio lever display engine drive automatic engaged',
+      around: 'gear gearbox lever engine display powertrain drive vehicle',
+      never: 'advice',
+      states: {
+        values: gears,
+        enough: ['Reverse'],
+        // The lever's 3 allows the first three gears; which one is engaged it does not say.
+        only: { when: 'lever', unless: 'gear', values: ['Reverse', 'Neutral'] },
+      },
+      note: 'P and D are not ratios and are left out',
     },
-    note: 'P and D are not ratios and are left out',
-  },
-  {
-    path: 'ignition.type',
-    names: ['ignition!', 'contact!', 'ignition contact!', 'ignition start'],
+  ),
+  rule('ignition.type', ['ignition!', 'contact!', 'ignition contact!', 'ignition start'], {
     besides: 'contact ignition lock vehicle on start switch',
     around: 'vehicle power time voltage start',
     never: 'request',
@@ -108,10 +100,8 @@ export const motion: readonly Rule[] = [
         bitNeeds: 'ignition',
       },
     },
-  },
-  {
-    path: 'powertrain.status',
-    names: ['engine running/run!', 'engine powertrain', 'engine!', 'powertrain!', 'running!'],
+  }),
+  rule('powertrain.status', ['engine running/run!', 'engine powertrain', 'engine!', 'powertrain!', 'running!'], {
     besides: 'engine running run powertrain vehicle motor',
     around: 'engine powertrain vehicle motor rotation speed',
     never: 'request coolant oil',
@@ -122,77 +112,59 @@ export const motion: readonly Rule[] = [
       bitNeeds: 'running run',
       labelled: true,
     },
-  },
-  {
-    path: 'engines.Thermic.speed',
-    names: ['engine speed!', 'engine rotation!', 'rotation!'],
+  }),
+  rule('engines.Thermic.speed', ['engine speed!', 'engine rotation!', 'rotation!'], {
     besides: 'engine rotation speed display',
     around: 'engine speed torque temperature powertrain vehicle gas pedal display',
     never: 'request gearbox turbine fan pump compressor wheel',
     number: { covers: [500, 3500], within: [-35_000, 35_000], usual: [0, 12_000] },
-  },
-  {
-    path: 'engines.Thermic.extension.thermic.coolant.temp',
-    names: ['coolant temperature', 'engine temperature!'],
+  }),
+  rule('engines.Thermic.extension.thermic.coolant.temp', ['coolant temperature', 'engine temperature!'], {
     besides: 'engine motor',
     around: 'engine temperature powertrain vehicle oil',
     never: 'battery traction charger request',
     number: temperature(-45, 115),
-  },
-  {
-    path: 'engines.Thermic.extension.thermic.oil.temp',
-    names: ['oil temperature'],
+  }),
+  rule('engines.Thermic.extension.thermic.oil.temp', ['oil temperature'], {
     besides: 'engine motor',
     around: 'engine temperature level powertrain vehicle coolant',
     never: 'gearbox axle request',
     number: temperature(-45, 130),
-  },
-  {
-    path: 'engines.Thermic.extension.thermic.oil.level',
-    names: ['oil level'],
+  }),
+  rule('engines.Thermic.extension.thermic.oil.level', ['oil level'], {
     besides: 'engine',
     around: 'engine level vehicle',
     never: 'gearbox request',
     number: { covers: [0, 100], within: [0, 300], usual: [0, 130] },
-  },
-  {
-    path: 'engines.Thermic.extension.thermic.coolant.level',
-    names: ['coolant level!'],
+  }),
+  rule('engines.Thermic.extension.thermic.coolant.level', ['coolant level!'], {
     besides: 'engine',
     around: 'engine level vehicle',
     never: 'request',
     number: { covers: [0, 100], within: [0, 130], usual: [0, 100] },
-  },
-  {
-    path: 'engines.Thermic.extension.thermic.air.temp',
-    names: ['intake temperature', 'intake air temperature'],
+  }),
+  rule('engines.Thermic.extension.thermic.air.temp', ['intake temperature', 'intake air temperature'], {
     besides: 'engine air motor',
     around: 'engine temperature powertrain vehicle air',
     never: 'battery traction climate request',
     number: temperature(-45, 60),
-  },
-  {
-    path: 'engines.Electric.speed',
-    names: ['motor! rotation', 'motor! speed', 'traction motor rotation'],
+  }),
+  rule('engines.Electric.speed', ['motor! rotation', 'motor! speed', 'traction motor rotation'], {
     besides: 'motor rotation speed traction front rear',
     around: 'motor powertrain vehicle torque',
     never: 'request fan pump compressor wiper steering coolant',
     number: { covers: [0, 9000], within: [-35_000, 35_000], usual: [-25_000, 25_000] },
-  },
-  {
-    path: 'environment.air.temp',
-    names: ['outside temperature', 'outside air temperature'],
+  }),
+  rule('environment.air.temp', ['outside temperature', 'outside air temperature'], {
     besides: 'air vehicle',
     around: 'vehicle outside climate temperature display air',
     never: 'request',
     number: { covers: [-20, 45], within: [-100, 250], usual: [-50, 60] },
-  },
-  {
-    path: 'environment.luminosity.day',
-    names: ['day!', 'night!'],
+  }),
+  rule('environment.luminosity.day', ['day!', 'night!'], {
     besides: 'display outside',
     around: 'headlight outside lamp display',
     never: 'time request maintenance',
     states: { ...twoStates({ false: 'night', true: 'day' }), labelled: true },
-  },
+  }),
 ];
