@@ -7,6 +7,7 @@ import { generateKey, listKeys } from '../adapters/keys/index.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { EmbeddedBroker } from '../adapters/mqtt/index.ts';
 import { type ScenarioName, type SceneName, sceneNames } from '../adapters/simulated/index.ts';
+import type { Log } from '../agent/ports.ts';
 import { channelsOf } from '../assembly/callback-channels.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { benchVehicle } from '../assembly/simulation.ts';
@@ -97,32 +98,14 @@ for the next start.`,
 async function bench(options: Options): Promise<void> {
   if (options.agent === true) return (await import('./bench-agent.ts')).benchAgent();
   const tiles = tilesIn(options);
-  if (options.cars !== undefined) {
-    const { cars } = options;
-    if (options.broker !== undefined || options.vin !== BENCH_VIN) {
-      const option = options.broker === undefined ? '--vin' : '--broker';
-      throw new VigieError('usage.wrong', `--cars brings its own broker and VINs: leave out ${option}`);
-    }
-    if (options.scene !== undefined || options.lan === true) {
-      const option = options.lan === true ? '--lan' : '--scene';
-      throw new VigieError('usage.wrong', `${option} is for one car: leave out --cars or ${option}`);
-    }
-    return (await import('./bench-fleet.ts')).benchFleet({ ...options, cars, tiles });
-  }
-  const { data, vin } = options;
-  const login = loginOf(options);
-  if (options.broker === undefined && login.username !== undefined) {
-    throw new VigieError('usage.wrong', '--username is for a broker of yours: add --broker, or leave it out');
-  }
+  if (options.cars !== undefined) return benchCars(options, options.cars, tiles);
+  const { data, vin, scenario } = options;
+  const login = benchLogin(options);
   makeDirectory(data);
-  const vehicle = benchVehicle(options.scenario);
+  const vehicle = benchVehicle(scenario);
   const clock = new SystemClock();
   const log = new StreamLog(process.stderr, options.log);
-  const keys = join(data, 'keys');
-  if ((await listKeys(keys)).length === 0) {
-    makeDirectory(keys, { of: 'keys', choose: '--data', mode: 0o700 });
-    await generateKey(keys, 'bench', { algorithm: 'ES256', kinds: [...commandKinds] });
-  }
+  const keys = await benchKeys(data);
   let receive: (topic: string, payload: Uint8Array) => void = () => undefined;
   const broker =
     options.broker === undefined
@@ -140,6 +123,9 @@ async function bench(options: Options): Promise<void> {
       ? lanPage(data, clock.now(), (token) => say(`a browser was let in; for another one: ${lanUrl(token)}`))
       : undefined;
   const trust = join(keys, 'trust.json');
+  const take = (taker: typeof receive): void => {
+    receive = taker;
+  };
   let bench: BenchControls;
   const place = new AgentPlace(() => ({
     car,
@@ -149,28 +135,18 @@ async function bench(options: Options): Promise<void> {
     clock,
     log,
     lan: lan?.serving,
-    order: { vin, data, scenario: options.scenario, trust, mqtt, page: pageUrl(), tiles, log: options.log },
-    receive:
-      broker === undefined
-        ? undefined
-        : (take) => {
-            receive = take;
-          },
+    order: { vin, data, scenario, trust, mqtt, page: pageUrl(), tiles, log: options.log },
+    receive: broker === undefined ? undefined : take,
   }));
   const car: BenchCar = await startBenchCar({
     vin,
     vehicle,
     data,
-    scenario: options.scenario,
+    scenario,
     trust,
     mqtt,
     notificationChannels: channelsOf(benchCallbacks(data), () => clock.now()),
-    http: {
-      local: true,
-      port: options.http ?? (free ? standard : 0),
-      tiles,
-      ...(lan === undefined ? {} : { lan: lan.serving }),
-    },
+    http: { local: true, port: options.http ?? (free ? standard : 0), tiles, ...defined({ lan: lan?.serving }) },
     controls: (simulation, cable) => {
       bench = benchControls({ broker, car: simulation, cable, place, messages: report });
       return bench;
@@ -181,34 +157,75 @@ async function bench(options: Options): Promise<void> {
     published: (topic, payload) => report.published(topic, payload),
   });
   const rig: Rig = { vin, broker: url, keys };
-  try {
-    writeFileSync(rigFile(data), `${JSON.stringify(rig, undefined, 2)}\n`);
-  } catch (error) {
-    log.error('bench.unlisted', { error: (error as Error).message });
-  }
+  listBench(rig, data, log);
   const interfaceUrl = car.interface?.url ?? '';
   const lanUrl = (token?: string): string => lan?.url(new URL(interfaceUrl).port, token) ?? '';
   if (!free) sayElsewhere(standard, 'HTTP interface', interfaceUrl, '--http');
   const pageUrl = (): string => (lan === undefined ? interfaceUrl : new URL(lanUrl()).origin);
   introduce(rig, options, broker !== undefined, pageUrl());
-  if (lan !== undefined) {
-    process.stdout.write(`In the local network: ${lanUrl()} lets one browser in.
-It warns of the certificate, which this bench has made itself (SHA-256 ${lan.fingerprint}).
-`);
-  }
-
-  const tell = (): void => {
+  if (lan !== undefined) introduceLan(lanUrl(), lan.fingerprint);
+  const stopReporting = reportRepeatedly(() => {
     if (!place.tells()) report.tell(car.agent);
-  };
-  const first = setTimeout(tell, FIRST_REPORT);
-  const reporting = setInterval(tell, REPORT_EVERY);
+  });
   await Promise.race([signalled, place.failed]);
-  clearTimeout(first);
-  clearInterval(reporting);
+  stopReporting();
   process.stdout.write('stopping\n');
   await place.stop();
   await car.stop();
   await broker?.stop();
+}
+
+async function benchCars(options: Options, cars: number, tiles: MapTiles | undefined): Promise<void> {
+  if (options.broker !== undefined || options.vin !== BENCH_VIN) {
+    const option = options.broker === undefined ? '--vin' : '--broker';
+    throw new VigieError('usage.wrong', `--cars brings its own broker and VINs: leave out ${option}`);
+  }
+  if (options.scene !== undefined || options.lan === true) {
+    const option = options.lan === true ? '--lan' : '--scene';
+    throw new VigieError('usage.wrong', `${option} is for one car: leave out --cars or ${option}`);
+  }
+  return (await import('./bench-fleet.ts')).benchFleet({ ...options, cars, tiles });
+}
+
+function benchLogin(options: Options): ReturnType<typeof loginOf> {
+  const login = loginOf(options);
+  if (options.broker !== undefined || login.username === undefined) return login;
+  throw new VigieError('usage.wrong', '--username is for a broker of yours: add --broker, or leave it out');
+}
+
+/** @returns the directory of the keys, in which there is at least one */
+async function benchKeys(data: string): Promise<string> {
+  const keys = join(data, 'keys');
+  if ((await listKeys(keys)).length === 0) {
+    makeDirectory(keys, { of: 'keys', choose: '--data', mode: 0o700 });
+    await generateKey(keys, 'bench', { algorithm: 'ES256', kinds: [...commandKinds] });
+  }
+  return keys;
+}
+
+/** Writes the file by which `vigie watch` and `vigie send` find the bench. */
+function listBench(rig: Rig, data: string, log: Log): void {
+  try {
+    writeFileSync(rigFile(data), `${JSON.stringify(rig, undefined, 2)}\n`);
+  } catch (error) {
+    log.error('bench.unlisted', { error: (error as Error).message });
+  }
+}
+
+/** @returns ends it */
+function reportRepeatedly(tell: () => void): () => void {
+  const first = setTimeout(tell, FIRST_REPORT);
+  const reporting = setInterval(tell, REPORT_EVERY);
+  return () => {
+    clearTimeout(first);
+    clearInterval(reporting);
+  };
+}
+
+function introduceLan(url: string, fingerprint: string): void {
+  process.stdout.write(`In the local network: ${url} lets one browser in.
+It warns of the certificate, which this bench has made itself (SHA-256 ${fingerprint}).
+`);
 }
 
 function introduce({ vin, broker, keys }: Rig, { data, scenario }: Options, embedded: boolean, url: string): void {

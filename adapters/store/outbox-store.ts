@@ -30,43 +30,9 @@ export function outboxStore(
   damagedFiles: readonly string[] = [],
 ): OutboxStore {
   const { kinds } = contents;
-  const classes = new Map<number, Series>();
-  let bytes = 0;
-
-  const watch = (series: Series): void => {
-    classes.set(series.name as number, series);
-    series.forget = (row) => {
-      bytes -= rowBytes(series.rows, row);
-    };
-  };
-
-  const classOf = (priority: number): Series => {
-    let series = classes.get(priority);
-    if (series === undefined) {
-      series = contents.series(priority);
-      watch(series);
-    }
-    return series;
-  };
-
-  const references = function* (): Generator<OutboxReference, void, undefined> {
-    for (const priority of [...classes.keys()].sort((a, b) => a - b)) {
-      const { rows } = classes.get(priority)!;
-      for (let row = rows.next(0); row >= 0; ) {
-        const reference = referenceOf(priority, rows, row, kinds);
-        yield reference;
-        row = rows.next(reference.seq + 1);
-      }
-    }
-  };
-
-  for (const series of contents.all()) if (typeof series.name === 'number') watch(series);
-  for (const { rows } of classes.values()) {
-    for (let row = rows.next(0); row >= 0; row = rows.next(rows.number(row) + 1)) bytes += rowBytes(rows, row);
-  }
-
+  const classes = new OutboxClasses(contents);
   return {
-    entries: references,
+    entries: () => classes.references(),
     nextSeq: (priority) => classes.get(priority)?.next ?? 0,
     firstWaiting(priority) {
       const rows = classes.get(priority)?.rows;
@@ -74,7 +40,7 @@ export function outboxStore(
       return rows === undefined || row < 0 ? undefined : rows.number(row);
     },
     get bytes() {
-      return bytes;
+      return classes.bytes;
     },
     reference(priority, seq) {
       const rows = classes.get(priority)?.rows;
@@ -91,9 +57,9 @@ export function outboxStore(
     append(entry) {
       const traits = entryTraits(checked(entry), kinds);
       if (traits === undefined) throw new VigieError('message.unbounded', `kind ${entry.kind}: too many kinds`);
-      const series = classOf(entry.class);
+      const series = classes.of(entry.class);
       contents.append(series, entry.seq, entryRecord(entry), traits);
-      bytes += entryBytes(entry.payload.length, entry.correlation?.length ?? 0);
+      classes.bytes += entryBytes(entry.payload.length, entry.correlation?.length ?? 0);
     },
     acknowledge(priority, seq) {
       const series = classes.get(priority);
@@ -110,8 +76,7 @@ export function outboxStore(
       acknowledged();
     },
     *owed() {
-      for (const priority of [...classes.keys()].sort((a, b) => a - b)) {
-        const { owed } = classes.get(priority)!;
+      for (const [priority, { owed }] of classes.inOrder()) {
         if (owed.all.length > 0) yield { class: priority, numbers: [...owed.all] };
       }
     },
@@ -125,6 +90,56 @@ export function outboxStore(
     find,
     commit,
   };
+}
+
+/** The series of the contents that are priority classes, and the bytes of their messages. */
+class OutboxClasses {
+  bytes = 0;
+  readonly #contents: Contents;
+  readonly #series = new Map<number, Series>();
+
+  constructor(contents: Contents) {
+    this.#contents = contents;
+    for (const series of contents.all()) if (typeof series.name === 'number') this.#watch(series);
+    for (const { rows } of this.#series.values()) {
+      for (let row = rows.next(0); row >= 0; row = rows.next(rows.number(row) + 1)) this.bytes += rowBytes(rows, row);
+    }
+  }
+
+  get(priority: number): Series | undefined {
+    return this.#series.get(priority);
+  }
+
+  /** As {@link get}; a class without messages is made. */
+  of(priority: number): Series {
+    let series = this.#series.get(priority);
+    if (series === undefined) {
+      series = this.#contents.series(priority);
+      this.#watch(series);
+    }
+    return series;
+  }
+
+  inOrder(): readonly (readonly [priority: number, series: Series])[] {
+    return [...this.#series].sort(([a], [b]) => a - b);
+  }
+
+  *references(): Generator<OutboxReference, void, undefined> {
+    for (const [priority, { rows }] of this.inOrder()) {
+      for (let row = rows.next(0); row >= 0; ) {
+        const reference = referenceOf(priority, rows, row, this.#contents.kinds);
+        yield reference;
+        row = rows.next(reference.seq + 1);
+      }
+    }
+  }
+
+  #watch(series: Series): void {
+    this.#series.set(series.name as number, series);
+    series.forget = (row) => {
+      this.bytes -= rowBytes(series.rows, row);
+    };
+  }
 }
 
 /** The entry, when it is one that can be kept. Throws `input.malformed` and `message.unbounded`. */
