@@ -189,6 +189,11 @@ export class ClassNumbers {
     const place = next < 0 ? this.#starts.length : next;
     if (place === 0 && this.#starts.length === STARTS) return undefined;
     const start: Start = { boot, first, arrived: new Runs(), givenUp: new Runs(), below: 0 };
+    // A bench that starts its receiver knows which numbers arrived, and not which start sent them: this one may have.
+    if (place === 0 && first !== undefined) {
+      move(this.#arrived, start.arrived, first);
+      move(this.#givenUp, start.givenUp, first);
+    }
     this.#starts.splice(place, 0, start);
     if (this.#starts.length > STARTS) this.#mergeOldest();
     return start;
@@ -240,4 +245,10 @@ function endOf({ all }: Runs): number {
 
 function addBelow(to: Runs, from: Runs, end: number): void {
   for (const [first, last] of from.all) if (first < end) to.add(first, Math.min(last, end - 1));
+}
+
+/** Moves the numbers from `first` on. */
+function move(from: Runs, to: Runs, first: number): void {
+  for (const [begin, last] of from.all) if (last >= first) to.add(Math.max(begin, first), last);
+  from.remove(first, Number.POSITIVE_INFINITY);
 }

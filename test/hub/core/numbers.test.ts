@@ -197,6 +197,12 @@ test.each([
   },
 );
 
+test('numbers that arrived before any start was known count as arrived for the first start', () => {
+  const numbers = new ClassNumbers({ arrived: [[0, 20]], givenUp: [], starts: [] });
+  numbers.arrive({ seq: 22, boot: 3, offset: 12 });
+  expect(numbers.report.missing).toEqual([[21, 21]]);
+});
+
 test('keeps four starts apart, however often a car starts', () => {
   const numbers = new ClassNumbers();
   for (let boot = 1; boot < 100; boot++) numbers.arrive({ seq: boot, boot, offset: 0 });
