@@ -4,12 +4,10 @@ import type { VehicleProfile } from '../protocol/profile.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
 import { PROTOCOL_VERSION } from '../protocol/schema/message.ts';
 import type { Trip } from '../protocol/schema/trip.ts';
-import { Callbacks } from './callbacks/callbacks.ts';
-import { commandOriginOf } from './callbacks/command-origins.ts';
+import type { Callbacks } from './callbacks/callbacks.ts';
 import { CallbackDesk } from './callbacks/desk.ts';
-import { noNotifier } from './callbacks/notifier.ts';
 import { CheckpointPolicy } from './checkpoint-policy.ts';
-import { Downlink } from './downlink.ts';
+import type { Downlink } from './downlink.ts';
 import { Channels } from './model/channels.ts';
 import { type AnyColumnSink, intakeOf, sinkWithin } from './model/column-intake.ts';
 import { Mapping } from './model/mapping.ts';
@@ -18,16 +16,22 @@ import { Status } from './model/status.ts';
 import { MonitorDesk } from './monitors/desk.ts';
 import type { AgentOptions, AgentPorts, CapturesPart, CustomSignalsPart } from './options.ts';
 import { Outbox } from './outbox/outbox.ts';
-import { type Pipeline, pipeline } from './pipeline.ts';
+import {
+  type CoreParts,
+  makeCallbacks,
+  makeCaptures,
+  makeDownlink,
+  makePipeline,
+  makePower,
+  makeSignals,
+} from './parts.ts';
+import type { Pipeline } from './pipeline.ts';
 import type { Clock, FrameBatch, FrameDecoder, FrameSource, LinkEvents, ReadingSink, WantedSignal } from './ports.ts';
 import { BusActivity } from './power/bus-activity.ts';
 import { ClockWatch } from './power/clock-watch.ts';
-import { PowerStates } from './power/power.ts';
+import type { PowerState, PowerStates } from './power/power.ts';
 import { WatchLease } from './power/watch-lease.ts';
 import { Records } from './records.ts';
-import { agentCommandsOf } from './remotes/agent-commands.ts';
-import { Confirmations } from './remotes/confirmation.ts';
-import { Ledger } from './remotes/ledger.ts';
 import type { Requests } from './remotes/requests.ts';
 import { FAREWELL, within } from './within.ts';
 
@@ -73,107 +77,48 @@ export class Agent implements LinkEvents {
     this.#ports = ports;
     this.#options = options;
     this.#profile = profile;
-    const { clock, log, link, store, deflate } = ports;
-    const { outbox, power, commands, callbacks, captures } = options.settings;
-    this.#mapping = new Mapping(this.status, this.channels, profile, ports.refusals);
-    this.#outbox = new Outbox(store, link, clock, log, { ...options, ...outbox, deflate }, ports.memory);
-    const records = new Records(this.#outbox, ports.records, log);
-    this.#records = records;
-    this.#clockWatch = new ClockWatch({
-      clock,
-      log,
-      quality: options.quality,
-      trusted: (known) => records.trustClock(known),
-      found: (by) => this.#correct(by),
-      stepped: (by) => {
-        this.status.stepped(by);
-        this.#stepped(by);
-      },
-    });
     const { status, channels } = this;
-    const watchLease = new WatchLease(clock);
-    this.signals = ports.signals?.({
-      ...{ status, records, kept: ports.records, memory: ports.memory, log, clock, quality: options.quality, deflate },
-      ...{ batch: outbox.batch, patience: watchLease.patience, privacy: (at) => this.#mapping.privacyLevel(at) },
-    });
+    const { clock, log, link, store, memory } = ports;
+    const { outbox, power } = options.settings;
+
+    // Readings → Status; records and messages → broker.
+    this.#mapping = new Mapping(status, channels, profile, ports.refusals);
+    this.#outbox = new Outbox(store, link, clock, log, { ...options, ...outbox, deflate: ports.deflate }, memory);
+    this.#records = new Records(this.#outbox, ports.records, log);
+    this.#clockWatch = this.#watchClock();
+    const core: CoreParts = {
+      ...{ profile, ports, options, status, channels, mapping: this.#mapping },
+      ...{ outbox: this.#outbox, records: this.#records, watchLease: new WatchLease(clock) },
+    };
+
+    // Status → recorders and monitors. Each part resumes before the next one is built of it.
+    this.signals = makeSignals(core);
     this.#sink = this.signals?.behind(this.#mapping, this.#mapping.wanted.length) ?? this.#mapping;
-    this.#captures = ports.captures?.({
-      ...{ records, log, deflate, settings: captures, now: () => clock.now() },
-      highestPrivacy: this.#mapping.highestPrivacy(),
-    });
-    this.#pipeline = pipeline({
-      ...{ status, channels, records, profile, log, deflate, outbox },
-      ...{ writer: this.#mapping, publisher: this.#outbox },
-      tell: (event) => this.#tell(event),
-      signals: this.signals?.recorder,
-      captures: this.#captures?.recorder,
-      added: ports.recorders,
-      watched: this.signals?.watched,
-      patience: watchLease.patience,
-      privacy: (at) => this.#mapping.privacyLevel(at),
-      highestPrivacy: () => this.#mapping.highestPrivacy(),
-    });
-    this.#snapshot = new Snapshot(status, records, this.#pipeline.recorders, log);
-    this.#snapshot.recall(ports.memory);
+    this.#captures = makeCaptures(core);
+    this.#pipeline = makePipeline(core, this.signals, this.#captures, (event) => this.#tell(event));
+    this.#snapshot = new Snapshot(status, this.#records, this.#pipeline.recorders, log);
+    this.#snapshot.recall(memory);
     this.#checkpoints = new CheckpointPolicy(clock);
     this.#mapping.resume();
-    this.#pipeline.monitors.recall(ports.memory, clock.now());
-    const monitors = new MonitorDesk(this.#pipeline.monitors, { publisher: this.#outbox, clock, log });
-    monitors.recall(ports.memory);
-    this.monitors = monitors;
-    this.#callbacks = new Callbacks({
-      clock,
-      log,
-      records: ports.records,
-      monitors: {
-        get all() {
-          return monitors.all;
-        },
-        get: (id) => monitors.get(id),
-        remove: (id) => void monitors.remove(id).catch(this.#complain),
-      },
-      notifier: ports.notifier ?? noNotifier,
-      committed: () => store.commit(),
-      bounds: callbacks,
-    });
-    this.#callbacks.recall(ports.memory);
+    this.#pipeline.monitors.recall(memory, clock.now());
+
+    // Monitors and callbacks, as people and programs change them.
+    this.monitors = new MonitorDesk(this.#pipeline.monitors, { publisher: this.#outbox, clock, log });
+    this.monitors.recall(memory);
+    this.#callbacks = makeCallbacks(core, this.monitors, this.#complain);
+    this.#callbacks.recall(memory);
     this.callbacks = new CallbackDesk(this.#callbacks);
-    ports.memory.keep(() => this.#states());
+    memory.keep(() => this.#states());
+
+    // Awake and asleep.
     this.#activity = ports.activity ?? new BusActivity(clock, power.busSilentAfter, false);
-    this.#power = new PowerStates({
-      clock,
-      status,
-      actuator: ports.actuator,
-      log,
-      busy: () => this.#pipeline.trips.current !== undefined || this.#pipeline.thefts.current !== undefined,
-      ...defined({ traffic: ports.traffic }),
-      changed: (state, before) => {
-        log.info('power.changed', { state, before });
-        if (state === 'asleep' || before === 'asleep') this.#rest();
-      },
-      rules: power,
-    });
-    this.#power.recall(ports.memory);
-    this.#downlink = new Downlink({
-      ...ports,
-      ...options,
-      limits: { ...options.limits, ...commands, ...power },
-      rules: profile.commands,
-      ledger: new Ledger(ports.ledger),
-      commit: () => store.commit(),
-      status,
-      confirmations: new Confirmations(status, clock),
-      publisher: this.#outbox,
-      writer: this.#mapping,
-      thefts: this.#pipeline.thefts,
-      tracker: this.#pipeline.waypoints,
-      channels,
-      fed: new Set(profile.sources.map(({ path }) => path)),
-      agentCommands: agentCommandsOf(this, this.#outbox.repetition, ports, this.#captures?.order),
-      power: this.#power,
-      setOrigin: (id, { callbackId, remote }) => this.callbacks.setOrigin(id, commandOriginOf(callbackId, remote)),
-      reported: (report) => this.#callbacks.remote(report),
-      watched: (until) => watchLease.watch(until),
+    this.#power = makePower(core, this.#pipeline, (state, before) => this.#powerChanged(state, before));
+    this.#power.recall(memory);
+
+    // Messages to the car → commands.
+    this.#downlink = makeDownlink(core, this.#pipeline, {
+      ...{ monitors: this.monitors, callbacks: this.callbacks, reports: this.#callbacks },
+      ...{ captures: this.#captures, power: this.#power },
     });
   }
 
@@ -292,6 +237,21 @@ export class Agent implements LinkEvents {
     this.#downlink.message(topic, payload, correlation);
   }
 
+  #watchClock(): ClockWatch {
+    const { clock, log } = this.#ports;
+    return new ClockWatch({
+      clock,
+      log,
+      quality: this.#options.quality,
+      trusted: (known) => this.#records.trustClock(known),
+      found: (by) => this.#correct(by),
+      stepped: (by) => {
+        this.status.stepped(by);
+        this.#stepped(by);
+      },
+    });
+  }
+
   /** Records from before the time was known have wrong times. */
   #correct(by: number): void {
     const latest = this.#ports.clock.now() - by;
@@ -353,6 +313,11 @@ export class Agent implements LinkEvents {
     this.#callbacks.event(event);
     this.#captures?.event(event);
     this.#outbox.secure('event', event).catch(this.#complain);
+  }
+
+  #powerChanged(state: PowerState, before: PowerState): void {
+    this.#ports.log.info('power.changed', { state, before });
+    if (state === 'asleep' || before === 'asleep') this.#rest();
   }
 
   /** The unit fell asleep or woke. */

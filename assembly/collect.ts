@@ -1,6 +1,6 @@
 /** Collections by command. What carries them out is loaded at the first command, or when an earlier run left one. */
 
-import type { FrameBatch, FrameSource, Memory } from '../agent/ports.ts';
+import type { FrameBatch, Memory } from '../agent/ports.ts';
 import type { MakeRecorder, Recorder, RecorderParts } from '../agent/recorders/recorder.ts';
 import type { AgentCommand } from '../agent/remotes/agent-command.ts';
 import { defined } from '../protocol/defined.ts';
@@ -48,12 +48,9 @@ export class Collect implements Recorder {
   /** Carries out commands of kind `Collect`. */
   readonly order: AgentCommand = async (body, at) => (await this.#load()).order(body, at);
 
-  /** Calls `receive` first: frames are collected once they have become Status. */
-  behind(receive: (batch: FrameBatch) => void, source: Pick<FrameSource, 'buses'>): (batch: FrameBatch) => void {
-    return (batch) => {
-      receive(batch);
-      this.#collector?.take(batch, source.buses);
-    };
+  /** Collects frames that have become Status; `buses` are the names that their `bus` indexes. */
+  take(batch: FrameBatch, buses: readonly string[]): void {
+    this.#collector?.take(batch, buses);
   }
 
   /** Collections in a hello. */

@@ -35,7 +35,7 @@ export interface OwnStore extends Omit<Store, 'metrics'> {
 }
 
 /** The records of one agent, open. */
-interface OpenRecords {
+export interface OpenRecords {
   /** Counts the starts. */
   readonly boot: number;
   /** `metrics`: of a store on disk. */

@@ -11,7 +11,8 @@ import { type LogEvent, type LogLevel, type LogSink, logEvents } from '../../pro
 import type { Message } from '../../protocol/schema/message.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 import { slotByPath } from '../../protocol/slots.ts';
-import { type Car, type CarOptions, startCar } from '../car.ts';
+import { type Car, startCar } from '../car.ts';
+import type { CarOptions } from '../car-options.ts';
 import type { InputsOfCar } from '../control-units.ts';
 import { FilesRefused } from '../refused.ts';
 import { loadVehicle, type Vehicle } from '../vehicle.ts';

@@ -89,12 +89,9 @@ export class WorldCollections implements Recorder {
     return this.#collector.order(body, at);
   };
 
-  /** Calls `receive` first, as `assembly/collect.ts` does. */
-  behind(receive: (batch: FrameBatch) => void): (batch: FrameBatch) => void {
-    return (batch) => {
-      receive(batch);
-      this.#collector?.take(batch, buses);
-    };
+  /** As in `assembly/collect.ts`. */
+  take(batch: FrameBatch): void {
+    this.#collector?.take(batch, buses);
   }
 
   /** What a hello says of collections. */

@@ -332,9 +332,12 @@ export class Unit {
     this.run = { clock, store, agent, link, boot, collections };
     const custom = collections === undefined ? [] : (profilesOfSignals[this.variant] ?? []);
     const receive = agent.intake(() => car.decoder(custom.map(({ signal }) => signal as RawSignal)));
-    const take = collections?.behind(receive) ?? receive;
     car.connect(
-      (batch) => alive() && take(batch),
+      (batch) => {
+        if (!alive()) return;
+        receive(batch);
+        collections?.take(batch);
+      },
       () => clock.now(),
     );
     link.open({

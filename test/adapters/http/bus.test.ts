@@ -277,7 +277,10 @@ test('without a reader the car examines no frame, and at most 16 readers follow'
   onTestFinished(() => snapshots.close());
   const rig = await startRig({ own: { view, snapshots } });
   const taken: FrameBatch[] = [];
-  const receive = tap.behind((batch) => void taken.push(batch), { buses: ['body'] });
+  const receive = (batch: FrameBatch): void => {
+    taken.push(batch);
+    tap.take(batch, ['body']);
+  };
   let looks = 0;
   const watched = new Proxy(batchOf([{ id: MOTION, data: bytes('00') }]), {
     get: (batch, name) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { append, createBatch } from '../../../adapters/can/frames.ts';
 import { openStore } from '../../../adapters/store/index.ts';
 import { Agent } from '../../../agent/agent.ts';
+import type { FrameBatch } from '../../../agent/ports.ts';
 import { emptyLedger } from '../../../agent/remotes/ledger.ts';
 import { Collect } from '../../../assembly/collect.ts';
 import { decoderFor, loadVehicle, signalsOf } from '../../../assembly/vehicle.ts';
@@ -166,7 +167,12 @@ export async function startCar(start: Start = {}): Promise<CollectingCar> {
     ['can', 'body'].map((bus) => {
       const source = { buses: [bus] };
       const decoder = () => decoderFor(vehicle, agent.wanted, source.buses);
-      return [bus, collect.behind(agent.intake(decoder, source), source)] as const;
+      const intake = agent.intake(decoder, source);
+      const receive = (batch: FrameBatch): void => {
+        intake(batch);
+        collect.take(batch, source.buses);
+      };
+      return [bus, receive] as const;
     }),
   );
   const sendAll: CollectingCar['sendAll'] = (bus, frames) => {

@@ -1,0 +1,74 @@
+/** Connects the sources of a car to its agent, and starts them. */
+import { Backoff } from '../agent/backoff.ts';
+import type { Clock, FrameBatch, FrameSource, Log } from '../agent/ports.ts';
+import type { CarAgent } from './car-agent.ts';
+import type { CarOptions } from './car-options.ts';
+import type { FrameTap } from './frame-tap.ts';
+import type { Teardown } from './teardown.ts';
+import { decoderFor } from './vehicle.ts';
+
+type SourceOptions = Pick<CarOptions, 'vehicle' | 'sources' | 'readings' | 'clock' | 'log'>;
+
+/** Starts all sources; the returned functions stop them. `tap`: passes frames to readers of the interface. */
+export function startSources(options: SourceOptions, car: CarAgent, tap: FrameTap | undefined): readonly Teardown[] {
+  const { sources = [], readings = [], clock, log } = options;
+  const frames = sources.map((source) => {
+    const path = framePath(options, car, tap, source);
+    const receive = (batch: FrameBatch): void => {
+      for (const receiver of path) receiver(batch);
+    };
+    return supervise(source, () => source.start(receive), clock, log);
+  });
+  const { agent } = car;
+  const others = readings.map((source) =>
+    supervise(source, () => source.start(agent.wanted, agent.sink(source.apart)), clock, log),
+  );
+  return [...frames, ...others];
+}
+
+/** The receivers of the frames of a source, in order: the first makes Status of them, with the privacy that the others respect. */
+function framePath(
+  { vehicle }: SourceOptions,
+  { agent, collect }: CarAgent,
+  tap: FrameTap | undefined,
+  source: FrameSource,
+): readonly ((batch: FrameBatch) => void)[] {
+  return [
+    agent.intake(() => decoderFor(vehicle, agent.wanted, source.buses), source),
+    (batch) => collect.take(batch, source.buses),
+    ...(tap === undefined ? [] : [(batch: FrameBatch) => tap.take(batch, source.buses)]),
+  ];
+}
+
+/** Waits between attempts to start a source, ms. */
+const RESTART = { first: 1_000, longest: 60_000 };
+
+/**
+ * Starts a source, and again with growing waits when that fails: a bus or file that is not there yet must not keep
+ * the agent from its other work.
+ * @returns stops it
+ */
+function supervise(
+  source: { stop(): Promise<void> },
+  start: () => Promise<void>,
+  clock: Clock,
+  log: Log,
+): () => Promise<void> {
+  const backoff = new Backoff(RESTART);
+  let cancel: () => void = () => undefined;
+  let stopped = false;
+  const attempt = (): void => {
+    start().catch((error: Error) => {
+      if (stopped) return;
+      const wait = backoff.next();
+      log.error('source.failed', { error: error.message, again: `${wait / 1000} s` });
+      cancel = clock.after(wait, attempt);
+    });
+  };
+  attempt();
+  return async () => {
+    stopped = true;
+    cancel();
+    await source.stop();
+  };
+}
