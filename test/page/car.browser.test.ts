@@ -43,6 +43,8 @@ describePeer('chromium', 'the page shows the car', () => {
   test('the changes are in words, in the language that the reader chooses, also after a reload', async () => {
     const page = await browsed.open();
     const changes = page.locator('.changes li');
+    const lock = page.getByRole('treeitem', { name: /^lockedStates/ });
+    await lock.waitFor();
     await browsed.send('doors', 'lock');
     await browsed.send('doors', 'unlock');
     await changes.filter({ hasText: 'Locks' }).filter({ hasText: 'locked → unlocked' }).first().waitFor();
@@ -50,6 +52,8 @@ describePeer('chromium', 'the page shows the car', () => {
     await language.selectOption('Deutsch');
     await changes.filter({ hasText: 'Schlösser' }).filter({ hasText: 'verriegelt → entriegelt' }).first().waitFor();
     await page.reload();
+    // A change is one of a value that the page knows already.
+    await lock.waitFor();
     await browsed.send('doors', 'lock');
     await changes.filter({ hasText: 'entriegelt → verriegelt' }).first().waitFor();
     expect(await page.evaluate('document.querySelector(".changes ol").lang')).toBe('de');

@@ -10,6 +10,8 @@ import { describePeer } from '../rig/peers.ts';
 import { type Browsed, browse, expectAccessible, VIN } from './browser.ts';
 
 const DEVICE = 'this-browser';
+/** A busy machine is no failure. */
+const PATIENTLY = { timeout: 60_000 };
 const SWITCH = 'Notifications on this device';
 
 /**
@@ -107,13 +109,13 @@ describePeer('chromium', 'the page receives notifications of incidents', () => {
 
     await page.getByRole('button', { name: 'Crash' }).click();
     const payload = await expect
-      .poll(() => service.pushed.find((one) => one.payload.includes('obj.collision'))?.payload, { timeout: 60_000 })
+      .poll(() => service.pushed.find((one) => one.payload.includes('obj.collision'))?.payload, PATIENTLY)
       .toBeDefined()
       .then(() => service.pushed.find((one) => one.payload.includes('obj.collision'))?.payload ?? '');
     expect(service.faults).toEqual([]);
     await deliver(page, payload);
     await expect
-      .poll(() => shownIn(page))
+      .poll(() => shownIn(page), PATIENTLY)
       .toEqual([
         {
           title: expect.stringMatching(/^Collision: at the front/),
@@ -125,13 +127,15 @@ describePeer('chromium', 'the page receives notifications of incidents', () => {
     await page.getByRole('combobox', { name: 'Names of values in' }).selectOption('Deutsch');
     await page.getByRole('switch', { name: 'Benachrichtigungen auf diesem Gerät', checked: true }).waitFor();
     await expect
-      .poll(() =>
-        page.evaluate("caches.match('/page/words').then((words) => words.json()).then(({ language }) => language)"),
+      .poll(
+        () =>
+          page.evaluate("caches.match('/page/words').then((words) => words.json()).then(({ language }) => language)"),
+        PATIENTLY,
       )
       .toBe('de');
     await deliver(page, payload);
     await expect
-      .poll(() => shownIn(page))
+      .poll(() => shownIn(page), PATIENTLY)
       .toEqual([expect.objectContaining({ title: expect.stringMatching(/^Kollision: vorn/), lang: 'de' })]);
 
     const [worker] = browsed.context.serviceWorkers();
@@ -145,7 +149,7 @@ describePeer('chromium', 'the page receives notifications of incidents', () => {
     await page.waitForURL(new RegExp(`#incident/${VIN}/Collision/\\d+$`));
     const row = page.locator('.incidents li[aria-current]');
     await row.filter({ hasText: 'Kollision: vorn' }).waitFor();
-    await expect.poll(() => page.evaluate("document.activeElement.matches('.incidents li')")).toBe(true);
+    await expect.poll(() => page.evaluate("document.activeElement.matches('.incidents li')"), PATIENTLY).toBe(true);
     expect(await shownIn(page)).toEqual([]);
     await expectAccessible(page);
   });
@@ -166,7 +170,7 @@ describePeer('chromium', 'the page receives notifications of incidents', () => {
     await page.getByRole('switch', { name: SWITCH, checked: true }).waitFor();
     service.unsubscribe(DEVICE);
     await page.getByRole('button', { name: 'Crash' }).click();
-    await expect.poll(devices, { timeout: 60_000 }).toEqual([]);
+    await expect.poll(devices, PATIENTLY).toEqual([]);
     await page.reload();
     await page.getByRole('switch', { name: SWITCH, checked: false }).waitFor();
   });
