@@ -1,7 +1,6 @@
 /** How components follow the stores, their own width, and the keyboard. */
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
-import { busStore } from './bus-store.ts';
 import { type CarValue, store, type Topic } from './car-store.ts';
 import { followWhileVisible, type LostStream, pollWhileVisible } from './connection.ts';
 
@@ -37,17 +36,6 @@ export function useWidth(element: RefObject<HTMLElement | null>): number {
     return () => observer.disconnect();
   }, [element]);
   return width;
-}
-
-/** Draws the component again when this topic of the buses has changed. */
-export function useBus(topic: string): void {
-  const [, redraw] = useReducer((count: number) => count + 1, 0);
-  useEffect(() => {
-    const end = busStore.listen(topic, () => redraw(undefined as never));
-    // What changed between drawing and listening.
-    redraw(undefined as never);
-    return end;
-  }, [topic]);
 }
 
 export interface Followed<E> {

@@ -10,7 +10,7 @@ import { type Polled, usePolled, useTopics } from './hooks.ts';
 import { LanguageChoice, useNames } from './language-choice.tsx';
 import { Lost } from './lost.tsx';
 import { PushSwitch } from './shared/push/switch.tsx';
-import { type Tab, Tabs, useShortcuts } from './shell.tsx';
+import { type Tab, Tabs, useShortcuts } from './shared/tabs.tsx';
 import { SignIn } from './sign-in.tsx';
 import { CarPanels } from './views/car.tsx';
 import { FleetPanels, type TableQuery } from './views/fleet.tsx';

@@ -1,6 +1,6 @@
 /** What stands around every view: name, tabs, whether the page is connected, and what changed for screen readers. */
 import type { ComponentType, JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { store } from './car-store.ts';
 import { carNow } from './connection.ts';
 import { ageOf } from './format.ts';
@@ -8,6 +8,7 @@ import { useTopics } from './hooks.ts';
 import { LanguageChoice, useNames } from './language-choice.tsx';
 import { CarLost } from './lost.tsx';
 import { PushSwitch } from './shared/push/switch.tsx';
+import { type Tab, Tabs, useShortcuts } from './shared/tabs.tsx';
 import { SignIn } from './sign-in.tsx';
 import { BusPanels } from './views/bus.tsx';
 import { CarPanels } from './views/car.tsx';
@@ -15,15 +16,6 @@ import { CommandPanels } from './views/commands.tsx';
 import { JourneyPanels } from './views/journey.tsx';
 import { ScenePanels } from './views/scenes.tsx';
 import { WirePanels } from './views/wire.tsx';
-
-export interface Tab {
-  readonly id: string;
-  readonly name: string;
-  /** On a phone, where all tabs have one line. */
-  readonly short?: string;
-  /** After `g`. */
-  readonly key: string;
-}
 
 interface View extends Tab {
   readonly panels: ComponentType;
@@ -95,52 +87,6 @@ export function Shell(): JSX.Element {
   );
 }
 
-export interface TabOptions<T extends Tab> {
-  readonly tabs: readonly T[];
-  readonly shown: T;
-  readonly show: (view: T) => void;
-}
-
-export function Tabs<T extends Tab>({ tabs, shown, show }: TabOptions<T>): JSX.Element | null {
-  // On a phone the tabs are wider than the screen.
-  useEffect(
-    () => document.getElementById(`tab-${shown.id}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
-    [shown, tabs.length],
-  );
-  if (tabs.length < 2) return null;
-  const move = (event: KeyboardEvent): void => {
-    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -tabs.length, End: tabs.length }[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    const index = tabs.indexOf(shown) + step;
-    const wrapped =
-      Math.abs(step) > 1 ? Math.min(tabs.length - 1, Math.max(0, index)) : (index + tabs.length) % tabs.length;
-    const next = tabs[wrapped] ?? shown;
-    show(next);
-    document.getElementById(`tab-${next.id}`)?.focus();
-  };
-  return (
-    <div class="tabs" role="tablist" aria-label="Views" onKeyDown={move}>
-      {tabs.map((view) => (
-        <button
-          key={view.id}
-          id={`tab-${view.id}`}
-          type="button"
-          role="tab"
-          aria-label={view.name}
-          aria-selected={view === shown}
-          aria-controls="view"
-          tabIndex={view === shown ? 0 : -1}
-          onClick={() => show(view)}
-        >
-          <span class={view.short === undefined ? undefined : 'long'}>{view.name}</span>
-          {view.short !== undefined && <span class="short">{view.short}</span>}
-        </button>
-      ))}
-    </div>
-  );
-}
-
 /** Whether the page is connected, how old the newest value is, and how the car's own link is. */
 function Thread(): JSX.Element {
   useTopics('connection', 'link', 'second');
@@ -198,26 +144,4 @@ function show(view: View): void {
 
 function viewOfAddress(): View {
   return views.find(({ id }) => `#${id}` === location.hash) ?? (views[0] as View);
-}
-
-/** `/` goes to the filter, `g` and a letter to a view. */
-export function useShortcuts<T extends Tab>(tabs: readonly T[], go: (view: T) => void): void {
-  const now = useRef({ tabs, go });
-  now.current = { tabs, go };
-  // Once: a redraw between the two keys must not lose the first.
-  useEffect(() => {
-    let going = false;
-    const pressed = (event: KeyboardEvent): void => {
-      const target = event.target as HTMLElement;
-      if (event.ctrlKey || event.metaKey || event.altKey || target.closest('input, textarea, select') !== null) return;
-      const view = going ? now.current.tabs.find(({ key }) => key === event.key) : undefined;
-      going = event.key === 'g';
-      if (view !== undefined) now.current.go(view);
-      if (event.key !== '/') return;
-      event.preventDefault();
-      document.getElementById('filter')?.focus();
-    };
-    addEventListener('keydown', pressed);
-    return () => removeEventListener('keydown', pressed);
-  }, []);
 }

@@ -2,10 +2,11 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { MOST_SIGNALS } from '../../protocol/interface/own/bus-access.ts';
+import { useBus } from '../bus-hooks.ts';
 import { busStore, digitsOf, type Row } from '../bus-store.ts';
 import { Refused } from '../connection.ts';
 import { identifierOf, numberOf } from '../format.ts';
-import { useBus, useRows } from '../hooks.ts';
+import { useRows } from '../hooks.ts';
 import { ViewLost } from '../lost.tsx';
 import { Plot, type Plotted } from './bus-plot.tsx';
 import { Signals } from './bus-signals.tsx';
