@@ -8,7 +8,7 @@ import type {
   BusSignal,
   BusValues,
 } from '../protocol/interface/own/bus.ts';
-import { followWhileVisible, type LostStream, type ServerEvent } from './connection.ts';
+import { followWhileVisible, type LostStream, type ServerEvent } from './shared/connection.ts';
 
 /** A row of the list; a new one whenever a frame came. */
 export interface Row {

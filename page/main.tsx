@@ -1,10 +1,10 @@
 import { render } from 'preact';
-import { store } from './car-store.ts';
-import { takeSignIn } from './connection.ts';
+import { store } from './shared/car-store.ts';
+import { takeSignIn } from './shared/connection.ts';
 import { HubShell } from './hub-shell.tsx';
 import type { OpenMessage } from './shared/push/worker.ts';
 import { Shell } from './shell.tsx';
-import { preferredLanguage, speak } from './words.ts';
+import { preferredLanguage, speak } from './shared/words.ts';
 
 const root = document.getElementById('page') as HTMLElement;
 if (root.dataset['of'] === 'hub') store.source = 'hub';

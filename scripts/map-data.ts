@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { MapData } from '../page/map-data.ts';
+import type { MapData } from '../page/shared/map-data.ts';
 import { fetchOnce } from './package/registry.ts';
 
 const file = fileURLToPath(new URL('../page/generated/map.json', import.meta.url));

@@ -2,10 +2,10 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { Backlog, type Outage } from '../backlog.ts';
-import { store } from '../car-store.ts';
-import { carNow } from '../connection.ts';
-import { ageOf, numberOf, timeOf } from '../format.ts';
-import { useTopics, useWidth } from '../hooks.ts';
+import { store } from '../shared/car-store.ts';
+import { carNow } from '../shared/connection.ts';
+import { ageOf, numberOf, timeOf } from '../shared/format.ts';
+import { useTopics, useWidth } from '../shared/hooks.ts';
 
 const HEIGHT = 120;
 /** Room for numbers on the left, and for times and half a line below, px. */

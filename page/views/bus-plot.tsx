@@ -5,8 +5,8 @@ import uPlot from 'uplot';
 import type { BusSignal } from '../../protocol/interface/own/bus.ts';
 import { useBus } from '../bus-hooks.ts';
 import { busStore, choiceOf } from '../bus-store.ts';
-import { carNow } from '../connection.ts';
-import { numberOf, timeOf, unitOf } from '../format.ts';
+import { carNow } from '../shared/connection.ts';
+import { numberOf, timeOf, unitOf } from '../shared/format.ts';
 import { columnsOf, csvOf, placeAt } from '../plot-data.ts';
 
 export interface Plotted {

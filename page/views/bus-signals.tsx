@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { BusSignal } from '../../protocol/interface/own/bus.ts';
 import { useBus } from '../bus-hooks.ts';
 import { busStore, choiceOf, type Row } from '../bus-store.ts';
-import { identifierOf, numberOf, unitOf } from '../format.ts';
+import { identifierOf, numberOf, unitOf } from '../shared/format.ts';
 import type { Plotted } from './bus-plot.tsx';
 
 /** Tints of signals in the bits; the letters tell those apart that have the same. */

@@ -4,10 +4,10 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { MOST_SIGNALS } from '../../protocol/interface/own/bus-access.ts';
 import { useBus } from '../bus-hooks.ts';
 import { busStore, digitsOf, type Row } from '../bus-store.ts';
-import { Refused } from '../connection.ts';
-import { identifierOf, numberOf } from '../format.ts';
-import { useRows } from '../hooks.ts';
-import { ViewLost } from '../lost.tsx';
+import { Refused } from '../shared/connection.ts';
+import { identifierOf, numberOf } from '../shared/format.ts';
+import { useRows } from '../shared/hooks.ts';
+import { ViewLost } from '../shared/lost.tsx';
 import { Plot, type Plotted } from './bus-plot.tsx';
 import { Signals } from './bus-signals.tsx';
 

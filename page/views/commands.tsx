@@ -9,13 +9,13 @@ import type {
   KindReport,
   OrderReport,
 } from '../../protocol/interface/own/commands.ts';
-import { store } from '../car-store.ts';
-import { labelOf, questionOf, stateInWords, titleOf } from '../command-words.ts';
-import { post, Refused } from '../connection.ts';
-import { capital, identifierOf, timeOf, unbroken } from '../format.ts';
-import { useStream, useTopics, useValue } from '../hooks.ts';
-import { ViewLost } from '../lost.tsx';
-import { codeInWords, languageOfNames, valueInWords } from '../words.ts';
+import { store } from '../shared/car-store.ts';
+import { labelOf, questionOf, stateInWords, titleOf } from '../shared/command-words.ts';
+import { post, Refused } from '../shared/connection.ts';
+import { capital, identifierOf, timeOf, unbroken } from '../shared/format.ts';
+import { useStream, useTopics, useValue } from '../shared/hooks.ts';
+import { ViewLost } from '../shared/lost.tsx';
+import { codeInWords, languageOfNames, valueInWords } from '../shared/words.ts';
 
 interface CommandEvents {
   readonly commands: CommandsReport;

@@ -1,10 +1,10 @@
 /** The car from above. What is closed, off or normal has no colour; what is not stands out, and words below say the same. */
 import type { JSX } from 'preact';
-import { store } from '../car-store.ts';
-import { capital } from '../format.ts';
-import { useTopics } from '../hooks.ts';
+import { store } from '../shared/car-store.ts';
+import { capital } from '../shared/format.ts';
+import { useTopics } from '../shared/hooks.ts';
 import type { JourneyEvent } from '../journey.ts';
-import { valueInWords } from '../words.ts';
+import { valueInWords } from '../shared/words.ts';
 
 export interface Fact {
   readonly text: string;

@@ -2,13 +2,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-overview.ts';
-import { addressOfCar } from '../addresses.ts';
-import { labelOf, titleOf } from '../command-words.ts';
-import { carNow } from '../connection.ts';
-import { capital, numberOf } from '../format.ts';
-import { usePolled } from '../hooks.ts';
+import { addressOfCar } from '../shared/addresses.ts';
+import { labelOf, titleOf } from '../shared/command-words.ts';
+import { carNow } from '../shared/connection.ts';
+import { capital, numberOf } from '../shared/format.ts';
+import { usePolled } from '../shared/hooks.ts';
 import { type HubRemote, isFinal, readRemote, requestRemote } from '../hub-remotes.ts';
-import { codeInWords, languageOfNames } from '../words.ts';
+import { codeInWords, languageOfNames } from '../shared/words.ts';
 import { Question } from './commands.tsx';
 
 /** The kinds of command stay the same while a hub runs. */

@@ -2,12 +2,12 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { type Age, ageOfSilence, ages, type FleetPositions } from '../../protocol/interface/own/hub-overview.ts';
-import { addressOfCar } from '../addresses.ts';
-import { carNow, pollWhileVisible } from '../connection.ts';
-import { numberOf } from '../format.ts';
-import { useTopics, useWidth } from '../hooks.ts';
-import { type LandMap, namedCities, type Place, partIn } from '../map-data.ts';
-import { useLandMap } from './land-map.ts';
+import { addressOfCar } from '../shared/addresses.ts';
+import { carNow, pollWhileVisible } from '../shared/connection.ts';
+import { numberOf } from '../shared/format.ts';
+import { useTopics, useWidth } from '../shared/hooks.ts';
+import { type LandMap, namedCities, type Place, partIn } from '../shared/map-data.ts';
+import { useLandMap } from '../shared/land-map.ts';
 
 /** Time between two readings, ms. */
 const EVERY = 1_000;

@@ -9,10 +9,10 @@ import {
   type FleetTable,
   type SortKey,
 } from '../../protocol/interface/own/hub-overview.ts';
-import { addressOfCar } from '../addresses.ts';
-import { carNow, sideOfCredentials } from '../connection.ts';
-import { ageOf, numberOf } from '../format.ts';
-import { useRows, useTopics } from '../hooks.ts';
+import { addressOfCar } from '../shared/addresses.ts';
+import { carNow, sideOfCredentials } from '../shared/connection.ts';
+import { ageOf, numberOf } from '../shared/format.ts';
+import { useRows, useTopics } from '../shared/hooks.ts';
 import { FleetCommands } from './fleet-commands.tsx';
 import { FleetEvents } from './fleet-events.tsx';
 import { FleetMap } from './fleet-map.tsx';

@@ -1,12 +1,12 @@
 /** Speed with its last minute, gear, energies, temperatures, and what changed last. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { SPEED_SPAN, store } from '../car-store.ts';
-import { carNow } from '../connection.ts';
-import { numberOf, stepOf, textOf, timeOf, unitOf } from '../format.ts';
-import { useTopics, useValue, useWidth } from '../hooks.ts';
-import { readSpeeds } from '../records.ts';
-import { languageOfNames, pathInWords, valueInWords } from '../words.ts';
+import { SPEED_SPAN, store } from '../shared/car-store.ts';
+import { carNow } from '../shared/connection.ts';
+import { numberOf, stepOf, textOf, timeOf, unitOf } from '../shared/format.ts';
+import { useTopics, useValue, useWidth } from '../shared/hooks.ts';
+import { readSpeeds } from '../shared/records.ts';
+import { languageOfNames, pathInWords, valueInWords } from '../shared/words.ts';
 
 const GEARS = ['Reverse', 'Neutral', 'Ratio1', 'Ratio2', 'Ratio3', 'Ratio4', 'Ratio5', 'Ratio6', 'Ratio7', 'Ratio8'];
 const ELECTRIC = 'energies.Electric';

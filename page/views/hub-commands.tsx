@@ -2,12 +2,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-overview.ts';
-import { store } from '../car-store.ts';
-import { labelOf, questionOf, titleOf } from '../command-words.ts';
-import { Refused } from '../connection.ts';
-import { usePolled, useTopics } from '../hooks.ts';
+import { store } from '../shared/car-store.ts';
+import { labelOf, questionOf, titleOf } from '../shared/command-words.ts';
+import { Refused } from '../shared/connection.ts';
+import { usePolled, useTopics } from '../shared/hooks.ts';
 import { type HubRemote, pathOfRemotes, requestRemote } from '../hub-remotes.ts';
-import { languageOfNames } from '../words.ts';
+import { languageOfNames } from '../shared/words.ts';
 import { History, Question, type ShownCommand } from './commands.tsx';
 
 /** Time between two readings of the audit trail while no stream says when there is something to read, ms. */

@@ -1,8 +1,8 @@
 /** The numbers of the messages of one car: what arrived at the hub, what the car gave up, and what is missing. */
 import type { JSX } from 'preact';
 import { classes } from '../../protocol/classes.ts';
-import { usePolled } from '../hooks.ts';
-import { NumbersPanel } from './numbers-panel.tsx';
+import { usePolled } from '../shared/hooks.ts';
+import { NumbersPanel } from '../shared/numbers-panel.tsx';
 
 const EVERY = 1_000;
 

@@ -1,13 +1,13 @@
 /** Collisions, alarms, thefts and warnings that nobody has seen yet. They stay until a person says so, in each browser. */
 import type { JSX } from 'preact';
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
-import { type IncidentAddress, incidentOfAddress } from '../addresses.ts';
-import { store } from '../car-store.ts';
-import { numberOf, timeOf } from '../format.ts';
-import { useRecords, useTopics } from '../hooks.ts';
+import { type IncidentAddress, incidentOfAddress } from '../shared/addresses.ts';
+import { store } from '../shared/car-store.ts';
+import { numberOf, timeOf } from '../shared/format.ts';
+import { useRecords, useTopics } from '../shared/hooks.ts';
 import { type JourneyEvent, readIncidents } from '../journey.ts';
-import { keep, readKept } from '../kept.ts';
-import { codeInWords, languageOfNames } from '../words.ts';
+import { keep, readKept } from '../shared/kept.ts';
+import { codeInWords, languageOfNames } from '../shared/words.ts';
 
 const DAY = 86_400_000;
 /** Incidents that are older are in the journey only, ms. */

@@ -1,10 +1,10 @@
 /** View 3, the journey: trips with their energies, the track of one, and what happened when. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { store } from '../car-store.ts';
-import { ask } from '../connection.ts';
-import { ageOf, numberOf, timeOf } from '../format.ts';
-import { type Read, useRecords, useTopics, useValue } from '../hooks.ts';
+import { store } from '../shared/car-store.ts';
+import { ask } from '../shared/connection.ts';
+import { ageOf, numberOf, timeOf } from '../shared/format.ts';
+import { type Read, useRecords, useTopics, useValue } from '../shared/hooks.ts';
 import {
   type Journey,
   type JourneyEvent,
@@ -16,7 +16,7 @@ import {
   type Trip,
 } from '../journey.ts';
 import { gpxOf, save, trackCsv, tripsCsv } from '../track-files.ts';
-import { codeInWords } from '../words.ts';
+import { codeInWords } from '../shared/words.ts';
 import { Timeline } from './timeline.tsx';
 import { TrackMap } from './track.tsx';
 

@@ -9,10 +9,10 @@ import {
   rolloutCarStates,
   rolloutScope,
 } from '../../protocol/interface/own/rollouts.ts';
-import { addressOfCar } from '../addresses.ts';
-import { hasScope, post } from '../connection.ts';
-import { numberOf } from '../format.ts';
-import { usePolled } from '../hooks.ts';
+import { addressOfCar } from '../shared/addresses.ts';
+import { hasScope, post } from '../shared/connection.ts';
+import { numberOf } from '../shared/format.ts';
+import { usePolled } from '../shared/hooks.ts';
 import { Question } from './commands.tsx';
 
 /** Time between two readings, ms. */

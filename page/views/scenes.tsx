@@ -1,11 +1,11 @@
 /** View 6, scenes: what the simulated car of a bench can do at once, one click each. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { store } from '../car-store.ts';
-import { post } from '../connection.ts';
-import { unbroken } from '../format.ts';
-import { useTopics } from '../hooks.ts';
-import { ViewLost } from '../lost.tsx';
+import { store } from '../shared/car-store.ts';
+import { post } from '../shared/connection.ts';
+import { unbroken } from '../shared/format.ts';
+import { useTopics } from '../shared/hooks.ts';
+import { ViewLost } from '../shared/lost.tsx';
 import { useOutbox } from './wire.tsx';
 
 /** What a scene is called, and what to look at. */

@@ -1,9 +1,9 @@
 /** Where a value comes from: bus, message, signal, and how the number is made of the bits. */
 import type { JSX } from 'preact';
 import type { ValueSource } from '../../protocol/interface/own/car-description.ts';
-import { store } from '../car-store.ts';
-import { identifierOf, numberOf } from '../format.ts';
-import { useTopics } from '../hooks.ts';
+import { store } from '../shared/car-store.ts';
+import { identifierOf, numberOf } from '../shared/format.ts';
+import { useTopics } from '../shared/hooks.ts';
 
 export function Source({ path }: { readonly path: string | undefined }): JSX.Element {
   useTopics('paths');

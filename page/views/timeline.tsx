@@ -1,8 +1,8 @@
 /** Trips, speed and events over time, with a moment that mouse and keys move. */
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { numberOf, timeOf } from '../format.ts';
-import { useWidth } from '../hooks.ts';
+import { numberOf, timeOf } from '../shared/format.ts';
+import { useWidth } from '../shared/hooks.ts';
 import {
   type EventKind,
   eventKinds,

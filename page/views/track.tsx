@@ -1,12 +1,12 @@
 /** The track of a trip over land, borders and cities: a map that needs no network. */
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { store } from '../car-store.ts';
-import { numberOf, timeOf } from '../format.ts';
-import { useWidth } from '../hooks.ts';
+import { store } from '../shared/car-store.ts';
+import { numberOf, timeOf } from '../shared/format.ts';
+import { useWidth } from '../shared/hooks.ts';
 import { type JourneyEvent, type Point, placeAt } from '../journey.ts';
-import { namedCities, type Place, partIn } from '../map-data.ts';
-import { useLandMap } from './land-map.ts';
+import { namedCities, type Place, partIn } from '../shared/map-data.ts';
+import { useLandMap } from '../shared/land-map.ts';
 import { Mark } from './timeline.tsx';
 
 /** Circumference of the earth, m: the projection is Web Mercator, whose tiles lie below the track where the owner has some. */

@@ -1,11 +1,11 @@
 /** Every value by the first member of its path, with a filter, and where the chosen value comes from. */
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { type CarValue, store } from '../car-store.ts';
-import { carNow } from '../connection.ts';
-import { textOf, unitOf } from '../format.ts';
-import { useRows, useTopics } from '../hooks.ts';
-import { pathInWords, valueInWords } from '../words.ts';
+import { type CarValue, store } from '../shared/car-store.ts';
+import { carNow } from '../shared/connection.ts';
+import { textOf, unitOf } from '../shared/format.ts';
+import { useRows, useTopics } from '../shared/hooks.ts';
+import { pathInWords, valueInWords } from '../shared/words.ts';
 import { Source } from './source.tsx';
 import { ValueRow } from './value-row.tsx';
 

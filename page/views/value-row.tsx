@@ -5,9 +5,9 @@
  */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { store } from '../car-store.ts';
-import { carNow } from '../connection.ts';
-import { ageOf, stepOf, textOf, unitOf } from '../format.ts';
+import { store } from '../shared/car-store.ts';
+import { carNow } from '../shared/connection.ts';
+import { ageOf, stepOf, textOf, unitOf } from '../shared/format.ts';
 
 export interface ValueRowOptions {
   readonly path: string;

@@ -2,13 +2,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { BenchReportEvent, OutboxReport, ReceivedReport } from '../../protocol/interface/own/outbox.ts';
-import { store } from '../car-store.ts';
-import { carNow, post } from '../connection.ts';
-import { ageOf, numberOf, sizeOf } from '../format.ts';
-import { type Followed, useStream, useTopics } from '../hooks.ts';
-import { ViewLost } from '../lost.tsx';
+import { store } from '../shared/car-store.ts';
+import { carNow, post } from '../shared/connection.ts';
+import { ageOf, numberOf, sizeOf } from '../shared/format.ts';
+import { type Followed, useStream, useTopics } from '../shared/hooks.ts';
+import { ViewLost } from '../shared/lost.tsx';
 import { BacklogChart } from './backlog-chart.tsx';
-import { NumbersPanel } from './numbers-panel.tsx';
+import { NumbersPanel } from '../shared/numbers-panel.tsx';
 
 interface OutboxEvents {
   readonly outbox: OutboxReport;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { addressOfCar, carOfAddress } from '../../page/addresses.ts';
-import { numberOf, stepOf, textOf, unbroken } from '../../page/format.ts';
+import { addressOfCar, carOfAddress } from '../../page/shared/addresses.ts';
+import { numberOf, stepOf, textOf, unbroken } from '../../page/shared/format.ts';
 
 test('a value has the decimals of its resolution, whatever was written before it', () => {
   expect(numberOf(0)).toBe('0');

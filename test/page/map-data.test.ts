@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { type LandMap, landMapOf, namedCities, type Place, partIn } from '../../page/map-data.ts';
+import { type LandMap, landMapOf, namedCities, type Place, partIn } from '../../page/shared/map-data.ts';
 
 const file = fileURLToPath(new URL('../../page/generated/map.json', import.meta.url));
 const map = landMapOf(JSON.parse(readFileSync(file, 'utf8')));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { incidentOfAddress } from '../../page/addresses.ts';
+import { incidentOfAddress } from '../../page/shared/addresses.ts';
 import { notificationOf, type PushPayload } from '../../page/shared/push/notification.ts';
 import { languages } from '../../protocol/words/languages.ts';
 import { dictionaryOf } from '../../protocol/words/table.ts';

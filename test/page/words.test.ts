@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { labelOfEvent } from '../../page/event-words.ts';
-import { codeInWords, pathInWords, preferredLanguage, valueInWords } from '../../page/words.ts';
+import { codeInWords, pathInWords, preferredLanguage, valueInWords } from '../../page/shared/words.ts';
 import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 
 test('the language is the chosen one, else the first of the browser that has words, else English', () => {

@@ -1,7 +1,7 @@
 /** The notification for an event of a monitor. It has the words of the dictionary that the page stored. */
 import type { Dictionary } from '../../../protocol/words/dictionary.ts';
-import { addressOfIncident, type IncidentKind } from '../../addresses.ts';
-import { type IncidentRecord, wordsOfCode, wordsOfIncident } from '../../incident-words.ts';
+import { addressOfIncident, type IncidentKind } from '../addresses.ts';
+import { type IncidentRecord, wordsOfCode, wordsOfIncident } from '../incident-words.ts';
 
 /** Members of a push that the page reads. docs/callbacks.md, "Push". */
 export interface PushPayload {

@@ -1,9 +1,9 @@
 /** Notifications on this device: a push subscription of the browser, registered as a callback of the interface. */
 import type { PushKey } from '../../../protocol/interface/own/car-description.ts';
 import type { pushObstacleWords } from '../../../protocol/words/page.ts';
-import { ask, askJson, hasScope, isFleetSignIn, post, Refused } from '../../connection.ts';
-import { type Collection, itemsOf, newestOf } from '../../records.ts';
-import { codeInWords, wordsNow } from '../../words.ts';
+import { ask, askJson, hasScope, isFleetSignIn, post, Refused } from '../connection.ts';
+import { type Collection, itemsOf, newestOf } from '../records.ts';
+import { codeInWords, wordsNow } from '../words.ts';
 import { callbackOfDevice, monitorOfIncidents } from './monitor.ts';
 import { forgetWords, storeWords } from './stored-words.ts';
 

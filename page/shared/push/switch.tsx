@@ -1,8 +1,8 @@
 /** The switch "Notifications on this device", or the reason why there is none. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { useNames } from '../../language-choice.tsx';
-import { codeInWords, languageOfNames, listenToLanguage } from '../../words.ts';
+import { useNames } from '../language-choice.tsx';
+import { codeInWords, languageOfNames, listenToLanguage } from '../words.ts';
 import { type PushCars, type PushState, readPush, turnOff, turnOn, updateWords } from './subscription.ts';
 
 interface PushSwitchOptions extends PushCars {

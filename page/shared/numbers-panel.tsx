@@ -1,6 +1,6 @@
 /** That no number is missing, and a table by class: of the outbox of a car, and of what of a car arrived at the hub. */
 import type { JSX } from 'preact';
-import { numberOf } from '../format.ts';
+import { numberOf } from './format.ts';
 
 interface NumbersPanelOptions {
   /** Default: Numbers. */

@@ -1,7 +1,7 @@
 /** The reader chooses the language of names. */
 import type { JSX } from 'preact';
 import { useEffect, useReducer, useState } from 'preact/hooks';
-import type { Language } from '../protocol/words/languages.ts';
+import type { Language } from '../../protocol/words/languages.ts';
 import { chooseLanguage, languageOfNames, listenToLanguage } from './words.ts';
 
 const names: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch', fr: 'Français' };

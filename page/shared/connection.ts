@@ -1,5 +1,5 @@
 /** Requests to the car that serves the page, with the credentials that the reader gave. EventSource cannot send any. */
-import type { BenchReportEvent } from '../protocol/interface/own/outbox.ts';
+import type { BenchReportEvent } from '../../protocol/interface/own/outbox.ts';
 
 export interface Credentials {
   /** Value of the header `Authorization`. */

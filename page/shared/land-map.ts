@@ -1,6 +1,6 @@
 /** The data of the maps, loaded when the first map opens. */
 import { useEffect, useState } from 'preact/hooks';
-import { type LandMap, landMapOf, type MapData } from '../map-data.ts';
+import { type LandMap, landMapOf, type MapData } from './map-data.ts';
 
 let loading: Promise<LandMap> | undefined;
 

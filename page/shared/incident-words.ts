@@ -1,6 +1,6 @@
 /** Words for incidents. The dictionary is an argument: the service worker has only the one that the page stored. */
-import { type Dictionary, nameOfValue, termOf } from '../protocol/words/dictionary.ts';
-import type { TermGroup } from '../protocol/words/table.ts';
+import { type Dictionary, nameOfValue, termOf } from '../../protocol/words/dictionary.ts';
+import type { TermGroup } from '../../protocol/words/table.ts';
 import type { IncidentKind } from './addresses.ts';
 import { capital, textOf, wordsOf } from './format.ts';
 

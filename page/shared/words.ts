@@ -2,11 +2,11 @@
  * Names of values and codes in the language that the reader chose, or that the browser prefers. The script contains the
  * English ones; others are loaded when they are needed.
  */
-import { type Dictionary, nameOfPath, nameOfValue, termOf } from '../protocol/words/dictionary.ts';
-import { type Language, languages } from '../protocol/words/languages.ts';
-import type { TermGroup } from '../protocol/words/table.ts';
+import { type Dictionary, nameOfPath, nameOfValue, termOf } from '../../protocol/words/dictionary.ts';
+import { type Language, languages } from '../../protocol/words/languages.ts';
+import type { TermGroup } from '../../protocol/words/table.ts';
 import { textOf, wordsOf } from './format.ts';
-import english from './generated/words-en.json' with { type: 'json' };
+import english from '../generated/words-en.json' with { type: 'json' };
 import { wordsOfCode } from './incident-words.ts';
 import { keep, readKept } from './kept.ts';
 

@@ -1,6 +1,6 @@
 /** What the page knows of the car, and who listens to its changes: once per frame of the screen, however much has changed. */
-import type { CarDescription, LinkReport, ValueDescription } from '../protocol/interface/own/car-description.ts';
-import type { HubValues } from '../protocol/interface/own/hub-overview.ts';
+import type { CarDescription, LinkReport, ValueDescription } from '../../protocol/interface/own/car-description.ts';
+import type { HubValues } from '../../protocol/interface/own/hub-overview.ts';
 import {
   type AgentState,
   askJson,
