@@ -12,11 +12,11 @@ import { Lost } from './shared/lost.tsx';
 import { PushSwitch } from './shared/push/switch.tsx';
 import { type Tab, Tabs, useShortcuts } from './shared/tabs.tsx';
 import { SignIn } from './shared/sign-in.tsx';
-import { CarPanels } from './views/car.tsx';
+import { CarPanels } from './car/car.tsx';
 import { FleetPanels, type TableQuery } from './views/fleet.tsx';
 import { HubCommandPanels } from './views/hub-commands.tsx';
 import { HubWirePanels } from './views/hub-wire.tsx';
-import { JourneyPanels } from './views/journey.tsx';
+import { JourneyPanels } from './car/journey.tsx';
 
 /** Time between two readings of the table, ms: the hub looks at its database twice a second. */
 const EVERY = 700;

@@ -3,7 +3,7 @@ import { store } from './shared/car-store.ts';
 import { takeSignIn } from './shared/connection.ts';
 import { HubShell } from './hub-shell.tsx';
 import type { OpenMessage } from './shared/push/worker.ts';
-import { Shell } from './shell.tsx';
+import { Shell } from './car/shell.tsx';
 import { preferredLanguage, speak } from './shared/words.ts';
 
 const root = document.getElementById('page') as HTMLElement;

@@ -9,7 +9,7 @@ import { capital, numberOf } from '../shared/format.ts';
 import { usePolled } from '../shared/hooks.ts';
 import { type HubRemote, isFinal, readRemote, requestRemote } from '../hub-remotes.ts';
 import { codeInWords, languageOfNames } from '../shared/words.ts';
-import { Question } from './commands.tsx';
+import { Question } from '../car/commands.tsx';
 
 /** The kinds of command stay the same while a hub runs. */
 const SELDOM = 60_000;

@@ -8,7 +8,7 @@ import { Refused } from '../shared/connection.ts';
 import { usePolled, useTopics } from '../shared/hooks.ts';
 import { type HubRemote, pathOfRemotes, requestRemote } from '../hub-remotes.ts';
 import { languageOfNames } from '../shared/words.ts';
-import { History, Question, type ShownCommand } from './commands.tsx';
+import { History, Question, type ShownCommand } from '../car/commands.tsx';
 
 /** Time between two readings of the audit trail while no stream says when there is something to read, ms. */
 const EVERY = 700;

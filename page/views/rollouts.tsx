@@ -13,7 +13,7 @@ import { addressOfCar } from '../shared/addresses.ts';
 import { hasScope, post } from '../shared/connection.ts';
 import { numberOf } from '../shared/format.ts';
 import { usePolled } from '../shared/hooks.ts';
-import { Question } from './commands.tsx';
+import { Question } from '../car/commands.tsx';
 
 /** Time between two readings, ms. */
 const EVERY = 2_000;

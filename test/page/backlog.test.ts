@@ -1,6 +1,6 @@
 /** What the page keeps of the messages that wait: in numbers that stay bounded, and one outage until the next. */
 import { expect, test } from 'vitest';
-import { Backlog } from '../../page/backlog.ts';
+import { Backlog } from '../../page/car/backlog.ts';
 
 test('an outage stays until the next one begins, with its peak', () => {
   const backlog = new Backlog();

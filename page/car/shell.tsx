@@ -1,21 +1,21 @@
 /** What stands around every view: name, tabs, whether the page is connected, and what changed for screen readers. */
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { store } from './shared/car-store.ts';
-import { carNow } from './shared/connection.ts';
-import { ageOf } from './shared/format.ts';
-import { useTopics } from './shared/hooks.ts';
-import { LanguageChoice, useNames } from './shared/language-choice.tsx';
-import { CarLost } from './shared/lost.tsx';
-import { PushSwitch } from './shared/push/switch.tsx';
-import { type Tab, Tabs, useShortcuts } from './shared/tabs.tsx';
-import { SignIn } from './shared/sign-in.tsx';
-import { BusPanels } from './views/bus.tsx';
-import { CarPanels } from './views/car.tsx';
-import { CommandPanels } from './views/commands.tsx';
-import { JourneyPanels } from './views/journey.tsx';
-import { ScenePanels } from './views/scenes.tsx';
-import { WirePanels } from './views/wire.tsx';
+import { store } from '../shared/car-store.ts';
+import { carNow } from '../shared/connection.ts';
+import { ageOf } from '../shared/format.ts';
+import { useTopics } from '../shared/hooks.ts';
+import { LanguageChoice, useNames } from '../shared/language-choice.tsx';
+import { CarLost } from '../shared/lost.tsx';
+import { PushSwitch } from '../shared/push/switch.tsx';
+import { type Tab, Tabs, useShortcuts } from '../shared/tabs.tsx';
+import { SignIn } from '../shared/sign-in.tsx';
+import { BusPanels } from './bus.tsx';
+import { CarPanels } from './car.tsx';
+import { CommandPanels } from './commands.tsx';
+import { JourneyPanels } from './journey.tsx';
+import { ScenePanels } from './scenes.tsx';
+import { WirePanels } from './wire.tsx';
 
 interface View extends Tab {
   readonly panels: ComponentType;

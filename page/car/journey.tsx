@@ -14,8 +14,8 @@ import {
   readTrack,
   type Track,
   type Trip,
-} from '../journey.ts';
-import { gpxOf, save, trackCsv, tripsCsv } from '../track-files.ts';
+} from './journey-records.ts';
+import { gpxOf, save, trackCsv, tripsCsv } from './track-files.ts';
 import { codeInWords } from '../shared/words.ts';
 import { Timeline } from './timeline.tsx';
 import { TrackMap } from './track.tsx';

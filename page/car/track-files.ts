@@ -1,5 +1,5 @@
 /** A trip as files for other programs: GPX 1.1 and CSV (RFC 4180). */
-import { type JourneyEvent, placeAt, type Track, type Trip } from './journey.ts';
+import { type JourneyEvent, placeAt, type Track, type Trip } from './journey-records.ts';
 
 /** One segment for each stretch without a gap; events that have a place are its waypoints. */
 export function gpxOf(name: string, { points }: Track, events: readonly JourneyEvent[]): string {

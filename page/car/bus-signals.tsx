@@ -1,8 +1,8 @@
 /** The bits of the chosen identifier, and the signals that the DBC has in them. */
 import type { JSX } from 'preact';
 import type { BusSignal } from '../../protocol/interface/own/bus.ts';
-import { useBus } from '../bus-hooks.ts';
-import { busStore, choiceOf, type Row } from '../bus-store.ts';
+import { useBus } from './bus-hooks.ts';
+import { busStore, choiceOf, type Row } from './bus-store.ts';
 import { identifierOf, numberOf, unitOf } from '../shared/format.ts';
 import type { Plotted } from './bus-plot.tsx';
 

@@ -5,7 +5,7 @@ import { type IncidentAddress, incidentOfAddress } from '../shared/addresses.ts'
 import { store } from '../shared/car-store.ts';
 import { numberOf, timeOf } from '../shared/format.ts';
 import { useRecords, useTopics } from '../shared/hooks.ts';
-import { type JourneyEvent, readIncidents } from '../journey.ts';
+import { type JourneyEvent, readIncidents } from './journey-records.ts';
 import { keep, readKept } from '../shared/kept.ts';
 import { codeInWords, languageOfNames } from '../shared/words.ts';
 

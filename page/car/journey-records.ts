@@ -1,9 +1,9 @@
 /** Trips, tracks and events of a period, as the journey shows them. */
-import { type IncidentKind, incidentKinds } from './shared/addresses.ts';
-import { store } from './shared/car-store.ts';
-import { askJson, carNow, Refused, sideOfCredentials } from './shared/connection.ts';
-import { numberOf } from './shared/format.ts';
-import { wordsOfIncident } from './shared/incident-words.ts';
+import { type IncidentKind, incidentKinds } from '../shared/addresses.ts';
+import { store } from '../shared/car-store.ts';
+import { askJson, carNow, Refused, sideOfCredentials } from '../shared/connection.ts';
+import { numberOf } from '../shared/format.ts';
+import { wordsOfIncident } from '../shared/incident-words.ts';
 import {
   type CaptureJson,
   type Energy,
@@ -17,8 +17,8 @@ import {
   type ServiceJson,
   type TripJson,
   vehicleLinks,
-} from './shared/records.ts';
-import { valueInWords, wordsNow } from './shared/words.ts';
+} from '../shared/records.ts';
+import { valueInWords, wordsNow } from '../shared/words.ts';
 
 export const eventKinds = [...incidentKinds, 'Service', 'Fault', 'Capture'] as const;
 export type EventKind = (typeof eventKinds)[number];

@@ -1,7 +1,7 @@
 /** The messages that wait, over time. */
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { Backlog, type Outage } from '../backlog.ts';
+import { Backlog, type Outage } from './backlog.ts';
 import { store } from '../shared/car-store.ts';
 import { carNow } from '../shared/connection.ts';
 import { ageOf, numberOf, timeOf } from '../shared/format.ts';

@@ -11,7 +11,7 @@ import {
   type Reading,
   readingAt,
   type Track,
-} from '../journey.ts';
+} from './journey-records.ts';
 
 /** px */
 const LABELS = 72;

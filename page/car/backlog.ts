@@ -1,5 +1,5 @@
 /** How many messages waited over time: the last minutes, and the last outage until the next one begins. */
-import type { LinkReport } from '../protocol/interface/own/car-description.ts';
+import type { LinkReport } from '../../protocol/interface/own/car-description.ts';
 
 /** What is shown while there was no outage, ms. */
 const SPAN = 120_000;

@@ -7,8 +7,8 @@ import type {
   BusRow,
   BusSignal,
   BusValues,
-} from '../protocol/interface/own/bus.ts';
-import { followWhileVisible, type LostStream, type ServerEvent } from './shared/connection.ts';
+} from '../../protocol/interface/own/bus.ts';
+import { followWhileVisible, type LostStream, type ServerEvent } from '../shared/connection.ts';
 
 /** A row of the list; a new one whenever a frame came. */
 export interface Row {

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { store } from '../shared/car-store.ts';
 import { capital } from '../shared/format.ts';
 import { useTopics } from '../shared/hooks.ts';
-import type { JourneyEvent } from '../journey.ts';
+import type { JourneyEvent } from './journey-records.ts';
 import { valueInWords } from '../shared/words.ts';
 
 export interface Fact {

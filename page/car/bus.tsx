@@ -2,8 +2,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { MOST_SIGNALS } from '../../protocol/interface/own/bus-access.ts';
-import { useBus } from '../bus-hooks.ts';
-import { busStore, digitsOf, type Row } from '../bus-store.ts';
+import { useBus } from './bus-hooks.ts';
+import { busStore, digitsOf, type Row } from './bus-store.ts';
 import { Refused } from '../shared/connection.ts';
 import { identifierOf, numberOf } from '../shared/format.ts';
 import { useRows } from '../shared/hooks.ts';
