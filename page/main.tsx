@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { store } from './shared/car-store.ts';
 import { takeSignIn } from './shared/connection.ts';
-import { HubShell } from './hub-shell.tsx';
+import { HubShell } from './hub/shell.tsx';
 import type { OpenMessage } from './shared/push/worker.ts';
 import { Shell } from './car/shell.tsx';
 import { preferredLanguage, speak } from './shared/words.ts';

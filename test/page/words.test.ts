@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { labelOfEvent } from '../../page/event-words.ts';
+import { labelOfEvent } from '../../page/hub/event-words.ts';
 import { codeInWords, pathInWords, preferredLanguage, valueInWords } from '../../page/shared/words.ts';
 import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 

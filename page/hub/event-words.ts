@@ -1,9 +1,9 @@
 /** What a car told, in a sentence without its subject. */
-import type { FleetEvent } from '../protocol/interface/own/hub-overview.ts';
-import { stateInWords, titleOf } from './shared/command-words.ts';
-import { numberOf } from './shared/format.ts';
-import { wordsOfImpact } from './shared/incident-words.ts';
-import { codeInWords, valueInWords, wordsNow } from './shared/words.ts';
+import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
+import { stateInWords, titleOf } from '../shared/command-words.ts';
+import { numberOf } from '../shared/format.ts';
+import { wordsOfImpact } from '../shared/incident-words.ts';
+import { codeInWords, valueInWords, wordsNow } from '../shared/words.ts';
 
 export interface EventLabel {
   readonly text: string;

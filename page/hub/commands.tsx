@@ -6,7 +6,7 @@ import { store } from '../shared/car-store.ts';
 import { labelOf, questionOf, titleOf } from '../shared/command-words.ts';
 import { Refused } from '../shared/connection.ts';
 import { usePolled, useTopics } from '../shared/hooks.ts';
-import { type HubRemote, pathOfRemotes, requestRemote } from '../hub-remotes.ts';
+import { type HubRemote, pathOfRemotes, requestRemote } from './remotes.ts';
 import { languageOfNames } from '../shared/words.ts';
 import { History, Question, type ShownCommand } from '../car/commands.tsx';
 

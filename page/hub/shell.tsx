@@ -1,22 +1,22 @@
 /** What stands around the views of a hub: all cars, or those views of one car that the hub has data for. */
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { FleetTable } from '../protocol/interface/own/hub-overview.ts';
-import { addressOfCar, carOfAddress, incidentOfAddress } from './shared/addresses.ts';
-import { type Connection, store } from './shared/car-store.ts';
-import { carNow, SignInNeeded } from './shared/connection.ts';
-import { agoOf, numberOf } from './shared/format.ts';
-import { type Polled, usePolled, useTopics } from './shared/hooks.ts';
-import { LanguageChoice, useNames } from './shared/language-choice.tsx';
-import { Lost } from './shared/lost.tsx';
-import { PushSwitch } from './shared/push/switch.tsx';
-import { type Tab, Tabs, useShortcuts } from './shared/tabs.tsx';
-import { SignIn } from './shared/sign-in.tsx';
-import { CarPanels } from './car/car.tsx';
-import { FleetPanels, type TableQuery } from './views/fleet.tsx';
-import { HubCommandPanels } from './views/hub-commands.tsx';
-import { HubWirePanels } from './views/hub-wire.tsx';
-import { JourneyPanels } from './car/journey.tsx';
+import type { FleetTable } from '../../protocol/interface/own/hub-overview.ts';
+import { addressOfCar, carOfAddress, incidentOfAddress } from '../shared/addresses.ts';
+import { type Connection, store } from '../shared/car-store.ts';
+import { carNow, SignInNeeded } from '../shared/connection.ts';
+import { agoOf, numberOf } from '../shared/format.ts';
+import { type Polled, usePolled, useTopics } from '../shared/hooks.ts';
+import { LanguageChoice, useNames } from '../shared/language-choice.tsx';
+import { Lost } from '../shared/lost.tsx';
+import { PushSwitch } from '../shared/push/switch.tsx';
+import { type Tab, Tabs, useShortcuts } from '../shared/tabs.tsx';
+import { SignIn } from '../shared/sign-in.tsx';
+import { CarPanels } from '../car/car.tsx';
+import { FleetPanels, type TableQuery } from './fleet.tsx';
+import { HubCommandPanels } from './commands.tsx';
+import { HubWirePanels } from './wire.tsx';
+import { JourneyPanels } from '../car/journey.tsx';
 
 /** Time between two readings of the table, ms: the hub looks at its database twice a second. */
 const EVERY = 700;

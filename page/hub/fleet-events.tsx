@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { FleetEvents as Events, FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 import { addressOfCar } from '../shared/addresses.ts';
-import { labelOfEvent } from '../event-words.ts';
+import { labelOfEvent } from './event-words.ts';
 import { timeOf } from '../shared/format.ts';
 import { usePolled } from '../shared/hooks.ts';
 

@@ -1,7 +1,7 @@
 /** Commands through a hub. */
 
-import type { CommandHistory } from '../protocol/interface/own/commands.ts';
-import { askJson, post } from './shared/connection.ts';
+import type { CommandHistory } from '../../protocol/interface/own/commands.ts';
+import { askJson, post } from '../shared/connection.ts';
 
 /** A command in the audit trail of the hub. */
 export interface HubRemote {

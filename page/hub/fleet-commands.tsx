@@ -7,7 +7,7 @@ import { labelOf, titleOf } from '../shared/command-words.ts';
 import { carNow } from '../shared/connection.ts';
 import { capital, numberOf } from '../shared/format.ts';
 import { usePolled } from '../shared/hooks.ts';
-import { type HubRemote, isFinal, readRemote, requestRemote } from '../hub-remotes.ts';
+import { type HubRemote, isFinal, readRemote, requestRemote } from './remotes.ts';
 import { codeInWords, languageOfNames } from '../shared/words.ts';
 import { Question } from '../car/commands.tsx';
 
