@@ -1,9 +1,9 @@
 import { render } from 'preact';
+import { Shell } from './car/shell.tsx';
+import { HubShell } from './hub/shell.tsx';
 import { store } from './shared/car-store.ts';
 import { takeSignIn } from './shared/connection.ts';
-import { HubShell } from './hub/shell.tsx';
 import type { OpenMessage } from './shared/push/worker.ts';
-import { Shell } from './car/shell.tsx';
 import { preferredLanguage, speak } from './shared/words.ts';
 
 const root = document.getElementById('page') as HTMLElement;

@@ -1,11 +1,11 @@
 /** The messages that wait, over time. */
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { Backlog, type Outage } from './backlog.ts';
 import { store } from '../shared/car-store.ts';
 import { carNow } from '../shared/connection.ts';
 import { ageOf, numberOf, timeOf } from '../shared/format.ts';
 import { useTopics, useWidth } from '../shared/hooks.ts';
+import { Backlog, type Outage } from './backlog.ts';
 
 const HEIGHT = 120;
 /** Room for numbers on the left, and for times and half a line below, px. */

@@ -3,10 +3,10 @@ import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import type { BusSignal } from '../../protocol/interface/own/bus.ts';
-import { useBus } from './bus-hooks.ts';
-import { busStore, choiceOf } from './bus-store.ts';
 import { carNow } from '../shared/connection.ts';
 import { numberOf, timeOf, unitOf } from '../shared/format.ts';
+import { useBus } from './bus-hooks.ts';
+import { busStore, choiceOf } from './bus-store.ts';
 import { columnsOf, csvOf, placeAt } from './plot-data.ts';
 
 export interface Plotted {

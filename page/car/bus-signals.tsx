@@ -1,10 +1,10 @@
 /** The bits of the chosen identifier, and the signals that the DBC has in them. */
 import type { JSX } from 'preact';
 import type { BusSignal } from '../../protocol/interface/own/bus.ts';
-import { useBus } from './bus-hooks.ts';
-import { busStore, choiceOf, type Row } from './bus-store.ts';
 import { identifierOf, numberOf, unitOf } from '../shared/format.ts';
+import { useBus } from './bus-hooks.ts';
 import type { Plotted } from './bus-plot.tsx';
+import { busStore, choiceOf, type Row } from './bus-store.ts';
 
 /** Tints of signals in the bits; the letters tell those apart that have the same. */
 const TINTS = 6;

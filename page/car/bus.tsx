@@ -2,14 +2,14 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { MOST_SIGNALS } from '../../protocol/interface/own/bus-access.ts';
-import { useBus } from './bus-hooks.ts';
-import { busStore, digitsOf, type Row } from './bus-store.ts';
 import { Refused } from '../shared/connection.ts';
 import { identifierOf, numberOf } from '../shared/format.ts';
 import { useRows } from '../shared/hooks.ts';
 import { ViewLost } from '../shared/lost.tsx';
+import { useBus } from './bus-hooks.ts';
 import { Plot, type Plotted } from './bus-plot.tsx';
 import { Signals } from './bus-signals.tsx';
+import { busStore, digitsOf, type Row } from './bus-store.ts';
 
 /** Rows that are drawn; a filter shows the others. */
 const MOST_ROWS = 300;

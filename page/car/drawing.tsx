@@ -3,8 +3,8 @@ import type { JSX } from 'preact';
 import { store } from '../shared/car-store.ts';
 import { capital } from '../shared/format.ts';
 import { useTopics } from '../shared/hooks.ts';
-import type { JourneyEvent } from './journey-records.ts';
 import { valueInWords } from '../shared/words.ts';
+import type { JourneyEvent } from './journey-records.ts';
 
 export interface Fact {
   readonly text: string;

@@ -5,9 +5,9 @@ import { type IncidentAddress, incidentOfAddress } from '../shared/addresses.ts'
 import { store } from '../shared/car-store.ts';
 import { numberOf, timeOf } from '../shared/format.ts';
 import { useRecords, useTopics } from '../shared/hooks.ts';
-import { type JourneyEvent, readIncidents } from './journey-records.ts';
 import { keep, readKept } from '../shared/kept.ts';
 import { codeInWords, languageOfNames } from '../shared/words.ts';
+import { type JourneyEvent, readIncidents } from './journey-records.ts';
 
 const DAY = 86_400_000;
 /** Incidents that are older are in the journey only, ms. */

@@ -5,6 +5,7 @@ import { store } from '../shared/car-store.ts';
 import { ask } from '../shared/connection.ts';
 import { ageOf, numberOf, timeOf } from '../shared/format.ts';
 import { type Read, useRecords, useTopics, useValue } from '../shared/hooks.ts';
+import { codeInWords } from '../shared/words.ts';
 import {
   type Journey,
   type JourneyEvent,
@@ -15,10 +16,9 @@ import {
   type Track,
   type Trip,
 } from './journey-records.ts';
-import { gpxOf, save, trackCsv, tripsCsv } from './track-files.ts';
-import { codeInWords } from '../shared/words.ts';
 import { Timeline } from './timeline.tsx';
 import { TrackMap } from './track.tsx';
+import { gpxOf, save, trackCsv, tripsCsv } from './track-files.ts';
 
 const DAY = 86_400_000;
 const PERIODS = [

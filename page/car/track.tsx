@@ -4,9 +4,9 @@ import { useRef, useState } from 'preact/hooks';
 import { store } from '../shared/car-store.ts';
 import { numberOf, timeOf } from '../shared/format.ts';
 import { useWidth } from '../shared/hooks.ts';
-import { type JourneyEvent, type Point, placeAt } from './journey-records.ts';
-import { namedCities, type Place, partIn } from '../shared/map-data.ts';
 import { useLandMap } from '../shared/land-map.ts';
+import { namedCities, type Place, partIn } from '../shared/map-data.ts';
+import { type JourneyEvent, type Point, placeAt } from './journey-records.ts';
 import { Mark } from './timeline.tsx';
 
 /** Circumference of the earth, m: the projection is Web Mercator, whose tiles lie below the track where the owner has some. */

@@ -7,8 +7,8 @@ import { carNow, post } from '../shared/connection.ts';
 import { ageOf, numberOf, sizeOf } from '../shared/format.ts';
 import { type Followed, useStream, useTopics } from '../shared/hooks.ts';
 import { ViewLost } from '../shared/lost.tsx';
-import { BacklogChart } from './backlog-chart.tsx';
 import { NumbersPanel } from '../shared/numbers-panel.tsx';
+import { BacklogChart } from './backlog-chart.tsx';
 
 interface OutboxEvents {
   readonly outbox: OutboxReport;

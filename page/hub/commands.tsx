@@ -2,13 +2,13 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-overview.ts';
+import { History, Question, type ShownCommand } from '../car/commands.tsx';
 import { store } from '../shared/car-store.ts';
 import { labelOf, questionOf, titleOf } from '../shared/command-words.ts';
 import { Refused } from '../shared/connection.ts';
 import { usePolled, useTopics } from '../shared/hooks.ts';
-import { type HubRemote, pathOfRemotes, requestRemote } from './remotes.ts';
 import { languageOfNames } from '../shared/words.ts';
-import { History, Question, type ShownCommand } from '../car/commands.tsx';
+import { type HubRemote, pathOfRemotes, requestRemote } from './remotes.ts';
 
 /** Time between two readings of the audit trail while no stream says when there is something to read, ms. */
 const EVERY = 700;

@@ -2,14 +2,14 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-overview.ts';
+import { Question } from '../car/commands.tsx';
 import { addressOfCar } from '../shared/addresses.ts';
 import { labelOf, titleOf } from '../shared/command-words.ts';
 import { carNow } from '../shared/connection.ts';
 import { capital, numberOf } from '../shared/format.ts';
 import { usePolled } from '../shared/hooks.ts';
-import { type HubRemote, isFinal, readRemote, requestRemote } from './remotes.ts';
 import { codeInWords, languageOfNames } from '../shared/words.ts';
-import { Question } from '../car/commands.tsx';
+import { type HubRemote, isFinal, readRemote, requestRemote } from './remotes.ts';
 
 /** The kinds of command stay the same while a hub runs. */
 const SELDOM = 60_000;

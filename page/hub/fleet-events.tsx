@@ -3,9 +3,9 @@ import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { FleetEvents as Events, FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 import { addressOfCar } from '../shared/addresses.ts';
-import { labelOfEvent } from './event-words.ts';
 import { timeOf } from '../shared/format.ts';
 import { usePolled } from '../shared/hooks.ts';
+import { labelOfEvent } from './event-words.ts';
 
 /** Time between two readings while no stream says when there is something to read, ms. */
 const EVERY = 1_000;

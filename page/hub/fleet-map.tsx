@@ -6,8 +6,8 @@ import { addressOfCar } from '../shared/addresses.ts';
 import { carNow, pollWhileVisible } from '../shared/connection.ts';
 import { numberOf } from '../shared/format.ts';
 import { useTopics, useWidth } from '../shared/hooks.ts';
-import { type LandMap, namedCities, type Place, partIn } from '../shared/map-data.ts';
 import { useLandMap } from '../shared/land-map.ts';
+import { type LandMap, namedCities, type Place, partIn } from '../shared/map-data.ts';
 
 /** Time between two readings, ms. */
 const EVERY = 1_000;

@@ -9,11 +9,11 @@ import {
   rolloutCarStates,
   rolloutScope,
 } from '../../protocol/interface/own/rollouts.ts';
+import { Question } from '../car/commands.tsx';
 import { addressOfCar } from '../shared/addresses.ts';
 import { hasScope, post } from '../shared/connection.ts';
 import { numberOf } from '../shared/format.ts';
 import { usePolled } from '../shared/hooks.ts';
-import { Question } from '../car/commands.tsx';
 
 /** Time between two readings, ms. */
 const EVERY = 2_000;

@@ -2,6 +2,8 @@
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { FleetTable } from '../../protocol/interface/own/hub-overview.ts';
+import { CarPanels } from '../car/car.tsx';
+import { JourneyPanels } from '../car/journey.tsx';
 import { addressOfCar, carOfAddress, incidentOfAddress } from '../shared/addresses.ts';
 import { type Connection, store } from '../shared/car-store.ts';
 import { carNow, SignInNeeded } from '../shared/connection.ts';
@@ -10,13 +12,11 @@ import { type Polled, usePolled, useTopics } from '../shared/hooks.ts';
 import { LanguageChoice, useNames } from '../shared/language-choice.tsx';
 import { Lost } from '../shared/lost.tsx';
 import { PushSwitch } from '../shared/push/switch.tsx';
-import { type Tab, Tabs, useShortcuts } from '../shared/tabs.tsx';
 import { SignIn } from '../shared/sign-in.tsx';
-import { CarPanels } from '../car/car.tsx';
-import { FleetPanels, type TableQuery } from './fleet.tsx';
+import { type Tab, Tabs, useShortcuts } from '../shared/tabs.tsx';
 import { HubCommandPanels } from './commands.tsx';
+import { FleetPanels, type TableQuery } from './fleet.tsx';
 import { HubWirePanels } from './wire.tsx';
-import { JourneyPanels } from '../car/journey.tsx';
 
 /** Time between two readings of the table, ms: the hub looks at its database twice a second. */
 const EVERY = 700;

@@ -5,8 +5,8 @@
 import { type Dictionary, nameOfPath, nameOfValue, termOf } from '../../protocol/words/dictionary.ts';
 import { type Language, languages } from '../../protocol/words/languages.ts';
 import type { TermGroup } from '../../protocol/words/table.ts';
-import { textOf, wordsOf } from './format.ts';
 import english from '../generated/words-en.json' with { type: 'json' };
+import { textOf, wordsOf } from './format.ts';
 import { wordsOfCode } from './incident-words.ts';
 import { keep, readKept } from './kept.ts';
 

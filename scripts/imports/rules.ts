@@ -56,11 +56,30 @@ export const rooms: Readonly<Record<string, Room>> = {
     withoutNode: true,
   },
   page: {
-    holds: 'the pages of car, bench and hub, in browsers',
-    imports: ['protocol'],
+    holds: 'starts the page of a car, of a bench or of a hub in a browser',
+    imports: ['page/hub', 'page/car', 'page/shared', 'protocol'],
     packages: ['preact', 'uplot'],
     withoutNode: true,
   },
+  'page/hub': {
+    holds: 'the page of a hub; it shows one car by the views of that car',
+    imports: ['page/car', 'page/shared', 'protocol'],
+    packages: ['preact', 'uplot'],
+    withoutNode: true,
+  },
+  'page/car': {
+    holds: 'the page of a car and of a bench',
+    imports: ['page/shared', 'protocol'],
+    packages: ['preact', 'uplot'],
+    withoutNode: true,
+  },
+  'page/shared': {
+    holds: 'what both pages use: connection, words, numbers, notifications',
+    imports: ['page/generated', 'protocol'],
+    packages: ['preact', 'uplot'],
+    withoutNode: true,
+  },
+  'page/generated': { holds: 'the pages as browsers load them, and words', imports: [], packages: [] },
   protocol: {
     holds: 'the contract: schemas, CBOR codec, CDDL, topics, errors, signed commands',
     imports: [],
