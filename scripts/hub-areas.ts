@@ -99,6 +99,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/start/lives.engine.test.ts',
     'test/hub/start/clocks.test.ts',
     'test/hub/start/clocks.engine.test.ts',
+    'test/hub/start/away.engine.test.ts',
     'test/hub/start/broker.engine.test.ts',
     'test/commands/hub-brokers.engine.test.ts',
   ],

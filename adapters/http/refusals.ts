@@ -5,6 +5,8 @@ import { TooManyRequests } from './access/failures.ts';
 import { type HttpExchange, openExchange, type RequestContext, respond } from './exchange.ts';
 
 const JSON_TYPE = 'application/json';
+/** A database server starts within seconds. */
+const UNAVAILABLE_RETRY_S = 5;
 
 /** The answer to a request that cannot be answered, whatever went wrong; faults of the agent are logged. */
 export function refuse(env: RequestContext['env'], cause: unknown, log: Log): Response {
@@ -15,11 +17,18 @@ export function refuse(env: RequestContext['env'], cause: unknown, log: Log): Re
     log.error('http.failed', { id: exchange.id, operation: exchange.operation?.id, ...causeFields(cause) });
   }
   const body = JSON.stringify(xError(exchange.side, error, { uuid: exchange.id, now: exchange.now }));
-  const retry = error instanceof TooManyRequests ? String(error.retryAfter) : undefined;
+  const retry = retryAfterOf(error, status);
   return respond(env, status, body, {
     'Content-Type': JSON_TYPE,
-    ...(retry === undefined ? {} : { 'Retry-After': retry, 'X-RateLimit-Reset': retry }),
+    ...(retry === undefined ? {} : { 'Retry-After': retry }),
+    ...(error instanceof TooManyRequests ? { 'X-RateLimit-Reset': String(error.retryAfter) } : {}),
   });
+}
+
+/** Seconds, for what ends by itself. */
+function retryAfterOf(error: VigieError, status: number): string | undefined {
+  if (error instanceof TooManyRequests) return String(error.retryAfter);
+  return status === 503 ? String(UNAVAILABLE_RETRY_S) : undefined;
 }
 
 interface RawRefusal {

@@ -58,6 +58,7 @@ export declare const errors: {
     readonly internal: ErrorFact;
     readonly 'link.lost': ErrorFact;
     readonly 'link.refused': ErrorFact;
+    readonly 'database.away': ErrorFact;
     readonly 'store.failed': ErrorFact;
     readonly 'store.unreadable': ErrorFact;
     readonly 'command.malformed': ErrorFact;

@@ -40,7 +40,7 @@ export const hubOperations: readonly Operation[] = [
       return requestBody('fleetRemote');
     },
     bodyName: 'fleetRemote',
-    errors: [400, 401, 403, 404, 406, 413, 415, 421, 429, 500, 507],
+    errors: [400, 401, 403, 404, 406, 413, 415, 421, 429, 500, 503, 507],
   },
   reading(
     'hub.remotes.list',

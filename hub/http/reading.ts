@@ -45,7 +45,7 @@ function operation(id: string, path: string, given: Written & Pick<Operation, 'm
     summary,
     parameters: [...pathParameters(path), ...parameters],
     answers,
-    errors: [400, 401, 403, ...(path.includes('{') ? [404] : []), 406, 421, 429, 500],
+    errors: [400, 401, 403, ...(path.includes('{') ? [404] : []), 406, 421, 429, 500, 503],
     scopes: row.scopes,
   };
 }

@@ -128,6 +128,7 @@ const refusalHeaders: Readonly<Record<number, object>> = {
     'X-RateLimit-Remaining-2': headerReference('RateLimitRemaining2'),
     'X-RateLimit-Reset': headerReference('RateLimitReset'),
   },
+  503: { 'Retry-After': headerReference('RetryAfter') },
 };
 
 const refusalName = (side: Side, status: number): string => `${side}${status}`;

@@ -22,7 +22,7 @@ const refusals = {
   406: refused('The caller does not take this media type.'),
   421: refused('The request names a host that this server is not.'),
   429: refused('Too many readers or requests.'),
-  500: refused('A fault of the agent.'),
+  500: refused('A fault of the server.'),
 };
 
 const common = { tag: ownTag.name, refusals, refused };

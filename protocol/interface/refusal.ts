@@ -4,8 +4,8 @@ import { dateTime } from './json/date-time.ts';
 import type { Side } from './operation.ts';
 import { integer, type JsonSchema, object, string } from './schemas/json.ts';
 
-/** Statuses that refusals have. The last is ours: the disk takes nothing more. */
-export const refusalStatuses = [400, 401, 403, 404, 405, 406, 413, 415, 421, 429, 500, 507] as const;
+/** Statuses that refusals have. The last two are ours: the database is away, the disk takes nothing more. */
+export const refusalStatuses = [400, 401, 403, 404, 405, 406, 413, 415, 421, 429, 500, 503, 507] as const;
 
 /** Meanings of the statuses, for the document. */
 export const refusalMeanings: Readonly<Record<number, string>> = {
@@ -19,7 +19,8 @@ export const refusalMeanings: Readonly<Record<number, string>> = {
   415: 'The body is of another media type.',
   421: 'The request names a host that this server is not.',
   429: 'Too many requests; `Retry-After` has the time to wait.',
-  500: 'A fault of the agent.',
+  500: 'A fault of the server.',
+  503: 'The server cannot answer now; `Retry-After` has the time to wait.',
   507: 'The disk of the car refuses writes.',
 };
 

@@ -10,6 +10,7 @@ import { PageTokens } from '../../adapters/http/paging.ts';
 import type { CarView } from '../../adapters/http/resources/car.ts';
 import { handlers } from '../../adapters/http/resources/index.ts';
 import { type RunningServer, startServer } from '../../adapters/http/server.ts';
+import { VigieError } from '../../protocol/errors.ts';
 import { bases, type Operation, type Side, sides } from '../../protocol/interface/operation.ts';
 import { operations } from '../../protocol/interface/operations.ts';
 import { Reference } from '../adapters/http/resources/reference.ts';
@@ -31,6 +32,7 @@ let gates: Gates;
 let gated: InterfaceBench;
 /** Operations whose car throws at whoever touches it. */
 let broken: RunningServer;
+let away: RunningServer;
 const said = new MemoryLog();
 const belongings = {} as Record<Side, Belongings>;
 const visits: Visit[] = [];
@@ -63,22 +65,24 @@ beforeAll(async () => {
     );
     if (first.status !== 200) throw new Error(first.text);
   }
-  broken = await startBroken();
+  broken = await startBroken((name) => new TypeError(`the car has lost its ${name}`));
+  away = await startBroken(() => new VigieError('database.away', 'connect ECONNREFUSED'));
 }, 120_000);
 
 afterAll(async () => {
   await broken.stop();
+  await away.stop();
   await gated.close();
   await bench.close();
   gates.remove();
 });
 
-async function startBroken(): Promise<RunningServer> {
+async function startBroken(faultOf: (name: string) => Error): Promise<RunningServer> {
   const records = bench.car.agent as unknown;
   const car = new Proxy({} as CarView, {
     get: (_, name) => {
       if (name === 'records') return records;
-      throw new TypeError(`the car has lost its ${String(name)}`);
+      throw faultOf(String(name));
     },
   });
   const gate = new LocalGate();
@@ -198,6 +202,8 @@ async function provoke(operation: Operation, status: number): Promise<Answered[]
     }
     case 500:
       return [await bench.ask(method, `${broken.url}${path}`, asking)];
+    case 503:
+      return [await bench.ask(method, `${away.url}${path}`, asking)];
     case 507: {
       // What a command needs of the disk before it is accepted is the next number of its key.
       const last = join(bench.data, 'interface-key', `interface.counter.${Number.MAX_SAFE_INTEGER}`);

@@ -1,7 +1,7 @@
 /** A database of PostgreSQL, which any number of hubs share. */
 import pg from 'pg';
 import { withCertificateFault } from '../../../protocol/certificate-faults.ts';
-import { VigieError } from '../../../protocol/errors.ts';
+import { type ErrorCode, VigieError } from '../../../protocol/errors.ts';
 import type { HubLog } from '../../core/ports.ts';
 import type { Select, SqlRow } from '../queries.ts';
 import type { RegistryDatabase, SqlStatement } from '../registry.ts';
@@ -24,10 +24,15 @@ const CREATION = 0x76696769;
 const BEGIN = `BEGIN;
   SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
 
+/** SQLSTATE of a server that ends connections, or takes no more: classes 08 and 57P, and too_many_connections. */
+const AWAY = /^(08|57P|53300)/;
 /** SQLSTATE disk_full. */
 const FULL = '53100';
 const INT8 = 20;
 const BYTEA = 17;
+
+/** Errors of a transaction that {@link PostgresDatabase.open} explains. */
+const OPENING_FAULTS: readonly ErrorCode[] = ['store.failed', 'database.away'];
 
 /** Whole numbers are numbers: none of ours reaches 2^53. Bytes are not a Buffer, as from SQLite. */
 const types = {
@@ -76,7 +81,7 @@ export class PostgresDatabase implements RegistryDatabase {
       return opened;
     } catch (error) {
       await opened.close();
-      if (!(error instanceof VigieError) || error.code !== 'store.failed') throw error;
+      if (!(error instanceof VigieError) || !OPENING_FAULTS.includes(error.code)) throw error;
       throw unopened(where, error.cause);
     }
   }
@@ -165,10 +170,18 @@ export class PostgresDatabase implements RegistryDatabase {
 
   #failure(cause: unknown): VigieError {
     const reason = reasonOf(cause);
+    if (isAway(cause)) return new VigieError('database.away', reason, { where: this.#where, cause });
     const isFull = (cause as { readonly code?: unknown }).code === FULL;
     const text = isFull ? `${reason}: make room on the disk of the server; until then nothing is stored here` : reason;
     return new VigieError('store.failed', text, { where: this.#where, cause });
   }
+}
+
+/** Whether no server answered. Faults of a connection, of the system or of `pg`, are plain errors; defects have a class. */
+function isAway(cause: unknown): boolean {
+  if (cause instanceof AggregateError) return cause.errors.every(isAway);
+  if (cause instanceof pg.DatabaseError) return AWAY.test(cause.code ?? '');
+  return cause instanceof Error && cause.constructor === Error;
 }
 
 async function prepare(execute: Execute, where: string): Promise<void> {

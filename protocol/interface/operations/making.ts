@@ -178,6 +178,7 @@ function errorsOf({ path }: Given, method: HttpMethod): number[] {
     421,
     429,
     500,
+    503,
     ...(writes ? [507] : []),
   ];
 }
