@@ -32,6 +32,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/core/resend-trouble.test.ts',
     'test/hub/core/vehicle-status.test.ts',
     'test/hub/core/intake.test.ts',
+    'test/hub/core/commit.test.ts',
     'test/adapters/store/kept.test.ts',
     'test/agent/outbox/repetition.test.ts',
     'test/hub/start/health.test.ts',

@@ -6,12 +6,12 @@ import type { Clock, Log, Memory, RecordStore } from '../ports.ts';
 import { final } from '../remotes/ledger.ts';
 import { type CommandOrigin, CommandOrigins } from './command-origins.ts';
 import { checkMonitorDelivery, defineCallback, unknownCallback, withoutDevice } from './definition.ts';
-import type { DeliveryTarget, Destination } from './destination.ts';
+import { type DeliveryTarget, type Destination, isSubscribed } from './destination.ts';
 import { type DeliveryBounds, Distribution, deliveryBounds } from './distribution.ts';
 import { MonitorPlaces, receiverOfMonitor, type WatchedMonitors } from './monitor-places.ts';
 import type { Notifier } from './notifier.ts';
 import type { Losses } from './queue.ts';
-import { CallbackStore, type StoredCallback } from './store.ts';
+import { CallbackStore } from './store.ts';
 
 const MONITOR = receiverOfMonitor('');
 
@@ -226,7 +226,7 @@ export class Callbacks {
       this.#parts.log.warn('callbacks.unknown', { callbackId });
       return [];
     }
-    return takes(entry, kind, type) ? [...entry.receivers.keys()] : [];
+    return isSubscribed(entry.callback, kind, type) ? [...entry.receivers.keys()] : [];
   }
 
   #destination(receiver: string): Destination | undefined {
@@ -268,13 +268,6 @@ export class Callbacks {
 function samePlace(one: DeliveryTarget, other: DeliveryTarget): boolean {
   if (one.channel === 'pushnotif' || other.channel === 'pushnotif') return one.channel === other.channel;
   return one.channel === other.channel && one.target === other.target;
-}
-
-function takes({ callback }: StoredCallback, kind: 'Monitor' | 'Remote', type: RemoteType | undefined): boolean {
-  const { side, subscribe } = callback;
-  if (side === 'user') return subscribe.type?.includes(kind) ?? true;
-  // Monitors of the fleet side have webhooks of their own.
-  return kind === 'Remote' && type !== undefined && (subscribe.remoteTypes?.includes(type) ?? true);
 }
 
 function isRemoteType(type: string): type is RemoteType {

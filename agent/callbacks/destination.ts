@@ -107,3 +107,11 @@ function fleetDestination(
     delay: retryDelay * 1000,
   };
 }
+
+/** Whether a callback asks for events of monitors, or for the states of commands of a type. */
+export function isSubscribed({ side, subscribe }: Callback, kind: 'Monitor' | 'Remote', type?: string): boolean {
+  if (side === 'user') return subscribe.type?.includes(kind) ?? true;
+  // Monitors of the fleet side have webhooks of their own.
+  const types: readonly string[] | undefined = subscribe.remoteTypes;
+  return kind === 'Remote' && type !== undefined && (types?.includes(type) ?? true);
+}

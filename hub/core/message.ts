@@ -57,6 +57,14 @@ export function vinIn(topic: string): string {
   return topic.split('/')[2] ?? '';
 }
 
+/**
+ * Kinds whose messages are pieces of series, or what is needed to read these: they are read by time as the view `series`, and
+ * no row of `records` names them.
+ */
+export const seriesKinds: readonly Kind[] = ['telemetry', 'waypoint', 'catalog', 'text'];
+export const isSeries = (collection: string): collection is Kind =>
+  (seriesKinds as readonly string[]).includes(collection);
+
 const records: ReadonlySet<Kind> = new Set(recordKinds);
 
 /** Where a record stands in its collection, as in the car. */

@@ -1,9 +1,8 @@
 /** The audit trail: who asked which car for what, when, and what came of it. */
 
 import { VigieError } from '../../protocol/errors.ts';
-import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import { finalStatuses } from '../core/commands.ts';
-import type { CarMessage } from '../core/message.ts';
+import type { CommitChanges } from '../core/commit.ts';
 import type { CallbackCommand, CallbackOrder, CommandStore, KeptCommand, NewCommand } from '../core/ports.ts';
 import { SqlReader, unknownVehicle } from './queries.ts';
 import type { SqlStatement } from './registry.ts';
@@ -89,25 +88,22 @@ export function throughStatement(id: string, { owner, callbackId, remote, conten
   ];
 }
 
-/** Stores a state that a car reported of a command; a command that the hub did not give is ignored. */
-export function keepReport(
-  database: SqliteDatabase,
-  vehicle: number,
-  { message }: CarMessage,
-  report: RemoteReport,
-): void {
-  const { remoteActionId: id, status, failureCause = null, detail = null } = report;
-  if (database.one('SELECT 1 FROM commands WHERE id = ? AND vehicle = ?', id, vehicle) === undefined) return;
-  const { boot, seq, at } = message;
-  database.run(
-    'INSERT INTO command_states VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
-    id,
-    boot,
-    seq,
-    status,
-    failureCause,
-    detail,
-    Math.round(at),
-  );
-  if (finalStatuses.has(status)) database.run('UPDATE commands SET final = 1 WHERE id = ?', id);
+/** Stores states that cars reported of commands; a command that no hub gave is ignored. */
+export function keepReports(database: SqliteDatabase, reports: CommitChanges['reports']): void {
+  for (const { vehicle, message } of reports) {
+    const { boot, seq, at, body } = message;
+    const { remoteActionId: id, status, failureCause = null, detail = null } = body;
+    if (database.one('SELECT 1 FROM commands WHERE id = ? AND vehicle = ?', id, vehicle) === undefined) continue;
+    database.run(
+      'INSERT INTO command_states VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      id,
+      boot,
+      seq,
+      status,
+      failureCause,
+      detail,
+      Math.round(at),
+    );
+    if (finalStatuses.has(status)) database.run('UPDATE commands SET final = 1 WHERE id = ?', id);
+  }
 }

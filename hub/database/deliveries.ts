@@ -15,7 +15,7 @@ import type {
 import type { OwnerKind } from '../core/registry.ts';
 import { chunks } from './event-deliveries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
-import { EVENTS, recordIn, type SqlRow } from './rows.ts';
+import { EVENTS, latenessIn, recordIn, type SqlRow } from './rows.ts';
 
 /** What databases say differently. Leases are by the clock of the database, which hubs share. */
 interface DeliveryDialect {
@@ -236,8 +236,8 @@ function deliveryIn(row: SqlRow): WaitingDelivery {
 }
 
 function aboutIn(row: SqlRow): WaitingDelivery['about'] {
-  const { kind, body, at, clock } = decodeMessage(row['payload'] as Uint8Array);
+  const message = decodeMessage(row['payload'] as Uint8Array);
+  const { kind, body, at } = message;
   if (kind !== 'remote') return { event: recordIn(row).record as MonitorEvent };
-  const { behind } = row;
-  return { report: body, time: Math.round(at) + (clock === 'none' && typeof behind === 'number' ? behind : 0) };
+  return { report: body, time: Math.round(at) + latenessIn(message, row['behind']) };
 }

@@ -1,28 +1,19 @@
 /** Puts events of monitors and states of commands into the queues of their receivers, in the commit of the messages that brought them. */
 
 import { createHash } from 'node:crypto';
-import { callbackDestinations } from '../../agent/callbacks/destination.ts';
+import { callbackDestinations, isSubscribed } from '../../agent/callbacks/destination.ts';
 import { defined } from '../../protocol/defined.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import { type MonitorDelivery, readDelivery } from '../../protocol/schema/callback.ts';
-import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { Monitor } from '../../protocol/schema/monitor.ts';
+import type { CommitChanges, PlacedMessage } from '../core/commit.ts';
 import type { DeliveryContents, DroppedDeliveries, KeptDeliveries, UnreadableDelivery } from '../core/deliveries.ts';
-import type { CarMessage } from '../core/message.ts';
-import { IN_USE, type SqlStatement } from './registry.ts';
+import { IN_USE } from './registry.ts';
 import type { SqlRow, SqlValue } from './rows.ts';
+import type { SqlSteps } from './steps.ts';
 
 /** Events that wait for one receiver at most, where nothing else is configured. */
 export const MOST_WAITING = 5_000;
-
-/** A message with its rows in the database. */
-export interface PlacedMessage extends CarMessage {
-  readonly vehicle: number;
-  readonly row: number;
-}
-
-/** Statements one after the other, each with the rows that the one before returned: the same for every database. */
-export type SqlSteps<T> = Generator<SqlStatement, T, readonly SqlRow[]>;
 
 interface Queue {
   readonly key: string;
@@ -52,9 +43,15 @@ interface KnownCommand {
   readonly contents: DeliveryContents;
 }
 
+/** An event as callbacks choose it: of a monitor, or of a command of some type. */
+interface EventType {
+  readonly kind: 'Monitor' | 'Remote';
+  readonly type?: string;
+}
+
 /** A callback as far as events need it. */
 interface KnownCallback {
-  takes(kind: 'Monitor' | 'Remote'): boolean;
+  accepts(event: EventType): boolean;
   readonly receivers: readonly string[];
   /** What waits is looked at when somebody changes the callback. */
   readonly rests: boolean;
@@ -80,10 +77,7 @@ export function receiversOfCallback(callback: Callback): ReadonlyMap<string, str
 }
 
 /** @param limit events that wait for one receiver at most; the oldest are dropped */
-export function* keepDeliveries(fresh: readonly PlacedMessage[], limit: number): SqlSteps<KeptDeliveries> {
-  const events = fresh.filter(({ message: { kind, body } }) =>
-    kind === 'event' ? (body as MonitorEvent).complement !== true : kind === 'remote',
-  );
+export function* keepDeliveries(events: CommitChanges['events'], limit: number): SqlSteps<KeptDeliveries> {
   if (events.length === 0) return NOTHING;
   const unreadable: UnreadableDelivery[] = [];
   const monitors = yield* monitorsOf(events, unreadable);
@@ -93,18 +87,13 @@ export function* keepDeliveries(fresh: readonly PlacedMessage[], limit: number):
   const callbacks = yield* callbacksOf(monitors, commands, unreadable);
   const queues = new Map<string, Queue>();
   for (const one of events) {
-    const { message, vin, vehicle } = one;
-    const monitor = message.kind === 'event' ? monitors.get(message.body.monitorId) : undefined;
-    const command = message.kind === 'remote' ? commands.get(message.body.remoteActionId) : undefined;
-    const known = monitor ?? command;
-    if (known === undefined || (monitor !== undefined && monitor.vin !== null && monitor.vin !== vin)) continue;
-    if (command !== undefined && command.vehicle !== vehicle) continue;
+    const route = monitorRoute(one, monitors, callbacks) ?? commandRoute(one, commands, callbacks);
     // A car tells nothing to whom it does not belong to.
-    if (owned !== undefined && !owned.has(`${vin} ${known.kind} ${known.owner}`)) continue;
-    for (const queue of 'monitor' in known ? queuesOf(known, callbacks) : queuesOfCommand(known, callbacks)) {
+    if (route === undefined || owned?.has(`${one.vin} ${route.kind} ${route.owner}`) === false) continue;
+    for (const queue of route.queues) {
       const there = queues.get(queue.key) ?? queue;
       queues.set(queue.key, there);
-      there.events.push({ one, contents: 'monitor' in known ? contentsOf(known) : known.contents });
+      there.events.push({ one, contents: route.contents });
     }
   }
   // Hubs that take in events for the same receivers wait for each other, and never for each other's second lock.
@@ -115,6 +104,41 @@ export function* keepDeliveries(fresh: readonly PlacedMessage[], limit: number):
     if (lost !== undefined) dropped.push(lost);
   }
   return { receivers: sorted.length, dropped, unreadable };
+}
+
+/** Owner, contents and receivers of one event. */
+interface DeliveryRoute {
+  readonly kind: SqlValue;
+  readonly owner: SqlValue;
+  readonly contents: DeliveryContents;
+  readonly queues: readonly Queue[];
+}
+
+/** Undefined for an event of no known monitor, or of a monitor of another car. */
+function monitorRoute(
+  { message, vin }: PlacedMessage,
+  monitors: ReadonlyMap<string, KnownMonitor>,
+  callbacks: ReadonlyMap<string, KnownCallback>,
+): DeliveryRoute | undefined {
+  const known = message.kind === 'event' ? monitors.get(message.body.monitorId) : undefined;
+  if (known === undefined || (known.vin !== null && known.vin !== vin)) return undefined;
+  const { kind, owner } = known;
+  return { kind, owner, contents: contentsOf(known), queues: queuesOf(known, callbacks) };
+}
+
+/** Undefined for a report of no known command, or of a command to another car. */
+function commandRoute(
+  { message, vehicle }: PlacedMessage,
+  commands: ReadonlyMap<string, KnownCommand>,
+  callbacks: ReadonlyMap<string, KnownCallback>,
+): DeliveryRoute | undefined {
+  if (message.kind !== 'remote') return undefined;
+  const known = commands.get(message.body.remoteActionId);
+  if (known === undefined || known.vehicle !== vehicle) return undefined;
+  const { kind, owner, contents, callback } = known;
+  const event = { kind: 'Remote', type: message.body.type } as const;
+  const queues = queuesOfCallback({ kind, id: owner }, callback, callbacks.get(callback), event);
+  return { kind, owner, contents, queues };
 }
 
 /** What cannot be read must not hold up the messages of the commit. */
@@ -180,14 +204,14 @@ function* callbacksOf(
     try {
       const callback = JSON.parse(document as string) as Callback;
       callbacks.set(id as string, {
-        takes: (kind) => callback.subscribe.type?.includes(kind) ?? true,
+        accepts: ({ kind, type }) => isSubscribed(callback, kind, type),
         receivers: [...receiversOfCallback(callback).keys()],
         rests: callback.status === 'Paused',
       });
     } catch (error) {
       const key = receiverOfCallback(id as string);
       unreadable.push({ key, error: (error as Error).message });
-      callbacks.set(id as string, { takes: () => true, receivers: [key], rests: true });
+      callbacks.set(id as string, { accepts: () => true, receivers: [key], rests: true });
     }
   }
   return callbacks;
@@ -204,11 +228,7 @@ function queuesOf(known: KnownMonitor, callbacks: ReadonlyMap<string, KnownCallb
     queues.push({ ...base, key: receiverOfMonitor(monitorId), monitor: monitorId, delivery: text, events: [] });
   }
   if (callbackId === undefined) return queues;
-  return [...queues, ...queuesOfCallback(base.owner, callbackId, callbacks.get(callbackId), 'Monitor')];
-}
-
-function queuesOfCommand({ kind, owner, callback }: KnownCommand, callbacks: ReadonlyMap<string, KnownCallback>) {
-  return queuesOfCallback({ kind, id: owner }, callback, callbacks.get(callback), 'Remote');
+  return [...queues, ...queuesOfCallback(base.owner, callbackId, callbacks.get(callbackId), { kind: 'Monitor' })];
 }
 
 /** None of a callback that was removed. */
@@ -216,9 +236,9 @@ function queuesOfCallback(
   owner: Queue['owner'],
   callback: string,
   known: KnownCallback | undefined,
-  kind: 'Monitor' | 'Remote',
+  event: EventType,
 ): Queue[] {
-  if (known?.takes(kind) !== true) return [];
+  if (known?.accepts(event) !== true) return [];
   const { receivers, rests } = known;
   return receivers.map((key) => ({ key, owner, monitor: null, callback, delivery: null, rests, events: [] }));
 }

@@ -2,7 +2,9 @@
  * Tables of the hub, described once for SQLite and PostgreSQL. A step brings the format of the number before to its own;
  * once a version with it is released it is never changed.
  */
-import { EVENTS, kindNumber, seriesKinds } from './rows.ts';
+
+import { seriesKinds } from '../core/message.ts';
+import { EVENTS, kindNumber } from './rows.ts';
 
 /** What the databases call differently. */
 export interface SqlTypes {

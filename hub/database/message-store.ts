@@ -1,15 +1,15 @@
 /** Messages of all cars, with the numbers, records and Status that follow from them, in one commit. */
 
-import { classOf } from '../../protocol/classes.ts';
 import { VigieError } from '../../protocol/errors.ts';
+import { changesOf, numberChangesOf, type PlacedMessage, type PlacedOf, type PlacedRecord } from '../core/commit.ts';
+import type { KeptDeliveries } from '../core/deliveries.ts';
 import { isCounted, type Life, Lives } from '../core/lives.ts';
 import {
   type CarMessage,
-  correctionIn,
   heardBefore,
   isAfter,
+  isSeries,
   type MessageOrder,
-  type RecordPlace,
   type RefusedMessage,
   recordPlaceOf,
   vinIn,
@@ -17,16 +17,17 @@ import {
 import { ClassNumbers } from '../core/numbers.ts';
 import type { BegunLife, IdOf, MessageStore, NewsListener, Saved } from '../core/ports.ts';
 import { VehicleStatus } from '../core/vehicle-status.ts';
-import { keepReport } from './command-store.ts';
+import { keepReports } from './command-store.ts';
 import { asConflict } from './conflicts.ts';
-import { keepDeliveries, MOST_WAITING, type PlacedMessage } from './event-deliveries.ts';
+import { keepCorrections } from './corrections.ts';
+import { keepDeliveries, MOST_WAITING } from './event-deliveries.ts';
 import { ANY_FORGOTTEN, forgottenDigest } from './forgotten.ts';
 import { newsOf } from './news.ts';
 import { numbersIn, REFUSED_KEPT, statusIn } from './queries.ts';
 import { IN_USE } from './registry.ts';
 import { keepMonitors, NEW_CAR, newLifeMonitors } from './reported-monitors.ts';
 import { configurationStatements } from './rollouts.ts';
-import { clockNumber, isSeries, kindNumber, seriesKinds } from './rows.ts';
+import { clockNumber, kindNumber } from './rows.ts';
 import type { SqliteDatabase } from './sqlite.ts';
 
 interface ChangedNumbers {
@@ -37,22 +38,17 @@ interface ChangedNumbers {
   readonly received: number;
 }
 
-/** What one commit changes of what is kept as a whole. */
-interface Changes {
+/** What the messages of one commit have changed so far. */
+interface WrittenMessages {
   readonly numbers: Map<string, ChangedNumbers>;
-  readonly statuses: Map<number, VehicleStatus>;
-  /** Of messages that were not there, in the order of {@link Saved.fresh}. */
-  readonly rows: number[];
-  /** Those of which receivers may have to learn. */
-  readonly events: PlacedMessage[];
+  /** Messages that were not there, in the order of {@link Saved.fresh}. */
+  readonly placed: PlacedMessage[];
   /** Messages of {@link Saved.fresh} that have the number of a different message. */
   readonly conflicts: CarMessage[];
   /** By vehicle. */
   readonly lives: Map<number, Lives>;
   /** Those that a car began after another one. */
   readonly begun: BegunLife[];
-  /** UTC ms of the newest new message that a car itself sent, by vehicle. */
-  readonly heard: Map<number, number>;
 }
 
 /** SQLITE_TOOBIG, SQLITE_CONSTRAINT and SQLITE_MISMATCH (sqlite.org/rescode.html). */
@@ -82,60 +78,64 @@ export class SqliteMessageStore implements MessageStore {
   }
 
   async save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved> {
-    const { statuses, rows, ...saved } = this.#database.transaction(() => {
+    const { statuses, placed, ...saved } = this.#database.transaction(() => {
       const version = this.#database.one('PRAGMA data_version')?.['data_version'];
       if (version !== this.#version) this.#statuses.clear();
       this.#version = version;
       const { strangers, forgotten } = this.#refusedIn(messages, refused);
       const isRefused = (vin: string): boolean => strangers.has(vin) || forgotten.has(vin);
-      const changes: Changes = {
-        numbers: new Map(),
-        statuses: new Map(),
-        rows: [],
-        events: [],
-        conflicts: [],
-        lives: new Map(),
-        begun: [],
-        heard: new Map(),
-      };
-      const fresh = messages.filter((one) => !isRefused(one.vin) && this.#keep(one, changes));
-      for (const [vehicle, at] of changes.heard) {
-        this.#database.run('UPDATE vehicles SET last_seen = ? WHERE id = ?', at, vehicle);
-      }
-      for (const { vehicle, class: priority, value, received } of changes.numbers.values()) {
-        if (value.isEmpty) continue;
-        const { arrived, givenUp, starts } = value.kept;
-        this.#database.run(
-          `INSERT INTO numbers (vehicle, class, arrived, given_up, starts, missing, due) VALUES (?, ?, ?, ?, ?, ?, ?)
-           ON CONFLICT DO UPDATE SET arrived = excluded.arrived, given_up = excluded.given_up, starts = excluded.starts,
-             missing = excluded.missing,
-             due = CASE WHEN missing = 0 THEN excluded.due ELSE due END,
-             attempts = CASE WHEN excluded.missing = 0 THEN 0 ELSE attempts END,
-             requested = CASE WHEN excluded.missing = 0 THEN 0 ELSE requested END`,
-          vehicle,
-          priority,
-          JSON.stringify(arrived),
-          JSON.stringify(givenUp),
-          JSON.stringify(starts),
-          value.missing,
-          received,
-        );
-      }
-      for (const [vehicle, status] of changes.statuses) {
-        this.#database.run(
-          'INSERT INTO status VALUES (?, ?) ON CONFLICT DO UPDATE SET document = excluded.document',
-          vehicle,
-          status.write(),
-        );
-      }
+      const written: WrittenMessages = { numbers: new Map(), placed: [], conflicts: [], lives: new Map(), begun: [] };
+      const fresh = messages.filter((one) => !isRefused(one.vin) && this.#keep(one, written));
+      for (const numbers of written.numbers.values()) this.#writeNumbers(numbers);
       this.#refuse(refused.filter(({ topic }) => !isRefused(vinIn(topic))));
-      const deliveries = this.#database.perform(keepDeliveries(changes.events, this.#limit));
-      const { statuses, rows, conflicts, begun } = changes;
-      return { statuses, rows, strangers, forgotten, fresh, conflicts, lives: begun, deliveries };
+      const { placed, conflicts, begun: lives } = written;
+      return { placed, strangers, forgotten, fresh, conflicts, lives, ...this.#writeChanges(placed) };
     });
     for (const [vehicle, status] of statuses) this.#statuses.set(vehicle, status);
-    this.#news?.arrived(newsOf(saved.fresh.map((one, index) => ({ ...one, row: rows[index] as number }))));
+    this.#news?.arrived(
+      newsOf(saved.fresh.map((one, index) => ({ ...one, row: (placed[index] as PlacedMessage).row }))),
+    );
     return saved;
+  }
+
+  /** Writes what follows from new messages. */
+  #writeChanges(placed: readonly PlacedMessage[]): {
+    readonly statuses: ReadonlyMap<number, VehicleStatus>;
+    readonly deliveries: KeptDeliveries;
+  } {
+    const changes = changesOf(placed);
+    for (const [vehicle, at] of changes.heard) {
+      this.#database.run('UPDATE vehicles SET last_seen = ? WHERE id = ?', at, vehicle);
+    }
+    const statuses = new Map([...changes.statuses].map(([vehicle, own]) => [vehicle, this.#keepStatus(vehicle, own)]));
+    this.#database.perform(keepCorrections(changes.corrections));
+    for (const record of changes.records) this.#keepRecord(record);
+    keepReports(this.#database, changes.reports);
+    for (const one of placed) {
+      for (const [sql, ...values] of configurationStatements(one.vehicle, one)) this.#database.run(sql, ...values);
+    }
+    this.#database.perform(keepMonitors(changes.monitors));
+    return { statuses, deliveries: this.#database.perform(keepDeliveries(changes.events, this.#limit)) };
+  }
+
+  #writeNumbers({ vehicle, class: priority, value, received }: ChangedNumbers): void {
+    if (value.isEmpty) return;
+    const { arrived, givenUp, starts } = value.kept;
+    this.#database.run(
+      `INSERT INTO numbers (vehicle, class, arrived, given_up, starts, missing, due) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET arrived = excluded.arrived, given_up = excluded.given_up, starts = excluded.starts,
+         missing = excluded.missing,
+         due = CASE WHEN missing = 0 THEN excluded.due ELSE due END,
+         attempts = CASE WHEN excluded.missing = 0 THEN 0 ELSE attempts END,
+         requested = CASE WHEN excluded.missing = 0 THEN 0 ELSE requested END`,
+      vehicle,
+      priority,
+      JSON.stringify(arrived),
+      JSON.stringify(givenUp),
+      JSON.stringify(starts),
+      value.missing,
+      received,
+    );
   }
 
   /** The cars that may not send. */
@@ -182,13 +182,13 @@ export class SqliteMessageStore implements MessageStore {
   }
 
   /** @returns false: it was there already */
-  #keep(received: CarMessage, changes: Changes): boolean {
+  #keep(received: CarMessage, written: WrittenMessages): boolean {
     const vehicle = this.#vehicleOf(received);
-    return this.#keepOf(vehicle, this.#placed(vehicle, received, changes), received, changes);
+    return this.#keepOf(vehicle, this.#placed(vehicle, received, written), received, written);
   }
 
   /** With the number of its start at the hub. */
-  #placed(vehicle: number, one: CarMessage, { lives, begun }: Changes): CarMessage {
+  #placed(vehicle: number, one: CarMessage, { lives, begun }: WrittenMessages): CarMessage {
     const known = lives.get(vehicle) ?? new Lives(this.#livesOf(vehicle));
     lives.set(vehicle, known);
     const boot = known.startOf(one.message.boot);
@@ -207,25 +207,27 @@ export class SqliteMessageStore implements MessageStore {
     return rows as unknown as readonly Life[];
   }
 
-  #keepOf(vehicle: number, one: CarMessage, original: CarMessage, changes: Changes): boolean {
+  #keepOf(vehicle: number, one: CarMessage, original: CarMessage, written: WrittenMessages): boolean {
     const { class: priority, message, received } = one;
     const row = this.#insert(vehicle, one);
     if (row !== undefined) {
-      const numbers = this.#numbersIn(changes, vehicle, priority, received);
-      if (numbers.has(message) && this.#wasRemoved(vehicle, one, row)) return false;
-      this.#apply(one, vehicle, row, changes);
-      numbers.arrive(message);
-      this.#count(one, vehicle, changes);
+      if (this.#numbersIn(written, vehicle, priority, received).has(message) && this.#wasRemoved(vehicle, one, row)) {
+        return false;
+      }
+      written.placed.push({ ...one, vehicle, row });
+      for (const change of numberChangesOf(one)) {
+        change.apply(this.#numbersIn(written, vehicle, change.class, received));
+      }
       return true;
     }
     const conflict = asConflict(one);
     const conflictRow = this.#isRepetition(vehicle, one) ? undefined : this.#insert(vehicle, conflict);
     if (conflictRow === undefined) {
-      if (!isCounted(message.boot)) this.#numbersIn(changes, vehicle, priority, received).arriveAgain(message);
+      if (!isCounted(message.boot)) this.#numbersIn(written, vehicle, priority, received).arriveAgain(message);
       return false;
     }
-    changes.conflicts.push(original);
-    this.#apply(conflict, vehicle, conflictRow, changes);
+    written.conflicts.push(original);
+    written.placed.push({ ...conflict, vehicle, row: conflictRow });
     return true;
   }
 
@@ -263,33 +265,8 @@ export class SqliteMessageStore implements MessageStore {
     return true;
   }
 
-  /** Numbers that a message tells of in addition to its own. */
-  #count({ message, received }: CarMessage, vehicle: number, changes: Changes): void {
-    const { kind, boot, body } = message;
-    if (kind === 'gap') this.#numbersIn(changes, vehicle, body.class, received).giveUp(boot, body.numbers);
-    if (kind !== 'hello') return;
-    for (const one of body.numbers ?? []) this.#numbersIn(changes, vehicle, one.class, received).sent(boot, one);
-  }
-
-  /** All that follows from a new message except numbers. */
-  #apply(one: CarMessage, vehicle: number, row: number, changes: Changes): void {
-    const { message, received } = one;
-    const { seq, boot, kind } = message;
-    const place = recordPlaceOf(message);
-    changes.rows.push(row);
-    if (one.retained !== true) changes.heard.set(vehicle, received);
-    if (kind === 'status') this.#statusIn(changes, vehicle).apply(message.body, { boot, seq });
-    const correction = correctionIn(message);
-    if (correction !== undefined) this.#correct(vehicle, boot, correction);
-    if (kind === 'monitor') keepMonitors(this.#database, vehicle, one, message.body);
-    if (kind === 'event' || kind === 'remote') changes.events.push({ ...one, vehicle, row });
-    if (kind === 'remote') keepReport(this.#database, vehicle, one, message.body);
-    for (const [sql, ...values] of configurationStatements(vehicle, one)) this.#database.run(sql, ...values);
-    if (place !== undefined && !isSeries(kind)) this.#keepRecord(vehicle, row, message, place);
-  }
-
   /** The newest message of a record has its present form. */
-  #keepRecord(vehicle: number, row: number, message: CarMessage['message'], place: RecordPlace): void {
+  #keepRecord({ one: { vehicle, row, message }, place }: PlacedRecord): void {
     const { boot, seq, clock } = message;
     const { began, trip = null, distance = null, duration = null, state = null } = place.facts ?? {};
     const known = this.#database.one(
@@ -320,43 +297,12 @@ export class SqliteMessageStore implements MessageStore {
     );
   }
 
-  /** The car learnt the time: what it sent of this start before has moments that are so far behind. */
-  #correct(vehicle: number, boot: number, by: number): void {
-    const isNew = this.#database.run(
-      'INSERT INTO corrections VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-      vehicle,
-      boot,
-      by,
-    );
-    if (isNew === 0) return;
-    this.#database.run(
-      `UPDATE records SET at = at + ?, began = began + ? WHERE vehicle = ? AND boot = ?
-       AND (SELECT clock FROM messages WHERE messages.id = records.message) = ?`,
-      by,
-      by,
-      vehicle,
-      boot,
-      clockNumber('none'),
-    );
-    for (const kind of seriesKinds) {
-      this.#database.run(
-        'UPDATE messages SET at = at + ? WHERE vehicle = ? AND class = ? AND boot = ? AND kind = ? AND clock = ?',
-        by,
-        vehicle,
-        classOf(kind),
-        boot,
-        kindNumber(kind),
-        clockNumber('none'),
-      );
-    }
-  }
-
   #behind(vehicle: number, boot: number): number {
     const row = this.#database.one('SELECT behind FROM corrections WHERE vehicle = ? AND boot = ?', vehicle, boot);
     return (row?.['behind'] as number | undefined) ?? 0;
   }
 
-  #numbersIn({ numbers }: Changes, vehicle: number, priority: number, received: number): ClassNumbers {
+  #numbersIn({ numbers }: WrittenMessages, vehicle: number, priority: number, received: number): ClassNumbers {
     const name = `${vehicle}/${priority}`;
     const known = numbers.get(name);
     if (known !== undefined) return known.value;
@@ -370,14 +316,16 @@ export class SqliteMessageStore implements MessageStore {
     return value;
   }
 
-  /** A copy: a commit that fails changes nothing that readers see. */
-  #statusIn({ statuses }: Changes, vehicle: number): VehicleStatus {
-    const changed = statuses.get(vehicle);
-    if (changed !== undefined) return changed;
-    const committed = this.#statuses.get(vehicle);
-    const copy = committed === undefined ? this.#readStatus(vehicle) : committed.copy();
-    statuses.set(vehicle, copy);
-    return copy;
+  /** Writes a copy: a commit that fails changes nothing that readers see. */
+  #keepStatus(vehicle: number, messages: readonly PlacedOf<'status'>[]): VehicleStatus {
+    const status = this.#statuses.get(vehicle)?.copy() ?? this.#readStatus(vehicle);
+    for (const { message } of messages) status.apply(message.body, message);
+    this.#database.run(
+      'INSERT INTO status VALUES (?, ?) ON CONFLICT DO UPDATE SET document = excluded.document',
+      vehicle,
+      status.write(),
+    );
+    return status;
   }
 
   #readStatus(vehicle: number): VehicleStatus {

@@ -5,7 +5,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { RecordFilter } from '../../protocol/interface/record-filter.ts';
 import type { Run } from '../../protocol/runs.ts';
 import type { Capture } from '../../protocol/schema/capture.ts';
-import { isAfter, type MessageOrder, pieceOf } from '../core/message.ts';
+import { isAfter, isSeries, type MessageOrder, pieceOf } from '../core/message.ts';
 import { ClassNumbers, type KeptStart } from '../core/numbers.ts';
 import type {
   CallbackCommand,
@@ -33,7 +33,6 @@ import {
   ACROSS_CARS,
   CAR,
   carsOf,
-  isSeries,
   knownVehicle,
   recordIn,
   type Select,

@@ -3,9 +3,10 @@
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
 import { type Kind, kinds } from '../../protocol/schema/kind.ts';
-import { bodies, type ClockQuality, clockQualities } from '../../protocol/schema/message.ts';
+import { bodies, type ClockQuality, clockQualities, type Message } from '../../protocol/schema/message.ts';
 import { eventKinds } from '../core/events.ts';
 import { isCountedSql, lifeOfSql } from '../core/lives.ts';
+import { isSeries } from '../core/message.ts';
 import type { HubRecord, KnownVehicle } from '../core/ports.ts';
 import type { Owner } from '../core/registry.ts';
 
@@ -20,14 +21,6 @@ export const CAR = '(SELECT id FROM vehicles WHERE vin = ?)';
 /** As tables have it: the place in the list of the protocol, which only grows at its end. */
 export const kindNumber = (kind: Kind): number => kinds.indexOf(kind);
 export const clockNumber = (clock: ClockQuality): number => clockQualities.indexOf(clock);
-
-/**
- * Kinds whose messages are pieces of series, or what is needed to read these: they are read by time as the view `series`, and
- * no row of `records` names them.
- */
-export const seriesKinds: readonly Kind[] = ['telemetry', 'waypoint', 'catalog', 'text'];
-export const isSeries = (collection: string): collection is Kind =>
-  (seriesKinds as readonly string[]).includes(collection);
 
 /** The condition of the indexes of messages that events, records and deliveries name, word by word. */
 export const EVENTS = `kind IN (${eventKinds.map(kindNumber).join(', ')})`;
@@ -111,12 +104,14 @@ export function knownVehicle({ vin, first_seen: firstSeen, last_seen: lastSeen }
   return { vin: vin as string, firstSeen: firstSeen as number, lastSeen: lastSeen as number };
 }
 
+/** How far the times of a message are behind, ms: `behind` is the correction of its start, if the car sent one. */
+export function latenessIn({ clock }: Pick<Message, 'clock'>, behind: SqlValue | undefined): number {
+  return clock === 'none' && typeof behind === 'number' ? behind : 0;
+}
+
 export function recordIn({ id, at, payload, behind }: SqlRow): HubRecord {
-  const { kind, body, clock } = decodeMessage(payload as Uint8Array);
-  const late = clock === 'none' && typeof behind === 'number';
-  return {
-    id: id as string,
-    at: at as number,
-    record: late ? shiftInstants(bodies[kind], body, behind) : body,
-  };
+  const message = decodeMessage(payload as Uint8Array);
+  const { kind, body } = message;
+  const late = latenessIn(message, behind);
+  return { id: id as string, at: at as number, record: late === 0 ? body : shiftInstants(bodies[kind], body, late) };
 }

@@ -1,10 +1,10 @@
 /** The database of a hub without a database server: one SQLite file, written by one process. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { VigieError } from '../../protocol/errors.ts';
-import type { SqlSteps } from './event-deliveries.ts';
 import { FORMAT, steps } from './format.ts';
 import type { Select, SqlRow } from './queries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
+import type { SqlSteps } from './steps.ts';
 
 /** SQLITE_FULL (sqlite.org/rescode.html). */
 const FULL = 13;

@@ -6,12 +6,12 @@
 
 import { VigieError } from '../../../protocol/errors.ts';
 import { finalStatuses } from '../../core/commands.ts';
+import { type CommitChanges, changesOf, numberChangesOf, type PlacedMessage } from '../../core/commit.ts';
 import { isCounted } from '../../core/lives.ts';
 import {
   type CarMessage,
   heardBefore,
-  isAfter,
-  type MessageOrder,
+  isSeries,
   type RefusedMessage,
   recordPlaceOf,
   vinIn,
@@ -19,18 +19,20 @@ import {
 import { ClassNumbers } from '../../core/numbers.ts';
 import type { IdOf, MessageStore, Saved } from '../../core/ports.ts';
 import { asConflict } from '../conflicts.ts';
-import { keepDeliveries, MOST_WAITING, type PlacedMessage, type SqlSteps } from '../event-deliveries.ts';
+import { keepCorrections } from '../corrections.ts';
+import { keepDeliveries, MOST_WAITING } from '../event-deliveries.ts';
 import { ANY_FORGOTTEN, forgottenDigest } from '../forgotten.ts';
 import { newsOf } from '../news.ts';
 import { numbersIn, REFUSED_KEPT } from '../queries.ts';
 import { IN_USE } from '../registry.ts';
-import { SETTLING } from '../reported-monitors.ts';
+import { keepMonitors } from '../reported-monitors.ts';
 import { configurationStatements } from '../rollouts.ts';
-import { clockNumber, isSeries, kindNumber } from '../rows.ts';
+import { clockNumber, kindNumber } from '../rows.ts';
+import type { SqlSteps } from '../steps.ts';
 import { columns, type Execute, numbered, type PostgresDatabase } from './database.ts';
 import { keepLives } from './lives.ts';
 import { notify } from './news.ts';
-import { behindOf, keepCorrections, keepRecords, lateness } from './records.ts';
+import { behindOf, keepRecords, lateness } from './records.ts';
 import { conflictingIn, withoutRemoved } from './repetitions.ts';
 import { type KnownStatus, StatusKeeper } from './statuses.ts';
 
@@ -66,19 +68,20 @@ export class PostgresMessageStore implements MessageStore {
       const repeated = repeatedIn(placed, inserted, vehicles);
       const conflicting = await conflictingIn(execute, repeated);
       const kept = [...counted, ...(await keepMessages(execute, conflicting.map(asConflict), vehicles))];
-      await keepHeard(execute, placed, kept, vehicles);
+      const changes = changesOf(kept);
+      await keepHeard(execute, placed, changes.heard, vehicles);
       const again = repeated.filter((one) => !isCounted(one.message.boot) && !conflicting.includes(one));
       await keepNumbers(execute, counted, again);
       if (kept.length === 0) return { strangers, forgotten, fresh: [], lives };
-      statuses = await this.#statuses.keep(execute, kept);
-      await keepCorrections(execute, kept);
-      await keepRecords(execute, kept);
-      await keepReports(execute, kept);
+      statuses = await this.#statuses.keep(execute, changes.statuses);
+      await perform(execute, keepCorrections(changes.corrections));
+      await keepRecords(execute, changes.records);
+      await keepReports(execute, changes.reports);
       for (const one of kept) {
         for (const [sql, ...values] of configurationStatements(one.vehicle, one)) await execute(numbered(sql), values);
       }
-      await keepMonitors(execute, kept);
-      const deliveries = await perform(execute, keepDeliveries(kept, this.#limit));
+      await perform(execute, keepMonitors(changes.monitors));
+      const deliveries = await perform(execute, keepDeliveries(changes.events, this.#limit));
       await notify(execute, newsOf(kept));
       const stored = new Set(kept.map(({ payload }) => payload));
       const twice = new Set(conflicting.map(({ payload }) => payload).filter((payload) => stored.has(payload)));
@@ -175,18 +178,19 @@ async function keepVehicles(
 async function keepHeard(
   execute: Execute,
   messages: readonly CarMessage[],
-  kept: readonly PlacedMessage[],
+  heard: CommitChanges['heard'],
   vehicles: ReadonlyMap<string, KnownRow>,
 ): Promise<void> {
   const written = new Map(messages.map(({ vin, received }) => [vin, received]));
-  const heard = new Map([...vehicles].map(([vin, row]) => [vin, row.heard]));
-  for (const { vin, received, retained } of kept) if (retained !== true) heard.set(vin, received);
-  const wrong = [...heard].filter(([vin, at]) => written.get(vin) !== at);
+  const wrong = [...vehicles].flatMap(([vin, { id, heard: before }]) => {
+    const at = heard.get(id) ?? before;
+    return written.get(vin) === at ? [] : [[id, at]];
+  });
   if (wrong.length === 0) return;
   await execute(
     `UPDATE vehicles SET last_seen = given.heard FROM unnest($1::bigint[], $2::bigint[]) AS given (id, heard)
      WHERE vehicles.id = given.id`,
-    columns(wrong.map(([vin, at]) => [(vehicles.get(vin) as KnownRow).id, at])),
+    columns(wrong),
   );
 }
 
@@ -248,26 +252,14 @@ async function keepNumbers(
   kept: readonly PlacedMessage[],
   repeated: readonly KnownMessage[],
 ): Promise<void> {
-  const changes: {
-    readonly vehicle: number;
-    readonly class: number;
-    readonly received: number;
-    change(numbers: ClassNumbers): void;
-  }[] = [];
-  for (const { vehicle, class: priority, message, received } of kept) {
-    changes.push({ vehicle, class: priority, received, change: (numbers) => numbers.arrive(message) });
-    if (message.kind === 'gap') {
-      const { class: lost, numbers: runs } = message.body;
-      changes.push({ vehicle, class: lost, received, change: (numbers) => numbers.giveUp(message.boot, runs) });
-    }
-    if (message.kind !== 'hello') continue;
-    for (const one of message.body.numbers ?? []) {
-      changes.push({ vehicle, class: one.class, received, change: (numbers) => numbers.sent(message.boot, one) });
-    }
-  }
-  for (const { vehicle, class: priority, message, received } of repeated) {
-    changes.push({ vehicle, class: priority, received, change: (numbers) => numbers.arriveAgain(message) });
-  }
+  const changes = [
+    ...kept.flatMap((one) => numberChangesOf(one).map((change) => ({ ...change, ...placeOf(one) }))),
+    ...repeated.map((one) => ({
+      ...placeOf(one),
+      class: one.class,
+      apply: (numbers: ClassNumbers) => numbers.arriveAgain(one.message),
+    })),
+  ];
   if (changes.length === 0) return;
   const values = new Map(changes.map((one) => [`${one.vehicle}/${one.class}`, { ...one, value: new ClassNumbers() }]));
   const keys = columns([...values.values()].map(({ vehicle, class: priority }) => [vehicle, priority]));
@@ -280,7 +272,7 @@ async function keepNumbers(
     const value = values.get(`${row['vehicle']}/${row['class']}`);
     if (value !== undefined) value.value = numbersIn(row);
   }
-  for (const one of changes) one.change(values.get(`${one.vehicle}/${one.class}`)?.value as ClassNumbers);
+  for (const one of changes) one.apply(values.get(`${one.vehicle}/${one.class}`)?.value as ClassNumbers);
   const known = [...values.values()].filter(({ value }) => !value.isEmpty);
   if (known.length === 0) return;
   await execute(
@@ -301,13 +293,16 @@ async function keepNumbers(
   );
 }
 
+function placeOf({ vehicle, received }: KnownMessage): { readonly vehicle: number; readonly received: number } {
+  return { vehicle, received };
+}
+
 /** States that cars reported of their commands; a command that no hub gave is ignored. */
-async function keepReports(execute: Execute, kept: readonly PlacedMessage[]): Promise<void> {
-  const reports = kept.flatMap(({ vehicle, message }) => {
-    if (message.kind !== 'remote') return [];
+async function keepReports(execute: Execute, messages: CommitChanges['reports']): Promise<void> {
+  const reports = messages.map(({ vehicle, message }) => {
     const { remoteActionId, status, failureCause = null, detail = null } = message.body;
     const { boot, seq, at } = message;
-    return [[textOf(remoteActionId), vehicle, boot, seq, status, failureCause, textOf(detail), Math.round(at)]];
+    return [textOf(remoteActionId), vehicle, boot, seq, status, failureCause, textOf(detail), Math.round(at)];
   });
   if (reports.length === 0) return;
   await execute(
@@ -317,10 +312,8 @@ async function keepReports(execute: Execute, kept: readonly PlacedMessage[]): Pr
      JOIN commands ON commands.id = given.command AND commands.vehicle = given.vehicle ON CONFLICT DO NOTHING`,
     columns(reports),
   );
-  const final = kept.flatMap(({ vehicle, message }) =>
-    message.kind === 'remote' && finalStatuses.has(message.body.status)
-      ? [[textOf(message.body.remoteActionId), vehicle]]
-      : [],
+  const final = messages.flatMap(({ vehicle, message: { body } }) =>
+    finalStatuses.has(body.status) ? [[textOf(body.remoteActionId), vehicle]] : [],
   );
   if (final.length === 0) return;
   await execute(
@@ -328,26 +321,6 @@ async function keepReports(execute: Execute, kept: readonly PlacedMessage[]): Pr
      WHERE commands.id = given.id AND commands.vehicle = given.vehicle`,
     columns(final),
   );
-}
-
-/** The newest list of its monitors that each car sent; it is compared with what the car should have. */
-async function keepMonitors(execute: Execute, kept: readonly PlacedMessage[]): Promise<void> {
-  for (const { vehicle, message, received } of kept) {
-    if (message.kind !== 'monitor') continue;
-    const { boot, seq, body } = message;
-    const [known] = await execute('SELECT boot, seq FROM reported_monitors WHERE vehicle = $1', [vehicle]);
-    if (known !== undefined && !isAfter(message, known as unknown as MessageOrder)) continue;
-    await execute(
-      `INSERT INTO reported_monitors VALUES ($1, $2, $3, $4, $5) ON CONFLICT (vehicle) DO UPDATE SET
-       boot = excluded.boot, seq = excluded.seq, received = excluded.received, document = excluded.document`,
-      [vehicle, boot, seq, received, JSON.stringify(body.monitors)],
-    );
-    await execute('UPDATE car_monitors SET due = least(coalesce(due, $2), $2::bigint + $3) WHERE vehicle = $1', [
-      vehicle,
-      received,
-      SETTLING,
-    ]);
-  }
 }
 
 /** Statements one after the other. */

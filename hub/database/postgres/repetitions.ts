@@ -1,6 +1,6 @@
 /** Messages that were here before, and others that have the number of one that is. */
+import type { PlacedMessage } from '../../core/commit.ts';
 import type { CarMessage } from '../../core/message.ts';
-import type { PlacedMessage } from '../event-deliveries.ts';
 import { numbersIn } from '../queries.ts';
 import { columns, type Execute } from './database.ts';
 

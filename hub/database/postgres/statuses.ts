@@ -1,5 +1,5 @@
 /** Status of each car in its row. A hub has at hand what it wrote last, and does not read and parse that again. */
-import type { CarMessage } from '../../core/message.ts';
+import type { CommitChanges } from '../../core/commit.ts';
 import { VehicleStatus } from '../../core/vehicle-status.ts';
 import { statusIn } from '../queries.ts';
 import type { Execute } from './database.ts';
@@ -19,11 +19,8 @@ export class StatusKeeper {
   readonly #known = new Map<number, KnownStatus>();
 
   /** Resolves with what is right when the transaction is committed, for {@link committed}. */
-  async keep(
-    execute: Execute,
-    kept: readonly (CarMessage & { readonly vehicle: number })[],
-  ): Promise<ReadonlyMap<number, KnownStatus>> {
-    const vehicles = [...new Set(kept.flatMap(({ message, vehicle }) => (message.kind === 'status' ? [vehicle] : [])))];
+  async keep(execute: Execute, messages: CommitChanges['statuses']): Promise<ReadonlyMap<number, KnownStatus>> {
+    const vehicles = [...messages.keys()];
     if (vehicles.length === 0) return new Map();
     const rows = await execute(
       `SELECT status.vehicle, CASE WHEN status.xmin::text IS DISTINCT FROM given.version THEN document END AS document
@@ -38,8 +35,8 @@ export class StatusKeeper {
     }
     // What is changed from here on is not what the row has, should the transaction fail.
     for (const vehicle of vehicles) this.#known.delete(vehicle);
-    for (const { vehicle, message } of kept) {
-      if (message.kind === 'status') statuses.get(vehicle)?.apply(message.body, message);
+    for (const [vehicle, own] of messages) {
+      for (const { message } of own) statuses.get(vehicle)?.apply(message.body, message);
     }
     // JSON has no line break; in an array each of its quotes would be escaped.
     const written = await execute(
