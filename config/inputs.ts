@@ -233,6 +233,17 @@ function readGnss(
   return { kind, address, clock, ...defined({ bus }), line: findings.line('/gnss') };
 }
 
+/** What vigie.yaml does not have: sources that a program brings, and its words for a bus without a source. */
+interface ProgramSources {
+  /** Buses of frames that they feed. */
+  readonly fed?: readonly string[];
+  /** They may feed the bus with `obd`. */
+  readonly isPolled?: boolean;
+  readonly fixes?: { can(bus: string): string; readonly obd: string };
+}
+
+const fixesOfFile: Required<ProgramSources>['fixes'] = { can: (bus) => `add - { bus: ${bus}, … }`, obd: 'add obd' };
+
 /** Whether the inputs of a configuration and the buses of its profile are the same. */
 export function checkInputs(
   configuration: Inputs & { readonly file: string; readonly commands?: object; readonly faults?: object },
@@ -242,6 +253,7 @@ export function checkInputs(
     readonly commands?: Readonly<Record<string, ProfileCommand>>;
     readonly controlUnits?: readonly ControlUnit[];
   },
+  { fed = [], isPolled = false, fixes = fixesOfFile }: ProgramSources = {},
 ): Diagnostic[] {
   const { file } = configuration;
   const diagnostics: Diagnostic[] = [];
@@ -271,16 +283,16 @@ export function checkInputs(
   }
   if (configuration.faults !== undefined) checkFaultInputs(configuration, profile.controlUnits ?? [], find);
   for (const bus of cans) {
-    if (configuration.can.some((input) => input.bus === bus)) continue;
-    find('warning', 0, `no input under can feeds bus ${bus} of profile ${profile.name}`, `add - { bus: ${bus}, … }`);
+    if (fed.includes(bus) || configuration.can.some((input) => input.bus === bus)) continue;
+    find('warning', 0, `no CAN input feeds bus ${bus} of profile ${profile.name}`, fixes.can(bus));
   }
   for (const kind of ['obd', 'gnss'] as const) {
     const input = configuration[kind];
     const known = named(kind);
     if (input === undefined) {
       // A receiver is an addition: a car without one is driven all the same.
-      if (kind === 'obd' && known.length > 0) {
-        find('warning', 0, `nothing feeds bus ${known[0]} of profile ${profile.name}`, `add ${kind}`);
+      if (kind === 'obd' && known.length > 0 && !isPolled) {
+        find('warning', 0, `nothing feeds bus ${known[0]} of profile ${profile.name}`, fixes.obd);
       }
       continue;
     }

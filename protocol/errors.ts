@@ -140,7 +140,7 @@ export class VigieError extends Error {
   readonly where: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: { where?: string; cause?: unknown } = {}) {
-    super(options.where === undefined ? message : `${options.where}: ${message}`, { cause: options.cause });
+    super(options.where === undefined ? message : `${options.where}: ${message}`, defined({ cause: options.cause }));
     this.name = 'VigieError';
     this.code = code;
     this.where = options.where;

@@ -75,16 +75,36 @@ function npm(folder: string, ...args: readonly string[]): void {
   if (status !== 0) throw new Error(`npm ${args.join(' ')} in ${folder}: ${error?.message ?? `status ${status}`}`);
 }
 
+/** Version of the Node that runs npm: scripts run on the project's own. */
+function versionOfMachine(): string {
+  const node = process.env['npm_node_execpath'] ?? process.execPath;
+  return spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim().replace(/^v/, '');
+}
+
+/** The last line of an installation. */
+export function nextStep(folder: string, version: string): string {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const next = `library: installed in ${folder}; see docs/embedding.md for a first program`;
+  if (major < 22)
+    return `${next}\nlibrary: it needs Node 22 or newer, and this machine has ${version}: install a newer one`;
+  if (major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18)) return next;
+  return `${next}\nlibrary: Node ${version} runs JavaScript only; TypeScript (.ts) needs 22.18 or newer`;
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   try {
     const { into } = parseArgs({ options: { into: { type: 'string' } } }).values;
     if (into !== undefined && !existsSync(join(into, 'package.json'))) {
       throw new Error(
-        `${resolve(into)} has no package.json: type "npm init --yes" there, or name the folder of a project`,
+        `${resolve(into)} has no package.json: type "npm init --yes && npm pkg set type=module" there, or name the folder of a project`,
       );
     }
+    console.log('library: the build takes one to two minutes');
     await buildLibrary();
-    if (into !== undefined) installLibrary(into);
+    if (into !== undefined) {
+      installLibrary(into);
+      console.log(nextStep(resolve(into), versionOfMachine()));
+    }
   } catch (error) {
     console.error(`library: ${(error as Error).message}`);
     process.exitCode = 1;

@@ -125,8 +125,11 @@ export interface BusOptions {
     readonly bus?: string;
 }
 
-/** A CAN interface of this Linux machine, such as `can0`. Needs the package `koffi`. */
-export declare function socketcan(name: string, { bus }?: BusOptions): CanDescription;
+/**
+ * A CAN interface of this Linux machine, such as `can0`. Needs the package `koffi`.
+ * @throws VigieError `usage.wrong` for an argument that is unknown or cannot be used, as all functions here
+ */
+export declare function socketcan(name: string, options?: BusOptions): CanDescription;
 
 export interface StickOptions extends BusOptions {
     /** bit/s; default 500,000. */
@@ -134,7 +137,7 @@ export interface StickOptions extends BusOptions {
 }
 
 /** An slcan adapter on a line: `/dev/ttyACM0` (needs the package `serialport`) or `tcp://host:port`. */
-export declare function slcan(address: string, { bus, bitrate }?: StickOptions): CanDescription;
+export declare function slcan(address: string, options?: StickOptions): CanDescription;
 
 export interface CanLogOptions extends BusOptions {
     /** 1, the default, is as recorded. */
@@ -143,7 +146,7 @@ export interface CanLogOptions extends BusOptions {
 }
 
 /** A recording in one of the formats that `vigie decode` reads; its frames come as if they came now. */
-export declare function canLog(file: string, { bus, speed, loop }?: CanLogOptions): CanDescription;
+export declare function canLog(file: string, options?: CanLogOptions): CanDescription;
 
 /** Writes every frame of the CAN inputs to candump logs in `folder`. */
 export declare function recordFrames(folder: string, bounds?: Partial<Omit<RecordingSettings, 'folder'>>): RecordingDescription;

@@ -10,7 +10,7 @@ export interface ReceiverOptions {
 }
 
 /** A receiver of NMEA 0183, UBX or SiRF on a line: `/dev/ttyUSB1` (needs `serialport`), `tcp://host:port` or a file. */
-export declare function receiver(address: string, { clock }?: ReceiverOptions): GnssDescription;
+export declare function receiver(address: string, options?: ReceiverOptions): GnssDescription;
 
 /** The daemon gpsd; default: that of this machine. */
-export declare function gpsd(address?: string, { clock }?: ReceiverOptions): GnssDescription;
+export declare function gpsd(address?: string, options?: ReceiverOptions): GnssDescription;

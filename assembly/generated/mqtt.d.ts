@@ -78,5 +78,5 @@ export interface MqttLinkDescription {
     readonly backoff?: BackoffOptions;
 }
 
-/** MQTT 5, or 3.1.1 where the broker refuses that. @throws VigieError `usage.wrong` for an option that does not exist */
+/** MQTT 5, or 3.1.1 where the broker refuses that. @throws VigieError `usage.wrong` for an option that is unknown or cannot be used */
 export declare function mqtt(options: MqttOptions): MqttLinkDescription;

@@ -18,7 +18,7 @@ export interface AdapterOptions {
 }
 
 /** An ELM327 or STN adapter on a line: `/dev/rfcomm0` (needs the package `serialport`) or `tcp://host:port`. */
-export declare function elm327(address: string, { protocol }?: AdapterOptions): ObdDescription;
+export declare function elm327(address: string, options?: AdapterOptions): ObdDescription;
 
 /** Requests over a CAN input (ISO 15765-2). @param over name of its bus; default: the only CAN input */
 export declare function isotp(over?: string): ObdDescription;

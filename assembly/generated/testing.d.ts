@@ -163,4 +163,4 @@ export interface TestCarOptions {
 }
 
 /** The car of the profile `bench`, as frames on its bus; it obeys commands. A source for an agent. */
-export declare function simulatedCar({ clock, scenario }?: TestCarOptions): SimulatedCar;
+export declare function simulatedCar(options?: TestCarOptions): SimulatedCar;

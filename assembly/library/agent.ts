@@ -66,18 +66,20 @@ export async function createAgent(options: CreateAgentOptions): Promise<VigieAge
   if (http !== undefined && directory === undefined) {
     throw new VigieError('usage.wrong', 'the interface keeps its keys on disk: give a directory as `store`');
   }
-  const vehicle = vehicleOf(options.profile);
+  const vehicle = await vehicleOf(options.profile);
   const given = (options.sources ?? []).filter((source): source is InputDescription => !isPort(source));
-  const inputs = inputsOf(given, vehicle, remotes !== undefined, ({ message, fix }) =>
+  const own = (options.sources ?? []).filter(isPort);
+  const inputs = inputsOf(given, own, vehicle, remotes !== undefined, ({ message, fix }) =>
     explained(log).warn('input.doubtful', { problem: message, fix }),
   );
   return new VigieAgent(options, vehicle, given.length === 0 ? undefined : inputs);
 }
 
 /** @throws VigieError `configuration.wrong` with the first finding in its message: a program may show nothing else */
-function vehicleOf(profile: string): Vehicle {
+async function vehicleOf(profile: string): Promise<Vehicle> {
   try {
-    return loadVehicle(profile);
+    // The simulated car stops for half a minute between its trips: with the usual limits one trip would never end.
+    return profile === 'bench' ? (await import('../simulation.ts')).benchVehicle('loop') : loadVehicle(profile);
   } catch (error) {
     if (!(error instanceof FilesRefused)) throw error;
     const [first] = error.diagnostics;

@@ -1,6 +1,8 @@
 /** CAN buses of the car: `vigie/can`. */
 import { configurationDefaults } from '../../config/defaults.ts';
 import type { RecordingSettings } from '../../config/inputs.ts';
+import { recordingSettings } from '../../protocol/settings.ts';
+import { BUS_RULE, checkFields, checkNumbers, checkValue, isText, type OptionRule, SWITCH_RULE } from './checks.ts';
 import type { CanDescription, RecordingDescription } from './source.ts';
 
 export { DbcCodec, parseDbc } from '../../adapters/can/dbc/index.ts';
@@ -14,8 +16,24 @@ export interface BusOptions {
   readonly bus?: string;
 }
 
-/** A CAN interface of this Linux machine, such as `can0`. Needs the package `koffi`. */
-export function socketcan(name: string, { bus }: BusOptions = {}): CanDescription {
+const INTERFACE_RULE: OptionRule = [isText, 'the name of a CAN interface, such as can0'];
+const ADDRESS_RULE: OptionRule = [isText, 'the address of an adapter, such as /dev/ttyACM0 or tcp://host:port'];
+const FILE_RULE: OptionRule = [isText, 'the name of a recording'];
+const FOLDER_RULE: OptionRule = [isText, 'the name of a folder'];
+const BITRATE_RULE: OptionRule = [Number.isInteger, 'a number of bit/s, such as 500_000'];
+const SPEED_RULE: OptionRule = [
+  (value) => typeof value === 'number' && value > 0,
+  'a number above 0: 1 is as recorded, 2 twice as fast',
+];
+
+/**
+ * A CAN interface of this Linux machine, such as `can0`. Needs the package `koffi`.
+ * @throws VigieError `usage.wrong` for an argument that is unknown or cannot be used, as all functions here
+ */
+export function socketcan(name: string, options: BusOptions = {}): CanDescription {
+  checkValue(name, INTERFACE_RULE, 'socketcan');
+  checkFields(options, { bus: BUS_RULE }, 'socketcan');
+  const { bus } = options;
   return { can: { kind: 'socketcan', interface: name }, bus };
 }
 
@@ -25,10 +43,10 @@ export interface StickOptions extends BusOptions {
 }
 
 /** An slcan adapter on a line: `/dev/ttyACM0` (needs the package `serialport`) or `tcp://host:port`. */
-export function slcan(
-  address: string,
-  { bus, bitrate = configurationDefaults.bitrate }: StickOptions = {},
-): CanDescription {
+export function slcan(address: string, options: StickOptions = {}): CanDescription {
+  checkValue(address, ADDRESS_RULE, 'slcan');
+  checkFields(options, { bus: BUS_RULE, bitrate: BITRATE_RULE }, 'slcan');
+  const { bus, bitrate = configurationDefaults.bitrate } = options;
   return { can: { kind: 'slcan', address, bitrate }, bus };
 }
 
@@ -39,10 +57,10 @@ export interface CanLogOptions extends BusOptions {
 }
 
 /** A recording in one of the formats that `vigie decode` reads; its frames come as if they came now. */
-export function canLog(
-  file: string,
-  { bus, speed = configurationDefaults.speed, loop = configurationDefaults.loop }: CanLogOptions = {},
-): CanDescription {
+export function canLog(file: string, options: CanLogOptions = {}): CanDescription {
+  checkValue(file, FILE_RULE, 'canLog');
+  checkFields(options, { bus: BUS_RULE, speed: SPEED_RULE, loop: SWITCH_RULE }, 'canLog');
+  const { bus, speed = configurationDefaults.speed, loop = configurationDefaults.loop } = options;
   return { can: { kind: 'log', log: file, speed, loop }, bus };
 }
 
@@ -51,5 +69,7 @@ export function recordFrames(
   folder: string,
   bounds: Partial<Omit<RecordingSettings, 'folder'>> = {},
 ): RecordingDescription {
+  checkValue(folder, FOLDER_RULE, 'recordFrames');
+  checkNumbers(bounds, recordingSettings, 'recordFrames');
   return { record: { ...configurationDefaults.record, ...bounds, folder } };
 }

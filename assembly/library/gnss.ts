@@ -1,4 +1,5 @@
 /** Satellite receivers: `vigie/gnss`. */
+import { checkFields, checkValue, isText, type OptionRule, SWITCH_RULE } from './checks.ts';
 import type { GnssDescription } from './source.ts';
 
 export type { GnssDescription };
@@ -8,12 +9,21 @@ export interface ReceiverOptions {
   readonly clock?: boolean;
 }
 
+const ADDRESS_RULE: OptionRule = [isText, 'an address, such as /dev/ttyUSB1 or tcp://host:port'];
+
 /** A receiver of NMEA 0183, UBX or SiRF on a line: `/dev/ttyUSB1` (needs `serialport`), `tcp://host:port` or a file. */
-export function receiver(address: string, { clock = true }: ReceiverOptions = {}): GnssDescription {
-  return { gnss: { kind: 'nmea', address, clock } };
+export function receiver(address: string, options: ReceiverOptions = {}): GnssDescription {
+  return { gnss: { kind: 'nmea', address, clock: setsClock('receiver', address, options) } };
 }
 
 /** The daemon gpsd; default: that of this machine. */
-export function gpsd(address = 'tcp://127.0.0.1:2947', { clock = true }: ReceiverOptions = {}): GnssDescription {
-  return { gnss: { kind: 'gpsd', address, clock } };
+export function gpsd(address = 'tcp://127.0.0.1:2947', options: ReceiverOptions = {}): GnssDescription {
+  return { gnss: { kind: 'gpsd', address, clock: setsClock('gpsd', address, options) } };
+}
+
+/** @throws VigieError `usage.wrong` for an argument that is unknown or cannot be used */
+function setsClock(of: string, address: string, options: ReceiverOptions): boolean {
+  checkValue(address, ADDRESS_RULE, of);
+  checkFields(options, { clock: SWITCH_RULE }, of);
+  return options.clock ?? true;
 }

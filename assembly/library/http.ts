@@ -2,14 +2,21 @@
 import type { HttpConfiguration } from '../../config/http.ts';
 import { defaultsOf, type InterfaceSettings, interfaceSettings } from '../../protocol/settings.ts';
 import type { InterfaceOptions } from '../interface.ts';
+import { checkValue, type OptionRule } from './checks.ts';
 
 /** An interface that the agent serves. */
 export interface HttpInterface {
   readonly http: InterfaceOptions['http'];
 }
 
+const PORT_RULE: OptionRule = [
+  (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
+  'a port from 0 to 65535',
+];
+
 /** Both sides of the interface on the loopback address, without access control. @param port 0: any free one */
 export function localInterface(port = 0): HttpInterface {
+  checkValue(port, PORT_RULE, 'localInterface');
   return { http: { local: true, port } };
 }
 

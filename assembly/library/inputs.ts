@@ -4,6 +4,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { hasCode } from '../../adapters/keys/files.ts';
 import { readLineAddress } from '../../adapters/lines/index.ts';
+import type { FrameSource, ReadingSource } from '../../agent/ports.ts';
 import type { CanInput, ObdInput } from '../../config/inputs.ts';
 import { checkInputs } from '../../config/inputs.ts';
 import { defined } from '../../protocol/defined.ts';
@@ -13,17 +14,25 @@ import { withPackage } from '../../protocol/missing-package.ts';
 import type { InputsOfCar } from '../control-units.ts';
 import { FilesRefused } from '../refused.ts';
 import type { Vehicle } from '../vehicle.ts';
-import type { CanDescription, InputDescription, ObdDescription } from './source.ts';
+import { type CanDescription, type InputDescription, isFrameSource, type ObdDescription } from './source.ts';
 
 /** Place of a fault in messages: there is no file. */
 const WHERE = 'sources';
 
+/** Findings about inputs, in the words of a program. */
+const fixes = {
+  can: (bus: string) => `add a source of it, such as socketcan('can0', { bus: '${bus}' })`,
+  obd: 'add elm327(…) or isotp()',
+};
+
 /**
+ * @param own sources of the program: they feed their buses as inputs do
  * @param warn takes what is odd but can be used
  * @throws VigieError `configuration.wrong` for inputs that do not fit the profile, or more than one of `obd` or `gnss`
  */
 export function inputsOf(
   given: readonly InputDescription[],
+  own: readonly (FrameSource | ReadingSource)[],
   { profile }: Vehicle,
   commanded: boolean,
   warn: (finding: Diagnostic) => void,
@@ -50,7 +59,10 @@ export function inputsOf(
     ...defined({ record }),
     ...(commanded ? { commands: {} } : {}),
   };
-  const findings = checkInputs(inputs, profile);
+  const fed = own.filter(isFrameSource).flatMap(({ buses: names }) => names);
+  // Any reading source of the program may feed the bus that is asked.
+  const isPolled = own.some((source) => !isFrameSource(source));
+  const findings = checkInputs(inputs, profile, { fed, isPolled, fixes });
   const errors = findings.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     throw new FilesRefused(errors.map(({ message, fix }) => `${message}${fix ? ` (${fix})` : ''}`).join('; '), errors);

@@ -4,7 +4,7 @@ import type { MqttAddress, TlsFiles } from '../../adapters/mqtt/index.ts';
 import type { BackoffOptions } from '../../agent/backoff.ts';
 import { defined } from '../../protocol/defined.ts';
 
-import { checkNames } from './names.ts';
+import { checkNames, isFields, wrong } from './checks.ts';
 
 export type { LinkEvents, OutgoingMessage } from '../../agent/ports.ts';
 export type { CloudLink } from '../cloud-link.ts';
@@ -29,7 +29,7 @@ export interface MqttLinkDescription {
 }
 
 /** The compiler keeps it complete. */
-const addressNames = {
+const optionNames = {
   url: 0,
   clientId: 0,
   protocol: 0,
@@ -39,17 +39,18 @@ const addressNames = {
   keepalive: 0,
   asleepKeepalive: 0,
   sessionExpiry: 0,
-} satisfies { readonly [O in keyof Required<MqttAddress>]: 0 };
+  ca: 0,
+  cert: 0,
+  key: 0,
+  backoff: 0,
+} satisfies { readonly [O in keyof Required<MqttOptions>]: 0 };
 
-/** MQTT 5, or 3.1.1 where the broker refuses that. @throws VigieError `usage.wrong` for an option that does not exist */
+/** MQTT 5, or 3.1.1 where the broker refuses that. @throws VigieError `usage.wrong` for an option that is unknown or cannot be used */
 export function mqtt(options: MqttOptions): MqttLinkDescription {
+  if (!isFields(options)) throw wrong('mqtt', "must be called with an object, such as mqtt({ url: 'mqtts://broker' })");
+  checkNames(options, optionNames, 'mqtt.');
   const { ca, cert, key, tls, backoff, ...address } = options;
-  checkNames(address, addressNames, 'mqtt.');
-  const own: TlsFiles = {
-    ...(ca === undefined ? {} : { ca: bytesOf(ca) }),
-    ...(cert === undefined ? {} : { cert: bytesOf(cert) }),
-    ...(key === undefined ? {} : { key: bytesOf(key) }),
-  };
+  const own: TlsFiles = defined({ ca: pemOf('ca', ca), cert: pemOf('cert', cert), key: pemOf('key', key) });
   const given = tls ?? (Object.keys(own).length === 0 ? undefined : own);
   return {
     mqtt: { ...address, ...defined({ tls: given }) },
@@ -57,6 +58,14 @@ export function mqtt(options: MqttOptions): MqttLinkDescription {
   };
 }
 
-function bytesOf(pem: string | Uint8Array): Uint8Array {
-  return typeof pem === 'string' ? new TextEncoder().encode(pem) : pem;
+/** @throws VigieError `usage.wrong` for a text that is not PEM, such as the name of a file */
+function pemOf(name: 'ca' | 'cert' | 'key', pem: string | Uint8Array | undefined): Uint8Array | undefined {
+  if (typeof pem !== 'string') return pem;
+  if (!pem.includes('-----BEGIN ')) {
+    throw wrong(
+      `mqtt.${name}`,
+      'must be the content of a PEM file, not its name: give readFileSync(file), or a function as `tls`',
+    );
+  }
+  return new TextEncoder().encode(pem);
 }

@@ -1,7 +1,9 @@
 /** Diagnostics of the car by the signal sets of the profile: `vigie/obd`. */
 
+import { obdProtocols } from '../../config/configuration-schema.ts';
 import type { ObdInput } from '../../config/inputs.ts';
 import { defined } from '../../protocol/defined.ts';
+import { BUS_RULE, checkFields, checkValue, isText, type OptionRule } from './checks.ts';
 import type { ObdDescription } from './source.ts';
 
 export type { ObdDescription };
@@ -11,12 +13,22 @@ export interface AdapterOptions {
   readonly protocol?: Extract<ObdInput, { kind: 'elm327' }>['protocol'];
 }
 
+const ADDRESS_RULE: OptionRule = [isText, 'the address of an adapter, such as /dev/rfcomm0 or tcp://host:port'];
+const PROTOCOL_RULE: OptionRule = [
+  (value) => (obdProtocols as readonly unknown[]).includes(value),
+  `one of ${obdProtocols.join(', ')}`,
+];
+
 /** An ELM327 or STN adapter on a line: `/dev/rfcomm0` (needs the package `serialport`) or `tcp://host:port`. */
-export function elm327(address: string, { protocol }: AdapterOptions = {}): ObdDescription {
+export function elm327(address: string, options: AdapterOptions = {}): ObdDescription {
+  checkValue(address, ADDRESS_RULE, 'elm327');
+  checkFields(options, { protocol: PROTOCOL_RULE }, 'elm327');
+  const { protocol } = options;
   return { obd: { kind: 'elm327', address, ...defined({ protocol }) } };
 }
 
 /** Requests over a CAN input (ISO 15765-2). @param over name of its bus; default: the only CAN input */
 export function isotp(over?: string): ObdDescription {
+  if (over !== undefined) checkValue(over, BUS_RULE, 'isotp');
   return { obd: { kind: 'isotp', over } };
 }

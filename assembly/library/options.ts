@@ -14,7 +14,6 @@ import {
   collectSettings,
   commandSettings,
   healthSettings,
-  type NumberSetting,
   outboxSettings,
   powerSettings,
   type SettingGroup,
@@ -22,9 +21,20 @@ import {
 import { isVin } from '../../protocol/topics.ts';
 import type { CloudLink } from '../cloud-link.ts';
 import type { OwnStore } from '../records.ts';
+import {
+  checkNames,
+  checkNumbers,
+  hasFunctions,
+  isFields,
+  isFunction,
+  isList,
+  isText,
+  type OptionFields,
+  type OptionRule,
+  wrong,
+} from './checks.ts';
 import type { HttpInterface } from './http.ts';
 import type { MqttLinkDescription } from './mqtt.ts';
-import { checkNames, wrong } from './names.ts';
 import type { AgentSource } from './source.ts';
 import type { Directory } from './store.ts';
 
@@ -58,25 +68,13 @@ export interface CreateAgentOptions {
   readonly clock?: CarClock;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Required form of an option: the end of the sentence "must be …". */
-type Rule = readonly [fits: (value: unknown) => boolean, expected: string];
-
-const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
-const isFunction = (value: unknown): boolean => typeof value === 'function';
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-const has = (value: unknown, ...names: readonly string[]): boolean =>
-  isFields(value) && names.every((name) => isFunction(value[name]));
-const isList = (value: unknown, fits: (item: unknown) => boolean): boolean => Array.isArray(value) && value.every(fits);
-
 /** Whether the value has the parts of a store, as `memoryStore()` returns them. */
 export function isStore(value: unknown): value is MemoryStore {
   return isFields(value) && ['outbox', 'memory', 'records'].every((part) => isFields(value[part]));
 }
 
 /** By name of the option; `undefined` is an option left out. */
-const rules: { readonly [O in keyof Required<CreateAgentOptions>]: Rule } = {
+const rules: { readonly [O in keyof Required<CreateAgentOptions>]: OptionRule } = {
   vin: [
     (value) => typeof value === 'string' && isVin(value),
     'a vehicle identification number: 17 capital letters and digits without I, O and Q (ISO 3779)',
@@ -87,7 +85,8 @@ const rules: { readonly [O in keyof Required<CreateAgentOptions>]: Rule } = {
     "a list of what functions such as socketcan('can0') give, or of sources",
   ],
   link: [
-    (value) => (isFields(value) && 'mqtt' in value ? hasBroker(value['mqtt']) : has(value, 'open', 'publish', 'close')),
+    (value) =>
+      isFields(value) && 'mqtt' in value ? hasBroker(value['mqtt']) : hasFunctions(value, 'open', 'publish', 'close'),
     'what mqtt({ url }) gives, or a link with open, publish and close',
   ],
   store: [
@@ -98,7 +97,7 @@ const rules: { readonly [O in keyof Required<CreateAgentOptions>]: Rule } = {
     (value) =>
       isFields(value) &&
       isText(value['trust']) &&
-      (value['actuators'] === undefined || isList(value['actuators'], (one) => has(one, 'actuate'))),
+      (value['actuators'] === undefined || isList(value['actuators'], (one) => hasFunctions(one, 'actuate'))),
     '{ trust: file }, with or without a list of actuators',
   ],
   recorders: [(value) => isList(value, isFunction), 'a list of functions, each of which makes a recorder'],
@@ -108,8 +107,8 @@ const rules: { readonly [O in keyof Required<CreateAgentOptions>]: Rule } = {
     'a time zone of the IANA data base, such as Europe/Paris',
   ],
   settings: [isFields, 'sections of vigie.yaml, such as { outbox: { batch: 2_000 } }'],
-  log: [(value) => has(value, 'info', 'warn', 'error'), 'an object with the functions info, warn and error'],
-  clock: [(value) => has(value, 'now', 'monotonic', 'after'), 'a clock with now, monotonic and after'],
+  log: [(value) => hasFunctions(value, 'info', 'warn', 'error'), 'an object with the functions info, warn and error'],
+  clock: [(value) => hasFunctions(value, 'now', 'monotonic', 'after'), 'a clock with now, monotonic and after'],
 };
 
 const required: readonly (keyof CreateAgentOptions)[] = ['vin', 'profile'];
@@ -135,7 +134,7 @@ export function checkOptions(options: unknown): asserts options is CreateAgentOp
   }
   const { settings, link } = options as Partial<CreateAgentOptions>;
   if (link !== undefined && 'mqtt' in link) checkBroker(link.mqtt.url);
-  if (settings !== undefined) checkSettings(settings as Fields);
+  if (settings !== undefined) checkSettings(settings as OptionFields);
 }
 
 /** @throws VigieError `usage.wrong` for an address that no MQTT link can use, such as `http://broker` */
@@ -149,42 +148,24 @@ function checkBroker(url: string | readonly string[]): void {
   }
 }
 
-function checkSettings(settings: Fields): void {
+/** Sections that people look for among the settings; they are limits of a car, not of the program. */
+const PROFILE_SECTIONS = ['trips', 'alerts', 'telemetry', 'waypoints', 'impact', 'theft'];
+
+function checkSettings(settings: OptionFields): void {
+  for (const section of PROFILE_SECTIONS) {
+    if (!Object.hasOwn(settings, section)) continue;
+    throw wrong(`settings.${section}`, `the limits of ${section} are in the profile: write them to its profile.yaml`);
+  }
   checkNames(settings, groups, 'settings.');
   for (const [section, group] of Object.entries<SettingGroup>(groups)) {
-    const values = settings[section];
-    if (values === undefined) continue;
-    const at = `settings.${section}`;
-    if (!isFields(values)) throw wrong(at, 'must be an object of numbers');
-    checkNames(values, group, `${at}.`);
-    for (const [name, setting] of Object.entries(group)) {
-      const value = values[name];
-      const fault = value === undefined ? undefined : faultOf(setting, value);
-      if (fault !== undefined) throw wrong(`${at}.${name}`, fault);
-    }
+    if (settings[section] !== undefined) checkNumbers(settings[section], group, `settings.${section}`);
   }
-}
-
-function faultOf({ kind, form, range, whole }: NumberSetting, value: unknown): string | undefined {
-  if (typeof value !== 'number' || !Number.isFinite(value)) {
-    return `must be a number${kind === 'time' ? ' of milliseconds' : kind === 'size' ? ' of bytes' : ''}`;
-  }
-  // A time or a size of zero is allowed only if its form says so.
-  const least = form?.minimum ?? (kind === 'number' ? undefined : 1);
-  if (least !== undefined && value < least) return `must be at least ${least}`;
-  if (form?.exclusiveMinimum !== undefined && value <= form.exclusiveMinimum)
-    return `must be more than ${form.exclusiveMinimum}`;
-  if (form?.maximum !== undefined && value > form.maximum) return `must be at most ${form.maximum}`;
-  if ((whole || kind !== 'number') && !Number.isInteger(value)) return 'must be a whole number';
-  if (range === undefined) return undefined;
-  const { least: low = value, most = value, step = 1, fault } = range;
-  return value < low || value > most || value % step !== 0 ? fault : undefined;
 }
 
 /** A description of an input, or a port of the program's own. */
 function isSource(value: unknown): boolean {
   return (
-    has(value, 'start', 'stop') ||
+    hasFunctions(value, 'start', 'stop') ||
     (isFields(value) && ['can', 'obd', 'gnss', 'record'].some((kind) => isFields(value[kind])))
   );
 }

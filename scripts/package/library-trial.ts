@@ -78,9 +78,14 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
         const other = join(scratch, 'other');
         mkdirSync(other);
         const refused = spawn(root, 'npm', 'run', 'library', '--', '--into', other);
-        assert.match(refused.stderr, /has no package\.json: type "npm init --yes" there/);
-        writeFileSync(join(other, 'package.json'), '{ "private": true, "type": "module" }\n');
-        run(root, 'npm', 'run', 'library', '--', '--into', other);
+        assert.match(refused.stderr, /has no package\.json: type "npm init --yes && npm pkg set type=module" there/);
+        run(other, 'npm', 'init', '--yes');
+        run(other, 'npm', 'pkg', 'set', 'type=module');
+        const { stdout } = run(root, 'npm', 'run', 'library', '--', '--into', other);
+        assert.match(stdout, /installed in .*; see docs\/embedding\.md/);
+        const [first] = examplesOf('embedding');
+        writeFileSync(join(other, 'example.ts'), first?.code ?? '');
+        assert.match(run(other, process.execPath, 'example.ts').stdout.trim(), patternOf(first?.output ?? ''));
         assert.equal(run(other, 'npx', 'vigie', '--version').stdout.split('\n')[0], manifest.version);
       },
     },

@@ -483,7 +483,7 @@ test('inputs and buses must be the same', () => {
   };
   expect(checkInputs(configuration as NonNullable<typeof configuration>, profile)).toMatchObject([
     { file, line: 8, severity: 'error', message: 'profile car has no bus "radio" of frames' },
-    { file, line: 0, severity: 'warning', message: 'no input under can feeds bus rear of profile car' },
+    { file, line: 0, severity: 'warning', message: 'no CAN input feeds bus rear of profile car' },
   ]);
 });
 

@@ -307,6 +307,27 @@ test('an input without a bus feeds the only CAN bus of the profile', async () =>
   expect(log.lines).toEqual([]);
 });
 
+test('a source of the program feeds its buses, and the warning about another bus has the words of a program', async () => {
+  const log = new MemoryLog();
+  await createAgent({ vin: VIN, profile: 'bench', sources: [simulatedCar(), gpsd()], log });
+  expect(log.lines.map(({ fields }) => fields?.['problem'])).not.toContainEqual(expect.stringContaining('body'));
+  await createAgent({ vin: VIN, profile: 'bench', sources: [gpsd()], log });
+  expect(log.lines.map(({ fields }) => fields)).toContainEqual({
+    message: expect.any(String),
+    problem: 'no CAN input feeds bus body of profile bench',
+    fix: "add a source of it, such as socketcan('can0', { bus: 'body' })",
+  });
+});
+
+test('trips of the simulated car end in a program as they do on the bench', async () => {
+  const clock = new VirtualClock();
+  const agent = await started({ sources: [simulatedCar({ clock })], clock });
+  const trips: boolean[] = [];
+  agent.on('record', ({ kind, body }) => kind === 'trip' && trips.push((body as { done: boolean }).done));
+  await clock.settle(900_000, 1_000);
+  expect(trips).toContain(true);
+});
+
 test('an event that an agent does not have is refused by name, and so is a listener that is no function', async () => {
   const agent = await createAgent({ vin: VIN, profile: 'bench' });
   // @ts-expect-error the compiler refuses it as well

@@ -1,9 +1,13 @@
 /** What createAgent refuses: programs without a compiler get an error with a code, and no agent that works with half of it. */
 import { expect, test } from 'vitest';
-import { canLog } from '../../../assembly/library/can.ts';
+import { canLog, recordFrames, slcan, socketcan } from '../../../assembly/library/can.ts';
+import { gpsd, receiver } from '../../../assembly/library/gnss.ts';
+import { localInterface } from '../../../assembly/library/http.ts';
 import { type CreateAgentOptions, createAgent, VigieError } from '../../../assembly/library/index.ts';
 import { mqtt } from '../../../assembly/library/mqtt.ts';
+import { elm327, isotp } from '../../../assembly/library/obd.ts';
 import { directory, memoryStore } from '../../../assembly/library/store.ts';
+import { simulatedCar } from '../../../assembly/library/testing.ts';
 import { outboxSettings } from '../../../protocol/settings.ts';
 
 const sound = { vin: 'VF3VGEBENCH000001', profile: 'bench' };
@@ -15,8 +19,13 @@ const refused: [what: string, options: unknown, where: string, words: string][] 
   ['a VIN in small letters', { ...sound, vin: 'vf3vgebench000001' }, 'vin', 'capital letters'],
   ['options without a profile', { vin: sound.vin }, 'profile', 'generic-obd2'],
   ['an empty profile', { ...sound, profile: '' }, 'profile', 'the folder of a profile'],
-  ['an option that does not exist', { ...sound, sorces: [] }, 'sorces', 'is no option: did you mean sources?'],
-  ['an option like none', { ...sound, broker: 'x' }, 'broker', 'known are vin, profile, sources'],
+  [
+    'an option that does not exist',
+    { ...sound, sorces: [] },
+    'sorces',
+    'sorces: unknown option; did you mean sources?',
+  ],
+  ['an option like none', { ...sound, broker: 'x' }, 'broker', 'known: vin, profile, sources'],
   ['one source instead of a list', { ...sound, sources: { can: {} } }, 'sources', 'must be a list'],
   ['a source that is a text', { ...sound, sources: ['can0'] }, 'sources', "socketcan('can0')"],
   ['a source that is nothing', { ...sound, sources: [undefined] }, 'sources', 'must be a list'],
@@ -60,6 +69,7 @@ const refused: [what: string, options: unknown, where: string, words: string][] 
     'settings.outbox.limit',
     outboxSettings.limit.range?.fault ?? '',
   ],
+  ['limits of the profile', { ...sound, settings: { trips: {} } }, 'settings.trips', 'are in the profile'],
   ['a charge of 101 %', { ...sound, settings: { power: { battery: 101 } } }, 'settings.power.battery', 'at most 100'],
 ];
 for (const [what, options, where, words] of refused) {
@@ -83,10 +93,54 @@ test('mqtt() refuses an option that does not exist, and names the one that was m
     expect.objectContaining({
       code: 'usage.wrong',
       where: 'mqtt.ulr',
-      message: expect.stringContaining('is no option: '),
+      message: expect.stringContaining('unknown option; '),
     }),
   );
 });
+
+/** As a program without a compiler calls them. */
+const loose = {
+  canLog,
+  elm327,
+  gpsd,
+  isotp,
+  localInterface,
+  mqtt,
+  receiver,
+  recordFrames,
+  simulatedCar,
+  slcan,
+  socketcan,
+} as unknown as Readonly<Record<string, (...values: readonly unknown[]) => unknown>>;
+
+const refusedCalls: [name: string, values: unknown[], where: string, words: string][] = [
+  ['canLog', ['x.log', { speed: 'fast' }], 'canLog.speed', 'must be a number above 0'],
+  ['canLog', ['x.log', { speed: 0 }], 'canLog.speed', 'must be a number above 0'],
+  ['canLog', ['x.log', { sped: 2 }], 'canLog.sped', 'did you mean speed?'],
+  ['canLog', ['x.log', { loop: 'yes' }], 'canLog.loop', 'true or false'],
+  ['canLog', ['x.log', 'body'], 'canLog', 'the options must be an object with bus, speed, loop'],
+  ['canLog', [undefined], 'canLog', 'the name of a recording'],
+  ['socketcan', ['can0', { bus: 7 }], 'socketcan.bus', 'the name of a bus'],
+  ['slcan', ['/dev/ttyACM0', { bitrate: '500k' }], 'slcan.bitrate', 'bit/s'],
+  ['recordFrames', ['logs', { keeep: 3 }], 'recordFrames.keeep', 'did you mean keep?'],
+  ['recordFrames', ['logs', { keep: 0 }], 'recordFrames.keep', 'at least 1'],
+  ['elm327', ['/dev/rfcomm0', { protocol: 'can' }], 'elm327.protocol', 'must be one of '],
+  ['isotp', [{ over: 'body' }], 'isotp', 'the name of a bus'],
+  ['receiver', ['/dev/ttyUSB1', { clock: 1 }], 'receiver.clock', 'true or false'],
+  ['gpsd', [2947], 'gpsd', 'must be an address'],
+  ['simulatedCar', [{ scenario: 'drive' }], 'simulatedCar.scenario', 'one of loop, parked, day'],
+  ['localInterface', ['8080'], 'localInterface', 'a port from 0 to 65535'],
+  ['mqtt', ['mqtt://localhost'], 'mqtt', 'mqtt({ url:'],
+  ['mqtt', [{ url: 'mqtts://broker', crt: 'x' }], 'mqtt.crt', 'cert'],
+  ['mqtt', [{ url: 'mqtts://broker', cert: 'a.pem' }], 'mqtt.cert', 'the content of a PEM file, not its name'],
+];
+for (const [name, values, where, words] of refusedCalls) {
+  test(`${name}(${JSON.stringify(values).slice(1, -1)}) is refused, and the error names ${where}`, () => {
+    expect(() => loose[name]?.(...values)).toThrowError(
+      expect.objectContaining({ code: 'usage.wrong', where, message: expect.stringContaining(words) }),
+    );
+  });
+}
 
 test('createAgent says of a profile that does not exist which there are', async () => {
   await expect(createAgent({ ...sound, profile: 'peugoet' })).rejects.toMatchObject({
