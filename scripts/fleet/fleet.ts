@@ -1,8 +1,7 @@
 /** A fleet on hubs: drives, kills what can be killed, counts, and says what a message and a car cost. */
 import { setTimeout as after } from 'node:timers/promises';
-import { idOf } from '../../assembly/view.ts';
+import { defined } from '../../protocol/defined.ts';
 import { recordDrive } from '../scenarios/drive.ts';
-import { fleetVin } from './car.ts';
 import { costOf } from './cost.ts';
 import { Crowd, type CrowdOptions, dueAfter } from './crowd.ts';
 import {
@@ -15,9 +14,10 @@ import {
   startPostgres,
 } from './engines.ts';
 import { type BrokerFloor, brokerFloor, copyFloor } from './floors.ts';
+import { Questions } from './questions.ts';
 import { recutTelemetry } from './recut.ts';
 import { countStored, readingsIn } from './stored.ts';
-import { type FleetAnswers, type FleetMoment, type FleetOptions, type FleetReport, tableOf } from './table.ts';
+import { type FleetMoment, type FleetOptions, type FleetReport, tableOf } from './table.ts';
 
 /** Parts of the drive: when all cars have left, when the hub is killed, when PostgreSQL is. */
 const LEFT = 0.25;
@@ -27,10 +27,9 @@ const DATABASE_KILLED = 0.75;
 const HUB_AWAY = 3_000;
 const DATABASE_AWAY = 5_000;
 const NODE_AWAY = 5_000;
-/** Between two requests for Status, ms. */
-const ASK_EVERY = 100;
 /** No message came for so long: what is missing now is lost, ms. */
 const SILENCE = 60_000;
+const MAX_CONNECTING_MS = 600_000;
 
 /** Resolves with what went wrong, a line for each. */
 export async function runFleet(options: FleetOptions): Promise<readonly string[]> {
@@ -45,30 +44,13 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
     const whole = await recordDrive(minutes);
     const drive = options.readings === undefined ? whole : recutTelemetry(whole, options.readings);
     if (drive.length >= 65_000) return [`a car numbers up to 65,000 messages on a drive, and this has ${drive.length}`];
-    const readings = readingsIn(drive);
     const broker = await startBroker(make, ends);
-    let floor: BrokerFloor | undefined;
-    if (make !== undefined && options.nodes === 1) {
-      const seconds = Math.min(20, Math.max(5, (minutes * 60) / speed / 3));
-      tell(`${options.broker} alone, with a receiver that only acknowledges, for ${Math.round(seconds)} s`);
-      floor = await withOwnBroker(make, (alone) => brokerFloor(alone, { cars, speed, seconds, drive }));
-    }
+    const floor = make !== undefined && options.nodes === 1 ? await floorOf(make, options, drive, tell) : undefined;
     tell(`${kind} and hubs start`);
     const server = kind === 'postgresql' ? await startPostgres() : undefined;
     if (server !== undefined) ends.push(() => server.remove());
-    const hubs = (server !== undefined && broker !== undefined ? ['one', 'two'] : ['one']).map(
-      (name) =>
-        new FleetHub({
-          name,
-          ...(broker === undefined ? {} : { broker: broker.ports }),
-          ...(server?.url === undefined ? {} : { database: server.url }),
-        }),
-    );
-    for (const hub of hubs) {
-      ends.push(() => hub.remove());
-      await hub.start();
-    }
-    const [first] = hubs as [FleetHub, ...FleetHub[]];
+    const hubs = await startHubs(broker, server, ends);
+    const [first] = hubs;
     const database = server ?? sqliteIn(first.data);
     const empty = await database.size();
 
@@ -87,55 +69,16 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
     ends.push(() => crowd.end());
     const alone = costOf(...(broker?.pids ?? [])).resident;
     const connecting = performance.now();
-    for (let connected = 0; connected < cars; ) {
-      await after(cars > 1000 ? 1000 : 100);
-      connected = (await crowd.state()).connected;
-      if (performance.now() - connecting > 600_000)
-        return [`only ${connected} of ${cars} cars connected in 10 minutes`];
-    }
+    const connected = await untilConnected(crowd, cars);
+    if (connected < cars) return [`only ${connected} of ${cars} cars connected in 10 minutes`];
     const connectedIn = (performance.now() - connecting) / 1000;
     const connectionBytes = (costOf(...(broker?.pids ?? [])).resident - alone) / cars;
     tell(`${cars} cars are connected; each drives for ${Math.round(driving / 1000)} s`);
 
-    const questions = new Questions(hubs, cars);
-    const start = performance.now();
-    crowd.drive();
-    questions.begin();
-    const at = (part: number): Promise<void> => after(Math.max(0, start + part * driving - performance.now()));
-    const progress = setInterval(async () => {
-      const { connected, taken, arrived } = await crowd.state();
-      const due = dueAfter(performance.now() - start, crowded);
-      tell(`${connected} connected, ${taken} acknowledged of ${due} due by now, ${arrived} cars at their end`);
-    }, 10_000);
-    ends.unshift(async () => clearInterval(progress));
-    const moment = async (): Promise<FleetMoment> => ({
-      at: performance.now(),
-      hubs: costOf(...hubs.map(({ pid }) => pid)).cpu,
-      broker: costOf(...(broker?.pids ?? [])).cpu,
-      cars: costOf(crowd.pid).cpu,
-      database: costOf(server?.server?.pid ?? 0).cpu,
-      taken: (await Promise.all(hubs.map((hub) => hub.taken()))).reduce((sum, one) => sum + one, 0),
-    });
-    await at(LEFT);
-    const from = await moment();
-    questions.counted = true;
-    await at(HUB_KILLED);
-    const to = await moment();
-    questions.counted = false;
-    if (options.failures) await fail(first, broker, server, () => at(DATABASE_KILLED), tell);
-    let state = await crowd.state();
-    for (let changed = performance.now(); state.arrived < cars; ) {
-      await after(1000);
-      const next = await crowd.state();
-      if (next.taken !== state.taken) changed = performance.now();
-      state = next;
-      if (performance.now() - changed > SILENCE) break;
-    }
-    clearInterval(progress);
-    questions.end();
+    const fleet: DrivingFleet = { hubs, crowd, broker, server, dueAt: (elapsed) => dueAfter(elapsed, crowded) };
+    const { questions, from, to, state } = await driveFleet(fleet, options, driving, ends, tell);
     tell(`the broker has acknowledged ${state.taken} messages (${state.repeated} were sent again)`);
     await untilStored(database, state.taken, tell);
-    const { bytes, refused } = state;
     const stored = countStored(await database.payloads(), drive, cars);
     if (stored.lost > 0) for (const hub of hubs) say(`hub ${hub.name} said last:\n${hub.said}`);
     for (const hub of hubs) await hub.end('SIGTERM');
@@ -146,12 +89,12 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
     const report: FleetReport = {
       options,
       drive,
-      readings,
+      readings: readingsIn(drive),
       connectedIn,
       connectionBytes,
       acknowledged: state.taken,
       repeated: state.repeated,
-      mqttBytes: bytes,
+      mqttBytes: state.bytes,
       ...stored,
       databaseBytes,
       tables,
@@ -162,14 +105,120 @@ export async function runFleet(options: FleetOptions): Promise<readonly string[]
     say(tableOf(report));
     return [
       ...(state.arrived < cars ? [`${cars - state.arrived} cars did not come to their end`] : []),
-      ...(stored.lost > 0 ? [`${stored.lost} messages were lost`] : []),
-      ...(stored.duplicated > 0 ? [`${stored.duplicated} messages are there twice`] : []),
-      ...(stored.strange > 0 ? [`${stored.strange} messages are there that no car sent`] : []),
-      ...(refused === undefined ? [] : [`the broker refused a car: ${refused}`]),
+      ...faultsOf(stored),
+      ...(state.refused === undefined ? [] : [`the broker refused a car: ${state.refused}`]),
     ];
   } finally {
     for (const end of ends.toReversed()) await end();
   }
+}
+
+interface DrivingFleet {
+  readonly hubs: readonly [FleetHub, ...FleetHub[]];
+  readonly crowd: Crowd;
+  readonly broker: FleetBroker | undefined;
+  readonly server: FleetDatabase | undefined;
+  /** Messages that are due this long after the start of the drive, ms. */
+  dueAt(elapsed: number): number;
+}
+
+/** Drives all cars to their end, with the failures that the options ask for; the rates count from `from` to `to`. */
+async function driveFleet(
+  { hubs, crowd, broker, server, dueAt }: DrivingFleet,
+  { cars, failures }: FleetOptions,
+  driving: number,
+  ends: (() => Promise<void>)[],
+  tell: (text: string) => void,
+): Promise<{ questions: Questions; from: FleetMoment; to: FleetMoment; state: Awaited<ReturnType<Crowd['state']>> }> {
+  const questions = new Questions(hubs, cars);
+  const start = performance.now();
+  crowd.drive();
+  questions.begin();
+  const at = (part: number): Promise<void> => after(Math.max(0, start + part * driving - performance.now()));
+  const progress = setInterval(async () => {
+    const { connected, taken, arrived } = await crowd.state();
+    const due = dueAt(performance.now() - start);
+    tell(`${connected} connected, ${taken} acknowledged of ${due} due by now, ${arrived} cars at their end`);
+  }, 10_000);
+  ends.unshift(async () => clearInterval(progress));
+  const moment = async (): Promise<FleetMoment> => ({
+    at: performance.now(),
+    hubs: costOf(...hubs.map(({ pid }) => pid)).cpu,
+    broker: costOf(...(broker?.pids ?? [])).cpu,
+    cars: costOf(crowd.pid).cpu,
+    database: costOf(server?.server?.pid ?? 0).cpu,
+    taken: (await Promise.all(hubs.map((hub) => hub.taken()))).reduce((sum, one) => sum + one, 0),
+  });
+  await at(LEFT);
+  const from = await moment();
+  questions.counted = true;
+  await at(HUB_KILLED);
+  const to = await moment();
+  questions.counted = false;
+  if (failures) await fail(hubs[0], broker, server, () => at(DATABASE_KILLED), tell);
+  const state = await untilArrived(crowd, cars);
+  clearInterval(progress);
+  questions.end();
+  return { questions, from, to, state };
+}
+
+function faultsOf({ lost, duplicated, strange }: ReturnType<typeof countStored>): readonly string[] {
+  return [
+    ...(lost > 0 ? [`${lost} messages were lost`] : []),
+    ...(duplicated > 0 ? [`${duplicated} messages are there twice`] : []),
+    ...(strange > 0 ? [`${strange} messages are there that no car sent`] : []),
+  ];
+}
+
+async function floorOf(
+  make: () => FleetBroker,
+  { broker, cars, minutes, speed }: FleetOptions,
+  drive: Awaited<ReturnType<typeof recordDrive>>,
+  tell: (text: string) => void,
+): Promise<BrokerFloor> {
+  const seconds = Math.min(20, Math.max(5, (minutes * 60) / speed / 3));
+  tell(`${broker} alone, with a receiver that only acknowledges, for ${Math.round(seconds)} s`);
+  return await withOwnBroker(make, (alone) => brokerFloor(alone, { cars, speed, seconds, drive }));
+}
+
+/** Two hubs where they share a broker and a server, else one. */
+async function startHubs(
+  broker: FleetBroker | undefined,
+  server: FleetDatabase | undefined,
+  ends: (() => Promise<void>)[],
+): Promise<readonly [FleetHub, ...FleetHub[]]> {
+  const names = server !== undefined && broker !== undefined ? ['one', 'two'] : ['one'];
+  const hubs = names.map(
+    (name) => new FleetHub({ name, ...defined({ broker: broker?.ports, database: server?.url }) }),
+  );
+  for (const hub of hubs) {
+    ends.push(() => hub.remove());
+    await hub.start();
+  }
+  return hubs as [FleetHub, ...FleetHub[]];
+}
+
+/** @returns how many are connected: all, or those of ten minutes */
+async function untilConnected(crowd: Crowd, cars: number): Promise<number> {
+  const began = performance.now();
+  for (;;) {
+    await after(cars > 1000 ? 1000 : 100);
+    const { connected } = await crowd.state();
+    if (connected >= cars || performance.now() - began > MAX_CONNECTING_MS) return connected;
+  }
+}
+
+/** Resolves when all cars are at the end of their drive, or when none has sent anything for {@link SILENCE}. */
+async function untilArrived(crowd: Crowd, cars: number): ReturnType<Crowd['state']> {
+  let state = await crowd.state();
+  for (let changed = performance.now(); state.arrived < cars; ) {
+    await after(1000);
+    const next = await crowd.state();
+    if (next.taken !== state.taken) changed = performance.now();
+    state = next;
+    if (performance.now() - changed > SILENCE) break;
+  }
+  return state;
 }
 
 async function startBroker(
@@ -231,58 +280,4 @@ async function untilStored(database: FleetDatabase, expected: number, tell: (tex
     if (kept >= expected) break;
   }
   tell(`the database has ${kept} messages`);
-}
-
-/** Asks the hubs in turn for Status of some car, and the next one when a hub does not answer, as a caller of several does. */
-class Questions implements FleetAnswers {
-  /** Whether answers count now. */
-  counted = false;
-  readonly answers: number[] = [];
-  unheard = 0;
-  elsewhere = 0;
-  failed = 0;
-  readonly #hubs: readonly FleetHub[];
-  readonly #cars: number;
-  #timer: NodeJS.Timeout | undefined;
-  #asked = 0;
-
-  constructor(hubs: readonly FleetHub[], cars: number) {
-    this.#hubs = hubs;
-    this.#cars = cars;
-  }
-
-  begin(): void {
-    this.#timer = setInterval(() => void this.#ask(), ASK_EVERY);
-  }
-
-  end(): void {
-    clearInterval(this.#timer);
-  }
-
-  async #ask(): Promise<void> {
-    const { counted } = this;
-    const first = this.#asked++ % this.#hubs.length;
-    const path = `/fleets/local/vehicles/${idOf(fleetVin(Math.floor(Math.random() * this.#cars)))}/status`;
-    const began = performance.now();
-    for (const hub of [...this.#hubs.slice(first), ...this.#hubs.slice(0, first)]) {
-      const status = await statusOf(`${hub.url}${path}`);
-      if (status !== 200 && status !== 404) continue;
-      if (hub !== this.#hubs[first]) this.elsewhere++;
-      if (status === 404) this.unheard++;
-      else if (counted) this.answers.push(performance.now() - began);
-      return;
-    }
-    this.failed++;
-  }
-}
-
-/** Undefined: the hub is killed. */
-async function statusOf(url: string): Promise<number | undefined> {
-  try {
-    const response = await fetch(url);
-    await response.arrayBuffer();
-    return response.status;
-  } catch {
-    return undefined;
-  }
 }

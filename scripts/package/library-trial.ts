@@ -29,6 +29,17 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
   const project = join(scratch, 'project');
   const tarball = join(scratch, `vigie-${manifest.version}.tgz`);
   return [
+    ...packingChecks(scratch, tarball),
+    ...installationChecks(scratch, project, tarball),
+    ...exampleChecks(project),
+    ...NODES.map((version) => nodeCheck(version, scratch, project)),
+    ...cloneChecks(join(scratch, 'clean')),
+    ...releaseChecks(join(scratch, 'release')),
+  ];
+}
+
+function packingChecks(scratch: string, tarball: string): readonly LibraryCheck[] {
+  return [
     {
       sentence: 'the package for npm is built, and npm would publish it without a warning',
       act: async () => {
@@ -63,6 +74,11 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
         assert.deepEqual([status, /npm run library && npm pack/.test(stderr)], [2, true], stderr);
       },
     },
+  ];
+}
+
+function installationChecks(scratch: string, project: string, tarball: string): readonly LibraryCheck[] {
+  return [
     {
       sentence: 'in an empty project it brings no Node, and nothing that only some sub-paths need',
       act: async () => {
@@ -122,6 +138,11 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
         }
       },
     },
+  ];
+}
+
+function exampleChecks(project: string): readonly LibraryCheck[] {
+  return [
     {
       sentence:
         'a strict compiler reads all declarations without the optional packages, in each way of finding modules',
@@ -135,7 +156,7 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
           ['node16', 'node16'],
           ['esnext', 'bundler'],
         ] as const) {
-          compile(file, '--module', module, '--moduleResolution', resolution, '--skipLibCheck', 'false');
+          compile(project, file, '--module', module, '--moduleResolution', resolution, '--skipLibCheck', 'false');
         }
       },
     },
@@ -149,38 +170,39 @@ export function libraryChecks(scratch: string): readonly LibraryCheck[] {
           assert.equal(language, 'ts');
           const file = fileOf(name);
           writeFileSync(join(project, file), code);
-          compile(file, '--module', 'nodenext', '--skipLibCheck');
+          compile(project, file, '--module', 'nodenext', '--skipLibCheck');
           const { stdout } = run(project, process.execPath, '--disable-warning=ExperimentalWarning', file);
           assert.match(stdout.trim(), patternOf(output));
         },
       })),
     ),
-    ...NODES.map((version) => ({
-      sentence: `all of them run on Node ${version}, and the program too`,
-      act: async () => {
-        const folder = join(scratch, `node-${version}`);
-        const name = `node-linux-${process.arch}`;
-        installInto(folder, `${name}@${version}`);
-        const node = join(folder, 'node_modules', name, 'bin/node');
-        assert.match(run(project, node, '--version').stdout, new RegExp(`^v${version}\\.`));
-        const program = join(project, 'node_modules', manifest.name, manifest.bin.vigie);
-        assert.equal(run(project, node, program, '--version').stdout.split('\n')[0], manifest.version);
-        for (const { name: example, output } of PAGES.flatMap(examplesOf)) {
-          const { stdout } = run(project, node, '--disable-warning=ExperimentalWarning', fileOf(example));
-          assert.match(stdout.trim(), patternOf(output), example);
-        }
-      },
-    })),
-    ...cloneChecks(join(scratch, 'clean')),
-    ...releaseChecks(join(scratch, 'release')),
   ];
+}
 
-  /** As a user's compiler would, with the declarations of the package; those of Node come with it, by way of mqtt. */
-  function compile(file: string, ...options: readonly string[]): void {
-    const compiler = join(root, 'node_modules/typescript/bin/tsc');
-    const strict = ['--ignoreConfig', '--strict', '--noEmit', '--target', 'es2024', '--types', 'node'];
-    run(project, process.execPath, compiler, ...strict, ...options, file);
-  }
+function nodeCheck(version: string, scratch: string, project: string): LibraryCheck {
+  return {
+    sentence: `all of them run on Node ${version}, and the program too`,
+    act: async () => {
+      const folder = join(scratch, `node-${version}`);
+      const name = `node-linux-${process.arch}`;
+      installInto(folder, `${name}@${version}`);
+      const node = join(folder, 'node_modules', name, 'bin/node');
+      assert.match(run(project, node, '--version').stdout, new RegExp(`^v${version}\\.`));
+      const program = join(project, 'node_modules', manifest.name, manifest.bin.vigie);
+      assert.equal(run(project, node, program, '--version').stdout.split('\n')[0], manifest.version);
+      for (const { name: example, output } of PAGES.flatMap(examplesOf)) {
+        const { stdout } = run(project, node, '--disable-warning=ExperimentalWarning', fileOf(example));
+        assert.match(stdout.trim(), patternOf(output), example);
+      }
+    },
+  };
+}
+
+/** As a user's compiler would, with the declarations of the package; those of Node come with it, by way of mqtt. */
+function compile(project: string, file: string, ...options: readonly string[]): void {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const strict = ['--ignoreConfig', '--strict', '--noEmit', '--target', 'es2024', '--types', 'node'];
+  run(project, process.execPath, compiler, ...strict, ...options, file);
 }
 
 interface Example {

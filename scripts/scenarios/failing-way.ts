@@ -83,14 +83,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const startAt = timeOfDay(options.from);
   const clock = new VirtualClock(MIDNIGHT + startAt);
   const store = await openStore(join(data, 'outbox'), { now: () => clock.now() });
-  const link = new MqttLink({
-    url: relay.url,
-    vin: VIN,
-    log: silent,
-    keepalive: 1,
-    backoff: { first: 1000 / speed, longest: 60_000 / speed },
-    connectTimeout: 1000,
-  });
+  const link = linkThrough(relay, speed);
   const { agent, park } = await startDrive(
     {
       clock,
@@ -108,17 +101,10 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     (started) => link.open(started),
   );
 
-  const planned = troubles({ seed, length, every: options.every, outage: options.outage });
-  const way = new Way(relay, broker);
+  const way = new Way(relay, broker, troubles({ seed, length, every: options.every, outage: options.outage }));
   const samples: SoakProgress[] = [];
-  let next = 0;
   for (let elapsed = 0; elapsed < length; elapsed += STEP) {
     await way.pass(elapsed);
-    const trouble = planned[next];
-    if (trouble !== undefined && trouble.at <= elapsed) {
-      next++;
-      await way.begin(trouble, elapsed);
-    }
     clock.advance(STEP);
     if (elapsed % (length / 24) < STEP) {
       const sample = { elapsed, published: account.published, waiting: agent.waiting, memory: held() };
@@ -128,7 +114,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
     const ahead = began + elapsed / speed - performance.now();
     await (ahead > 1 ? until(ahead) : new Promise((resolve) => setImmediate(resolve)));
   }
-  await way.pass(Number.POSITIVE_INFINITY);
+  await way.end(Number.POSITIVE_INFINITY);
   await park();
 
   // The rest of the day is over: what waits goes out over a way without troubles.
@@ -136,13 +122,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   while (agent.waiting > 0) await until(20);
   await agent.stop();
   clearInterval(passing);
-  // What the broker still has for the receiver comes before this.
-  await new Promise<void>((resolve, reject) => {
-    cloud
-      .subscribe('soak/barrier', () => resolve())
-      .then(() => cloud.publish('soak/barrier', new Uint8Array(1)))
-      .catch(reject);
-  });
+  await allDelivered(cloud);
   // The agent waits for the last acknowledgements for a bounded car time, which is short here.
   account.settle(store.outbox.entries());
   const { counts } = link.health();
@@ -154,7 +134,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   rmSync(data, { recursive: true, force: true });
   return {
     account,
-    troubles: planned.slice(0, next),
+    troubles: way.begun,
     link: counts,
     samples,
     faults: agent.faults,
@@ -162,18 +142,50 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   };
 }
 
-/** The way between car and broker, in one trouble at a time. */
+function linkThrough({ url }: Relay, speed: number): MqttLink {
+  const backoff = { first: 1000 / speed, longest: 60_000 / speed };
+  return new MqttLink({ url, vin: VIN, log: silent, keepalive: 1, backoff, connectTimeout: 1000 });
+}
+
+/** Resolves when everything that the broker holds for the receiver has arrived: messages keep their order. */
+function allDelivered(cloud: CloudClient): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    cloud
+      .subscribe('soak/barrier', () => resolve())
+      .then(() => cloud.publish('soak/barrier', new Uint8Array(1)))
+      .catch(reject);
+  });
+}
+
+/** The route between car and broker, in one trouble at a time. */
 class Way {
   readonly #relay: Relay;
   readonly #broker: MosquittoRig;
+  readonly #planned: readonly Trouble[];
+  #next = 0;
   #trouble: (Trouble & { readonly until: number }) | undefined;
 
-  constructor(relay: Relay, broker: MosquittoRig) {
+  constructor(relay: Relay, broker: MosquittoRig, planned: readonly Trouble[]) {
     this.#relay = relay;
     this.#broker = broker;
+    this.#planned = planned;
   }
 
-  async begin(trouble: Trouble, elapsed: number): Promise<void> {
+  /** Troubles that have begun. */
+  get begun(): readonly Trouble[] {
+    return this.#planned.slice(0, this.#next);
+  }
+
+  /** As {@link end}, and begins the next trouble that is due. */
+  async pass(elapsed: number): Promise<void> {
+    await this.end(elapsed);
+    const trouble = this.#planned[this.#next];
+    if (trouble === undefined || trouble.at > elapsed) return;
+    this.#next++;
+    await this.#begin(trouble, elapsed);
+  }
+
+  async #begin(trouble: Trouble, elapsed: number): Promise<void> {
     if (trouble.kind === 'cut') {
       this.#relay.cut();
       return;
@@ -183,8 +195,8 @@ class Way {
     else this.#relay.hold();
   }
 
-  /** Ends the trouble when its time is over. */
-  async pass(elapsed: number): Promise<void> {
+  /** Ends the trouble if its time is over. */
+  async end(elapsed: number): Promise<void> {
     if (this.#trouble === undefined || elapsed < this.#trouble.until) return;
     const { kind } = this.#trouble;
     this.#trouble = undefined;

@@ -65,6 +65,7 @@ export class CandumpParser implements LogParser {
    * checking every character.
    * @returns the start of the first line that is not of this form or might reach beyond `end`.
    */
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one loop without calls, in which the compiler keeps the arrays
   private scan(bytes: Uint8Array, from: number, end: number): number {
     const { recording } = this;
     const { batch, names } = recording;

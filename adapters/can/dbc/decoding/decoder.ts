@@ -138,6 +138,7 @@ export class DbcDecoder implements FrameDecoder {
    * before, compares each with it and lets those that differ wait to be decoded.
    * @returns the first frame that is of another kind, or the next one when a record is full.
    */
+  // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one loop without calls, in which the compiler keeps the arrays
   #selectClassic(batch: FrameBatch, start: number): number {
     const { id, bus, length, offset } = batch;
     const count = batch.count | 0;

@@ -1,0 +1,62 @@
+/** Requests to the hubs of a fleet while it drives. */
+import { idOf } from '../../assembly/view.ts';
+import { fleetVin } from './car.ts';
+import type { FleetHub } from './engines.ts';
+import type { FleetAnswers } from './table.ts';
+
+/** Between two requests for Status. */
+const ASK_INTERVAL_MS = 100;
+
+/** Asks the hubs in turn for Status of some car, and the next one when a hub does not answer, as a caller of several does. */
+export class Questions implements FleetAnswers {
+  /** Whether answers count now. */
+  counted = false;
+  readonly answers: number[] = [];
+  unheard = 0;
+  elsewhere = 0;
+  failed = 0;
+  readonly #hubs: readonly FleetHub[];
+  readonly #cars: number;
+  #timer: NodeJS.Timeout | undefined;
+  #asked = 0;
+
+  constructor(hubs: readonly FleetHub[], cars: number) {
+    this.#hubs = hubs;
+    this.#cars = cars;
+  }
+
+  begin(): void {
+    this.#timer = setInterval(() => void this.#ask(), ASK_INTERVAL_MS);
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #ask(): Promise<void> {
+    const { counted } = this;
+    const first = this.#asked++ % this.#hubs.length;
+    const path = `/fleets/local/vehicles/${idOf(fleetVin(Math.floor(Math.random() * this.#cars)))}/status`;
+    const began = performance.now();
+    for (const hub of [...this.#hubs.slice(first), ...this.#hubs.slice(0, first)]) {
+      const status = await statusOf(`${hub.url}${path}`);
+      if (status !== 200 && status !== 404) continue;
+      if (hub !== this.#hubs[first]) this.elsewhere++;
+      if (status === 404) this.unheard++;
+      else if (counted) this.answers.push(performance.now() - began);
+      return;
+    }
+    this.failed++;
+  }
+}
+
+/** Undefined: the hub is killed. */
+async function statusOf(url: string): Promise<number | undefined> {
+  try {
+    const response = await fetch(url);
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return undefined;
+  }
+}
