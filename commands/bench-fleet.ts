@@ -1,17 +1,23 @@
 /** `vigie bench --cars N`: simulated cars on a hub, in one process. */
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { SystemClock } from '../adapters/clock/system.ts';
 import { type Level, StreamLog } from '../adapters/logging/stream.ts';
 import { fleetCar } from '../adapters/simulated/fleet.ts';
 import type { ScenarioName } from '../adapters/simulated/index.ts';
+import type { Log } from '../agent/ports.ts';
 import type { Car } from '../assembly/car.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { benchVehicle } from '../assembly/simulation.ts';
+import { digestOf } from '../hub/start/clients.ts';
 import { startHub } from '../hub/start/hub.ts';
+import { type HubPlace, isHubPlace, openRegistry } from '../hub/start/registry.ts';
 import { counted } from '../protocol/counted.ts';
+import { VigieError } from '../protocol/errors.ts';
 import type { MapTiles } from '../protocol/interface/own/car-description.ts';
 import { benchCallbacks } from './bench-callbacks.ts';
 import { startBenchCar } from './bench-car.ts';
+import { checkedId } from './hub-registry.ts';
 import { chosenPorts } from './ports.ts';
 import { programName } from './program-name.ts';
 import { untilSignal } from './signals.ts';
@@ -22,6 +28,8 @@ const REPORT_EVERY = 30_000;
 export interface BenchFleetOptions {
   readonly data: string;
   readonly cars: number;
+  /** Fleet in which the cars are registered; omitted: the hub has no registry. */
+  readonly fleet: string | undefined;
   readonly port?: number;
   readonly http?: number;
   readonly log: Level;
@@ -38,6 +46,7 @@ function vinOfCar(index: number): string {
 export async function benchFleet({
   data,
   cars: number,
+  fleet,
   log: level,
   scenario,
   tiles,
@@ -46,16 +55,19 @@ export async function benchFleet({
   const signalled = untilSignal();
   const clock = new SystemClock();
   const log = new StreamLog(process.stderr, level);
-  const ports = await chosenPorts(asked);
   makeDirectory(data);
+  const place = { data: join(data, 'hub') };
+  const vins = Array.from({ length: number }, (_, index) => vinOfCar(index));
+  const passwords = await registerCars(place, vins, fleet, log);
+  const ports = await chosenPorts(asked);
   const callbacks = benchCallbacks(data);
-  const hub = await startHub({ data: join(data, 'hub'), callbacks, ...ports, ...(tiles && { tiles }), clock, log });
+  const hub = await startHub({ ...place, callbacks, ...ports, ...(tiles && { tiles }), clock, log });
   ports.say(hub.broker, hub.interface.url);
   let messages = 0;
   const cars: Car[] = [];
   const vehicle = benchVehicle(scenario);
-  for (let index = 0; index < number; index++) {
-    const vin = vinOfCar(index);
+  for (const [index, vin] of vins.entries()) {
+    const password = passwords.get(vin);
     await new Promise<void>((heard, failed) => {
       const published = (): void => {
         messages++;
@@ -68,27 +80,15 @@ export async function benchFleet({
         scenario,
         ...fleetCar(index, scenario),
         trust: hub.trust,
-        mqtt: { url: hub.broker },
+        mqtt: { url: hub.broker, ...(password === undefined ? {} : { username: vin, password }) },
         published,
         clock,
         log,
       }).then((car) => cars.push(car), failed);
     });
   }
-  const { url } = hub.interface;
-  const first = `${url}/vigie/v1/vehicles/${vinOfCar(0)}`;
-  process.stdout.write(`ready: ${counted(number, 'car', 'cars')} on a hub at ${hub.broker}
-The page: ${url}/ shows all cars.
-The HTTP interface of all cars: ${url}/docs for people, ${url}/fleets/local/vehicles for programs.
-Records, keys and the database are in ${data}; a second start goes on with them.
-Try in another terminal:
-  curl ${url}/fleets/local/trips
-  curl ${first}/numbers
-  curl -X POST -H 'Content-Type: application/json' -d '{"door": {"state": "Locked"}}' ${first}/remotes
-  ${programName} watch ${vinOfCar(number - 1)} --broker ${hub.broker}
-  ${programName} hub list --data ${join(data, 'hub')}
-Ctrl-C ends the bench.
-`);
+  const shown = { number, fleet, broker: hub.broker, url: hub.interface.url, data, hubData: place.data };
+  process.stdout.write(fleet === undefined ? introduceOpen(shown) : introduceRegistered({ ...shown, fleet }));
   const reporting = setInterval(() => {
     process.stdout.write(`${counted(messages, 'message', 'messages')} acknowledged\n`);
   }, REPORT_EVERY);
@@ -97,4 +97,73 @@ Ctrl-C ends the bench.
   process.stdout.write('stopping\n');
   await Promise.all(cars.map((car) => car.stop()));
   await hub.stop();
+}
+
+/** Registers the cars of the bench, each with a new password, in a hub that does not run yet. */
+async function registerCars(
+  place: HubPlace,
+  vins: readonly string[],
+  fleet: string | undefined,
+  log: Log,
+): Promise<ReadonlyMap<string, string>> {
+  const passwords = new Map<string, string>();
+  if (fleet === undefined && !isHubPlace(place)) return passwords;
+  const { registry, close } = await openRegistry(place, log);
+  try {
+    if (fleet === undefined) {
+      if (!(await registry.inUse())) return passwords;
+      throw new VigieError(
+        'usage.wrong',
+        `the hub of this bench has a registry: add --fleet NAME, or end it with vigie hub open --yes --data ${place.data}`,
+      );
+    }
+    for (const vin of vins) {
+      const password = randomBytes(32).toString('base64url');
+      await registry.add(vin, [{ kind: 'fleet', id: checkedId(fleet) }], Date.now());
+      await registry.setPassword(vin, digestOf(password));
+      passwords.set(vin, password);
+    }
+    return passwords;
+  } finally {
+    await close();
+  }
+}
+
+interface ShownFleet {
+  readonly number: number;
+  readonly fleet: string | undefined;
+  readonly broker: string;
+  /** Of the interface. */
+  readonly url: string;
+  readonly data: string;
+  readonly hubData: string;
+}
+
+function introduceOpen({ number, broker, url, data, hubData }: ShownFleet): string {
+  const first = `${url}/vigie/v1/vehicles/${vinOfCar(0)}`;
+  return `ready: ${counted(number, 'car', 'cars')} on a hub at ${broker}
+The page: ${url}/ shows all cars.
+The HTTP interface of all cars: ${url}/docs for people, ${url}/fleets/local/vehicles for programs.
+Records, keys and the database are in ${data}; a second start goes on with them.
+Try in another terminal:
+  curl ${url}/fleets/local/trips
+  curl ${first}/numbers
+  curl -X POST -H 'Content-Type: application/json' -d '{"door": {"state": "Locked"}}' ${first}/remotes
+  ${programName} watch ${vinOfCar(number - 1)} --broker ${broker}
+  ${programName} hub list --data ${hubData}
+Ctrl-C ends the bench.
+`;
+}
+
+function introduceRegistered({ number, fleet, broker, url, data, hubData }: ShownFleet & { fleet: string }): string {
+  return `ready: ${counted(number, 'car', 'cars')} of the fleet ${fleet} on a hub at ${broker}
+The page: ${url}/ shows the cars to those who have a token.
+The HTTP interface of all cars: ${url}/docs for people, ${url}/fleets/${fleet}/vehicles for programs.
+Records, keys and the database are in ${data}; a second start goes on with them.
+Try in another terminal:
+  ${programName} hub token --fleet ${fleet} --scopes all --data ${hubData} > token
+  curl -H "Authorization: Bearer $(cat token)" ${url}/fleets/${fleet}/trips
+  ${programName} hub list --data ${hubData}
+Ctrl-C ends the bench.
+`;
 }

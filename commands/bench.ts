@@ -39,6 +39,7 @@ interface Options {
   readonly data: string;
   readonly vin: string;
   readonly cars?: number;
+  readonly fleet?: string;
   readonly lan?: true;
   readonly agent?: true;
   readonly broker?: string;
@@ -64,6 +65,7 @@ for the next start.`,
     .option('--data <dir>', 'directory of records and keys', benchDirectory)
     .option('--vin <vin>', 'the car’s identification number', vinOf, BENCH_VIN)
     .option('--cars <number>', 'so many cars, on a hub of their own (see `vigie hub`)', carsOf)
+    .option('--fleet <name>', 'with --cars: registers the cars in this fleet, so that users need tokens')
     .option('--broker <url>', 'use this broker instead of the embedded one')
     .option('--username <name>', 'user name at that broker')
     .option('--password-file <file>', 'file that contains only the password for that broker')
@@ -99,6 +101,9 @@ async function bench(options: Options): Promise<void> {
   if (options.agent === true) return (await import('./bench-agent.ts')).benchAgent();
   const tiles = tilesIn(options);
   if (options.cars !== undefined) return benchCars(options, options.cars, tiles);
+  if (options.fleet !== undefined) {
+    throw new VigieError('usage.wrong', '--fleet is for the cars of a hub: add --cars, or leave it out');
+  }
   const { data, vin, scenario } = options;
   const login = benchLogin(options);
   makeDirectory(data);
@@ -184,7 +189,7 @@ async function benchCars(options: Options, cars: number, tiles: MapTiles | undef
     const option = options.lan === true ? '--lan' : '--scene';
     throw new VigieError('usage.wrong', `${option} is for one car: leave out --cars or ${option}`);
   }
-  return (await import('./bench-fleet.ts')).benchFleet({ ...options, cars, tiles });
+  return (await import('./bench-fleet.ts')).benchFleet({ ...options, cars, fleet: options.fleet, tiles });
 }
 
 function benchLogin(options: Options): ReturnType<typeof loginOf> {

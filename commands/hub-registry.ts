@@ -4,6 +4,7 @@ import { Command, Option } from 'commander';
 import { StreamLog } from '../adapters/logging/stream.ts';
 import type { Owner, RegisteredCar } from '../hub/core/registry.ts';
 import { type HubPlace, isHubPlace, type OpenRegistry, openRegistry } from '../hub/start/registry.ts';
+import { counted } from '../protocol/counted.ts';
 import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { isVin } from '../protocol/topics.ts';
@@ -54,6 +55,27 @@ export function forgetCarCommand(): Command {
           throw new VigieError('request.unknown', `the hub has nothing of a car "${vin}"`);
         }
         process.stdout.write(`${vin}: forgotten\n`);
+      }),
+    );
+}
+
+export function openHubCommand(): Command {
+  return new Command('open')
+    .configureHelp(placeHelp)
+    .description(
+      'ends the registry: on its own machine the hub then accepts every car, and no request needs a token. Registrations, ' +
+        'passwords, certificates and tokens end; what the cars sent stays. A hub that listens beyond its machine refuses everybody',
+    )
+    .option('--yes', 'ends the registry; without it the command only says what would end')
+    .action((options: { yes?: boolean }, command: Command) =>
+      withRegistry(command, async ({ registry }) => {
+        if (!(await registry.inUse())) throw new VigieError('usage.wrong', 'this hub has no registry');
+        const cars = counted((await registry.cars()).length, 'registered car', 'registered cars');
+        if (options.yes !== true) {
+          throw new VigieError('usage.wrong', `this ends the access control of the hub and ${cars}: say --yes`);
+        }
+        await registry.end(Date.now());
+        process.stdout.write('the hub has no registry any more\n');
       }),
     );
 }
@@ -117,7 +139,7 @@ export function checkedVin(vin: string): string {
 }
 
 /** It is part of addresses. */
-function checkedId(id: string): string {
+export function checkedId(id: string): string {
   if (/^[A-Za-z0-9._@-]{1,64}$/.test(id)) return id;
   throw new VigieError('usage.wrong', `"${id}" is no name: use up to 64 letters, digits and . _ @ -`);
 }

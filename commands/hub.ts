@@ -10,7 +10,7 @@ import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { addCarCommand } from './hub-add.ts';
 import { DEFAULT_DATA, type PlaceOptions, placeOf } from './hub-place.ts';
-import { forgetCarCommand, listCarsCommand, removeCarCommand } from './hub-registry.ts';
+import { forgetCarCommand, listCarsCommand, openHubCommand, removeCarCommand } from './hub-registry.ts';
 import { rolloutCommand } from './hub-rollout.ts';
 import { hubTokenCommand } from './hub-token.ts';
 import {
@@ -64,6 +64,7 @@ the next start continues with the same data.`,
     .addCommand(addCarCommand())
     .addCommand(removeCarCommand())
     .addCommand(forgetCarCommand())
+    .addCommand(openHubCommand())
     .addCommand(listCarsCommand())
     .addCommand(hubTokenCommand())
     .addCommand(rolloutCommand());

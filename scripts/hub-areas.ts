@@ -59,6 +59,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
   ],
   // A car added, enrolled, expired, renewed, removed, refused and forgotten; who sees what, and what the broker lets whom do.
   enrol: [
+    'test/hub/core/registry-state.test.ts',
     'test/hub/start/enrolment.test.ts',
     'test/hub/start/folder.test.ts',
     'test/assembly/renewal.test.ts',

@@ -19,13 +19,16 @@ const NONE: ReadonlySet<string> = new Set();
 
 export class RegistryStates {
   readonly #registry: Registry;
+  readonly #staysInUse: boolean;
   #state: RegistryState | undefined;
   #reading: Promise<RegistryState> | undefined;
   /** Begins when {@link #reading} ends: a read that has begun may not see a change that its caller knows of. */
   #next: Promise<RegistryState> | undefined;
 
-  constructor(registry: Registry) {
+  /** @param staysInUse others than this machine reach the hub: nobody may use it when the registry ends */
+  constructor(registry: Registry, staysInUse = false) {
     this.#registry = registry;
+    this.#staysInUse = staysInUse;
   }
 
   /** Reads all of it when it has changed, else its number only. Rejects with `store.failed`. */
@@ -68,7 +71,7 @@ export class RegistryStates {
     }
     this.#state = {
       version,
-      inUse,
+      inUse: inUse || this.#staysInUse,
       fleets,
       isIssued: (token) => tokens.has(token),
       isActive: (vin) => active.has(vin),

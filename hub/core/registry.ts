@@ -113,6 +113,11 @@ export interface Registry {
   cleared(vin: string): Promise<void>;
   /** The broker may retain something of a forgotten car again; changes nothing for other cars. */
   clearAgain(vin: string): Promise<void>;
+  /**
+   * Erases all registered cars, fleets and users, revokes certificates and withdraws tokens: the registry is no longer in use.
+   * The data of the cars stay. Rejects with `usage.wrong` while a fleet or user has monitors, which would then be for all cars.
+   */
+  end(at: number): Promise<void>;
   /** By VIN. */
   cars(): Promise<readonly RegisteredCar[]>;
   car(vin: string): Promise<RegisteredCar | undefined>;

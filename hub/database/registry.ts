@@ -310,6 +310,28 @@ export class SqlRegistry implements Registry {
     }
   }
 
+  async end(at: number): Promise<void> {
+    const monitored = await this.#database.select(
+      `SELECT DISTINCT monitors.kind AS kind, owner FROM monitors
+       JOIN owners ON owners.kind = monitors.kind AND owners.id = monitors.owner ORDER BY 1, 2`,
+    );
+    if (monitored.length > 0) {
+      const names = monitored.map(({ kind, owner }) => `${kind} ${owner}`).join(', ');
+      throw new VigieError(
+        'usage.wrong',
+        `monitors of ${names} would then be for all cars: delete them at the interface first`,
+      );
+    }
+    await this.#database.write([
+      ["DELETE FROM owned_cars WHERE kind IN ('fleet', 'user')"],
+      ['UPDATE certificates SET revoked = coalesce(revoked, ?), vin = NULL', at],
+      ['UPDATE tokens SET withdrawn = coalesce(withdrawn, ?)', at],
+      ['DELETE FROM cars WHERE vin NOT IN (SELECT vin FROM owned_cars)'],
+      ["DELETE FROM owners WHERE kind IN ('fleet', 'user')"],
+      CHANGED,
+    ]);
+  }
+
   async cars(): Promise<readonly RegisteredCar[]> {
     const cars: RegisteredCar[] = [];
     for (let after = ''; ; ) {

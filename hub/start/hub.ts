@@ -32,6 +32,7 @@ import { LiveFeed } from '../core/live.ts';
 import { HubMeasures } from '../core/measures.ts';
 import { FleetOverview } from '../core/overview.ts';
 import type { NumbersStore, Timer } from '../core/ports.ts';
+import type { Registry } from '../core/registry.ts';
 import { RegistryStates } from '../core/registry-state.ts';
 import { ResendRequests } from '../core/resend.ts';
 import { Retention, type RetentionDays } from '../core/retention.ts';
@@ -163,8 +164,9 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     publish: (topic, payload) => broker.publish(topic, payload),
   });
   const monitors = startMonitorSync({ store: monitorStore, commands, clock, log }, teardowns);
-  const states = new RegistryStates(registry);
-  await requireProtection(hosts, secure, states);
+  const exposed = exposedHost(hosts);
+  if (exposed !== undefined) await requireProtection(exposed, secure, registry);
+  const states = new RegistryStates(registry, exposed !== undefined);
   // A hub without enrolment does not load what makes certificates.
   const certificates = secure && (await import('./enrolment.ts'));
   const own = secure && (await certificates?.openCertificates(data, secure.names, clock.now()));
@@ -440,18 +442,17 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   };
 }
 
-/** @throws VigieError `usage.wrong` where others than the machine itself could use the hub unasked or unencrypted */
-async function requireProtection(
-  { broker = LOCAL, http = LOCAL }: NonNullable<HubOptions['hosts']> = {},
-  secure: SecureHub | undefined,
-  states: RegistryStates,
-): Promise<void> {
-  const where = [broker, http].find((host) => !isLoopback(host));
-  if (where === undefined) return;
+/** An address on which others than the machine itself reach broker or interface. */
+function exposedHost({ broker = LOCAL, http = LOCAL }: NonNullable<HubOptions['hosts']> = {}): string | undefined {
+  return [broker, http].find((host) => !isLoopback(host));
+}
+
+/** @throws VigieError `usage.wrong` where others could use the hub unasked or unencrypted */
+async function requireProtection(where: string, secure: SecureHub | undefined, registry: Registry): Promise<void> {
   if (secure === undefined) {
     throw new VigieError('usage.wrong', 'a hub that listens beyond this machine needs TLS: --tls', { where });
   }
-  if ((await states.current()).inUse) return;
+  if (await registry.inUse()) return;
   const text = 'a hub that listens beyond this machine needs access control: register a car first (vigie hub add)';
   throw new VigieError('usage.wrong', text, { where });
 }

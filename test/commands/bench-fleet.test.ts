@@ -18,7 +18,7 @@ async function get(url: string): Promise<any> {
   return (await fetch(url)).json();
 }
 
-async function start(): Promise<{ readonly running: VigieProcess; readonly url: string }> {
+async function start(...more: string[]): Promise<{ readonly running: VigieProcess; readonly url: string }> {
   bench = new VigieProcess([
     'bench',
     '--cars',
@@ -31,6 +31,7 @@ async function start(): Promise<{ readonly running: VigieProcess; readonly url: 
     '0',
     '--scenario',
     'parked',
+    ...more,
   ]);
   await bench.says('Ctrl-C ends the bench.');
   return { running: bench, url: /http:\/\/127\.0\.0\.1:\d+/.exec(bench.output)?.[0] ?? '' };
@@ -71,8 +72,32 @@ test('three cars of the bench are served by the hub, obey it, and are there agai
   expect(await second.running.end('SIGINT')).toBe(0);
 });
 
+test('registered cars of the bench are shown to those who have a token, and the way back ends that', async () => {
+  const hub = join(folder, 'hub');
+  const first = await start('--fleet', 'north');
+  const url = `${first.url}/fleets/north/vehicles`;
+  expect((await fetch(url)).status).toBe(401);
+  const { stdout } = await vigie('hub', 'token', '--fleet', 'north', '--data', hub);
+  const headers = { authorization: `Bearer ${stdout.trim()}` };
+  let seen: readonly string[] = [];
+  while (seen.length < vins.length) {
+    const { _embedded } = (await (await fetch(url, { headers })).json()) as { readonly _embedded: { readonly vehicles: readonly { readonly vin: string }[] } };
+    seen = _embedded.vehicles.map(({ vin }) => vin).sort();
+  }
+  expect(seen).toEqual(vins);
+  expect(await first.running.end('SIGINT')).toBe(0);
+
+  const closed = await vigie('bench', '--cars', '3', '--data', folder);
+  expect([closed.status, closed.stderr]).toEqual([2, expect.stringContaining('has a registry: add --fleet NAME')]);
+  expect(await vigie('hub', 'open', '--yes', '--data', hub)).toMatchObject({ status: 0 });
+  const second = await start();
+  expect((await get(`${second.url}/fleets/local/vehicles`))._embedded.vehicles).toHaveLength(vins.length);
+  expect(await second.running.end('SIGINT')).toBe(0);
+});
+
 test.each([
   [['--cars', '0'], 'a number of cars is 1 to 100'],
+  [['--fleet', 'north'], '--fleet is for the cars of a hub: add --cars'],
   [['--cars', '2', '--broker', 'mqtt://127.0.0.1:1'], '--cars brings its own broker and VINs: leave out --broker'],
 ])('bench %j says what is wrong: %s', async (options, said) => {
   const { status, stderr } = await vigie('bench', '--data', folder, ...options);

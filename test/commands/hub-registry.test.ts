@@ -1,4 +1,4 @@
-/** `vigie hub add`, `remove`, `forget` and `list`, as people type them beside a running hub. */
+/** `vigie hub add`, `remove`, `forget`, `open` and `list`, as people type them beside a running hub. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -150,6 +150,17 @@ test('several cars are added at once, from the command line and from a file', as
   expect((await vigie('hub', 'add', '--vins', file, '--fleet', 'a', '--data', data)).stderr).toContain('say which car');
   const missing = join(folder, 'no-file');
   expect((await vigie('hub', 'add', '--vins', missing, '--fleet', 'a', '--data', data)).stderr).toContain(missing);
+});
+
+test('a registry is ended on purpose only, and the cars stay listed', async () => {
+  const hub = (...words: string[]) => vigie('hub', ...words, '--data', join(folder, 'ended'));
+  await hub('add', VIN, '--fleet', 'north', '--new');
+  const asked = await hub('open');
+  expect([asked.status, asked.stderr]).toEqual([2, expect.stringContaining('and 1 registered car: say --yes')]);
+  expect((await hub('list', '--format', 'text')).stdout).toContain('fleet north');
+  expect(await hub('open', '--yes')).toMatchObject({ status: 0, stdout: 'the hub has no registry any more\n' });
+  expect((await hub('list')).stdout).toBe('');
+  expect((await hub('open', '--yes')).stderr).toBe('vigie: this hub has no registry\n');
 });
 
 test('a password for the embedded broker of a bench is refused', async () => {

@@ -68,6 +68,8 @@ export async function useEveryQuery(hub: HubDatabase): Promise<void> {
   await hub.registry.erasures();
   await hub.registry.clearAgain(ONE);
   await hub.registry.cleared(ONE);
+  await hub.monitorStore.removeMonitor(NORTH, 'ab');
+  await hub.registry.end(NOON);
 }
 
 function order(id: string): NewCommand {
@@ -273,6 +275,9 @@ export const wholeReads: readonly (readonly [sql: string, reason: string])[] = [
   ['SELECT coalesce(sum(waiting), 0) AS waiting', 'receivers, of which there are as many as people gave'],
   ['UPDATE receivers SET lease = NULL', 'receivers, when a hub on SQLite starts'],
   ['DELETE FROM receivers WHERE waiting = 0 AND monitor', 'receivers, when somebody erases a car'],
+  ['SELECT DISTINCT monitors.kind', 'when somebody ends the registry'],
+  ['UPDATE certificates SET revoked = coalesce(revoked', 'as above'],
+  ['DELETE FROM cars WHERE vin NOT IN', 'as above'],
   ['DELETE FROM counters WHERE vehicle =', 'when somebody erases a car'],
 ];
 

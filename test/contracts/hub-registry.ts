@@ -251,6 +251,30 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect([...(await send(OTHER, 0)).strangers]).toEqual([OTHER]);
     });
 
+    test('a registry does not end while a fleet has monitors, which would then be for all cars', async () => {
+      await hub.registry.add(ONE, [FLEET], NOON);
+      const { parameter } = compileMonitor(rightBodies.fleetMonitor);
+      const monitor = { monitorId: 'ab', status: 'Running', createdAt: NOON, updatedAt: NOON, monitor: parameter } as const;
+      await hub.monitors.putMonitor({ owner: FLEET, monitor });
+      await expect(hub.registry.end(NOON)).rejects.toThrow('monitors of fleet north would then be for all cars');
+      expect(await hub.registry.inUse()).toBe(true);
+    });
+
+    test('a registry that ends lets every car send again, and ends certificates and tokens', async () => {
+      await hub.registry.add(ONE, [FLEET, USER], NOON);
+      await hub.registry.certify({ serial: '01', vin: ONE, issued: NOON, expires: NOON + 10 });
+      await hub.registry.addToken({ id: 't1', name: 'ops', scopes: [], issued: NOON, expires: NOON + 10 });
+      await send(ONE, 0);
+      const before = await hub.registry.version();
+      await hub.registry.end(NOON + 1);
+      expect(await hub.registry.version()).not.toBe(before);
+      expect([await hub.registry.inUse(), await hub.registry.cars()]).toEqual([false, []]);
+      expect(await hub.registry.revoked(NOON)).toMatchObject([{ serial: '01', revoked: NOON + 1 }]);
+      expect([...(await hub.registry.issuedTokens())]).toEqual([]);
+      expect([...(await send(OTHER, 0)).strangers]).toEqual([]);
+      expect((await hub.reader.vehicles()).map(({ vin }) => vin).sort()).toEqual([ONE, OTHER].sort());
+    });
+
     test('a one-time token is good for one car and one key, until it expires, and while the car is not removed', async () => {
       await hub.registry.add(ONE, [FLEET], NOON);
       await hub.registry.add(OTHER, [FLEET], NOON);
