@@ -148,7 +148,7 @@ Records, keys and the database are in ${data}; a second start goes on with them.
 Try in another terminal:
   curl ${url}/fleets/local/trips
   curl ${first}/numbers
-  curl -X POST -H 'Content-Type: application/json' -d '{"door": {"state": "Locked"}}' ${first}/remotes
+  ${programName} send ${vinOfCar(0)} doors lock --hub ${url}
   ${programName} watch ${vinOfCar(number - 1)} --broker ${broker}
   ${programName} hub list --data ${hubData}
 Ctrl-C ends the bench.
@@ -163,6 +163,7 @@ Records, keys and the database are in ${data}; a second start goes on with them.
 Try in another terminal:
   ${programName} hub token --fleet ${fleet} --scopes all --data ${hubData} > token
   curl -H "Authorization: Bearer $(cat token)" ${url}/fleets/${fleet}/trips
+  ${programName} send ${vinOfCar(0)} doors lock --hub ${url} --token-file token
   ${programName} hub list --data ${hubData}
 Ctrl-C ends the bench.
 `;

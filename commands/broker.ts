@@ -35,6 +35,8 @@ export function withBroker(command: Command, url: string): Command {
     .option('--data <dir>', 'directory of the bench', benchDirectory);
 }
 
+const HUB_HINT = 'the broker of a hub with a registry admits cars only: use the HTTP interface (vigie send --hub URL)';
+
 /**
  * Connects to the broker. @throws VigieError `usage.wrong` for options that do not go together or name no broker, and
  * what reading the files and {@link CloudClient.connect} throw
@@ -49,7 +51,7 @@ export function connectTo(options: BrokerOptions): Promise<CloudClient> {
     throw new VigieError('usage.wrong', 'certificates are for TLS, and --broker has none: write mqtts://');
   }
   return CloudClient.connect(url, {
-    names: { ca: '--ca', certificate: '--cert and --cert-key' },
+    names: { ca: '--ca', certificate: '--cert and --cert-key', refused: HUB_HINT },
     ...loginOf(options),
     ...defined({ tls }),
   });
@@ -77,7 +79,7 @@ function certificates({ ca, cert, certKey: key }: BrokerOptions): TlsFiles | und
   return { ...Object.fromEntries(files), paths: Object.fromEntries(named) };
 }
 
-function pemOf(file: string): Uint8Array {
+export function pemOf(file: string): Uint8Array {
   try {
     return readFileSync(file);
   } catch (error) {

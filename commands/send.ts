@@ -2,24 +2,30 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { CommandSigner, listKeys } from '../adapters/keys/index.ts';
 import type { CloudClient } from '../adapters/mqtt/index.ts';
+import { readSecret } from '../config/credentials.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { writeDuration } from '../config/quantities.ts';
 import { VigieError } from '../protocol/errors.ts';
 import type { RemoteReport } from '../protocol/schema/remote.ts';
-import { type BrokerOptions, connectTo, withBroker } from './broker.ts';
+import { type BrokerOptions, connectTo, pemOf, withBroker } from './broker.ts';
 import { type Format, finishUnread, formatOf, Lines } from './output.ts';
 import { explainAbsence, followPresence } from './presence.ts';
 import { vinOf } from './rig.ts';
 import { Deliveries } from './send/delivery.ts';
 import { explain } from './send/explain.ts';
+import { HubInterface } from './send/hub-interface.ts';
 import { explainList, keptMonitors } from './send/monitor-list.ts';
 import { isOrder, ordersOf, orderUsages } from './send/orders.ts';
 import type { Details } from './send/request.ts';
+import { sendThroughHub } from './send/through-hub.ts';
 import { requestOf, usages } from './send/vocabulary.ts';
 
 interface Options extends Details, BrokerOptions {
   readonly keys?: string;
   readonly signingKey?: string;
+  /** URL of a hub that signs and sends in place of this command. */
+  readonly hub?: string;
+  readonly tokenFile?: string;
   readonly valid: number;
   readonly wait: number;
   readonly format?: string;
@@ -29,7 +35,7 @@ export function sendCommand(): Command {
   const command = new Command('send')
     .summary('signs a command, sends it, shows its states until done')
     .description(
-      `Signs a command and sends it to the car through the broker. A line per state {remoteActionId, type, status, \
+      `Signs a command and sends it to the car through the broker, or with --hub has a hub do so. A line per state {remoteActionId, type, status, \
 failureCause?}: Accepted, SentToVehicle, then Success, AlreadyDone or Failed. Success means that the car showed the result. \
 Exit status 0 for Success and AlreadyDone, 1 for Failed or no answer.
 
@@ -67,6 +73,19 @@ A longitude west of Greenwich begins with a minus: put -- before it.`,
     .option('--identifiers <ids>', 'identifiers whose frames are captured, in hexadecimal: 1A0,18FEF100')
     .option('--kinds <kinds>', 'command kinds that a key may sign: Doors,Lights,…');
   return withBroker(command, 'broker to send through')
+    .addOption(
+      new Option('--hub <url>', 'hub that signs and sends the command: the address of its HTTP interface').conflicts([
+        'broker',
+        'username',
+        'passwordFile',
+        'cert',
+        'certKey',
+        'keys',
+        'signingKey',
+        'valid',
+      ]),
+    )
+    .option('--token-file <file>', 'with --hub: file that contains only the token (vigie hub token)')
     .option('--keys <dir>', 'directory of the signing keys (default: keys in --data)')
     .option('--signing-key <name>', 'the key that signs (default: the only one)')
     .option('--valid <seconds>', 'time after which the car refuses the command', seconds, 30)
@@ -80,6 +99,8 @@ async function send(vin: string, what: string, words: readonly string[], options
   finishUnread();
   const format = formatOf(options.format);
   const lines = new Lines();
+  if (options.hub !== undefined) return sendTo(options.hub, vin, [what, ...words], options, lines);
+  if (options.tokenFile !== undefined) throw new VigieError('usage.wrong', '--token-file is for --hub: add --hub URL');
   if (what === 'monitor' && words.join() === 'list') return listMonitors(vin, options, format, lines);
   const details = detailsOf(options);
   const keys = options.keys ?? join(data, 'keys');
@@ -98,10 +119,7 @@ async function send(vin: string, what: string, words: readonly string[], options
   if (presence === 'offline') {
     process.stderr.write(`vigie: ${vin} is offline; the broker keeps the command for it for ${valid} s\n`);
   }
-  const report = (told: RemoteReport): void => {
-    lines.line(format === 'ndjson' ? JSON.stringify(told) : explain(told));
-    lines.flush().catch((error: Error) => process.stderr.write(`vigie: ${error.message}\n`));
-  };
+  const report = reportTo(lines, format);
   const deliveries = await Deliveries.open({
     vin,
     client,
@@ -127,6 +145,39 @@ async function send(vin: string, what: string, words: readonly string[], options
   await lines.flush();
   await client.close();
   process.exitCode = failed ? 1 : 0;
+}
+
+function reportTo(lines: Lines, format: Format): (state: RemoteReport) => void {
+  return (state) => {
+    lines.line(format === 'ndjson' ? JSON.stringify(state) : explain(state));
+    lines.flush().catch((error: Error) => process.stderr.write(`vigie: ${error.message}\n`));
+  };
+}
+
+/** Has the hub at `url` send the command. */
+async function sendTo(
+  url: string,
+  vin: string,
+  [what = '', ...words]: readonly string[],
+  options: Options,
+  lines: Lines,
+): Promise<void> {
+  if (isOrder(what)) throw new VigieError('usage.wrong', `"${what}" is for the agent itself: leave --hub out`);
+  const request = requestOf(what, words, detailsOf(options));
+  const { tokenFile, ca, wait } = options;
+  const hub = new HubInterface({
+    url,
+    ...(tokenFile === undefined ? {} : { token: readSecret(tokenFile) }),
+    ...(ca === undefined ? {} : { ca: pemOf(ca) }),
+  });
+  const report = reportTo(lines, formatOf(options.format));
+  const outcome = await sendThroughHub(request, { vin, hub, wait, report });
+  if (outcome.report === undefined) {
+    const reason = outcome.fault?.message ?? `is ${vin} online, and does it trust the key of the hub?`;
+    process.stderr.write(`vigie: no final answer within ${outcome.waited} s: ${reason}\n`);
+  }
+  await lines.flush();
+  process.exitCode = outcome.report === undefined || outcome.report.status === 'Failed' ? 1 : 0;
 }
 
 /** Whether the car is online, asleep or offline. If the broker does not know it, reports that and ends the command. */
@@ -156,12 +207,16 @@ async function listMonitors(vin: string, options: BrokerOptions, format: Format,
   await lines.flush();
 }
 
+const NO_KEY =
+  'no signing key. Name with --keys a folder with a key that the car trusts, or make one for a car of your own with `vigie ' +
+  'keys make NAME`. Cars of a hub, and those of `vigie bench --cars`, obey their hub: send with --hub URL';
+
 /** Name of the only signing key. @throws VigieError `usage.wrong` if there is none, or more than one */
 async function onlyKey(directory: string): Promise<string> {
   const found = (await listKeys(directory)).filter((known) => known.signs);
   if (found.length === 1 && found[0] !== undefined) return found[0].name;
   if (found.length === 0) {
-    throw new VigieError('usage.wrong', 'no signing key; make one with `vigie keys make NAME`', { where: directory });
+    throw new VigieError('usage.wrong', NO_KEY, { where: directory });
   }
   throw new VigieError(
     'usage.wrong',

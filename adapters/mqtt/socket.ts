@@ -11,6 +11,8 @@ export interface TlsNames {
   readonly ca: string;
   /** The certificate to show, and its key. */
   readonly certificate: string;
+  /** A hint for people whom the broker does not let in. */
+  readonly refused?: string;
 }
 
 /** As the configuration calls them. */

@@ -48,7 +48,8 @@ function adviceOn(target: BrokerEndpoint, closing: Closing, alert: number | unde
   const { code, cause, silent } = closing;
   const { credentials, names } = target;
   if (code !== undefined && identityRefused.includes(code)) {
-    return 'the broker does not let this client in; check client id, user, password and certificate';
+    const hint = names.refused === undefined ? '' : `; ${names.refused}`;
+    return `the broker does not let this client in; check client id, user, password and certificate${hint}`;
   }
   const shown = credentials?.expires !== undefined;
   const certificate = shown

@@ -1,12 +1,12 @@
 /** `vigie bench --cars`: several cars on a hub, in one process. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'vigie-bench-fleet-'));
-const vins = ['VF3VGEBENCH000001', 'VF3VGEBENCH000002', 'VF3VGEBENCH000003'];
+const vins = ['VF3VGEBENCH000001', 'VF3VGEBENCH000002', 'VF3VGEBENCH000003'] as const;
 let bench: VigieProcess | undefined;
 afterAll(async () => {
   await bench?.end('SIGKILL');
@@ -37,6 +37,12 @@ async function start(...more: string[]): Promise<{ readonly running: VigieProces
   return { running: bench, url: /http:\/\/127\.0\.0\.1:\d+/.exec(bench.output)?.[0] ?? '' };
 }
 
+const statesOf = (stdout: string): readonly string[] =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { readonly status: string }).status);
+
 test('three cars of the bench are served by the hub, obey it, and are there again after a restart', async () => {
   const first = await start();
   const { _embedded } = await get(`${first.url}/fleets/local/vehicles`);
@@ -56,6 +62,8 @@ test('three cars of the bench are served by the hub, obey it, and are there agai
     states = (await get(`${remotes}/${remoteActionId}`)).states;
   }
   expect(states.at(-1)?.status).toBe('Success');
+  const sent = await vigie('send', vins[2], 'doors', 'lock', '--hub', first.url);
+  expect([sent.status, statesOf(sent.stdout).at(-1)]).toEqual([0, expect.stringMatching(/^(Success|AlreadyDone)$/)]);
   expect(await first.running.end('SIGINT')).toBe(0);
 
   const second = await start();
@@ -81,10 +89,24 @@ test('registered cars of the bench are shown to those who have a token, and the 
   const headers = { authorization: `Bearer ${stdout.trim()}` };
   let seen: readonly string[] = [];
   while (seen.length < vins.length) {
-    const { _embedded } = (await (await fetch(url, { headers })).json()) as { readonly _embedded: { readonly vehicles: readonly { readonly vin: string }[] } };
+    const { _embedded } = (await (await fetch(url, { headers })).json()) as {
+      readonly _embedded: { readonly vehicles: readonly { readonly vin: string }[] };
+    };
     seen = _embedded.vehicles.map(({ vin }) => vin).sort();
   }
   expect(seen).toEqual(vins);
+
+  const broker = /mqtt:\/\/127\.0\.0\.1:\d+/.exec(first.running.output)?.[0] ?? '';
+  const refused = await vigie('send', vins[0], 'doors', 'lock', '--broker', broker, '--keys', join(hub, 'keys'));
+  expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining('(vigie send --hub URL)')]);
+  const unknown = await vigie('send', vins[0], 'doors', 'lock', '--hub', first.url);
+  expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('--token-file names a file')]);
+  const file = join(folder, 'token');
+  const commands = await vigie('hub', 'token', '--fleet', 'north', '--scopes', 'all', '--data', hub);
+  writeFileSync(file, commands.stdout);
+  const done = await vigie('send', vins[0], 'horn', '--hub', first.url, '--token-file', file);
+  expect(statesOf(done.stdout)).toEqual(['Accepted', 'SentToVehicle', 'Success']);
+  expect(done.status).toBe(0);
   expect(await first.running.end('SIGINT')).toBe(0);
 
   const closed = await vigie('bench', '--cars', '3', '--data', folder);

@@ -148,6 +148,23 @@ test('the help shows what can be sent, and a wrong command ends with status 2', 
   expect(wrong.stderr).toContain('--at must be a time of day');
 });
 
+test.each([
+  [['--broker', 'mqtt://127.0.0.1:1', '--hub', 'http://127.0.0.1:1'], 'cannot be used with option'],
+  [['--token-file', 'token'], '--token-file is for --hub'],
+  [['--hub', '127.0.0.1:8080'], 'is not the address of a hub, such as http://127.0.0.1:8080'],
+  [['--hub', 'http://127.0.0.1:1'], 'http://127.0.0.1:1: the hub does not answer: '],
+  [['--broker', 'mqtt://127.0.0.1:1', '--keys', 'no-keys'], 'obey their hub: send with --hub URL'],
+])('a command with %j ends with status 2: %s', async (options, message) => {
+  const { status, stderr } = await vigie('send', 'VF3VGEBENCH000001', 'doors', 'lock', ...options);
+  expect([status, stderr]).toEqual([2, expect.stringContaining(message)]);
+});
+
+test('a hub sends no command to the agent itself', async () => {
+  const words = ['resend', '2', '17', '--hub', 'http://127.0.0.1:1'];
+  const { status, stderr } = await vigie('send', 'VF3VGEBENCH000001', ...words);
+  expect([status, stderr]).toEqual([2, expect.stringContaining('"resend" is for the agent itself')]);
+});
+
 describe('against the bench', () => {
   const VIN = 'VF3VGEBENCH000001';
   let data: string;

@@ -254,7 +254,13 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
     test('a registry does not end while a fleet has monitors, which would then be for all cars', async () => {
       await hub.registry.add(ONE, [FLEET], NOON);
       const { parameter } = compileMonitor(rightBodies.fleetMonitor);
-      const monitor = { monitorId: 'ab', status: 'Running', createdAt: NOON, updatedAt: NOON, monitor: parameter } as const;
+      const monitor = {
+        monitorId: 'ab',
+        status: 'Running',
+        createdAt: NOON,
+        updatedAt: NOON,
+        monitor: parameter,
+      } as const;
       await hub.monitors.putMonitor({ owner: FLEET, monitor });
       await expect(hub.registry.end(NOON)).rejects.toThrow('monitors of fleet north would then be for all cars');
       expect(await hub.registry.inUse()).toBe(true);

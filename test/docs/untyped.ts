@@ -59,6 +59,7 @@ export const runBy: readonly (readonly [beginning: RegExp, file: string])[] = [
   [/^npx vigie hub$/, 'test/commands/hub.test.ts'],
   [/^npx vigie watch /, 'test/commands/watch.test.ts'],
   [/^vigie hub (?:add|list|remove|forget) /, 'test/commands/hub-registry.test.ts'],
+  [/^vigie send \S+ doors lock --hub/, 'test/commands/bench-fleet.test.ts'],
   [/^vigie hub list/, 'test/commands/hub-registry.test.ts'],
   [/^vigie hub token --(?:fleet|user)/, 'test/commands/hub-registry.test.ts'],
   [/^vigie hub token --(?:list|withdraw)/, 'test/hub/start/access.test.ts'],

@@ -1,0 +1,109 @@
+/** The HTTP interface of a hub, for commands of people. */
+import { type IncomingMessage, request as plainRequest } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import { certificateFault } from '../../protocol/certificate-faults.ts';
+import { defined } from '../../protocol/defined.ts';
+import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
+
+interface HubAddress {
+  readonly url: string;
+  readonly token?: string;
+  /** Certificates (PEM) of the authorities that the hub is checked against; omitted: those of the system. */
+  readonly ca?: Uint8Array;
+}
+
+/** A hub that does not answer within this time is away, ms. */
+const ANSWER_TIMEOUT_MS = 10_000;
+
+const codes: Readonly<Record<number, ErrorCode>> = {
+  400: 'input.malformed',
+  401: 'request.unauthenticated',
+  403: 'request.forbidden',
+  404: 'request.unknown',
+  429: 'request.rate',
+};
+
+export class HubInterface {
+  readonly #address: HubAddress;
+  readonly #base: URL;
+
+  /** @throws VigieError `usage.wrong` for a URL that is not of HTTP */
+  constructor(address: HubAddress) {
+    const base = URL.canParse(address.url) ? new URL(address.url) : undefined;
+    if (base === undefined || !['http:', 'https:'].includes(base.protocol)) {
+      throw new VigieError(
+        'usage.wrong',
+        `"${address.url}" is not the address of a hub, such as http://127.0.0.1:8080`,
+      );
+    }
+    if (base.protocol === 'http:' && address.ca !== undefined) {
+      throw new VigieError('usage.wrong', 'certificates are for TLS, and --hub has none: write https://');
+    }
+    this.#address = address;
+    this.#base = base;
+  }
+
+  /** The answer; rejects with the refusal of the hub, or with `link.lost` while it does not answer. */
+  ask<T>(path: string): Promise<T> {
+    return this.#request<T>('GET', path);
+  }
+
+  /** As {@link ask}; the same `key` asks for the same thing. */
+  submit<T>(path: string, body: object, key: string): Promise<T> {
+    return this.#request<T>('POST', path, { body: JSON.stringify(body), key });
+  }
+
+  async #request<T>(method: string, path: string, sent?: { body: string; key: string }): Promise<T> {
+    const url = new URL(path, this.#base);
+    const { token, ca } = this.#address;
+    const headers = {
+      accept: 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(sent === undefined ? {} : { 'content-type': 'application/json', 'idempotency-key': sent.key }),
+    };
+    const send = url.protocol === 'https:' ? secureRequest : plainRequest;
+    const certificates = ca === undefined ? {} : { ca: Buffer.from(ca) };
+    let answer: { readonly status: number; readonly text: string };
+    try {
+      answer = await new Promise((resolve, reject) => {
+        const asked = send(url, { method, headers, ...certificates, timeout: ANSWER_TIMEOUT_MS }, (response) => {
+          textOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
+        });
+        asked.on('timeout', () => asked.destroy(new Error(`no answer within ${ANSWER_TIMEOUT_MS / 1000} s`)));
+        asked.on('error', reject);
+        asked.end(sent?.body);
+      });
+    } catch (error) {
+      const cause = error as NodeJS.ErrnoException;
+      const fault = certificateFault(cause, { server: 'the hub', authority: '--ca' });
+      const reason = fault ?? (cause.message || cause.code);
+      throw new VigieError('link.lost', `the hub does not answer: ${reason}`, { where: this.#base.origin, cause });
+    }
+    if (answer.status < 300) return JSON.parse(answer.text) as T;
+    throw this.#refusal(answer);
+  }
+
+  #refusal({ status, text }: { readonly status: number; readonly text: string }): VigieError {
+    const code = codes[status] ?? 'link.refused';
+    const hint = status === 401 ? ' (--token-file names a file with a token, which `vigie hub token` prints)' : '';
+    return new VigieError(code, `the hub refuses: ${messageIn(text) ?? `HTTP ${status}`}${hint}`, {
+      where: this.#base.origin,
+    });
+  }
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of response) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces).toString();
+}
+
+/** The sentence of an answer that is an error of the interface. */
+function messageIn(text: string): string | undefined {
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown };
+    return defined({ message: typeof message === 'string' ? message : undefined }).message;
+  } catch {
+    return undefined;
+  }
+}
