@@ -1,6 +1,7 @@
 /** Messages between a bench and the process of its agent, over the channel between them. */
 
 import type { Level } from '../adapters/logging/stream.ts';
+import type { TlsFiles } from '../adapters/mqtt/index.ts';
 import type { ScenarioName } from '../adapters/simulated/index.ts';
 import type { FrameBatch, OutgoingFrame } from '../agent/ports.ts';
 import type { MapTiles } from '../protocol/interface/own/car-description.ts';
@@ -12,6 +13,7 @@ export interface BenchBroker {
   readonly url: string;
   readonly username?: string;
   readonly password?: string;
+  readonly tls?: TlsFiles;
 }
 
 /** Start parameters of the agent. */

@@ -19,13 +19,13 @@ import { commandKinds } from '../protocol/schema/remote.ts';
 import { benchCallbacks } from './bench-callbacks.ts';
 import { type BenchCar, startBenchCar } from './bench-car.ts';
 import { benchControls } from './bench-controls.ts';
+import { introduction } from './bench-introduction.ts';
 import { lanPage, STANDARD_LAN } from './bench-lan.ts';
 import { AgentPlace } from './bench-place.ts';
 import { BenchReport } from './bench-report.ts';
 import type { BenchBroker } from './bench-words.ts';
-import { loginOf } from './broker.ts';
+import { certificates, loginOf } from './broker.ts';
 import { isFree, portOf, STANDARD_BROKER, STANDARD_HTTP, sayElsewhere } from './ports.ts';
-import { programName } from './program-name.ts';
 import { benchDirectory, type Rig, rigFile, vinOf } from './rig.ts';
 import { untilSignal } from './signals.ts';
 
@@ -45,6 +45,7 @@ interface Options {
   readonly broker?: string;
   readonly username?: string;
   readonly passwordFile?: string;
+  readonly ca?: string;
   readonly port?: number;
   readonly log: Level;
   readonly http?: number;
@@ -69,6 +70,7 @@ for the next start.`,
     .option('--broker <url>', 'use this broker instead of the embedded one')
     .option('--username <name>', 'user name at that broker')
     .option('--password-file <file>', 'file that contains only the password for that broker')
+    .option('--ca <file>', 'certificates (PEM) of the authorities of that broker, such as authority.pem of a hub')
     .option(
       '--port <port>',
       `port of the embedded broker; 0: any free (default: ${STANDARD_BROKER}, or any free)`,
@@ -117,7 +119,7 @@ async function bench(options: Options): Promise<void> {
       ? await startBroker(options.port, async (topic, payload) => receive(topic, payload))
       : undefined;
   const url = options.broker ?? (broker?.url as string);
-  const mqtt: BenchBroker = { url, ...login };
+  const mqtt: BenchBroker = { url, ...login, ...defined({ tls: certificates(options, url) }) };
   const standard = options.lan === true ? STANDARD_LAN : STANDARD_HTTP;
   const free = options.http !== undefined || (await isFree(standard));
   const signalled = untilSignal();
@@ -167,7 +169,7 @@ async function bench(options: Options): Promise<void> {
   const lanUrl = (token?: string): string => lan?.url(new URL(interfaceUrl).port, token) ?? '';
   if (!free) sayElsewhere(standard, 'HTTP interface', interfaceUrl, '--http');
   const pageUrl = (): string => (lan === undefined ? interfaceUrl : new URL(lanUrl()).origin);
-  introduce(rig, options, broker !== undefined, pageUrl());
+  process.stdout.write(introduction(rig, options, broker !== undefined, pageUrl()));
   if (lan !== undefined) introduceLan(lanUrl(), lan.fingerprint);
   const stopReporting = reportRepeatedly(() => {
     if (!place.tells()) report.tell(car.agent);
@@ -194,8 +196,9 @@ async function benchCars(options: Options, cars: number, tiles: MapTiles | undef
 
 function benchLogin(options: Options): ReturnType<typeof loginOf> {
   const login = loginOf(options);
-  if (options.broker !== undefined || login.username === undefined) return login;
-  throw new VigieError('usage.wrong', '--username is for a broker of yours: add --broker, or leave it out');
+  if (options.broker !== undefined || (login.username ?? options.ca) === undefined) return login;
+  const option = login.username === undefined ? '--ca' : '--username';
+  throw new VigieError('usage.wrong', `${option} is for a broker of yours: add --broker, or leave it out`);
 }
 
 /** @returns the directory of the keys, in which there is at least one */
@@ -230,22 +233,6 @@ function reportRepeatedly(tell: () => void): () => void {
 function introduceLan(url: string, fingerprint: string): void {
   process.stdout.write(`In the local network: ${url} lets one browser in.
 It warns of the certificate, which this bench has made itself (SHA-256 ${fingerprint}).
-`);
-}
-
-function introduce({ vin, broker, keys }: Rig, { data, scenario }: Options, embedded: boolean, url: string): void {
-  const where = data === benchDirectory ? '' : ` --data ${data}`;
-  process.stdout.write(`ready: ${vin} on ${broker} (${embedded ? 'embedded broker' : 'your broker'})
-Published as CBOR under vigie/1/${vin}/up/: hello status telemetry waypoint trip event remote and more.
-The page: ${url}/ shows the car.
-The HTTP interface: ${url}/docs for people, ${url}/fleets and ${url}/user for programs, ${url}/live as it changes.
-Records and keys are in ${data} (keys: ${keys}); a second start goes on with them.
-${scenario === 'loop' ? 'The car drives around the Champ de Mars: a trip ends within three minutes, halfway and at home.\n' : ''}\
-Try in another terminal:
-  ${programName} watch ${vin}${where}
-  ${programName} send ${vin} doors lock${where}
-  ${programName} send ${vin} doors unlock${where}
-Ctrl-C ends the bench.
 `);
 }
 

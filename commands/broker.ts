@@ -46,14 +46,10 @@ export function connectTo(options: BrokerOptions): Promise<CloudClient> {
   if (url === undefined) {
     throw new VigieError('usage.wrong', 'which broker? Give --broker mqtt://HOST:1883, or start `vigie bench` here');
   }
-  const tls = certificates(options);
-  if (tls !== undefined && URL.canParse(url) && ['mqtt:', 'tcp:'].includes(new URL(url).protocol)) {
-    throw new VigieError('usage.wrong', 'certificates are for TLS, and --broker has none: write mqtts://');
-  }
   return CloudClient.connect(url, {
     names: { ca: '--ca', certificate: '--cert and --cert-key', refused: HUB_HINT },
     ...loginOf(options),
-    ...defined({ tls }),
+    ...defined({ tls: certificates(options, url) }),
   });
 }
 
@@ -69,13 +65,20 @@ export function loginOf({ username, passwordFile }: Pick<BrokerOptions, 'usernam
   return { username, ...(passwordFile === undefined ? {} : { password: readSecret(passwordFile) }) };
 }
 
-function certificates({ ca, cert, certKey: key }: BrokerOptions): TlsFiles | undefined {
+/** The files of TLS for the broker at `url`. @throws VigieError `usage.wrong` when they do not go together, or with the URL */
+export function certificates(
+  { ca, cert, certKey: key }: Pick<BrokerOptions, 'ca' | 'cert' | 'certKey'>,
+  url: string,
+): TlsFiles | undefined {
   if ((cert === undefined) !== (key === undefined)) {
     throw new VigieError('usage.wrong', '--cert and --cert-key go together');
   }
   const named = Object.entries({ ca, cert, key }).filter((entry): entry is [string, string] => entry[1] !== undefined);
   if (named.length === 0) return undefined;
   const files = named.map(([part, file]) => [part, pemOf(file)] as const);
+  if (URL.canParse(url) && ['mqtt:', 'tcp:'].includes(new URL(url).protocol)) {
+    throw new VigieError('usage.wrong', 'certificates are for TLS, and --broker has none: write mqtts://');
+  }
   return { ...Object.fromEntries(files), paths: Object.fromEntries(named) };
 }
 

@@ -25,7 +25,7 @@ export class RegistryStates {
   /** Begins when {@link #reading} ends: a read that has begun may not see a change that its caller knows of. */
   #next: Promise<RegistryState> | undefined;
 
-  /** @param staysInUse others than this machine reach the hub: nobody may use it when the registry ends */
+  /** @param staysInUse other machines reach the hub: it refuses everybody after the registry has ended */
   constructor(registry: Registry, staysInUse = false) {
     this.#registry = registry;
     this.#staysInUse = staysInUse;

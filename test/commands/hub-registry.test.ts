@@ -90,6 +90,8 @@ test('the first car that is added to a running hub closes it to the others, says
   writeFileSync(file, /^password: (.*)$/m.exec(added.stdout)?.[1] ?? '');
   const known = new VigieProcess([...words, '--username', VIN, '--password-file', file]);
   await known.says(/published .*\/up\/status/);
+  expect(known.output).toContain(`send ${VIN} doors lock --hub http://127.0.0.1:8080 --token-file TOKEN`);
+  expect(known.output).not.toContain(`watch ${VIN}`);
   expect(await known.end('SIGINT')).toBe(0);
   expect(await hub.end('SIGINT')).toBe(0);
 });
@@ -166,4 +168,22 @@ test('a registry is ended on purpose only, and the cars stay listed', async () =
 test('a password for the embedded broker of a bench is refused', async () => {
   const { status, stderr } = await vigie('bench', '--username', 'a', '--data', join(folder, 'none'));
   expect([status, stderr]).toEqual([2, expect.stringContaining('--username is for a broker of yours: add --broker')]);
+});
+
+test('a bench car joins a hub with TLS by its password and the authority of the hub', async () => {
+  const [data, bench, file] = [join(folder, 'tls'), join(folder, 'tls-bench'), join(folder, 'tls-password')];
+  const added = await vigie('hub', 'add', VIN, '--fleet', 'north', '--new', '--password', '--data', data);
+  writeFileSync(file, /^password: (.*)$/m.exec(added.stdout)?.[1] ?? '');
+  const ports = ['--port', '0', '--http', '0', '--enrolment', '0'];
+  const hub = new VigieProcess(['hub', '--tls', ...ports, '--data', data]);
+  await hub.says('Ctrl-C ends the hub.');
+  const broker = /mqtts:\/\/[^\s;]+/.exec(hub.output)?.[0] ?? '';
+  const login = ['--username', VIN, '--password-file', file, '--ca', join(data, 'authority.pem')];
+  const words = ['--vin', VIN, '--broker', broker, '--data', bench, '--http', '0', '--scenario', 'parked'];
+  const car = new VigieProcess(['bench', ...words, ...login]);
+  await car.says(/published .*\/up\/status/);
+  expect(await car.end('SIGINT')).toBe(0);
+  // The hub uses TLS now: a car that is added gets a token for `vigie enroll`.
+  expect((await vigie('hub', 'add', OTHER, '--fleet', 'north', '--data', data)).stdout).toContain('\ntoken: ');
+  expect(await hub.end('SIGINT')).toBe(0);
 });

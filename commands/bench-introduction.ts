@@ -1,0 +1,52 @@
+/** The first lines of a bench: where everything is, and commands to try. */
+import { join } from 'node:path';
+import { programName } from './program-name.ts';
+import { benchDirectory, type Rig } from './rig.ts';
+
+interface IntroducedOptions {
+  readonly data: string;
+  readonly scenario: string;
+  readonly username?: string;
+  readonly passwordFile?: string;
+  readonly ca?: string;
+}
+
+/** @param url address of the page */
+export function introduction(rig: Rig, options: IntroducedOptions, embedded: boolean, url: string): string {
+  const { vin, broker, keys } = rig;
+  const { data, scenario } = options;
+  return `ready: ${vin} on ${broker} (${embedded ? 'embedded broker' : 'your broker'})
+Published as CBOR under vigie/1/${vin}/up/: hello status telemetry waypoint trip event remote and more.
+The page: ${url}/ shows the car.
+The HTTP interface: ${url}/docs for people, ${url}/fleets and ${url}/user for programs, ${url}/live as it changes.
+Records and keys are in ${data} (keys: ${keys}); a second start goes on with them.
+${scenario === 'loop' ? 'The car drives around the Champ de Mars: a trip ends within three minutes, halfway and at home.\n' : ''}\
+Try in another terminal:
+${commandsToTry(rig, options).join('\n')}
+Ctrl-C ends the bench.
+`;
+}
+
+function commandsToTry(
+  { vin, broker }: Rig,
+  { data, username, passwordFile, ca }: IntroducedOptions,
+): readonly string[] {
+  // The broker of a hub admits the car alone under its name.
+  if (username === vin) {
+    const hub = `${broker.startsWith('mqtts:') ? 'https' : 'http'}://${new URL(broker).hostname}:8080`;
+    return [
+      `  open ${hub}/ (or the address that your hub printed) and sign in with a token of the hub`,
+      `  ${programName} send ${vin} doors lock --hub ${hub} --token-file TOKEN${ca === undefined ? '' : ` --ca ${ca}`}`,
+      `  (for commands the car must trust the hub: copy keys/trust.json of the hub to ${join(data, 'keys')})`,
+    ];
+  }
+  const named = Object.entries({
+    data: data === benchDirectory ? undefined : data,
+    username,
+    'password-file': passwordFile,
+    ca,
+  });
+  const more = named.map(([name, value]) => (value === undefined ? '' : ` --${name} ${value}`)).join('');
+  const verbs = [`watch ${vin}`, `send ${vin} doors lock`, `send ${vin} doors unlock`];
+  return verbs.map((words) => `  ${programName} ${words}${more}`);
+}
