@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { digestOf } from '../assembly/sent-files.ts';
 import type { Rollout, RolloutCar, RolloutStore } from '../hub/core/rollout-store.ts';
-import { continueRollout, stopRollout } from '../hub/core/rollouts.ts';
+import { continueRollout, presentRollout, stopRollout } from '../hub/core/rollouts.ts';
 import { rolloutOrder } from '../hub/start/rollout-order.ts';
 import { encodeBody } from '../protocol/command.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -19,6 +19,7 @@ interface Options {
   readonly tolerate?: number;
   readonly continue?: boolean;
   readonly stop?: boolean;
+  readonly name?: string;
   readonly format?: string;
 }
 
@@ -38,6 +39,7 @@ export function rolloutCommand(): Command {
     .option('--fleet <fleet>', 'fleet whose cars get it')
     .option('--first <cars>', `cars that get it first, those heard last (default: ${FIRST})`, countOf)
     .option('--tolerate <cars>', 'cars that may return or refuse it before it stops by itself (default: 0)', countOf)
+    .option('--name <name>', 'who does it, for the audit trail (default: the user of this machine)', nameOf)
     .option('--continue', 'has all cars of the fleet get it')
     .option('--stop', 'has no further car get it; cars that have it keep it')
     .addOption(new Option('--format <format>', 'ndjson for programs, text for people').choices(['ndjson', 'text']))
@@ -63,7 +65,7 @@ function checkUse(file: string | undefined, { fleet, first, stop, continue: goes
 
 async function carryOut(store: RolloutStore, file: string | undefined, options: Options): Promise<void> {
   const { fleet, first = FIRST, tolerate, stop, continue: goesOn } = options;
-  const who = userInfo().username;
+  const who = options.name ?? userInfo().username;
   if (file !== undefined && fleet !== undefined) {
     const id = randomUUID();
     const body = encodeBody('Configuration', rolloutOrder(file, id));
@@ -77,10 +79,13 @@ async function carryOut(store: RolloutStore, file: string | undefined, options: 
   const isText = formatOf(options.format) === 'text';
   const lines = new Lines();
   if (fleet === undefined) {
-    for (const one of await store.rollouts()) lines.line(isText ? textOf(one) : JSON.stringify(one));
+    for (const one of await store.rollouts()) {
+      const rollout = await presentRollout(one, store);
+      lines.line(isText ? textOf(rollout) : JSON.stringify(rollout));
+    }
     return lines.flush();
   }
-  const rollout = await latestOf(store, fleet);
+  const rollout = await presentRollout(await latestOf(store, fleet), store);
   lines.line(isText ? textOf(rollout) : JSON.stringify(rollout));
   for (let after = ''; ; ) {
     const cars = await store.cars(rollout.id, after, PAGE);
@@ -98,6 +103,11 @@ async function latestOf(store: RolloutStore, fleet: string): Promise<Rollout> {
     'usage.wrong',
     `there was no roll-out to the fleet "${fleet}": vigie hub rollout FILE --fleet ${fleet}`,
   );
+}
+
+function nameOf(text: string): string {
+  if (/^[^\p{Cc}]{1,64}$/u.test(text)) return text;
+  throw new InvalidArgumentError('must have 1 to 64 characters');
 }
 
 function countOf(text: string): number {

@@ -160,3 +160,13 @@ export function attempt<T>(run: () => T): T | VigieError {
     throw error;
   }
 }
+
+/** The sentence of an error in at most `length` characters: a longer one ends after a whole word, with an ellipsis. */
+export function shortened(sentence: string, length: number): string {
+  if (sentence.length <= length) return sentence;
+  const cut = sentence.slice(0, length - 1);
+  const end = /[\s,;:.(]+\S*$/.exec(cut)?.index;
+  // A text without a space is cut anywhere, but not within a surrogate pair.
+  const kept = end === undefined || end < length / 2 ? cut.replace(/[\ud800-\udbff]$/, '') : cut.slice(0, end);
+  return `${kept}…`;
+}

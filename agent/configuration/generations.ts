@@ -3,6 +3,7 @@
  * trial until the broker is reached with it, and the last that was good is kept until then.
  */
 import { defined } from '../../protocol/defined.ts';
+import { shortened } from '../../protocol/errors.ts';
 import type { HelloConfiguration } from '../../protocol/schema/hello.ts';
 
 /** Time for a configuration on trial to reach the broker, ms. */
@@ -90,7 +91,7 @@ export function proven(generations: Generations): Generations {
 export function returned(generations: Generations, why: string): Generations {
   const { trial, ...rest } = generations;
   if (trial === undefined) return generations;
-  const detail = `generation ${trial.number} was given up: ${why}`.slice(0, 256);
+  const detail = shortened(`generation ${trial.number} was given up: ${why}`, 256);
   return { ...rest, outcome: { generation: rest.good, state: 'returned', detail, ...digestOf(trial) } };
 }
 

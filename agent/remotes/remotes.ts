@@ -6,7 +6,7 @@ import type { CommandRule } from '../../protocol/profile.ts';
 import type { RemoteKind } from '../../protocol/remote/kind.ts';
 import { findRemoteKind, type RemoteType } from '../../protocol/remote/table.ts';
 import { DEFAULT_ZONE } from '../../protocol/schema/monitor/schedule.ts';
-import type { RemoteStatus } from '../../protocol/schema/remote.ts';
+import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Channels } from '../model/channels.ts';
 import type { StatusWriter } from '../model/mapping.ts';
 import type { Status, StatusReader } from '../model/status.ts';
@@ -24,6 +24,12 @@ import { Programs, type ScheduledCommand } from './programs.ts';
 import type { Progress } from './reports.ts';
 import { ScheduledCommands, type Waker } from './scheduled-commands.ts';
 import { type Thefts, type Tracker, Tracking } from './tracking.ts';
+
+/** Why an agent that was started without what the kind needs refuses it. */
+function unsupported(type: CommandKind): string {
+  if (type !== 'Configuration') return `this agent does not carry out ${type}`;
+  return 'this car has no configuration file that could be replaced, as a car of vigie bench: run its agent with vigie run';
+}
 
 export interface RemotesOptions extends Omit<CommandIntakeParts, 'clock' | 'copied' | 'limits' | 'rate' | 'car'> {
   readonly rules: Readonly<Record<string, CommandRule>>;
@@ -88,8 +94,7 @@ export class Remotes {
       limits: this.#limits,
       car: {
         commandArrived: () => this.#power.stayAwake?.(),
-        unsupported: (type) =>
-          findRemoteKind(type) === undefined ? `this agent does not carry out ${type}` : undefined,
+        unsupported: (type) => (findRemoteKind(type) === undefined ? unsupported(type) : undefined),
         unreported: (type) => (findRemoteKind(type)?.quiet === true ? BEFORE_SENT : new Set()),
         carryOut: (order, progress) => this.#carryOut(order, progress),
       },

@@ -1,5 +1,5 @@
 import { defined } from '../../protocol/defined.ts';
-import { factOf } from '../../protocol/errors.ts';
+import { factOf, shortened } from '../../protocol/errors.ts';
 import type { RemoteReport, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Clock, Log, Publisher } from '../ports.ts';
 import { type ActionRecord, final, type Ledger } from './ledger.ts';
@@ -81,7 +81,7 @@ export class Reports {
       type,
       status,
       ...defined({ failureCause }),
-      ...(detail === undefined ? {} : { detail: detail.slice(0, DETAIL) }),
+      ...(detail === undefined ? {} : { detail: shortened(detail, DETAIL) }),
     };
     if (final(status)) this.#parts.ledger.reported(id);
     try {

@@ -115,6 +115,12 @@ export async function continueRollout(store: RolloutStore, id: string, tolerated
   if (!isSet) throw halted('it was stopped or continued at this moment; look at it again');
 }
 
+/** The roll-out as people see it: one that must stop counts as stopped before a hub has recorded that. */
+export async function presentRollout(rollout: Rollout, store: Pick<RolloutStore, 'failure'>): Promise<Rollout> {
+  const reason = rollout.stage === 'stopped' ? undefined : await failureOf(rollout, store);
+  return reason === undefined ? rollout : { ...rollout, stage: 'stopped', reason };
+}
+
 function halted(reason: string): VigieError {
   return new VigieError('usage.wrong', `the roll-out does not go on: ${reason}`);
 }
@@ -132,7 +138,10 @@ async function known(store: RolloutStore, id: string): Promise<Rollout> {
 }
 
 /** Why a roll-out may not go on; undefined: it may. */
-async function failureOf({ id, cars, tolerated }: Rollout, store: RolloutStore): Promise<string | undefined> {
+async function failureOf(
+  { id, cars, tolerated }: Rollout,
+  store: Pick<RolloutStore, 'failure'>,
+): Promise<string | undefined> {
   const failed = cars.returned + cars.refused;
   if (failed <= tolerated) return undefined;
   const example = await store.failure(id);

@@ -6,7 +6,7 @@ import { defined } from '../../protocol/defined.ts';
 import { dateTime } from '../../protocol/interface/json/date-time.ts';
 import type { RolloutCarState, RolloutSummary, RolloutWithCars } from '../../protocol/interface/own/rollouts.ts';
 import type { Rollout, RolloutStore } from '../core/rollout-store.ts';
-import { continueRollout, stopRollout } from '../core/rollouts.ts';
+import { continueRollout, presentRollout, stopRollout } from '../core/rollouts.ts';
 
 /** Cars of one page. */
 const PAGE = 200;
@@ -16,7 +16,8 @@ export function rolloutHandlers(store: RolloutStore): Handlers {
   return {
     'hub.rollouts.list': async (call) => {
       const rollouts = (await store.rollouts()).filter((one) => mayRead(call, one));
-      return found({ rollouts: rollouts.map((one) => written(call, one)) });
+      const present = await Promise.all(rollouts.map((one) => presentRollout(one, store)));
+      return found({ rollouts: present.map((one) => written(call, one)) });
     },
     'hub.rollouts.get': async (call) => found(await withCars(call, store)),
     'hub.rollouts.continue': async (call) => {
@@ -74,7 +75,7 @@ async function withCars(call: Call, store: RolloutStore): Promise<RolloutWithCar
   const self = { href: addressOf(call, rollout) };
   const only = state === undefined ? '' : `&state=${state}`;
   return {
-    ...written(call, rollout),
+    ...written(call, await presentRollout(rollout, store)),
     _links: { self, ...(last === undefined ? {} : { next: { href: `${self.href}?after=${last.vin}${only}` } }) },
     cars: cars.map(({ at, ...car }) => ({ ...car, ...(at === undefined ? {} : { at: dateTime(at) }) })),
   };

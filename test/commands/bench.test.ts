@@ -50,6 +50,16 @@ describe('the bench', () => {
     await bench.says(`published vigie/1/${VIN}/up/status`);
   });
 
+  test('refuses a configuration, and says which car takes one', async () => {
+    const file = join(data, 'vigie.yaml');
+    writeFileSync(
+      file,
+      'configuration: 1\nprofile: bench\ncan: [{ bus: body, simulated: true }]\nmqtt: { url: mqtt://127.0.0.1:1 }\n',
+    );
+    const { status, stdout } = await vigie('send', VIN, 'configuration', file, '--data', data, '--format', 'text');
+    expect([status, stdout]).toEqual([1, expect.stringContaining('run its agent with vigie run')]);
+  });
+
   test('carries out a signed door command, and says AlreadyDone the second time', async () => {
     const first = await vigie('send', VIN, 'doors', 'lock', '--data', data);
     expect(states(first.stdout), first.stderr).toEqual(['Accepted', 'SentToVehicle', 'Success']);

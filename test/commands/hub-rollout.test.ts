@@ -20,12 +20,19 @@ function file(name: string, more = ''): string {
 test('a roll-out is begun, listed and stopped from the command line', async () => {
   await hub('add', VIN, '--fleet', 'north', '--new');
   // Certificates are on the cars.
-  const begun = await hub('rollout', file('fleet.yaml'), '--fleet', 'north', '--first', '3', '--format', 'ndjson');
+  const begun = await hub('rollout', file('fleet.yaml'), '--fleet', 'north', '--first', '3', '--name', 'anna');
   const [rollout, car, ...more] = begun.stdout
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-  expect(rollout).toMatchObject({ fleet: 'north', name: 'fleet.yaml', first: 3, tolerated: 0, stage: 'first' });
+  expect(rollout).toMatchObject({
+    fleet: 'north',
+    name: 'fleet.yaml',
+    first: 3,
+    tolerated: 0,
+    caller: 'anna',
+    stage: 'first',
+  });
   expect([car, more]).toEqual([{ vin: VIN, isFirst: true, state: 'waiting' }, []]);
   const early = await hub('rollout', '--continue', '--fleet', 'north');
   expect([early.status, early.stderr]).toEqual([

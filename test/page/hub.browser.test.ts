@@ -349,7 +349,7 @@ describePeer('chromium', 'the page of a hub', () => {
     await rollout
       .getByRole('listitem')
       .filter({ hasText: FIRST })
-      .getByText('this agent does not carry out Configuration')
+      .getByText(/^this car has no configuration file that could be replaced/)
       .waitFor();
     await rollout.getByRole('button', { name: 'Continue to all cars …' }).click();
     const question = rollout.getByRole('group', { name: '3 cars rolled back or refused it. Every car of the fleet' });
