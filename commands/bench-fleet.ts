@@ -22,6 +22,8 @@ import { chosenPorts } from './ports.ts';
 import { programName } from './program-name.ts';
 import { untilSignal } from './signals.ts';
 
+/** While the cars start, the bench prints a line after each such number of them. */
+const PROGRESS_CARS = 10;
 /** Interval of reports of acknowledged messages, ms. */
 const REPORT_EVERY = 30_000;
 
@@ -66,7 +68,9 @@ export async function benchFleet({
   let messages = 0;
   const cars: Car[] = [];
   const vehicle = benchVehicle(scenario);
+  process.stdout.write(`starting ${counted(number, 'car', 'cars')}: each is ready when the hub has a message of it\n`);
   for (const [index, vin] of vins.entries()) {
+    if (index > 0 && index % PROGRESS_CARS === 0) process.stdout.write(`${index} of ${number} cars are ready\n`);
     const password = passwords.get(vin);
     await new Promise<void>((heard, failed) => {
       const published = (): void => {

@@ -18,10 +18,12 @@ import { replaceFile } from '../adapters/keys/files.ts';
 import { makeDirectory } from '../assembly/directory.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { VigieError } from '../protocol/errors.ts';
+import { NOT_DUE } from './own-program.ts';
 
 interface Options {
   readonly token?: string;
   readonly config: string;
+  readonly data?: string;
   readonly renew?: boolean;
   readonly ca?: string;
   readonly cert?: string;
@@ -37,6 +39,7 @@ command key into the configuration. \`vigie hub add\` prints the token. The agen
     )
     .option('--token <token>', 'one-time token of `vigie hub add`')
     .option('-c, --config <file>', 'configuration that is changed, or made', 'vigie.yaml')
+    .option('--data <dir>', 'folder of records, key and certificate: written into a configuration that has no data')
     .option('--renew', 'renew the certificate of --cert if a third of its time or less is left; the agent does so')
     .option('--ca <file>', 'with --renew: authority of the hub')
     .option('--cert <file>', 'with --renew: certificate and key of the car, in one file')
@@ -45,11 +48,12 @@ command key into the configuration. \`vigie hub add\` prints the token. The agen
     );
 }
 
-async function enrolment(url: string, { token: text, config }: Options): Promise<void> {
+async function enrolment(url: string, { token: text, config, data }: Options): Promise<void> {
   if (text === undefined) throw new VigieError('usage.wrong', 'give the token that `vigie hub add` printed: --token');
   const token = readEnrolmentToken(text);
   const document = readConfiguration(config, token.vin);
-  const folder = join(dataOf(document, config), 'hub');
+  const isNew = !document.has('profile');
+  const folder = join(dataOf(document, config, data), 'hub');
   makeDirectory(folder, { of: 'the identity of the car', choose: 'data in the configuration', mode: 0o700 });
   const files = {
     key: join(folder, 'enrolment-key.pem'),
@@ -94,7 +98,7 @@ ${
     ? `Commands of the hub are obeyed: its key is in ${files.trust}.`
     : `Commands: the car goes on trusting ${String(trusted)}; the key of the hub is in ${files.trust}.`
 }
-Next: vigie check -c ${config}, then restart the agent.
+Next: ${isNew ? `write profile and an input such as can into ${config}, ` : ''}vigie check -c ${config}, then restart the agent.
 `);
 }
 
@@ -109,7 +113,7 @@ async function renewal(url: string, { ca: caFile, cert }: Options): Promise<void
   // A clock that is not set yet is behind; that of the hub is right, and the authority shows that it is the hub.
   const now = Math.max(Date.now(), await hubTime(url, ca));
   if (to - now > (to - from) / 3) {
-    process.stdout.write(`not due: ${cert} is good until ${new Date(to).toISOString()}\n`);
+    process.stdout.write(`${NOT_DUE}: ${cert} is good until ${new Date(to).toISOString()}\n`);
     return;
   }
   const identity = await renew(url, ca, { pem });
@@ -153,11 +157,26 @@ function readConfiguration(file: string, vin: string): Document {
   return document as Document;
 }
 
-function dataOf(document: Document, config: string): string {
-  const data = document.get('data');
-  return resolve(
-    dirname(config),
-    typeof data === 'string' ? data : process.env['VIGIE_DATA'] || configurationDefaults.data,
+/** Folder of the records. @throws VigieError `usage.wrong` if neither configuration, option nor environment name it */
+function dataOf(document: Document, config: string, option: string | undefined): string {
+  const own = document.get('data');
+  if (typeof own === 'string') {
+    const folder = resolve(dirname(config), own);
+    if (option === undefined || resolve(option) === folder) return folder;
+    throw new VigieError('usage.wrong', `has data: ${own}: leave --data out, or change that`, { where: config });
+  }
+  if (option !== undefined) {
+    document.set('data', resolve(option));
+    return resolve(option);
+  }
+  const folder = process.env['VIGIE_DATA'];
+  if (folder) return resolve(dirname(config), folder);
+  // The configuration of a unit may rely on the folder of the service.
+  if (existsSync(config)) return configurationDefaults.data;
+  throw new VigieError(
+    'usage.wrong',
+    `does not exist yet: name with --data where the car keeps records, key and certificate (the service uses ${configurationDefaults.data})`,
+    { where: config },
   );
 }
 

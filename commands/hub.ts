@@ -9,6 +9,7 @@ import { startHub } from '../hub/start/hub.ts';
 import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { addCarCommand } from './hub-add.ts';
+import { introduction } from './hub-introduction.ts';
 import { DEFAULT_DATA, type PlaceOptions, placeOf } from './hub-place.ts';
 import { forgetCarCommand, listCarsCommand, openHubCommand, removeCarCommand } from './hub-registry.ts';
 import { rolloutCommand } from './hub-rollout.ts';
@@ -127,21 +128,9 @@ async function runHub(options: Options): Promise<void> {
     clock: await hubClock(database, new SystemClock()),
     log: new StreamLog(process.stderr, options.log ?? configuration?.log.level ?? 'warn'),
   });
-  const { url } = hub.interface;
-  if (external === undefined) ports.say(hub.broker, url);
-  const enrolling =
-    hub.enrolment === undefined
-      ? ''
-      : `Cars get their certificates from https://${names[0]}:${hub.enrolment} (vigie enroll).\n`;
-  process.stdout.write(`ready: hub on ${hub.broker}
-${enrolling}Cars publish to ${hub.broker}; each car is known from its first message on.
-The page: ${url}/ shows all cars.
-The HTTP interface: ${url}/docs for people, ${url}/fleets/local/vehicles and ${url}/user/vehicles for programs,
-${url}/vigie/v1/vehicles/{VIN}/numbers for what of a car arrived and what is missing,
-${url}/vigie/v1/vehicles/{VIN}/remotes for commands; a car obeys that has ${hub.trust} as its trust file.
-${hub.metrics === undefined ? '' : `Metrics: http://${hub.metrics}/metrics\n`}${database === undefined ? 'Everything is' : 'The messages are in PostgreSQL, the keys'} in ${data}; a second start goes on with it.
-Ctrl-C ends the hub.
-`);
+  if (external === undefined) ports.say(hub.broker, hub.interface.url);
+  const isPostgres = database !== undefined;
+  process.stdout.write(introduction(hub, { data, isPostgres, ...(tls === undefined ? {} : { name: names[0] ?? '' }) }));
   const displaced = await Promise.race([signalled.then(() => undefined), hub.displaced]);
   process.stdout.write('stopping\n');
   await hub.stop();

@@ -3,11 +3,14 @@ import type { Log } from '../agent/ports.ts';
 /** A renewal waits for the network no longer, ms. */
 const TIMEOUT = 120_000;
 
+/** The first words of `vigie enroll --renew` for a certificate that is not renewed yet. */
+export const NOT_DUE = 'not due';
+
 /** Runs `vigie enroll --renew` and the like in a process of its own, and logs what it said. */
 export function renewalProgram(log: Log): (words: readonly string[]) => void {
   return (words) => {
     void run(words).then(
-      (said) => log.info('link.renewal.done', { said }),
+      (said) => log.info(said.startsWith(NOT_DUE) ? 'link.renewal.notDue' : 'link.renewal.done', { said }),
       (error: Error) => log.warn('link.renewal.failed', { error: error.message }),
     );
   };

@@ -90,11 +90,25 @@ function expected(keyword: string, around: Schema): string {
   return words;
 }
 
+/** Words that YAML 1.2 reads as text (its clause 10.3.2), and people write for a truth value. */
+const TRUTHS: Readonly<Record<string, boolean>> = {
+  true: true,
+  yes: true,
+  on: true,
+  y: true,
+  false: false,
+  no: false,
+  off: false,
+  n: false,
+};
+
 function hint(value: unknown, keyword: string, params: SchemaFault['params']): string | undefined {
   if (keyword === 'type') {
     const wanted = String(params['type']);
     if (wanted === 'string' && typeof value === 'number') return 'put it in quotes: YAML reads it as a number';
     if (wanted === 'string' && typeof value === 'boolean') return 'put it in quotes';
+    const truth = wanted === 'boolean' && typeof value === 'string' ? TRUTHS[value.toLowerCase()] : undefined;
+    if (truth !== undefined) return `write ${truth} without quotes`;
     if (/number|integer|boolean/.test(wanted) && typeof value === 'string')
       return 'take it out of quotes if it is in quotes';
     if (value === null) return 'give it a value or remove it';

@@ -14,7 +14,7 @@ const LOOK = 1_000;
 /** Without a registry every client may do everything; else cars that are registered may speak under their VIN. */
 export function clientRights(
   states: RegistryStates,
-  registry: Pick<Registry, 'password' | 'certificate'>,
+  registry: Pick<Registry, 'password' | 'certificate' | 'isForgotten'>,
 ): (shown: ShownIdentity) => Promise<ClientRights> {
   return async ({ username: vin, password, certificate }) => {
     const state = await states.current();
@@ -27,6 +27,9 @@ export function clientRights(
     }
     if (vin !== undefined && password !== undefined) {
       const known = await registry.password(vin);
+      if (known === undefined && (await registry.isForgotten(vin))) {
+        throw new VigieError('request.forbidden', `the car ${vin} was forgotten: vigie hub add lets it in again`);
+      }
       if (known === undefined || !sameText(digestOf(password), known)) {
         throw new VigieError('request.unauthenticated', 'user name (the VIN) or password is wrong');
       }
@@ -39,6 +42,25 @@ export function clientRights(
 /** Passwords are made by `vigie hub add --password` and as long as a key: a slow hash would only slow down the hub. */
 export function digestOf(password: string): string {
   return createHash('sha256').update(password).digest('hex');
+}
+
+/** A car that goes on trying is logged once in this time, ms. */
+const REFUSALS_LOGGED_AFTER_MS = 600_000;
+/** Clients and reasons that are remembered. */
+const MAX_REFUSALS = 1_000;
+
+/** Logs that the broker refused a client: the same client for the same reason once in ten minutes. */
+export function refusalLog(clock: Pick<Clock, 'monotonic'>, log: HubLog): (client: string, reason: string) => void {
+  const logged = new Map<string, number>();
+  return (client, reason) => {
+    const [key, now] = [`${client} ${reason}`, clock.monotonic()];
+    if (now - (logged.get(key) ?? Number.NEGATIVE_INFINITY) < REFUSALS_LOGGED_AFTER_MS) return;
+    logged.delete(key);
+    logged.set(key, now);
+    const [oldest] = logged.keys();
+    if (logged.size > MAX_REFUSALS && oldest !== undefined) logged.delete(oldest);
+    log.warn('hub.client.refused', { client, reason });
+  };
 }
 
 function active(state: RegistryState, vin: string): ClientRights {

@@ -53,7 +53,7 @@ import { signalHandlers } from '../http/signals.ts';
 import { eventsSeenBy, hubGates, ownersIn, seeingOnly, servedTo, tokenKeyFile, visibleCars } from './access.ts';
 import { withBooks } from './books.ts';
 import { connectExternal, type ExternalBroker, type HubBrokerParts, startEmbedded } from './broker.ts';
-import { clientRights, onChanges, watchRegistry } from './clients.ts';
+import { clientRights, onChanges, refusalLog, watchRegistry } from './clients.ts';
 import { onPostgres, onSqlite } from './database.ts';
 import { HubDeliveries } from './deliveries.ts';
 import type { SecureHub } from './enrolment.ts';
@@ -112,6 +112,8 @@ export interface Hub {
   readonly store: NumbersStore;
   /** File of the key that signs commands, for cars to trust. */
   readonly trust: string;
+  /** Fleets of the registry at the start; omitted: every car may send, and no request needs a token. */
+  readonly fleets?: readonly string[];
   /** Resolves with the reason when another hub has taken the name of this one, which then receives nothing any more. */
   readonly displaced: Promise<VigieError>;
   /** Ends interface and broker, then the database. */
@@ -227,7 +229,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
             port,
             ...(own === undefined ? {} : { tls: own.tls }),
             identify: clientRights(states, registry),
-            refused: (client, reason) => log.warn('hub.client.refused', { client, reason }),
+            refused: refusalLog(clock, log),
             failed: (client, error) => log.error('hub.client.failed', { client, reason: String(error) }),
             after,
           },
@@ -432,8 +434,10 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
       },
       teardowns,
     ));
+  const { inUse, fleets } = await states.current();
   return {
     broker: broker.url,
+    ...(inUse ? { fleets: fleets.map(({ id }) => id) } : {}),
     interface: server,
     store: reader,
     trust,

@@ -177,6 +177,10 @@ test('a bench car joins a hub with TLS by its password and the authority of the 
   const ports = ['--port', '0', '--http', '0', '--enrolment', '0'];
   const hub = new VigieProcess(['hub', '--tls', ...ports, '--data', data]);
   await hub.says('Ctrl-C ends the hub.');
+  expect(hub.output).toMatch(
+    /fleets\/north\/vehicles(.|\n)*hub token --fleet north|hub token --fleet north(.|\n)*fleets\/north\/vehicles/,
+  );
+  expect(hub.output).not.toMatch(/fleets\/local|first message on/);
   const broker = /mqtts:\/\/[^\s;]+/.exec(hub.output)?.[0] ?? '';
   const login = ['--username', VIN, '--password-file', file, '--ca', join(data, 'authority.pem')];
   const words = ['--vin', VIN, '--broker', broker, '--data', bench, '--http', '0', '--scenario', 'parked'];

@@ -219,6 +219,9 @@ test('retention has whole days for kinds of messages; a kind that later messages
   const findings = findingsOf(
     'hub: 1\nretention: { telemetry: 0, waypoint: 1.5, catalog: 3, trips: 4, trip: for ever }\n',
   );
+  expect(findingsOf('hub: 1\ncallbacks: { allowHttp: yes }\n')).toEqual([
+    'hub.yaml:2: error: allowHttp must be true or false, not "yes" (write true without quotes)',
+  ]);
   const kinds =
     'status, telemetry, waypoint, trip, alert, collision, maintenance, alarm, stolen, event, remote, monitor, gap, hello, fault, capture';
   expect(findings).toEqual([

@@ -23,6 +23,7 @@ import { MqttClient } from '../../rig/mqtt-client.ts';
 import { NOON, payloadOf, trip } from '../messages.ts';
 
 const [NORTH, SOUTH, STRANGER] = ['VF3VGEHVBA0000001', 'VF3VGEHVBA0000002', 'VF3VGEHVBA0000003'] as const;
+const FORGOTTEN = 'VF3VGEHVBA0000004';
 const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-access-'));
 const data = join(folder, 'hub');
 const log = new MemoryLog();
@@ -201,7 +202,17 @@ test('the broker lets a car in by its password, and nobody without one, with tha
   }
   await expect(MqttClient.connect(hub.broker, { clientId: 'any' })).rejects.toThrow(/Not authorized/);
   await expect(connect(STRANGER)).rejects.toThrow(/Not authorized/);
-  expect(log.lines.filter(({ event }) => event === 'hub.client.refused').length).toBeGreaterThanOrEqual(5);
+  expect(log.lines.filter(({ event }) => event === 'hub.client.refused').length).toBeGreaterThanOrEqual(4);
+});
+
+test('a forgotten car that tries again and again is logged once, as forgotten', async () => {
+  await open.registry.add(FORGOTTEN, [{ kind: 'fleet', id: 'north' }], Date.now());
+  await open.registry.forget(FORGOTTEN, Date.now());
+  for (let attempt = 0; attempt < 3; attempt++) await expect(connect(FORGOTTEN)).rejects.toThrow(/Not authorized/);
+  const lines = log.lines.filter(({ fields }) => String(fields?.['client']).includes(FORGOTTEN));
+  expect(lines.map(({ fields }) => fields?.['reason'])).toEqual([
+    `the car ${FORGOTTEN} was forgotten: vigie hub add lets it in again`,
+  ]);
 });
 
 test('a car can neither publish nor listen under the VIN of another', async () => {

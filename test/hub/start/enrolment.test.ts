@@ -270,6 +270,24 @@ test('an agent whose certificate has expired while it was parked renews it by it
   }
 });
 
+test('a new configuration needs a folder for the key, and gets its path', async () => {
+  const car = join(folder, 'new-car');
+  mkdirSync(car);
+  const config = join(car, 'vigie.yaml');
+  const words = ['enroll', url, '--token', await token(OTHER), '-c', config];
+  const refused = await vigie(...words);
+  expect([refused.status, refused.stderr]).toEqual([
+    2,
+    expect.stringContaining('does not exist yet: name with --data'),
+  ]);
+  expect(existsSync(config)).toBe(false);
+  const enrolled = await vigie(...words, '--data', join(car, 'records'));
+  expect(enrolled).toMatchObject({ status: 0, stderr: '' });
+  expect(enrolled.stdout).toContain('Next: write profile and an input such as can into');
+  expect(readFileSync(config, 'utf8')).toContain(`data: ${join(car, 'records')}`);
+  expect(existsSync(join(car, 'records/hub/car.pem'))).toBe(true);
+});
+
 test('the interface is served over TLS with the certificate of the hub, and a hub beyond its machine needs TLS and a registry', async () => {
   expect(hub.interface.url).toMatch(/^https:/);
   const start = (more: object) =>
