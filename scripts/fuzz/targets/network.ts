@@ -10,6 +10,7 @@ import { LocalGate } from '../../../adapters/http/access/local.ts';
 import type { Handlers } from '../../../adapters/http/call.ts';
 import { startServer } from '../../../adapters/http/server.ts';
 import { MqttConnection } from '../../../adapters/mqtt/connection.ts';
+import { BENCH_LIMITS } from '../../../assembly/interface.ts';
 import { bases } from '../../../protocol/interface/operation.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
 import { Contradiction, type FuzzTarget, latin1, texts } from '../target.ts';
@@ -91,8 +92,7 @@ export const httpRequest: FuzzTarget = {
       host: HOST,
       port: 0,
       log: quiet,
-      perDay: 1e9,
-      perSecond: 1e9,
+      ...BENCH_LIMITS,
       maxBodyBytes: 65_536,
       clock: new SystemClock(),
     });
