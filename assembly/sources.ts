@@ -214,7 +214,9 @@ function open(
       // Frames stand for live ones, so they carry the time at which they come.
       const speed = path === '-' ? Number.POSITIVE_INFINITY : input.speed;
       const source = new LogSource(path, { bus, speed, loop, clock, times: 'clock' });
-      source.finished.catch((error: Error) => log.error('recording.unreadable', { bus, error: error.message }));
+      source.finished.then(input.ended, (error: Error) => {
+        log.error('recording.unreadable', { bus, error: error.message });
+      });
       return { source };
     }
   }

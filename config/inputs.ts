@@ -30,6 +30,8 @@ export interface LogInput {
   /** 1 = as recorded; of no meaning for standard input. */
   readonly speed: number;
   readonly loop: boolean;
+  /** Called when it has ended; only programs have it. */
+  readonly ended?: () => void;
   readonly line: number;
 }
 

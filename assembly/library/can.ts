@@ -1,14 +1,25 @@
 /** CAN buses of the car: `vigie/can`. */
 import { configurationDefaults } from '../../config/defaults.ts';
 import type { RecordingSettings } from '../../config/inputs.ts';
+import { defined } from '../../protocol/defined.ts';
 import { recordingSettings } from '../../protocol/settings.ts';
-import { BUS_RULE, checkFields, checkNumbers, checkValue, isText, type OptionRule, SWITCH_RULE } from './checks.ts';
+import {
+  BUS_RULE,
+  checkFields,
+  checkNumbers,
+  checkValue,
+  isFunction,
+  isText,
+  type OptionRule,
+  SWITCH_RULE,
+} from './checks.ts';
 import type { CanDescription, RecordingDescription } from './source.ts';
 
-export { DbcCodec, parseDbc } from '../../adapters/can/dbc/index.ts';
+export { type BoundDatabase, type Database, DbcCodec, parseDbc } from '../../adapters/can/dbc/index.ts';
 export { append, createBatch } from '../../adapters/can/frames.ts';
 export type { FrameBatch, FrameSender, FrameSource, NamedFrame, OutgoingFrame } from '../../agent/ports.ts';
 export { BIT_RATE_SWITCH, ERROR, EXTENDED, FD, REMOTE } from '../../agent/ports.ts';
+export type { Diagnostic } from '../../protocol/diagnostic.ts';
 export type { CanDescription, RecordingDescription };
 
 export interface BusOptions {
@@ -21,6 +32,7 @@ const ADDRESS_RULE: OptionRule = [isText, 'the address of an adapter, such as /d
 const FILE_RULE: OptionRule = [isText, 'the name of a recording'];
 const FOLDER_RULE: OptionRule = [isText, 'the name of a folder'];
 const BITRATE_RULE: OptionRule = [Number.isInteger, 'a number of bit/s, such as 500_000'];
+const ENDED_RULE: OptionRule = [isFunction, 'a function'];
 const SPEED_RULE: OptionRule = [
   (value) => typeof value === 'number' && value > 0,
   'a number above 0: 1 is as recorded, 2 twice as fast',
@@ -54,14 +66,16 @@ export interface CanLogOptions extends BusOptions {
   /** 1, the default, is as recorded. */
   readonly speed?: number;
   readonly loop?: boolean;
+  /** Called once, when the last frame was played, or the agent stops before. Must not throw. */
+  readonly ended?: () => void;
 }
 
 /** A recording in one of the formats that `vigie decode` reads; its frames come as if they came now. */
 export function canLog(file: string, options: CanLogOptions = {}): CanDescription {
   checkValue(file, FILE_RULE, 'canLog');
-  checkFields(options, { bus: BUS_RULE, speed: SPEED_RULE, loop: SWITCH_RULE }, 'canLog');
-  const { bus, speed = configurationDefaults.speed, loop = configurationDefaults.loop } = options;
-  return { can: { kind: 'log', log: file, speed, loop }, bus };
+  checkFields(options, { bus: BUS_RULE, speed: SPEED_RULE, loop: SWITCH_RULE, ended: ENDED_RULE }, 'canLog');
+  const { bus, speed = configurationDefaults.speed, loop = configurationDefaults.loop, ended } = options;
+  return { can: { kind: 'log', log: file, speed, loop, ...defined({ ended }) }, bus };
 }
 
 /** Writes every frame of the CAN inputs to candump logs in `folder`. */

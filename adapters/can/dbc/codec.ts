@@ -21,7 +21,11 @@ export class DbcCodec implements MessageCodec {
   readonly #halves = new Halves();
   readonly #tables = new Map<Signal, Int32Array>();
 
+  /** @throws VigieError `usage.wrong` for anything but a list of `{ database }`, as `parseDbc` returns them */
   constructor(bound: readonly BoundDatabase[]) {
+    if (!Array.isArray(bound) || bound.some((entry) => entry?.database?.messages === undefined)) {
+      throw new VigieError('usage.wrong', 'a codec takes a list of databases: new DbcCodec([{ database }])');
+    }
     this.#databases = bound.map((entry) => entry.database);
     this.#indexes = this.#databases.map((database) => new MessageIndex(database));
   }
@@ -66,6 +70,15 @@ export class DbcCodec implements MessageCodec {
       if (message !== undefined) return { message: message.name, signals: this.#signals(message, frame.data) };
     }
     return undefined;
+  }
+
+  /**
+   * Name of a physical value in the value table of its signal, such as `locked`; undefined if it has none.
+   * @throws VigieError `input.unknown` for an unknown message or signal
+   */
+  valueName(message: string, signal: string, value: number): string | undefined {
+    const { choices, factor, offset } = signalOf(this.#named(message), signal, `message ${message}`);
+    return choices?.get(factor === 0 ? value : Math.round((value - offset) / factor));
   }
 
   #signals(message: DbcMessage, data: Uint8Array): Record<string, number> {

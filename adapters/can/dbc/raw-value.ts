@@ -123,7 +123,8 @@ function exactly(signal: Signal, value: bigint, where: string): bigint {
 function unknownName(signal: Signal, value: string, where: string): VigieError {
   const names = [...(signal.choices?.values() ?? [])];
   const close = nearest(value, names);
-  const listed = close.length > 0 ? close : names.slice(0, 8);
-  const hint = listed.length === 0 ? 'it has no value table, give a number' : `it knows ${listed.join(', ')}`;
+  const known = `known: ${names.slice(0, 8).join(', ')}`;
+  const meant = close.length === 0 ? known : `did you mean ${close.join(' or ')}? (${known})`;
+  const hint = names.length === 0 ? 'it has no value table, give a number' : meant;
   return new VigieError('input.unknown', `signal ${signal.name} has no value named '${value}'; ${hint}`, { where });
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { append, createBatch, DbcCodec, slcan, socketcan } from '../../../assembly/library/can.ts';
+import { append, canLog, createBatch, DbcCodec, slcan, socketcan } from '../../../assembly/library/can.ts';
 import { gpsd } from '../../../assembly/library/gnss.ts';
 import { localInterface } from '../../../assembly/library/http.ts';
 import {
@@ -317,6 +317,23 @@ test('a source of the program feeds its buses, and the warning about another bus
     problem: 'no CAN input feeds bus body of profile bench',
     fix: "add a source of it, such as socketcan('can0', { bus: 'body' })",
   });
+});
+
+test('a recording that was played to its end calls the program', async () => {
+  const log = join(folder, 'drive.log');
+  const { id, data } = codec.encode('MOTION', { Speed: 42 });
+  const hex = Buffer.from(data).toString('hex').toUpperCase();
+  writeFileSync(log, `(1767268800.000000) can0 ${id.toString(16).toUpperCase().padStart(3, '0')}#${hex}\n`);
+  let agent: VigieAgent | undefined;
+  const speed = new Promise((resolve) => {
+    const sources = [canLog(log, { ended: () => resolve(agent?.status.get('kinetic.speed')) })];
+    void createAgent({ vin: VIN, profile: 'bench', sources }).then((made) => {
+      agent = made;
+      ends.push(() => made.stop());
+      return made.start();
+    });
+  });
+  expect(await speed).toBe(42);
 });
 
 test('trips of the simulated car end in a program as they do on the bench', async () => {

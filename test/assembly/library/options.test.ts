@@ -1,6 +1,6 @@
 /** What createAgent refuses: programs without a compiler get an error with a code, and no agent that works with half of it. */
 import { expect, test } from 'vitest';
-import { canLog, recordFrames, slcan, socketcan } from '../../../assembly/library/can.ts';
+import { canLog, DbcCodec, parseDbc, recordFrames, slcan, socketcan } from '../../../assembly/library/can.ts';
 import { gpsd, receiver } from '../../../assembly/library/gnss.ts';
 import { localInterface } from '../../../assembly/library/http.ts';
 import { type CreateAgentOptions, createAgent, VigieError } from '../../../assembly/library/index.ts';
@@ -8,6 +8,7 @@ import { mqtt } from '../../../assembly/library/mqtt.ts';
 import { elm327, isotp } from '../../../assembly/library/obd.ts';
 import { directory, memoryStore } from '../../../assembly/library/store.ts';
 import { simulatedCar } from '../../../assembly/library/testing.ts';
+import { loadVehicle } from '../../../assembly/vehicle.ts';
 import { outboxSettings } from '../../../protocol/settings.ts';
 
 const sound = { vin: 'VF3VGEBENCH000001', profile: 'bench' };
@@ -118,7 +119,7 @@ const refusedCalls: [name: string, values: unknown[], where: string, words: stri
   ['canLog', ['x.log', { speed: 0 }], 'canLog.speed', 'must be a number above 0'],
   ['canLog', ['x.log', { sped: 2 }], 'canLog.sped', 'did you mean speed?'],
   ['canLog', ['x.log', { loop: 'yes' }], 'canLog.loop', 'true or false'],
-  ['canLog', ['x.log', 'body'], 'canLog', 'the options must be an object with bus, speed, loop'],
+  ['canLog', ['x.log', 'body'], 'canLog', 'the options must be an object with bus, speed, loop, ended'],
   ['canLog', [undefined], 'canLog', 'the name of a recording'],
   ['socketcan', ['can0', { bus: 7 }], 'socketcan.bus', 'the name of a bus'],
   ['slcan', ['/dev/ttyACM0', { bitrate: '500k' }], 'slcan.bitrate', 'bit/s'],
@@ -141,6 +142,20 @@ for (const [name, values, where, words] of refusedCalls) {
     );
   });
 }
+
+test('a codec refuses databases without their wrapper, and names a value by the table of its signal', () => {
+  const { databases } = loadVehicle('bench');
+  const bare = databases.map(({ database }) => database) as unknown as typeof databases;
+  expect(() => new DbcCodec(bare)).toThrowError(
+    expect.objectContaining({ code: 'usage.wrong', message: expect.stringContaining('new DbcCodec([{ database }])') }),
+  );
+  const dbc =
+    'BU_: Car\nBO_ 256 BODY: 8 Car\n SG_ Locks : 0|2@1+ (1,0) [0|3] "" Car\nVAL_ 256 Locks 1 "open" 2 "locked" ;\n';
+  const { database } = parseDbc(new TextEncoder().encode(dbc), 'car.dbc');
+  const codec = new DbcCodec([{ database }]);
+  expect([codec.valueName('BODY', 'Locks', 2), codec.valueName('BODY', 'Locks', 3)]).toEqual(['locked', undefined]);
+  expect(() => codec.encode('BODY', { Locks: 'lock' })).toThrow('did you mean locked? (known: open, locked)');
+});
 
 test('createAgent says of a profile that does not exist which there are', async () => {
   await expect(createAgent({ ...sound, profile: 'peugoet' })).rejects.toMatchObject({

@@ -65,7 +65,7 @@ describe('encoding', () => {
   test.each<[string, Record<string, number | string>, string, RegExp]>([
     ['Door', {}, 'input.unknown', /no message Door; did you mean Doors/],
     ['Doors', { Lok: 1 }, 'input.unknown', /message Doors: there is no signal Lok; did you mean Lock/],
-    ['Doors', { Lock: 'Lokc' }, 'input.unknown', /no value named 'Lokc'; it knows Lock/],
+    ['Doors', { Lock: 'Lokc' }, 'input.unknown', /no value named 'Lokc'; did you mean Lock/],
     ['Doors', { Level: 'x' }, 'input.unknown', /it has no value table, give a number/],
     ['Doors', { Lock: 4 }, 'input.malformed', /4 does not fit, its 2 bits hold 0 to 3/],
     ['Doors', { Level: 61 }, 'input.malformed', /61 is outside its range -40 to 60/],
