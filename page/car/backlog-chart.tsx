@@ -7,13 +7,13 @@ import { ageOf, numberOf, timeOf } from '../shared/format.ts';
 import { useTopics, useWidth } from '../shared/hooks.ts';
 import { Backlog, type Outage } from './backlog.ts';
 
-const HEIGHT = 120;
-/** Room for numbers on the left, and for times and half a line below, px. */
-const LEFT = 44;
-const BELOW = 20;
-const ABOVE = 8;
+const HEIGHT_PX = 120;
+/** Room for numbers on the left, and for times and half a line below. */
+const LEFT_PX = 44;
+const BELOW_PX = 20;
+const ABOVE_PX = 8;
 
-/** Of the car that serves the page, also while another view is shown. */
+/** Backlog of the car that serves the page, also while another view is shown. */
 const backlog = new Backlog();
 store.listen('link', () => {
   if (store.link !== undefined) backlog.take(carNow(), store.link);
@@ -28,8 +28,9 @@ export function BacklogChart(): JSX.Element {
   const [from, to] = backlog.span(now);
   const most = samples.reduce((highest, [, waiting]) => Math.max(highest, waiting), outage?.most ?? 0);
   const top = Math.max(10, Math.ceil(most / 10) * 10);
-  const x = (at: number): number => LEFT + Math.min(1, Math.max(0, (at - from) / (to - from))) * (width - LEFT - 4);
-  const y = (waiting: number): number => HEIGHT - BELOW - (waiting / top) * (HEIGHT - BELOW - ABOVE);
+  const x = (at: number): number =>
+    LEFT_PX + Math.min(1, Math.max(0, (at - from) / (to - from))) * (width - LEFT_PX - 4);
+  const y = (waiting: number): number => HEIGHT_PX - BELOW_PX - (waiting / top) * (HEIGHT_PX - BELOW_PX - ABOVE_PX);
   // A number holds until the next.
   const steps = samples.map(([at, waiting]) => `H${x(at).toFixed(1)}V${y(waiting).toFixed(1)}`);
   const [first] = samples;
@@ -44,20 +45,20 @@ export function BacklogChart(): JSX.Element {
         {words}
       </p>
       <div class="backlog" ref={place}>
-        <svg width={width} height={HEIGHT} role="img" aria-label={words}>
+        <svg width={width} height={HEIGHT_PX} role="img" aria-label={words}>
           {outage !== undefined && (
             <rect
               class="outage"
               x={x(outage.from)}
-              y={ABOVE}
+              y={ABOVE_PX}
               width={x(outage.to ?? to) - x(outage.from)}
-              height={HEIGHT - BELOW - ABOVE}
+              height={HEIGHT_PX - BELOW_PX - ABOVE_PX}
             />
           )}
           {[0, top / 2, top].map((waiting) => (
             <g key={waiting}>
-              <path class="grid" d={`M${LEFT} ${y(waiting)}H${width - 4}`} />
-              <text class="axis" x={LEFT - 8} y={y(waiting) + 4} text-anchor="end">
+              <path class="grid" d={`M${LEFT_PX} ${y(waiting)}H${width - 4}`} />
+              <text class="axis" x={LEFT_PX - 8} y={y(waiting) + 4} text-anchor="end">
                 {numberOf(waiting, 1)}
               </text>
             </g>
@@ -65,10 +66,10 @@ export function BacklogChart(): JSX.Element {
           {first !== undefined && (
             <path class="curve" d={`M${x(first[0]).toFixed(1)} ${y(first[1]).toFixed(1)}${steps.join('')}H${x(to)}`} />
           )}
-          <text class="axis" x={LEFT} y={HEIGHT - 4}>
+          <text class="axis" x={LEFT_PX} y={HEIGHT_PX - 4}>
             {timeOf(from)}
           </text>
-          <text class="axis" x={width - 4} y={HEIGHT - 4} text-anchor="end">
+          <text class="axis" x={width - 4} y={HEIGHT_PX - 4} text-anchor="end">
             {timeOf(to)}
           </text>
         </svg>

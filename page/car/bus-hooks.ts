@@ -7,7 +7,7 @@ export function useBus(topic: string): void {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
     const end = busStore.listen(topic, () => redraw(undefined as never));
-    // What changed between drawing and listening.
+    // A change between drawing and listening.
     redraw(undefined as never);
     return end;
   }, [topic]);

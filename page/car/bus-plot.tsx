@@ -21,15 +21,15 @@ const SPANS = [
   ['60 s', 60_000],
   ['10 min', 600_000],
 ] as const;
-const HEIGHT = 220;
-/** Room of the times below the plot, px. */
-const AXIS = 32;
-/** Room for a label of time, px. */
-const LABEL = 84;
+const HEIGHT_PX = 220;
+/** Room of the times below the plot. */
+const AXIS_HEIGHT_PX = 32;
+/** Room for a label of time. */
+const LABEL_WIDTH_PX = 84;
 /** Line patterns of the series after the first: colour is not the only sign. */
 const DASHES: readonly (readonly number[])[] = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
 
-/** What part of time is shown, ms: the newest `span`, or from the first to the second moment. */
+/** Shown period, ms: the newest `span`, or from the first to the second moment. */
 type Range = { readonly span: number } | { readonly from: number; readonly to: number };
 
 interface PlotOptions {
@@ -160,7 +160,7 @@ interface CanvasOptions {
 function Canvas({ plotted, columns, from, to, cursor, select, point }: CanvasOptions): JSX.Element {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
-  // What uPlot asks for later must be what was drawn last.
+  // uPlot asks for it later: it must be the data that were drawn last.
   const now = useRef({ from, to, select, point });
   now.current = { from, to, select, point };
   const scheme = useScheme();
@@ -172,7 +172,7 @@ function Canvas({ plotted, columns, from, to, cursor, select, point }: CanvasOpt
     // Not uPlot's own cursor events: it sends them also when data come.
     made.over.addEventListener('mousemove', ({ offsetX }) => now.current.point(made.posToVal(offsetX, 'x')));
     made.over.addEventListener('mouseleave', () => now.current.point(undefined));
-    const sized = new ResizeObserver(() => made.setSize({ width: place.clientWidth, height: HEIGHT }));
+    const sized = new ResizeObserver(() => made.setSize({ width: place.clientWidth, height: HEIGHT_PX }));
     sized.observe(place);
     return () => {
       sized.disconnect();
@@ -202,7 +202,7 @@ function optionsOf(plotted: readonly Plotted[], place: HTMLElement, now: Now): u
   const ink = { stroke: style.color, grid: { stroke: style.borderTopColor, width: 1 }, ticks: { show: false } };
   return {
     width: place.clientWidth,
-    height: HEIGHT,
+    height: HEIGHT_PX,
     ms: 1,
     legend: { show: false },
     cursor: {
@@ -227,8 +227,8 @@ function optionsOf(plotted: readonly Plotted[], place: HTMLElement, now: Now): u
     axes: [
       {
         ...ink,
-        space: LABEL,
-        size: AXIS,
+        space: LABEL_WIDTH_PX,
+        size: AXIS_HEIGHT_PX,
         values: (_, splits) => splits.map((moment) => new Date(moment).toLocaleTimeString()),
       },
       // The values of further units stand in the legend.

@@ -113,7 +113,7 @@ function Bits({ address, signals }: { readonly address: string; readonly signals
   const row = busStore.rows.get(address);
   const bytes = row?.bytes ?? [];
   const owners = new Map<number, number>();
-  // Of signals that a multiplexor selects and that share bits, the first is shown.
+  // If signals that a multiplexor selects share bits, the first is shown.
   signals.forEach(({ bits }, index) => {
     for (const bit of bits) if (!owners.has(bit)) owners.set(bit, index);
   });

@@ -1,4 +1,4 @@
-/** What the page knows of the buses while their view is shown: rows of identifiers, and values of signals over time. */
+/** State of the buses while their view is shown: rows of identifiers, and values of signals over time. */
 import type {
   BusFrames,
   BusIdentifier,
@@ -29,14 +29,14 @@ export interface Samples {
 }
 
 /** How long a bit glows after it changed, ms; longer where the glow is a line that does not fade. */
-const GLOW = { fading: 300, steady: 1_000 };
-const SWEEP = 100;
-/** A value that is older than the newest by more is of a clock that was set back, ms. */
-const CLOCK_JUMP = 10_000;
-/** How long values are kept, ms. */
-export const KEPT = 600_000;
+const GLOW_MS = { fading: 300, steady: 1_000 };
+const SWEEP_INTERVAL_MS = 100;
+/** A value that is older than the newest by more is of a clock that was set back. */
+const CLOCK_JUMP_MS = 10_000;
+/** How long values are kept. */
+export const VALUES_KEPT_MS = 600_000;
 
-export class BusStore {
+class BusStore {
   /** Undefined until the car says it. */
   privacy: BusPrivacy | undefined;
   /** Why the buses cannot be followed. */
@@ -58,7 +58,7 @@ export class BusStore {
 
   /** Follows the frames until the result is called. */
   follow(): () => void {
-    const sweeping = setInterval(() => this.#sweep(), SWEEP);
+    const sweeping = setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS);
     const end = followWhileVisible({
       path: '/vigie/v1/bus',
       opened: () => this.#clearFault(),
@@ -136,7 +136,7 @@ export class BusStore {
     const mask = bytesOf(changed);
     if (mask.some((byte) => byte !== 0)) {
       const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-      const until = performance.now() + (still ? GLOW.steady : GLOW.fading);
+      const until = performance.now() + (still ? GLOW_MS.steady : GLOW_MS.fading);
       this.#changes.set(address, [...(this.#changes.get(address) ?? []), [until, mask]]);
     }
     const bytes = bytesOf(data);
@@ -171,7 +171,7 @@ export class BusStore {
       this.samples.set(address, samples);
       // A plot goes forward; a clock may be set back.
       const last = samples.times.at(-1) ?? 0;
-      if (at < last - CLOCK_JUMP) {
+      if (at < last - CLOCK_JUMP_MS) {
         samples.times.length = 0;
         samples.values.length = 0;
         this.newest = 0;
@@ -179,7 +179,7 @@ export class BusStore {
       samples.times.push(at);
       samples.values.push(value);
       this.newest = Math.max(this.newest, at);
-      const old = samples.times.findIndex((time) => time >= at - KEPT);
+      const old = samples.times.findIndex((time) => time >= at - VALUES_KEPT_MS);
       if (old < 100) continue;
       samples.times.splice(0, old);
       samples.values.splice(0, old);

@@ -12,11 +12,11 @@ import { Signals } from './bus-signals.tsx';
 import { busStore, digitsOf, type Row } from './bus-store.ts';
 
 /** Rows that are drawn; a filter shows the others. */
-const MOST_ROWS = 300;
+const MAX_ROWS = 300;
 /** Bytes that a row shows; the list of bits shows all. */
-const MOST_BYTES = 8;
+const MAX_SHOWN_BYTES = 8;
 /** Signals in one plot. */
-const MOST_PLOTTED = 8;
+const MAX_PLOTTED_SIGNALS = 8;
 
 /** Space holds the stream where it does nothing else; Escape takes back what was chosen and typed. */
 function useBusKeys(clear: () => void): void {
@@ -44,7 +44,7 @@ export function BusPanels(): JSX.Element {
   useEffect(() => busStore.followSignals(followed === '' ? [] : followed.split('\n')), [followed]);
   const toggle = (one: Plotted): void => {
     const without = plotted.filter(({ address }) => address !== one.address);
-    setPlotted(without.length < plotted.length ? without : [...plotted, one].slice(-MOST_PLOTTED));
+    setPlotted(without.length < plotted.length ? without : [...plotted, one].slice(-MAX_PLOTTED_SIGNALS));
   };
   // Rows that are there stay, under a strip that says so.
   if (fault instanceof Refused && privacy?.shown !== true) {
@@ -96,7 +96,7 @@ function Identifiers({ chosen, choose }: IdentifierOptions): JSX.Element {
         .sort((a, b) => a.identifier.bus.localeCompare(b.identifier.bus) || a.identifier.id - b.identifier.id),
     [[...rows.keys()].join(), filter],
   );
-  const shown = found.slice(0, MOST_ROWS).map(({ address }) => address);
+  const shown = found.slice(0, MAX_ROWS).map(({ address }) => address);
   const { list, reached, setFocused, focus, key: move } = useRows<HTMLTableSectionElement>(shown);
   const key = (event: KeyboardEvent): void => {
     const index = shown.indexOf(reached ?? '');
@@ -115,7 +115,7 @@ function Identifiers({ chosen, choose }: IdentifierOptions): JSX.Element {
         <span class="note">
           {rows.size} {rows.size === 1 ? 'identifier' : 'identifiers'}
           {left && ', and more than the car lists'}
-          {found.length > MOST_ROWS && `, the first ${MOST_ROWS} of ${found.length}`}
+          {found.length > MAX_ROWS && `, the first ${MAX_ROWS} of ${found.length}`}
         </span>
       </header>
       <div class="find">
@@ -195,10 +195,10 @@ function IdentifierRow({ address, chosen, reached, choose, focus }: RowOptions):
       <td class="number">{numberOf(shown.count, 1)}</td>
       <td class="number">{shown.period === undefined ? '' : `${numberOf(Math.round(shown.period), 1)} ms`}</td>
       <td class="mono bytes">
-        {bytes.slice(0, MOST_BYTES).map((byte, place) => (
+        {bytes.slice(0, MAX_SHOWN_BYTES).map((byte, place) => (
           <Byte key={place} byte={byte} glow={glow[place] ?? 0} />
         ))}
-        {bytes.length > MOST_BYTES && <span class="note"> +{bytes.length - MOST_BYTES}</span>}
+        {bytes.length > MAX_SHOWN_BYTES && <span class="note"> +{bytes.length - MAX_SHOWN_BYTES}</span>}
       </td>
       <td class="names">{signals.map(({ name }) => name).join(', ')}</td>
     </tr>

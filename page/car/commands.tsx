@@ -72,7 +72,7 @@ function Card({ kind }: { readonly kind: KindReport }): JSX.Element {
       {needs === undefined ? (
         <div class="row-of-buttons" lang={languageOfNames()}>
           {orders.map((order) => {
-            // What the car shows already is not done again, and so not refused.
+            // A state that the car shows already is not done again, and so not refused.
             const refused = !order.already && order.interlocks.some(({ holds }) => !holds);
             return (
               <button
@@ -111,9 +111,9 @@ function Card({ kind }: { readonly kind: KindReport }): JSX.Element {
   );
 }
 
-export interface QuestionProps {
+interface QuestionProps {
   readonly question: string;
-  /** What the button that does it says. */
+  /** Text of the button that confirms. */
   readonly answer: string;
   readonly yes: () => void;
   readonly no: () => void;
@@ -141,7 +141,7 @@ export function Question({ question, answer: label, yes, no }: QuestionProps): J
 
 const originWords = { page: 'fromPage', interface: 'fromInterface', broker: 'fromBroker', hub: 'fromHub' } as const;
 
-/** What the car shows now. */
+/** Present values of the car. */
 function Shown({ path }: { readonly path: string | undefined }): JSX.Element | null {
   const found = useValue(path ?? '');
   // Some effects are shown by signals that are no value of Status.
@@ -154,13 +154,13 @@ function Shown({ path }: { readonly path: string | undefined }): JSX.Element | n
   );
 }
 
-/** What each order needs, once for those that need the same. */
+/** Needs of each order; orders with equal needs share one line. */
 function Interlocks({ orders, type }: { readonly orders: readonly OrderReport[]; readonly type: string }): JSX.Element {
   const needed = new Map<string, { interlock: InterlockReport; readonly orders: Set<string> }>();
   for (const { name, interlocks } of orders) {
     for (const interlock of interlocks) {
       const known = needed.get(interlock.demand) ?? { interlock, orders: new Set() };
-      // Of several parts of the car that one sentence is about, the one that refuses counts.
+      // If a sentence is about several parts of the car, the one that refuses counts.
       if (!interlock.holds) known.interlock = interlock;
       known.orders.add(labelOf(type, name));
       needed.set(interlock.demand, known);
@@ -193,7 +193,7 @@ export type ShownCommand = Omit<CommandHistory[number], 'origin'> & {
   readonly origin?: keyof typeof originWords | undefined;
 };
 
-export interface HistoryOptions {
+interface HistoryOptions {
   readonly history: readonly ShownCommand[];
   /** Empty: nobody knows what confirms a command. */
   readonly kinds: readonly KindReport[];

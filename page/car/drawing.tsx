@@ -6,7 +6,7 @@ import { useTopics } from '../shared/hooks.ts';
 import { valueInWords } from '../shared/words.ts';
 import type { JourneyEvent } from './journey-records.ts';
 
-export interface Fact {
+interface Fact {
   readonly text: string;
   readonly kind: 'good' | 'plain' | 'warn' | 'bad' | 'stale';
 }

@@ -1,7 +1,7 @@
 /** Speed with its last minute, gear, energies, temperatures, and what changed last. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { SPEED_SPAN, store } from '../shared/car-store.ts';
+import { SPEED_SPAN_MS, store } from '../shared/car-store.ts';
 import { carNow } from '../shared/connection.ts';
 import { numberOf, stepOf, textOf, timeOf, unitOf } from '../shared/format.ts';
 import { useTopics, useValue, useWidth } from '../shared/hooks.ts';
@@ -54,29 +54,29 @@ function Speed(): JSX.Element {
   );
 }
 
-const HEIGHT = 92;
-/** Room around the line for its axes, px. */
-const AROUND = { left: 34, right: 10, top: 8, below: 20 };
+const LINE_HEIGHT_PX = 92;
+/** Room around the line for its axes. */
+const LINE_MARGINS_PX = { left: 34, right: 10, top: 8, below: 20 };
 
 function SpeedLine(): JSX.Element {
   useTopics('speed', 'second');
   const place = useRef<HTMLDivElement>(null);
-  const width = useWidth(place) - AROUND.left - AROUND.right;
+  const width = useWidth(place) - LINE_MARGINS_PX.left - LINE_MARGINS_PX.right;
   const fault = useEarlierSpeeds();
   const now = carNow();
   const highest = store.speeds.reduce((most, [, speed]) => Math.max(most, speed), 0);
   const top = Math.max(40, Math.ceil(highest / 40) * 40);
-  const x = (at: number): number => Math.min(width, Math.max(0, width - ((now - at) / SPEED_SPAN) * width));
-  const y = (speed: number): number => HEIGHT - (Math.min(top, Math.max(0, speed)) / top) * HEIGHT;
+  const x = (at: number): number => Math.min(width, Math.max(0, width - ((now - at) / SPEED_SPAN_MS) * width));
+  const y = (speed: number): number => LINE_HEIGHT_PX - (Math.min(top, Math.max(0, speed)) / top) * LINE_HEIGHT_PX;
   const points = store.speeds.map(([at, speed]) => `${x(at).toFixed(1)} ${y(speed).toFixed(1)}`);
   const last = store.speeds.at(-1);
   if (last !== undefined) points.push(`${width} ${y(last[1]).toFixed(1)}`);
   return (
     <div class="line" ref={place}>
       <svg
-        width={width + AROUND.left + AROUND.right}
-        height={HEIGHT + AROUND.top + AROUND.below}
-        viewBox={`${-AROUND.left} ${-AROUND.top} ${width + AROUND.left + AROUND.right} ${HEIGHT + AROUND.top + AROUND.below}`}
+        width={width + LINE_MARGINS_PX.left + LINE_MARGINS_PX.right}
+        height={LINE_HEIGHT_PX + LINE_MARGINS_PX.top + LINE_MARGINS_PX.below}
+        viewBox={`${-LINE_MARGINS_PX.left} ${-LINE_MARGINS_PX.top} ${width + LINE_MARGINS_PX.left + LINE_MARGINS_PX.right} ${LINE_HEIGHT_PX + LINE_MARGINS_PX.top + LINE_MARGINS_PX.below}`}
         role="img"
         aria-label={`Speed of the last minute, at most ${numberOf(highest, 0.1)} km/h.`}
       >
@@ -89,7 +89,7 @@ function SpeedLine(): JSX.Element {
           </g>
         ))}
         {[60, 40, 20].map((ago) => (
-          <text key={ago} class="axis" x={x(now - ago * 1000)} y={HEIGHT + 16}>{`−${ago} s`}</text>
+          <text key={ago} class="axis" x={x(now - ago * 1000)} y={LINE_HEIGHT_PX + 16}>{`−${ago} s`}</text>
         ))}
         {points.length > 1 && <path class="curve" d={`M${points.join('L')}`} />}
         {last !== undefined && <circle class="now" cx={width} cy={y(last[1])} r="4" />}
@@ -106,7 +106,7 @@ function useEarlierSpeeds(): string | undefined {
   useEffect(() => {
     if (vin === undefined) return;
     let shown = true;
-    readSpeeds(SPEED_SPAN).then(
+    readSpeeds(SPEED_SPAN_MS).then(
       (speeds) => shown && store.addEarlierSpeeds(speeds),
       ({ message }: Error) => shown && setFault(message),
     );
@@ -175,8 +175,8 @@ const temperatures = [
   [`${THERMIC}.coolant.temp`, 'coolant'],
 ] as const;
 
-/** Half a dot stands beyond each end, px. */
-const END = 6;
+/** Half a dot stands beyond each end. */
+const DOT_RADIUS_PX = 6;
 
 function Temperatures(): JSX.Element | null {
   useTopics('connection', ...temperatures.map(([path]) => path));
@@ -211,14 +211,14 @@ interface Temperature {
 
 function Scale({ known }: { readonly known: readonly Temperature[] }): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
-  const width = useWidth(place) - 2 * END;
+  const width = useWidth(place) - 2 * DOT_RADIUS_PX;
   const x = (value: number): number => ((Math.min(120, Math.max(-30, value)) + 30) / 150) * width;
   return (
     <div class="scale" ref={place}>
       <svg
-        width={width + 2 * END}
+        width={width + 2 * DOT_RADIUS_PX}
         height="30"
-        viewBox={`${-END} 0 ${width + 2 * END} 30`}
+        viewBox={`${-DOT_RADIUS_PX} 0 ${width + 2 * DOT_RADIUS_PX} 30`}
         role="img"
         aria-label={known.map(({ label, value }) => `${label} ${numberOf(value, 1)} °C`).join(', ')}
       >

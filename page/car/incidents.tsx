@@ -9,17 +9,17 @@ import { keep, readKept } from '../shared/kept.ts';
 import { codeInWords, languageOfNames } from '../shared/words.ts';
 import { type JourneyEvent, readIncidents } from './journey-records.ts';
 
-const DAY = 86_400_000;
-/** Incidents that are older are in the journey only, ms. */
-const SPAN = 31 * DAY;
+const DAY_MS = 86_400_000;
+/** Incidents that are older are in the journey only. */
+const SHOWN_SPAN_MS = 31 * DAY_MS;
 /** Time between two readings, ms; what the page sees in the values is read at once. */
-const EVERY = 5_000;
+const POLL_INTERVAL_MS = 5_000;
 /** An incident that is farther in time is another one. */
 const MAX_TIME_DIFFERENCE_MS = 600_000;
 /** Rows of the list. */
-const MOST_ROWS = 4;
+const MAX_ROWS = 4;
 
-export interface Unseen {
+interface Unseen {
   /** Newest first. */
   readonly incidents: readonly JourneyEvent[];
   /** The incident in the address of the page, which a notification led to; it may have been seen. */
@@ -34,8 +34,8 @@ export function useUnseen(): Unseen {
   useTopics('connection');
   const { vin } = store.car ?? {};
   const { data, fault } = useRecords(
-    async () => (vin === undefined ? [] : await readIncidents(SPAN)),
-    EVERY,
+    async () => (vin === undefined ? [] : await readIncidents(SHOWN_SPAN_MS)),
+    POLL_INTERVAL_MS,
     vin,
     'event',
     'alarm.trigger.type',
@@ -102,7 +102,7 @@ function rowsOf(
 
 export function Incidents({ incidents, addressed, fault, see }: Unseen): JSX.Element {
   const rows = rowsOf(incidents, addressed);
-  const shown = rows.slice(0, MOST_ROWS);
+  const shown = rows.slice(0, MAX_ROWS);
   const rest = rows.length - shown.length;
   const element = useRef<HTMLLIElement>(null);
   // The reader came to see it.

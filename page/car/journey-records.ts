@@ -28,7 +28,7 @@ export interface JourneyEvent {
   readonly kind: EventKind;
   /** UTC ms. */
   readonly from: number;
-  /** Absent: it is a moment. */
+  /** If omitted, it has no duration. */
   readonly to?: number | undefined;
   /** It goes on. */
   readonly open: boolean;
@@ -53,7 +53,7 @@ export interface Journey {
   readonly to: number;
   readonly trips: readonly Trip[];
   readonly events: readonly JourneyEvent[];
-  /** What the reader does not see, and why: older records than the page reads, and refusals. */
+  /** Records that the page does not show, and why: they are too old, or the reader may not read them. */
   readonly remarks: readonly string[];
 }
 
@@ -356,7 +356,7 @@ function eventOf(kind: IncidentKind, record: EventJson): JourneyEvent {
     id: `${kind} ${id}`,
     kind,
     from,
-    // What goes on reaches to now.
+    // An incident that continues reaches to now.
     ...(ends ? { to: endAt === undefined ? carNow() : Date.parse(endAt) } : {}),
     open: ends && endAt === undefined,
     text: textOfEvent(kind, record),

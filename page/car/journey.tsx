@@ -20,24 +20,24 @@ import { Timeline } from './timeline.tsx';
 import { TrackMap } from './track.tsx';
 import { gpxOf, save, trackCsv, tripsCsv } from './track-files.ts';
 
-const DAY = 86_400_000;
+const DAY_MS = 86_400_000;
 const PERIODS = [
-  { name: 'Last 24 hours', span: DAY },
-  { name: 'Last 7 days', span: 7 * DAY },
-  { name: 'Last 31 days', span: 31 * DAY },
+  { name: 'Last 24 hours', span: DAY_MS },
+  { name: 'Last 7 days', span: 7 * DAY_MS },
+  { name: 'Last 31 days', span: 31 * DAY_MS },
 ];
-/** The journey is read again so long after it was read, ms. */
-const AGAIN = 10_000;
-/** The car records the last points of a trip within this time after its end, ms. */
-const SETTLED = 120_000;
+/** Time from one reading of the journey to the next. */
+const POLL_INTERVAL_MS = 10_000;
+/** The car records the last points of a trip within this time after its end. */
+const TRIP_SETTLED_MS = 120_000;
 /** Rows of the list of events. */
-const MOST_ROWS = 200;
+const MAX_ROWS = 200;
 const NOTHING: Track = { points: [], readings: [], interruptions: [] };
 
 /** The track of a trip; one that goes on is read again with the journey. */
 function useTrack(trip: Trip | undefined, readAt: number): Read<Track> {
   const [read, setRead] = useState<Read<Track> & { readonly id?: string }>({});
-  const settled = trip === undefined || (trip.done === true && trip.to < readAt - SETTLED);
+  const settled = trip === undefined || (trip.done === true && trip.to < readAt - TRIP_SETTLED_MS);
   const version = `${trip?.id} ${settled ? 'settled' : readAt}`;
   // The version says which trip it is, and how far it is known.
   useEffect(() => {
@@ -59,8 +59,8 @@ function useTrack(trip: Trip | undefined, readAt: number): Read<Track> {
 
 export function JourneyPanels(): JSX.Element {
   useTopics('connection');
-  const [span, setSpan] = useState(DAY);
-  const { data: journey, fault } = useRecords(() => readJourney(span), AGAIN, span, 'event');
+  const [span, setSpan] = useState(DAY_MS);
+  const { data: journey, fault } = useRecords(() => readJourney(span), POLL_INTERVAL_MS, span, 'event');
   const [chosen, setChosen] = useState<string>();
   /** The time line shows the period instead of one trip. */
   const [whole, setWhole] = useState(false);
@@ -293,7 +293,7 @@ interface EventsOptions {
 
 /** The facts of the drawing above; a click moves the time line there. */
 function Events({ events, move }: EventsOptions): JSX.Element {
-  const newest = [...events].reverse().slice(0, MOST_ROWS);
+  const newest = [...events].reverse().slice(0, MAX_ROWS);
   if (newest.length === 0) return <p class="none">Nothing happened in this time.</p>;
   return (
     <ul class="happened" aria-label="Events">

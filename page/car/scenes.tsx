@@ -8,7 +8,7 @@ import { useTopics } from '../shared/hooks.ts';
 import { ViewLost } from '../shared/lost.tsx';
 import { useOutbox } from './wire.tsx';
 
-/** What a scene is called, and what to look at. */
+/** Names of the scenes, and hints for the viewer. */
 const words: Readonly<Record<string, readonly [title: string, what: string]>> = {
   drive: ['Drive', 'Pulls out and drives around the Champ de Mars. A trip begins after the first 20 m.'],
   park: ['Park', 'Stops; the driver gets out and locks the car.'],

@@ -1,4 +1,4 @@
-/** What stands around every view: name, tabs, whether the page is connected, and what changed for screen readers. */
+/** Frame of every view: name, tabs, connection, and announcements for screen readers. */
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { store } from '../shared/car-store.ts';

@@ -14,24 +14,24 @@ import {
 } from './journey-records.ts';
 
 /** px */
-const LABELS = 72;
-const LANE = 22;
-const CURVE = 64;
-const AXIS = 20;
+const LABELS_WIDTH_PX = 72;
+const LANE_HEIGHT_PX = 22;
+const CURVE_HEIGHT_PX = 64;
+const AXIS_HEIGHT_PX = 20;
 /** Least distance of two labels of time. */
-const TICK = 96;
+const MIN_TICK_DISTANCE_PX = 96;
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 const steps = [1, 2, 5, 10, 30]
-  .map((count) => count * SECOND)
-  .concat([1, 2, 5, 10, 30].map((count) => count * MINUTE))
-  .concat([1, 3, 6, 12].map((count) => count * HOUR))
-  .concat([1, 2, 7].map((count) => count * DAY));
+  .map((count) => count * SECOND_MS)
+  .concat([1, 2, 5, 10, 30].map((count) => count * MINUTE_MS))
+  .concat([1, 3, 6, 12].map((count) => count * HOUR_MS))
+  .concat([1, 2, 7].map((count) => count * DAY_MS));
 
-export interface TimelineOptions {
+interface TimelineOptions {
   readonly journey: Journey;
   /** UTC ms. */
   readonly from: number;
@@ -45,19 +45,19 @@ export interface TimelineOptions {
 export function Timeline({ journey, from, to, at, track, chosen, move }: TimelineOptions): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
-  const plot = Math.max(1, width - LABELS - 8);
-  const x = (time: number): number => LABELS + ((time - from) / Math.max(1, to - from)) * plot;
+  const plot = Math.max(1, width - LABELS_WIDTH_PX - 8);
+  const x = (time: number): number => LABELS_WIDTH_PX + ((time - from) / Math.max(1, to - from)) * plot;
   const isShown = (one: { readonly from: number; readonly to?: number | undefined }): boolean =>
     one.from <= to && (one.to ?? one.from) >= from;
   const trips = journey.trips.filter(isShown);
   const events = journey.events.filter(isShown);
   // A kind of which nothing happened in the whole period takes no room.
   const kinds = eventKinds.filter((kind) => journey.events.some((one) => one.kind === kind));
-  const lane = (index: number): number => CURVE + 8 + index * LANE;
-  const height = lane(kinds.length + 1) + AXIS;
+  const lane = (index: number): number => CURVE_HEIGHT_PX + 8 + index * LANE_HEIGHT_PX;
+  const height = lane(kinds.length + 1) + AXIS_HEIGHT_PX;
   const { speed } = readingAt(track, at);
   const key = (event: KeyboardEvent): void => {
-    const change = { PageUp: MINUTE, PageDown: -MINUTE }[event.key];
+    const change = { PageUp: MINUTE_MS, PageDown: -MINUTE_MS }[event.key];
     if (change === undefined) return;
     event.preventDefault();
     move(Math.min(to, Math.max(from, at + change)));
@@ -85,7 +85,7 @@ export function Timeline({ journey, from, to, at, track, chosen, move }: Timelin
         })}
         {kinds.map((kind, index) => (
           <g key={kind}>
-            <path class="grid" d={`M${LABELS} ${lane(index + 1)}H${width}`} />
+            <path class="grid" d={`M${LABELS_WIDTH_PX} ${lane(index + 1)}H${width}`} />
             <text class="axis" x="0" y={lane(index + 1) + 15}>
               {namesOfKinds[kind]}
             </text>
@@ -115,7 +115,7 @@ export function Timeline({ journey, from, to, at, track, chosen, move }: Timelin
         aria-valuetext={`${timeOf(at)}${speed === undefined ? '' : `, ${numberOf(speed, 0.1)} km/h`}`}
         min={from}
         max={to}
-        step={SECOND}
+        step={SECOND_MS}
         value={at}
         onInput={(event) => move(Number(event.currentTarget.value))}
         onKeyDown={key}
@@ -144,7 +144,7 @@ const shapes: Readonly<Record<EventKind, string>> = {
   Capture: 'M-5 -4V4M5 -4V4M-5 0H5',
 };
 
-export interface MarkOptions {
+interface MarkOptions {
   readonly kind: EventKind;
   readonly x: number;
   readonly y: number;
@@ -165,25 +165,25 @@ interface TicksOptions {
 
 /** Whole seconds, minutes, hours or days of the reader's time. */
 function Ticks({ from, to, plot, x, height }: TicksOptions): JSX.Element {
-  const least = ((to - from) * TICK) / plot;
-  const step = steps.find((one) => one >= least) ?? Math.ceil(least / DAY) * DAY;
-  const shift = new Date(from).getTimezoneOffset() * MINUTE;
+  const least = ((to - from) * MIN_TICK_DISTANCE_PX) / plot;
+  const step = steps.find((one) => one >= least) ?? Math.ceil(least / DAY_MS) * DAY_MS;
+  const shift = new Date(from).getTimezoneOffset() * MINUTE_MS;
   const ticks: number[] = [];
   for (let at = Math.ceil((from - shift) / step) * step + shift; at <= to; at += step) ticks.push(at);
   const text = (at: number): string => {
     const date = new Date(at);
-    if (step >= DAY) return date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
+    if (step >= DAY_MS) return date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
     return date.toLocaleTimeString(undefined, {
       hour: '2-digit',
       minute: '2-digit',
-      ...(step < MINUTE ? { second: '2-digit' } : {}),
+      ...(step < MINUTE_MS ? { second: '2-digit' } : {}),
     });
   };
   return (
     <>
       {ticks.map((at) => (
         <g key={at}>
-          <path class="grid" d={`M${x(at).toFixed(1)} 0V${height - AXIS + 4}`} />
+          <path class="grid" d={`M${x(at).toFixed(1)} 0V${height - AXIS_HEIGHT_PX + 4}`} />
           <text class="axis" x={x(at)} y={height - 4} text-anchor="middle">
             {text(at)}
           </text>
@@ -210,7 +210,7 @@ function Curve({ readings, interruptions, from, to, until, x }: CurveOptions): J
   );
   const highest = speeds.reduce((most, [, speed]) => Math.max(most, speed), 0);
   const top = Math.max(40, Math.ceil(highest / 40) * 40);
-  const y = (speed: number): number => CURVE - (speed / top) * (CURVE - 12);
+  const y = (speed: number): number => CURVE_HEIGHT_PX - (speed / top) * (CURVE_HEIGHT_PX - 12);
   // A speed holds until the next; that of a car on its way until now.
   const last = speeds.at(-1);
   if (last !== undefined) speeds.push([until, last[1]]);
@@ -222,10 +222,10 @@ function Curve({ readings, interruptions, from, to, until, x }: CurveOptions): J
   });
   return (
     <>
-      <text class="axis" x="0" y={CURVE}>
+      <text class="axis" x="0" y={CURVE_HEIGHT_PX}>
         Speed
       </text>
-      <text class="axis" x={LABELS - 6} y={y(top) + 4} text-anchor="end">
+      <text class="axis" x={LABELS_WIDTH_PX - 6} y={y(top) + 4} text-anchor="end">
         {top}
       </text>
       {speeds.length > 1 && <path class="curve" d={line.join('')} />}
@@ -236,9 +236,9 @@ function Curve({ readings, interruptions, from, to, until, x }: CurveOptions): J
             x={x(one.from)}
             y="12"
             width={Math.max(2, x(one.to) - x(one.from))}
-            height={CURVE - 12}
+            height={CURVE_HEIGHT_PX - 12}
           />
-          <text class="axis" x={(x(one.from) + x(one.to)) / 2} y={CURVE / 2 + 8} text-anchor="middle">
+          <text class="axis" x={(x(one.from) + x(one.to)) / 2} y={CURVE_HEIGHT_PX / 2 + 8} text-anchor="middle">
             no readings
           </text>
         </g>

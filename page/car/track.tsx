@@ -10,23 +10,23 @@ import { type JourneyEvent, type Point, placeAt } from './journey-records.ts';
 import { Mark } from './timeline.tsx';
 
 /** Circumference of the earth, m: the projection is Web Mercator, whose tiles lie below the track where the owner has some. */
-const AROUND = 40_075_017;
+const EARTH_CIRCUMFERENCE_M = 40_075_017;
 /** px, and the finest tiles that servers have. */
-const TILE = 256;
-const FINEST = 19;
+const TILE_PX = 256;
+const MAX_TILE_ZOOM = 19;
 /** A car that hardly moved is not drawn larger than this, m. */
-const SMALLEST = 200;
-/** Least distance of grid lines, and space around the track, px. */
-const CELL = 90;
-const MARGIN = 32;
-/** Below the track are the scale and the buttons, px. */
-const FOOT = 36;
+const MIN_EXTENT_M = 200;
+/** Least distance of grid lines, and space around the track. */
+const MIN_GRID_PX = 90;
+const MARGIN_PX = 32;
+/** Below the track are the scale and the buttons. */
+const FOOT_PX = 36;
 /** Each step of the zoom doubles the scale; step 0 fits the trip. */
 const MAX_ZOOM_STEP = 4;
 /** The zoom ends where this much ground, m, fills the width: a country with its neighbours. */
 const WIDEST_VIEW_M = 1_500_000;
 
-export interface TrackMapOptions {
+interface TrackMapOptions {
   readonly points: readonly Point[];
   /** UTC ms. */
   readonly at: number;
@@ -43,7 +43,7 @@ export function TrackMap({ points, at, events }: TrackMapOptions): JSX.Element {
   const minZoomStep = Math.min(0, zoom - Math.ceil(Math.log2((projection.scale * WIDEST_VIEW_M) / Math.max(1, width))));
   const { x, y, scale } = projection;
   const tiles = store.car?.tiles;
-  const step = stepOf(CELL / scale);
+  const step = stepOf(MIN_GRID_PX / scale);
   const [first, last] = [points[0], points.at(-1)];
   const sentence =
     first === undefined || last === undefined
@@ -158,7 +158,7 @@ interface TilesOptions {
 
 /** Land and grid stay where a tile does not come. */
 function Tiles({ url, width, height, projection: { left, top, world } }: TilesOptions): JSX.Element {
-  const zoom = Math.min(FINEST, Math.max(0, Math.round(Math.log2(world / TILE))));
+  const zoom = Math.min(MAX_TILE_ZOOM, Math.max(0, Math.round(Math.log2(world / TILE_PX))));
   const count = 2 ** zoom;
   const size = world / count;
   const columns = range(Math.floor(left / size), Math.floor((left + width) / size));
@@ -218,7 +218,7 @@ interface Frame {
   readonly width: number;
   readonly height: number;
   readonly factor: number;
-  /** What a zoomed map shows in the middle. */
+  /** Centre of a zoomed map. */
   readonly centre: Point | undefined;
 }
 
@@ -228,7 +228,7 @@ interface Projection {
   readonly y: Project;
   /** px for each m. */
   readonly scale: number;
-  /** Of the map in the world, which is a square with a side of `world`, px. */
+  /** Corner of the map in the world, which is a square with a side of `world`, px. */
   readonly left: number;
   readonly top: number;
   readonly world: number;
@@ -246,19 +246,19 @@ function projectionOf(points: readonly Point[], { width, height, factor, centre 
     0.5 - Math.asinh(Math.tan((latitude * Math.PI) / 180)) / (2 * Math.PI);
   const [west, right] = rangeOf(points.map(east));
   const [top, bottom] = rangeOf(points.map(south));
-  const smallest = (SMALLEST * stretch) / AROUND;
+  const smallest = (MIN_EXTENT_M * stretch) / EARTH_CIRCUMFERENCE_M;
   const fitted = Math.min(
-    (width - 2 * MARGIN) / Math.max(smallest, right - west),
-    (height - FOOT - 2 * MARGIN) / Math.max(smallest, bottom - top),
+    (width - 2 * MARGIN_PX) / Math.max(smallest, right - west),
+    (height - FOOT_PX - 2 * MARGIN_PX) / Math.max(smallest, bottom - top),
   );
   const world = Math.max(1, fitted) * factor;
   const follows = factor > 1 && centre !== undefined;
   const [middleX, middleY] = follows ? [east(centre), south(centre)] : [(west + right) / 2, (top + bottom) / 2];
-  const corner = { left: middleX * world - width / 2, top: middleY * world - (height - FOOT) / 2 };
+  const corner = { left: middleX * world - width / 2, top: middleY * world - (height - FOOT_PX) / 2 };
   return {
     x: (point) => east(point) * world - corner.left,
     y: (point) => south(point) * world - corner.top,
-    scale: (world * stretch) / AROUND,
+    scale: (world * stretch) / EARTH_CIRCUMFERENCE_M,
     ...corner,
     world,
   };

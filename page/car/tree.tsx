@@ -9,8 +9,8 @@ import { pathInWords, valueInWords } from '../shared/words.ts';
 import { Source } from './source.tsx';
 import { ValueRow } from './value-row.tsx';
 
-/** A value that changed within this time counts as changing, ms. */
-const CHANGING = 5_000;
+/** A value that changed within this time counts as changing. */
+const CHANGING_SPAN_MS = 5_000;
 
 type Only = 'all' | 'changing' | 'stale';
 
@@ -130,7 +130,7 @@ function reach(target: EventTarget | null, reached: (row: string) => void): void
 
 function isShown(value: CarValue, filter: string, only: Only): boolean {
   if (only === 'stale' && !store.isStale(value)) return false;
-  if (only === 'changing' && (value.changes === 0 || carNow() - value.at > CHANGING)) return false;
+  if (only === 'changing' && (value.changes === 0 || carNow() - value.at > CHANGING_SPAN_MS)) return false;
   if (filter === '') return true;
   const { unit = '', sources = [] } = store.descriptions.get(value.path) ?? {};
   const from = sources.map(({ bus, message, signal }) => `${bus ?? ''} ${message} ${signal}`).join(' ');

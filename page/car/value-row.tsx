@@ -9,7 +9,7 @@ import { store } from '../shared/car-store.ts';
 import { carNow } from '../shared/connection.ts';
 import { ageOf, stepOf, textOf, unitOf } from '../shared/format.ts';
 
-export interface ValueRowOptions {
+interface ValueRowOptions {
   readonly path: string;
   readonly chosen: boolean;
   /** Tab reaches this row. */
@@ -17,9 +17,9 @@ export interface ValueRowOptions {
 }
 
 /** How long a value is tinted after it changed, before the tint fades, ms; longer where a line stands for the tint. */
-const TINT = { fading: 200, steady: 1_000 };
-/** Time between two looks for tints that end, ms. */
-const SWEEP = 100;
+const TINT_MS = { fading: 200, steady: 1_000 };
+/** Time between two looks for tints that end. */
+const SWEEP_INTERVAL_MS = 100;
 /** Elements that are tinted, and until when, ms. A value that changes all the time keeps its tint, and nothing moves. */
 const tinted = new Map<HTMLElement, number>();
 let sweeping: ReturnType<typeof setInterval> | undefined;
@@ -81,7 +81,7 @@ function showValue(row: HTMLElement, path: string, resolution: number | undefine
     const stale = store.isStale(found);
     write(text, textOf(found.value, resolution));
     if (row.dataset['stale'] !== String(stale)) row.dataset['stale'] = String(stale);
-    // What changed out of sight is no change that anybody sees.
+    // Nobody sees a change of a row that is out of sight.
     if (found.changes !== known && !stale && seen.has(row)) tint(shown);
     known = found.changes;
     write(age, ageOf(carNow() - found.at));
@@ -110,8 +110,8 @@ function write(element: HTMLElement, text: string): void {
 function tint(element: HTMLElement): void {
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
   if (!tinted.has(element)) element.classList.add('flash');
-  tinted.set(element, performance.now() + (still ? TINT.steady : TINT.fading));
-  sweeping ??= setInterval(sweep, SWEEP);
+  tinted.set(element, performance.now() + (still ? TINT_MS.steady : TINT_MS.fading));
+  sweeping ??= setInterval(sweep, SWEEP_INTERVAL_MS);
 }
 
 function sweep(): void {

@@ -68,7 +68,7 @@ export function WirePanels(): JSX.Element {
   );
 }
 
-/** What the broker of the bench counts by itself, also while the agent is killed. */
+/** Numbers that the broker of the bench counts, also while the agent is killed. */
 function ReceivedNumbers({ classes }: ReceivedReport): JSX.Element {
   return (
     <NumbersPanel
@@ -92,7 +92,7 @@ function ReceivedNumbers({ classes }: ReceivedReport): JSX.Element {
   );
 }
 
-/** What the wire format spares. */
+/** Bytes that the wire format saves. */
 function Sizes({ bytes, json }: NonNullable<BenchReportEvent['published']>): JSX.Element {
   return (
     <section class="panel" aria-labelledby="sizes-title">
@@ -110,7 +110,7 @@ function Sizes({ bytes, json }: NonNullable<BenchReportEvent['published']>): JSX
   );
 }
 
-/** What the process of the agent does, and what the button beside it does to it. */
+/** State of the agent’s process, and the button that kills or starts it. */
 const processWords = {
   within: ['good', 'runs within the bench, which serves this page', 'Prepare a power cut (own process)'],
   starts: ['warn', 'its process starts …', undefined],

@@ -10,19 +10,23 @@ import { usePolled, useTopics } from '../shared/hooks.ts';
 import { languageOfNames } from '../shared/words.ts';
 import { type HubRemote, pathOfRemotes, requestRemote } from './remotes.ts';
 
-/** Time between two readings of the audit trail while no stream says when there is something to read, ms. */
-const EVERY = 700;
+/** Time between two readings of the audit trail while no stream says when there is something to read. */
+const POLL_INTERVAL_MS = 700;
 /** The kinds of command stay the same while a hub runs. */
-const SELDOM = 60_000;
+const KINDS_POLL_INTERVAL_MS = 60_000;
 /** Rows of the audit trail. */
-const MOST_ROWS = 20;
+const MAX_ROWS = 20;
 
 export function HubCommandPanels({ vin }: { readonly vin: string }): JSX.Element {
   useTopics('connection');
-  const { data: orders } = usePolled<HubOrders>('/vigie/v1/orders', SELDOM);
-  const { data: trail, fault } = usePolled<{ readonly remotes: readonly HubRemote[] }>(pathOfRemotes(vin), EVERY, {
-    byEvents: true,
-  });
+  const { data: orders } = usePolled<HubOrders>('/vigie/v1/orders', KINDS_POLL_INTERVAL_MS);
+  const { data: trail, fault } = usePolled<{ readonly remotes: readonly HubRemote[] }>(
+    pathOfRemotes(vin),
+    POLL_INTERVAL_MS,
+    {
+      byEvents: true,
+    },
+  );
   if (orders === undefined || trail === undefined) {
     return fault === undefined ? (
       <p class="panel reading">Reads what cars can do …</p>
@@ -40,7 +44,7 @@ export function HubCommandPanels({ vin }: { readonly vin: string }): JSX.Element
         ))}
       </div>
       <History
-        history={trail.remotes.slice(0, MOST_ROWS).map((remote) => shownOf(remote, orders))}
+        history={trail.remotes.slice(0, MAX_ROWS).map((remote) => shownOf(remote, orders))}
         kinds={[]}
         note="commands through the hub"
         empty="The hub has not sent a command to this car yet. Press a button."

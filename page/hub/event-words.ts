@@ -1,11 +1,11 @@
-/** What a car told, in a sentence without its subject. */
+/** An event of a car, in a sentence without its subject. */
 import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 import { stateInWords, titleOf } from '../shared/command-words.ts';
 import { numberOf } from '../shared/format.ts';
 import { wordsOfImpact } from '../shared/incident-words.ts';
 import { codeInWords, valueInWords, wordsNow } from '../shared/words.ts';
 
-export interface EventLabel {
+interface EventLabel {
   readonly text: string;
   /** Class of its mark. */
   readonly mark: 'good' | 'warn' | 'bad' | 'plain';

@@ -12,11 +12,11 @@ import { codeInWords, languageOfNames } from '../shared/words.ts';
 import { type HubRemote, isFinal, readRemote, requestRemote } from './remotes.ts';
 
 /** The kinds of command stay the same while a hub runs. */
-const SELDOM = 60_000;
+const KINDS_POLL_INTERVAL_MS = 60_000;
 /** Requests at a time: a browser has six connections for the page. */
-const AT_A_TIME = 3;
-/** Time between two looks at commands without a final state, ms. */
-const EVERY = 700;
+const MAX_PARALLEL_REQUESTS = 3;
+/** Time between two looks at commands without a final state. */
+const POLL_INTERVAL_MS = 700;
 
 type Order = HubOrderKind['orders'][number];
 
@@ -26,7 +26,7 @@ interface Asked {
   readonly vins: readonly string[];
 }
 
-/** What became of the command to one car. */
+/** Result of the command to one car. */
 interface Run {
   readonly vin: string;
   readonly remote?: HubRemote;
@@ -44,7 +44,7 @@ async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>)
   const worker = async (): Promise<void> => {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+  await Promise.all(Array.from({ length: MAX_PARALLEL_REQUESTS }, worker));
 }
 
 /** Asks every car, and looks until each has a final state. */
@@ -69,7 +69,7 @@ function useRuns(asked: Asked | undefined): readonly Run[] {
         }
       });
       while (!ended && [...all.values()].some((run) => !isOver(run))) {
-        await new Promise((resolve) => setTimeout(resolve, EVERY));
+        await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
         const open = [...all.values()].filter((run) => !isOver(run));
         await inTurns(open, async ({ vin, remote }) => {
           if (ended || remote === undefined) return;
@@ -95,7 +95,7 @@ interface FleetCommandsOptions {
 }
 
 export function FleetCommands({ chosen, forget }: FleetCommandsOptions): JSX.Element {
-  const { data } = usePolled<HubOrders>('/vigie/v1/orders', SELDOM);
+  const { data } = usePolled<HubOrders>('/vigie/v1/orders', KINDS_POLL_INTERVAL_MS);
   const [asking, setAsking] = useState<Asked>();
   const [asked, setAsked] = useState<Asked>();
   const runs = useRuns(asked);

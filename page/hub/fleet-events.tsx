@@ -1,4 +1,4 @@
-/** What cars told last, as it arrives at the hub. */
+/** The newest events of cars, as they arrive at the hub. */
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { FleetEvents as Events, FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
@@ -7,12 +7,12 @@ import { timeOf } from '../shared/format.ts';
 import { usePolled } from '../shared/hooks.ts';
 import { labelOfEvent } from './event-words.ts';
 
-/** Time between two readings while no stream says when there is something to read, ms. */
-const EVERY = 1_000;
-const MOST_ROWS = 60;
+/** Time between two readings while no stream says when there is something to read. */
+const POLL_INTERVAL_MS = 1_000;
+const MAX_ROWS = 60;
 
 export function FleetEvents(): JSX.Element {
-  const { data } = usePolled<Events>('/vigie/v1/events', EVERY, { byEvents: true });
+  const { data } = usePolled<Events>('/vigie/v1/events', POLL_INTERVAL_MS, { byEvents: true });
   const held = useRef<Events | undefined>(undefined);
   const [isHeld, setHeld] = useState(false);
   if (!isHeld) held.current = data;
@@ -31,7 +31,7 @@ export function FleetEvents(): JSX.Element {
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls only what it can reach
         <ul class="scroll" aria-label="Events" tabIndex={0}>
-          {events.slice(0, MOST_ROWS).map((event) => (
+          {events.slice(0, MAX_ROWS).map((event) => (
             <Row key={event.id} event={event} />
           ))}
         </ul>

@@ -9,24 +9,24 @@ import { useTopics, useWidth } from '../shared/hooks.ts';
 import { useLandMap } from '../shared/land-map.ts';
 import { type LandMap, namedCities, type Place, partIn } from '../shared/map-data.ts';
 
-/** Time between two readings, ms. */
-const EVERY = 1_000;
+/** Time between two readings. */
+const POLL_INTERVAL_MS = 1_000;
 /** All cars are read so often, ms; between that those heard since the newest, or so long before: hubs differ in their clocks. */
-const WHOLE = 60_000;
-const TOLERANCE = 5_000;
+const FULL_READ_INTERVAL_MS = 60_000;
+const CLOCK_TOLERANCE_MS = 5_000;
 /** km for each degree of latitude. */
-const DEGREE = 111.32;
+const KM_PER_DEGREE = 111.32;
 /** Cars that stand close together are not drawn larger than this, degrees. */
-const SMALLEST = 0.02;
+const MIN_EXTENT_DEGREES = 0.02;
 /** px */
-const MARGIN = 28;
-const CELL = 96;
-/** Room of the buttons at the lower right, px. */
-const BUTTONS = 220;
-const RADIUS = 4;
-/** A click this near to a car opens it, px. */
-const NEAR = 14;
-const STEPS = [30, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
+const MARGIN_PX = 28;
+const MIN_GRID_PX = 96;
+/** Room of the buttons at the lower right. */
+const BUTTONS_WIDTH_PX = 220;
+const DOT_RADIUS_PX = 4;
+/** A click this near to a car opens it. */
+const CLICK_RADIUS_PX = 14;
+const GRID_STEPS_DEGREES = [30, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
 
 type Position = FleetPositions['positions'][number];
 
@@ -54,12 +54,12 @@ function usePositions(): ReadonlyMap<string, Position> {
     let whole = 0;
     let since = 0;
     return pollWhileVisible<FleetPositions>({
-      // What is newer; now and then all, as cars may be gone.
+      // Only newer positions; sometimes all, because cars may be gone.
       path: () => {
-        since = carNow() - whole > WHOLE ? 0 : Math.max(0, newest - TOLERANCE);
+        since = carNow() - whole > FULL_READ_INTERVAL_MS ? 0 : Math.max(0, newest - CLOCK_TOLERANCE_MS);
         return since === 0 ? '/vigie/v1/positions' : `/vigie/v1/positions?since=${since}`;
       },
-      every: EVERY,
+      every: POLL_INTERVAL_MS,
       lost: () => undefined,
       answered: ({ at, positions }) => {
         if (since === 0) {
@@ -188,8 +188,11 @@ function viewOfAll(cars: Iterable<Position>, width: number, height: number): Vie
   }
   if (west > east) return undefined;
   const latitude = (south + north) / 2;
-  const across = Math.max(SMALLEST, east - west) * shrinkAt(latitude);
-  const scale = Math.min((width - 2 * MARGIN) / across, (height - 2 * MARGIN) / Math.max(SMALLEST, north - south));
+  const across = Math.max(MIN_EXTENT_DEGREES, east - west) * shrinkAt(latitude);
+  const scale = Math.min(
+    (width - 2 * MARGIN_PX) / across,
+    (height - 2 * MARGIN_PX) / Math.max(MIN_EXTENT_DEGREES, north - south),
+  );
   return { longitude: (west + east) / 2, latitude, scale };
 }
 
@@ -209,7 +212,7 @@ function projected([longitude, latitude]: Place, { width, height, view }: Frame)
 }
 
 function nearest(cars: Iterable<Position>, [x, y]: readonly [number, number], frame: Frame): string | undefined {
-  let [found, least]: [string | undefined, number] = [undefined, NEAR];
+  let [found, least]: [string | undefined, number] = [undefined, CLICK_RADIUS_PX];
   for (const one of cars) {
     const [px, py] = placeOf(one, frame);
     const distance = Math.hypot(px - x, py - y);
@@ -245,15 +248,15 @@ function draw(canvas: HTMLCanvasElement, options: DrawOptions): void {
   drawGrid(context, options, colour);
   // The newest lie on top.
   const byAge: Record<Age, (readonly [number, number])[]> = { minute: [], hour: [], day: [], older: [] };
-  /** Of cars of one age that lie on each other one is drawn: ten thousand marks take longer than people wait. */
+  /** If cars of one age lie on each other, one is drawn: ten thousand marks take longer than people wait. */
   const drawn = new Set<string>();
   const now = carNow();
   for (const one of cars.values()) {
     const place = placeOf(one, options);
     const [x, y] = place;
-    if (x > -RADIUS && y > -RADIUS && x < width + RADIUS && y < height + RADIUS) {
+    if (x > -DOT_RADIUS_PX && y > -DOT_RADIUS_PX && x < width + DOT_RADIUS_PX && y < height + DOT_RADIUS_PX) {
       const age = ageOfSilence(now - one[3]);
-      const cell = `${age} ${Math.round(x / RADIUS)} ${Math.round(y / RADIUS)}`;
+      const cell = `${age} ${Math.round(x / DOT_RADIUS_PX)} ${Math.round(y / DOT_RADIUS_PX)}`;
       if (drawn.has(cell)) continue;
       drawn.add(cell);
       byAge[age].push(place);
@@ -266,7 +269,7 @@ function draw(canvas: HTMLCanvasElement, options: DrawOptions): void {
   context.strokeStyle = colour('--ink');
   context.lineWidth = 2;
   context.beginPath();
-  context.arc(x, y, RADIUS + 5, 0, 2 * Math.PI);
+  context.arc(x, y, DOT_RADIUS_PX + 5, 0, 2 * Math.PI);
   context.stroke();
 }
 
@@ -280,15 +283,15 @@ function drawCars(
   context.beginPath();
   for (const [x, y] of places) {
     if (age === 'day') {
-      context.moveTo(x, y - RADIUS - 1);
-      context.lineTo(x + RADIUS + 1, y + RADIUS);
-      context.lineTo(x - RADIUS - 1, y + RADIUS);
+      context.moveTo(x, y - DOT_RADIUS_PX - 1);
+      context.lineTo(x + DOT_RADIUS_PX + 1, y + DOT_RADIUS_PX);
+      context.lineTo(x - DOT_RADIUS_PX - 1, y + DOT_RADIUS_PX);
       context.closePath();
     } else if (age === 'older') {
-      context.rect(x - RADIUS + 1, y - RADIUS + 1, 2 * RADIUS - 2, 2 * RADIUS - 2);
+      context.rect(x - DOT_RADIUS_PX + 1, y - DOT_RADIUS_PX + 1, 2 * DOT_RADIUS_PX - 2, 2 * DOT_RADIUS_PX - 2);
     } else {
-      context.moveTo(x + RADIUS, y);
-      context.arc(x, y, RADIUS, 0, 2 * Math.PI);
+      context.moveTo(x + DOT_RADIUS_PX, y);
+      context.arc(x, y, DOT_RADIUS_PX, 0, 2 * Math.PI);
     }
   }
   context.fillStyle = colour({ minute: '--live', hour: '--surface', day: '--warn-fill', older: '--stale' }[age]);
@@ -347,7 +350,9 @@ function drawGrid(
   colour: (name: string) => string,
 ): void {
   const shrink = shrinkAt(view.latitude);
-  const step = STEPS.find((_, index) => (STEPS[index + 1] ?? 0) * view.scale * shrink < CELL) ?? 0.001;
+  const step =
+    GRID_STEPS_DEGREES.find((_, index) => (GRID_STEPS_DEGREES[index + 1] ?? 0) * view.scale * shrink < MIN_GRID_PX) ??
+    0.001;
   const decimals = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
   const name = (degrees: number, letters: string): string =>
     `${numberOf(Math.abs(degrees), 10 ** -decimals)}° ${letters[degrees < 0 ? 1 : 0]}`;
@@ -360,7 +365,7 @@ function drawGrid(
     const x = Math.round(width / 2 + (at - view.longitude) * view.scale * shrink) + 0.5;
     context.moveTo(x, 0);
     context.lineTo(x, height);
-    if (x > 40 && x < width - BUTTONS) context.fillText(name(at, 'EW'), x + 4, height - 6);
+    if (x > 40 && x < width - BUTTONS_WIDTH_PX) context.fillText(name(at, 'EW'), x + 4, height - 6);
   }
   for (let at = Math.ceil((view.latitude - down) / step) * step; at < view.latitude + down; at += step) {
     const y = Math.round(height / 2 - (at - view.latitude) * view.scale) + 0.5;
@@ -369,8 +374,8 @@ function drawGrid(
     if (y > 16 && y < height - 40) context.fillText(name(at, 'NS'), 4, y - 4);
   }
   context.stroke();
-  const km = stepOf((CELL * DEGREE) / view.scale);
-  const length = (km / DEGREE) * view.scale;
+  const km = stepOf((MIN_GRID_PX * KM_PER_DEGREE) / view.scale);
+  const length = (km / KM_PER_DEGREE) * view.scale;
   context.strokeStyle = colour('--ink');
   context.fillStyle = colour('--ink');
   context.beginPath();

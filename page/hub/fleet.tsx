@@ -19,9 +19,9 @@ import { FleetMap } from './fleet-map.tsx';
 import { Rollouts } from './rollouts.tsx';
 
 /** Rows of a page, as the hub has it by default. */
-const ROWS = 50;
-/** Wait after the last key before the hub is asked, ms. */
-const TYPING = 150;
+const ROWS_PER_PAGE = 50;
+/** Wait after the last key before the hub is asked. */
+const TYPING_DELAY_MS = 150;
 
 export interface TableQuery {
   readonly search: string;
@@ -50,7 +50,7 @@ export function FleetPanels({ table, query, ask }: FleetOptions): JSX.Element {
   const [pointed, setPointed] = useState<string>();
   const change = (part: Partial<TableQuery>): void => ask({ ...query, first: 0, ...part });
   const toggle = (vins: readonly string[], add: boolean): void =>
-    // Of what was chosen then: several may be toggled before the next drawing.
+    // From the current choice: several may be toggled before the next drawing.
     setChosen((before) => new Set(add ? [...before, ...vins] : [...before].filter((vin) => !vins.includes(vin))));
   const { total } = table;
   // Neither is drawn again with the table.
@@ -97,7 +97,7 @@ export function FleetPanels({ table, query, ask }: FleetOptions): JSX.Element {
   );
 }
 
-/** The age as a shape, beside the word or the time. */
+/** The age as a shape, in addition to the word or the time. */
 function AgeMark({ age }: { readonly age: Age }): JSX.Element {
   return <i class={`mark age ${age}`} aria-hidden="true" />;
 }
@@ -106,7 +106,7 @@ function Search({ search, ask }: { readonly search: string; readonly ask: (searc
   const [text, setText] = useState(search);
   useEffect(() => {
     if (text === search) return;
-    const timer = setTimeout(() => ask(text.trim()), TYPING);
+    const timer = setTimeout(() => ask(text.trim()), TYPING_DELAY_MS);
     return () => clearTimeout(timer);
   }, [text]);
   return (
@@ -167,7 +167,7 @@ function Cars({ table, query, change, chosen, toggle, point }: CarsOptions): JSX
     });
   };
   const all = shown.length > 0 && shown.every((vin) => chosen.has(vin));
-  const last = Math.min(query.first + ROWS, matching);
+  const last = Math.min(query.first + ROWS_PER_PAGE, matching);
   return (
     <section class="panel cars" aria-labelledby="cars-title">
       <header>
@@ -227,7 +227,7 @@ function Cars({ table, query, change, chosen, toggle, point }: CarsOptions): JSX
           type="button"
           class="btn"
           disabled={query.first === 0}
-          onClick={() => change({ first: Math.max(0, query.first - ROWS) })}
+          onClick={() => change({ first: Math.max(0, query.first - ROWS_PER_PAGE) })}
         >
           Previous
         </button>
@@ -235,7 +235,7 @@ function Cars({ table, query, change, chosen, toggle, point }: CarsOptions): JSX
           type="button"
           class="btn"
           disabled={last >= matching}
-          onClick={() => change({ first: query.first + ROWS })}
+          onClick={() => change({ first: query.first + ROWS_PER_PAGE })}
         >
           Next
         </button>

@@ -15,11 +15,11 @@ import { hasScope, post } from '../shared/connection.ts';
 import { numberOf } from '../shared/format.ts';
 import { usePolled } from '../shared/hooks.ts';
 
-/** Time between two readings, ms. */
-const EVERY = 2_000;
+/** Time between two readings. */
+const POLL_INTERVAL_MS = 2_000;
 const ADDRESS = '/vigie/v1/rollouts';
 /** Roll-outs that are shown until the reader asks for all. */
-const NEWEST = 3;
+const SHOWN_ROLLOUTS = 3;
 
 const stages = { first: 'First cars', all: 'All cars', stopped: 'Stopped' } as const;
 
@@ -34,7 +34,7 @@ const words: Readonly<Record<RolloutCarState, string>> = {
 };
 
 export function Rollouts(): JSX.Element {
-  const { data, fault } = usePolled<RolloutList>(ADDRESS, EVERY);
+  const { data, fault } = usePolled<RolloutList>(ADDRESS, POLL_INTERVAL_MS);
   const [all, setAll] = useState(false);
   const rollouts = data?.rollouts ?? [];
   return (
@@ -49,12 +49,12 @@ export function Rollouts(): JSX.Element {
           No roll-out yet. <span class="mono">vigie hub rollout FILE --fleet FLEET</span> begins one.
         </p>
       )}
-      {(all ? rollouts : rollouts.slice(0, NEWEST)).map((one) => (
+      {(all ? rollouts : rollouts.slice(0, SHOWN_ROLLOUTS)).map((one) => (
         <One key={one.id} rollout={one} isLatest={one === rollouts.find(({ fleet }) => fleet === one.fleet)} />
       ))}
-      {!all && rollouts.length > NEWEST && (
+      {!all && rollouts.length > SHOWN_ROLLOUTS && (
         <button type="button" class="btn more" onClick={() => setAll(true)}>
-          Show {rollouts.length - NEWEST} older
+          Show {rollouts.length - SHOWN_ROLLOUTS} older
         </button>
       )}
     </section>
@@ -169,7 +169,7 @@ interface CarsOptions {
 function Cars({ id, state }: CarsOptions): JSX.Element {
   const [after, setAfter] = useState('');
   const query = new URLSearchParams({ state, ...(after === '' ? {} : { after }) });
-  const { data, fault } = usePolled<RolloutWithCars>(`${ADDRESS}/${encodeURIComponent(id)}?${query}`, EVERY);
+  const { data, fault } = usePolled<RolloutWithCars>(`${ADDRESS}/${encodeURIComponent(id)}?${query}`, POLL_INTERVAL_MS);
   const cars = data?.cars ?? [];
   const last = cars.at(-1)?.vin;
   return (

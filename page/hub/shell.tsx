@@ -1,4 +1,4 @@
-/** What stands around the views of a hub: all cars, or those views of one car that the hub has data for. */
+/** Frame of the views of a hub: all cars, or those views of one car that the hub has data for. */
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { FleetTable } from '../../protocol/interface/own/hub-overview.ts';
@@ -19,9 +19,9 @@ import { FleetPanels, type TableQuery } from './fleet.tsx';
 import { HubWirePanels } from './wire.tsx';
 
 /** Time between two readings of the table, ms: the hub looks at its database twice a second. */
-const EVERY = 700;
-/** A car that the hub has not heard for longer may have changed since, ms. */
-const SILENT = 60_000;
+const POLL_INTERVAL_MS = 700;
+/** A car that the hub has not heard for longer may have changed since. */
+const SILENT_AFTER_MS = 60_000;
 
 interface View extends Tab {
   /** They take the VIN from here: the address may name no car any more when they are drawn for the last time. */
@@ -65,7 +65,7 @@ export function HubShell(): JSX.Element {
   };
   const tabs = vin === undefined ? [] : carViews;
   useShortcuts(tabs, show);
-  const table = usePolled<FleetTable>(pathOf(query), EVERY, { again: signedIn });
+  const table = usePolled<FleetTable>(pathOf(query), POLL_INTERVAL_MS, { again: signedIn });
   const connection = useConnection(table, signedIn);
   const isLetIn = table.data !== undefined;
   useEffect(() => {
@@ -151,7 +151,7 @@ function HubThread({ connection, table, vin }: ThreadOptions): JSX.Element {
       </span>
       {vin !== undefined && silence !== undefined && (
         <span data-testid="heard">
-          <i class={`mark ${silence < SILENT ? 'good' : 'warn'}`} aria-hidden="true" />
+          <i class={`mark ${silence < SILENT_AFTER_MS ? 'good' : 'warn'}`} aria-hidden="true" />
           Heard <b>{agoOf(silence)}</b>
         </span>
       )}

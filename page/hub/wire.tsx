@@ -4,12 +4,12 @@ import { classes } from '../../protocol/classes.ts';
 import { usePolled } from '../shared/hooks.ts';
 import { NumbersPanel } from '../shared/numbers-panel.tsx';
 
-const EVERY = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 type Runs = readonly (readonly [first: number, last: number])[];
 
 interface Numbers {
-  /** Why numbers stay missing; absent: nothing is known about it. */
+  /** Why numbers stay missing. If omitted, the reason is unknown. */
   readonly trouble?: string;
   readonly classes: readonly {
     readonly class: number;
@@ -25,7 +25,7 @@ function countOf(runs: Runs): number {
 }
 
 export function HubWirePanels({ vin }: { readonly vin: string }): JSX.Element {
-  const { data, fault } = usePolled<Numbers>(`/vigie/v1/vehicles/${encodeURIComponent(vin)}/numbers`, EVERY);
+  const { data, fault } = usePolled<Numbers>(`/vigie/v1/vehicles/${encodeURIComponent(vin)}/numbers`, POLL_INTERVAL_MS);
   if (data === undefined) {
     return (
       <p class={fault === undefined ? 'panel reading' : 'panel reading bad'}>

@@ -1,4 +1,4 @@
-/** What the page knows of the car, and who listens to its changes: once per frame of the screen, however much has changed. */
+/** Values of the car, and listeners to their changes, which are called once per frame of the screen. */
 import type { CarDescription, LinkReport, ValueDescription } from '../../protocol/interface/own/car-description.ts';
 import type { HubValues } from '../../protocol/interface/own/hub-overview.ts';
 import {
@@ -26,7 +26,7 @@ export interface CarValue {
 }
 
 /** A change of something that has names, for the list of the newest. */
-export interface NamedChange {
+interface NamedChange {
   readonly path: string;
   readonly before: unknown;
   readonly after: unknown;
@@ -40,23 +40,23 @@ export type Connection =
   | { readonly state: 'lost'; readonly since: number; readonly reason: string }
   | { readonly state: 'sign-in'; readonly scheme: 'Basic' | 'Bearer'; readonly before: Before };
 
-/** What became of the credentials that the reader gave before: they were wrong, or admitted the reader until now. */
+/** Result of the previous credentials: they were wrong, or admitted the reader until now. */
 export type Before = 'none' | 'refused' | 'ended';
 
-/** What a listener may ask for, beside the paths of values. */
+/** Topics of listeners, in addition to the paths of values. */
 export type Topic = 'paths' | 'connection' | 'link' | 'second' | 'named' | 'speed' | 'event' | 'streaming' | 'any';
 
-const NAMED = 12;
+const MAX_NAMED_CHANGES = 12;
 /** Time between two readings of what a hub has of a car, ms: while its stream brings the changes, and without it. */
-const HUB_EVERY = { streaming: 5_000, alone: 500 };
-/** Clocks that differ by less are not compared so exactly, ms. */
-const TOLERANCE = 5_000;
-/** The line of the speed, ms. */
-export const SPEED_SPAN = 60_000;
-/** Time between two points of that line, ms. */
-const SPEED_STEP = 100;
+const HUB_POLL_INTERVALS_MS = { streaming: 5_000, alone: 500 };
+/** Clocks that differ by less are not compared so exactly. */
+const CLOCK_TOLERANCE_MS = 5_000;
+/** The line of the speed. */
+export const SPEED_SPAN_MS = 60_000;
+/** Time between two points of that line. */
+const SPEED_STEP_MS = 100;
 
-export class CarStore {
+class CarStore {
   readonly values = new Map<string, CarValue>();
   readonly descriptions = new Map<string, ValueDescription>();
   readonly named: NamedChange[] = [];
@@ -216,10 +216,10 @@ export class CarStore {
       this.heard = Math.max(this.heard ?? 0, answer.heard);
       if (isFirst) void this.#followHub(`${vehicle}/live`, signal);
       isFirst = false;
-      // What the stream brought since the request is newer.
+      // Changes that the stream brought since the request are newer.
       if (streamedBefore !== this.#streamed && !isAnew) return;
       for (const one of answer.values) if (!this.#isKnown(one)) this.#liveEvent('change', one);
-      // What the first answer has was known before.
+      // The values of the first answer are no changes.
       this.#introducing = false;
       const present = new Set(answer.values.map(({ path }) => path));
       for (const { path } of [...this.values.values()]) {
@@ -230,7 +230,7 @@ export class CarStore {
       this.#open = false;
       this.#lost(error);
     };
-    const every = (): number => (this.streaming ? HUB_EVERY.streaming : HUB_EVERY.alone);
+    const every = (): number => (this.streaming ? HUB_POLL_INTERVALS_MS.streaming : HUB_POLL_INTERVALS_MS.alone);
     await poll<HubValues>({ path, every, woken: (ask) => this.listen('streaming', ask), answered, lost }, signal);
   }
 
@@ -337,17 +337,17 @@ export class CarStore {
     if (before === undefined || same || typeof event.value === 'number' || typeof event.value === 'object') {
       if (!Array.isArray(event.value) || before === undefined || same) return;
     }
-    // What a clock that was fast has put into the time to come would stand before all that changes from now on.
-    while ((this.named[0]?.at ?? 0) > Math.max(at, carNow() + TOLERANCE)) this.named.shift();
+    // A clock that was fast has dated these in the future: they would stay ahead of all new changes.
+    while ((this.named[0]?.at ?? 0) > Math.max(at, carNow() + CLOCK_TOLERANCE_MS)) this.named.shift();
     // A hub gets changes in batches, which are not in the order of time.
     const older = this.named.findIndex((one) => one.at <= at);
     const place = older === -1 ? this.named.length : older;
     this.named.splice(place, 0, { path, before: before.value, after: event.value, at });
-    this.named.length = Math.min(this.named.length, NAMED);
+    this.named.length = Math.min(this.named.length, MAX_NAMED_CHANGES);
     this.#changed('named');
   }
 
-  /** Speeds of before this page was opened, oldest first. */
+  /** Speeds from before this page was opened, oldest first. */
   addEarlierSpeeds(speeds: CarStore['speeds']): void {
     const first = this.speeds[0]?.[0] ?? Number.POSITIVE_INFINITY;
     this.speeds.unshift(...speeds.filter(([at]) => at < first));
@@ -356,12 +356,12 @@ export class CarStore {
 
   #noteSpeed(at: number, speed: number): void {
     // A clock was set back: the line goes forward.
-    while ((this.speeds.at(-1)?.[0] ?? 0) > at + TOLERANCE) this.speeds.pop();
+    while ((this.speeds.at(-1)?.[0] ?? 0) > at + CLOCK_TOLERANCE_MS) this.speeds.pop();
     // A line a few hundred pixels wide shows no more than some points a second.
-    const isNew = at - (this.speeds.at(-2)?.[0] ?? 0) >= SPEED_STEP;
+    const isNew = at - (this.speeds.at(-2)?.[0] ?? 0) >= SPEED_STEP_MS;
     if (!isNew) this.speeds.pop();
     this.speeds.push([at, speed]);
-    const oldest = carNow() - SPEED_SPAN;
+    const oldest = carNow() - SPEED_SPAN_MS;
     // The one before the oldest says what the speed was at the left edge.
     while ((this.speeds[1]?.[0] ?? Number.POSITIVE_INFINITY) < oldest) this.speeds.shift();
     if (isNew) this.#changed('speed');

@@ -18,10 +18,10 @@ export class SignInNeeded extends Error {
   }
 }
 
-/** Of the process of the agent of a bench. */
+/** State of the process of a bench’s agent. */
 export type AgentState = NonNullable<BenchReportEvent['process']>;
 
-/** What the interface answered instead, in its own words. */
+/** Refusal of the interface, in its own words. */
 export class Refused extends Error {
   readonly status: number;
   readonly requestId: string | undefined;
@@ -41,15 +41,15 @@ export interface ServerEvent {
   readonly data: unknown;
 }
 
-/** The interface sends at least a comment every 15 s; a stream that is silent for longer is lost, ms. */
-const SILENCE = 20_000;
+/** The interface sends at least a comment every 15 s; a stream that is silent for longer is lost. */
+const MAX_SILENCE_MS = 20_000;
 /** Why a request that nobody answered within that time ends. */
 const UNANSWERED =
   'No answer for 20 s. A browser opens six connections to one address: other windows that show it may hold them.';
-/** Wait before the next attempt, ms. */
-const AGAIN = 2_000;
-/** Least time from an answer to the next request, however much happens between, ms. */
-const PAUSE = 250;
+/** Wait before the next attempt. */
+const RETRY_DELAY_MS = 2_000;
+/** Least time from an answer to the next request, however much happens between. */
+const MIN_POLL_PAUSE_MS = 250;
 
 let credentials: Credentials | undefined;
 /** The car's clock minus this machine's, ms; differences that a network explains count as none. */
@@ -91,7 +91,7 @@ export function hasScope(scope: string): boolean {
   return granted.split(' ').includes(scope);
 }
 
-/** Of a JWT (RFC 7519 §3); nothing of what is none, which the server refuses. */
+/** Claims of a JWT (RFC 7519 §3); empty for another token, which the server refuses. */
 function claimsOf(token: string): object {
   try {
     const claims: unknown = JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')));
@@ -106,18 +106,18 @@ export function carNow(): number {
   return Date.now() + clockOffset;
 }
 
-/** So often the car is asked for its time, ms: a stream stays open when somebody sets a clock, and says nothing of it. */
-const COMPARED_EVERY = 15_000;
-/** Wall less monotonic time of this machine changes by more when its clock is set, or when it has slept, ms. */
-const STEP = 1_000;
+/** A stream stays open when somebody sets a clock, so the page asks for the time regularly. */
+const CLOCK_COMPARISON_INTERVAL_MS = 15_000;
+/** Wall less monotonic time of this machine changes by more when its clock is set, or when it has slept. */
+const CLOCK_STEP_MS = 1_000;
 /** When the clocks were last compared, by the monotonic clock of this machine, and its wall time less that. */
 let compared = { at: Number.NEGATIVE_INFINITY, offset: 0 };
 
 /** Asks the car for its time if that is due; call it once a second. */
 export function compareClocks(): void {
   const now = performance.now();
-  const isSet = Math.abs(Date.now() - now - compared.offset) > STEP;
-  if (document.visibilityState !== 'visible' || (!isSet && now - compared.at < COMPARED_EVERY)) return;
+  const isSet = Math.abs(Date.now() - now - compared.offset) > CLOCK_STEP_MS;
+  if (document.visibilityState !== 'visible' || (!isSet && now - compared.at < CLOCK_COMPARISON_INTERVAL_MS)) return;
   noteComparison();
   // Any answer brings the time. Without one the streams are lost too, and tell why.
   ask('/vigie/v1/car', { method: 'HEAD' }).catch(() => undefined);
@@ -162,7 +162,7 @@ export function askJson<T>(path: string): Promise<T> {
 /** The whole answer, which a broken network must not keep the page waiting for. */
 async function answerOf<T>(path: string, options: RequestInit, outer?: AbortSignal): Promise<T> {
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(new Error(UNANSWERED)), SILENCE);
+  const timer = setTimeout(() => late.abort(new Error(UNANSWERED)), MAX_SILENCE_MS);
   const end = (): void => late.abort();
   outer?.addEventListener('abort', end);
   try {
@@ -185,10 +185,10 @@ export interface LostStream {
   readonly reason: string;
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly path: string;
   readonly event: (event: ServerEvent) => void;
-  /** The stream begins anew: what comes first is everything. */
+  /** The stream begins again: its first events are the whole state. */
   readonly opened: () => void;
   readonly lost: (reason: Error) => void;
 }
@@ -218,7 +218,7 @@ export function beforeNextTry(): Promise<void> {
       waits.delete(end);
       resolve();
     };
-    const timer = setTimeout(end, AGAIN);
+    const timer = setTimeout(end, RETRY_DELAY_MS);
     waits.add(end);
   });
 }
@@ -228,7 +228,7 @@ export function tryNow(): void {
   for (const end of [...waits]) end();
 }
 
-export interface PollOptions<T> {
+interface PollOptions<T> {
   readonly path: string | (() => string);
   /** Time from an answer to the next request, ms. */
   readonly every: number | (() => number);
@@ -250,12 +250,12 @@ export async function poll<T>(options: PollOptions<T>, signal: AbortSignal): Pro
   signal.addEventListener('abort', () => goOn());
   while (!signal.aborted) {
     isDue = false;
-    let wait = AGAIN;
+    let wait = RETRY_DELAY_MS;
     try {
       const answer = await answerOf<T>(typeof path === 'string' ? path : path(), {}, signal);
       if (signal.aborted) break;
       answered(answer);
-      wait = PAUSE;
+      wait = MIN_POLL_PAUSE_MS;
     } catch (error) {
       if (signal.aborted) break;
       lost(error as Error);
@@ -312,7 +312,7 @@ async function readOnce(
   signal: AbortSignal,
 ): Promise<void> {
   const silent = new AbortController();
-  let timer = setTimeout(() => silent.abort(new Error(UNANSWERED)), SILENCE);
+  let timer = setTimeout(() => silent.abort(new Error(UNANSWERED)), MAX_SILENCE_MS);
   try {
     const headers = { Accept: 'text/event-stream' };
     const { body } = await ask(path, { headers, signal: AbortSignal.any([signal, silent.signal]) });
@@ -324,7 +324,7 @@ async function readOnce(
       const { done, value } = await reader.read();
       if (done) return;
       clearTimeout(timer);
-      timer = setTimeout(() => silent.abort(new Error('The stream was silent for 20 s.')), SILENCE);
+      timer = setTimeout(() => silent.abort(new Error('The stream was silent for 20 s.')), MAX_SILENCE_MS);
       const parts = (rest + value).split('\n\n');
       rest = parts.pop() ?? '';
       for (const part of parts) {

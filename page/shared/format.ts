@@ -19,7 +19,7 @@ export function unitOf(unit: string | undefined): string {
 /** A number with as many decimals as its resolution has; the sign is a real minus. */
 export function numberOf(value: number, resolution?: number): string {
   const decimals = resolution === undefined ? 3 : decimalsOf(resolution);
-  // Of a value whose resolution nobody knows, zeros at the end say nothing.
+  // If the resolution is unknown, zeros at the end mean nothing.
   const key = resolution === undefined ? undefined : decimals;
   let format = formats.get(key);
   if (format === undefined) {

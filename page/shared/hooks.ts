@@ -10,7 +10,7 @@ export function useTopics(...topics: readonly (Topic | (string & {}))[]): void {
   const key = topics.join(' ');
   useEffect(() => {
     const ends = key.split(' ').map((topic) => store.listen(topic, () => redraw(undefined as never)));
-    // What changed between drawing and listening.
+    // A change between drawing and listening.
     redraw(undefined as never);
     return () => {
       for (const end of ends) end();
@@ -73,17 +73,17 @@ export interface Polled<T> {
   readonly answered?: number;
 }
 
-export interface PolledOptions {
+interface PolledOptions {
   /** Another number when the reader signed in: the last answer no longer counts. */
   readonly again?: number;
   /** It changes only with events of cars: it is asked at each, and seldom while the stream of the hub brings them. */
   readonly byEvents?: boolean;
 }
 
-/** Time between two requests for what changes only with events, while a stream brings these, ms. */
-const SELDOM = 10_000;
+/** Time between two requests for what changes only with events, while a stream brings these. */
+const STREAMED_POLL_INTERVAL_MS = 10_000;
 
-/** What an address answers, asked again and again while the view is shown. The data stay until the next path answers. */
+/** Polls an address while the view is shown. The data stay until the next path answers. */
 export function usePolled<T>(path: string, every: number, options: PolledOptions = {}): Polled<T> {
   const { again = 0, byEvents = false } = options;
   const [polled, setPolled] = useState<Polled<T>>({});
@@ -91,7 +91,7 @@ export function usePolled<T>(path: string, every: number, options: PolledOptions
     setPolled(({ data, answered = again }) => (data === undefined ? {} : { data, answered }));
     return pollWhileVisible<T>({
       path,
-      every: () => (byEvents && store.streaming ? SELDOM : every),
+      every: () => (byEvents && store.streaming ? STREAMED_POLL_INTERVAL_MS : every),
       ...(byEvents ? { woken: (ask) => store.listen('event', ask) } : {}),
       answered: (data) => setPolled({ data, answered: again }),
       lost: (fault) => setPolled((before) => ({ ...before, fault })),
@@ -106,7 +106,7 @@ export interface Read<T> {
 }
 
 /** Time from an event to the next reading of records, ms: one seldom comes alone. */
-const SOON = 300;
+const EVENT_READ_DELAY_MS = 300;
 
 /**
  * Reads records every `every` ms, and soon after a change of one of the topics, while the view is shown and the tab can be seen.
@@ -132,7 +132,7 @@ export function useRecords<T>(
           if (!ended) setFound((before) => ({ ...before, fault: (error as Error).message }));
         }
       }
-      if (!ended) timer = window.setTimeout(next, isDue ? SOON : every);
+      if (!ended) timer = window.setTimeout(next, isDue ? EVENT_READ_DELAY_MS : every);
     };
     const happened = (): void => {
       if (isDue) return;
@@ -140,7 +140,7 @@ export function useRecords<T>(
       // 0: they are being read.
       if (timer === 0) return;
       clearTimeout(timer);
-      timer = window.setTimeout(next, SOON);
+      timer = window.setTimeout(next, EVENT_READ_DELAY_MS);
     };
     setFound({});
     void next();

@@ -1,4 +1,4 @@
-/** What the page no longer receives, since when and why. It tries again by itself. */
+/** A lost stream: its name, since when and why. The page tries again automatically. */
 import type { JSX } from 'preact';
 import { store } from './car-store.ts';
 import type { LostStream } from './connection.ts';

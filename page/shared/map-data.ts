@@ -16,8 +16,8 @@ export interface MapData {
 export type Place = readonly [longitude: number, latitude: number];
 type Line = readonly Place[];
 
-/** What a drawing shows, degrees. */
-export interface MapWindow {
+/** Bounds of a drawing, degrees. */
+interface MapWindow {
   readonly west: number;
   readonly east: number;
   readonly south: number;
@@ -98,16 +98,18 @@ export function namedCities(
   const named: { name: string; x: number; y: number; width: number }[] = [];
   for (const { name, place } of cities) {
     const [x, y] = project(place);
-    const width = CITY + name.length * LETTER;
-    const free = named.every((one) => x > one.x + one.width || one.x > x + width || Math.abs(y - one.y) > 2 * LETTER);
+    const width = CITY_MARK_PX + name.length * LETTER_WIDTH_PX;
+    const free = named.every(
+      (one) => x > one.x + one.width || one.x > x + width || Math.abs(y - one.y) > 2 * LETTER_WIDTH_PX,
+    );
     if (free) named.push({ name, x, y, width });
   }
   return named;
 }
 
-/** Room of the mark of a city, and of a letter of its name, px. */
-const CITY = 10;
-const LETTER = 7;
+/** Room of the mark of a city, and of a letter of its name. */
+const CITY_MARK_PX = 10;
+const LETTER_WIDTH_PX = 7;
 
 function meets(line: Line, { west, east, south, north }: MapWindow): boolean {
   let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];

@@ -9,7 +9,7 @@ interface NumbersPanelOptions {
   readonly missing: number;
   readonly testId: string;
   readonly note: string;
-  /** What a missing number means here; what it means that there is none. */
+  /** Meaning of missing numbers here, or of having none. */
   readonly explained: { readonly some: string; readonly none: string };
   readonly label: string;
   /** Heads of the columns behind class and kinds. */

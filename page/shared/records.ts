@@ -100,7 +100,7 @@ export interface Newest<T> {
 }
 
 /** Pages of one collection that are read at most. */
-const MOST_PAGES = 5;
+const MAX_PAGES = 5;
 
 /** Links of the vehicle's resources by name; those that the reader may not see are absent. */
 export async function vehicleLinks(): Promise<Readonly<Record<string, string>>> {
@@ -135,7 +135,7 @@ export async function readSpeeds(span: number): Promise<(readonly [at: number, s
 }
 
 /** Reads from the newest page backwards, at most `most` pages. */
-export async function newestOf<T>(path: string, most = MOST_PAGES): Promise<Newest<T>> {
+export async function newestOf<T>(path: string, most = MAX_PAGES): Promise<Newest<T>> {
   const first = await askJson<Collection>(path);
   if (first._links.next === undefined) return { items: itemsOf(first), total: first.total };
   const pages: (readonly T[])[] = [];

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { type Before, store } from './car-store.ts';
 import { signIn, signInFault } from './connection.ts';
 
-export interface SignInOptions {
+interface SignInOptions {
   readonly scheme: 'Basic' | 'Bearer';
   readonly before: Before;
   readonly done: () => void;

@@ -11,7 +11,7 @@ export interface Tab {
   readonly key: string;
 }
 
-export interface TabOptions<T extends Tab> {
+interface TabOptions<T extends Tab> {
   readonly tabs: readonly T[];
   readonly shown: T;
   readonly show: (view: T) => void;

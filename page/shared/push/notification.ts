@@ -33,7 +33,7 @@ interface RecordJson extends IncidentRecord {
 }
 
 /** Arguments of `showNotification`. */
-export interface ShownNotification {
+interface ShownNotification {
   readonly title: string;
   readonly options: {
     readonly body: string;

@@ -12,7 +12,7 @@ const MAX_CARS = 50;
 const WORKER = '/worker.js';
 
 /** Why a device cannot receive notifications, by the words for it. */
-export type Obstacle = keyof typeof pushObstacleWords;
+type Obstacle = keyof typeof pushObstacleWords;
 
 export type PushState =
   | { readonly obstacle: Obstacle }
