@@ -14,7 +14,7 @@ export interface ExternalBroker {
   readonly receiveMaximum: number;
 }
 
-interface HubBroker {
+export interface HubBroker {
   /** Address of the broker, for people. */
   readonly url: string;
   /** Hands a message to the broker; rejects when it does not take it. */

@@ -41,7 +41,7 @@ interface HubTls {
   readonly file: string;
 }
 
-interface HubCertificates {
+export interface HubCertificates {
   readonly authority: CertificateAuthority;
   readonly tls: HubTls;
 }

@@ -1,18 +1,13 @@
 /** A hub: its broker, an SQLite file or PostgreSQL, the interface on the loopback address. */
 
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Call } from '../../adapters/http/call.ts';
 import { isLoopback } from '../../adapters/http/hosts.ts';
 import { PageTokens } from '../../adapters/http/paging.ts';
-import { handlersOf } from '../../adapters/http/resources/index.ts';
 import { type RunningServer, startServer } from '../../adapters/http/server.ts';
 import { CommandSigner, generateKey, listKeys } from '../../adapters/keys/index.ts';
 import { lockDirectory } from '../../adapters/store/index.ts';
-import { Backoff } from '../../agent/backoff.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
 import { channelsOf } from '../../assembly/callback-channels.ts';
-import { viewOfParts } from '../../assembly/capture-view.ts';
 import { BENCH_LIMITS, findDocuments, pageKey } from '../../assembly/interface.ts';
 import { type Teardown, withTeardown } from '../../assembly/teardown.ts';
 import type { CallbacksConfiguration } from '../../config/callbacks.ts';
@@ -23,8 +18,7 @@ import { operations } from '../../protocol/interface/operations.ts';
 import type { MapTiles } from '../../protocol/interface/own/car-description.ts';
 import { remoteTypes } from '../../protocol/remote/table.ts';
 import { callbackSettings, defaultsOf, interfaceSettings } from '../../protocol/settings.ts';
-import { type CommandKey, type CommandOrder, HubCommands } from '../core/commands.ts';
-import { DueTimes } from '../core/due-times.ts';
+import { type CommandKey, HubCommands } from '../core/commands.ts';
 import { Erasures } from '../core/erasures.ts';
 import { EventReader } from '../core/events.ts';
 import { Intake } from '../core/intake.ts';
@@ -34,34 +28,24 @@ import { FleetOverview } from '../core/overview.ts';
 import type { NumbersStore, Timer } from '../core/ports.ts';
 import type { Registry } from '../core/registry.ts';
 import { RegistryStates } from '../core/registry-state.ts';
-import { ResendRequests } from '../core/resend.ts';
-import { Retention, type RetentionDays } from '../core/retention.ts';
-import { Rollouts } from '../core/rollouts.ts';
+import type { RetentionDays } from '../core/retention.ts';
 import { Viewers } from '../core/viewers.ts';
-import { commandHandlers } from '../http/commands.ts';
-import { diagnosticsHandlers } from '../http/diagnostics.ts';
 import { hubDocument } from '../http/document.ts';
 import { addHealth } from '../http/health.ts';
-import { liveHandlers } from '../http/live.ts';
-import { monitorsOf } from '../http/monitors.ts';
-import { numbersOf } from '../http/numbers.ts';
 import { hubOperations } from '../http/operations.ts';
-import { overviewHandlers } from '../http/overview.ts';
-import { resendOf } from '../http/resend.ts';
-import { rolloutHandlers } from '../http/rollouts.ts';
-import { signalHandlers } from '../http/signals.ts';
-import { eventsSeenBy, hubGates, ownersIn, seeingOnly, servedTo, tokenKeyFile, visibleCars } from './access.ts';
-import { withBooks } from './books.ts';
-import { connectExternal, type ExternalBroker, type HubBrokerParts, startEmbedded } from './broker.ts';
+import { hubGates, tokenKeyFile } from './access.ts';
+import { connectExternal, type ExternalBroker, type HubBroker, type HubBrokerParts, startEmbedded } from './broker.ts';
 import { clientRights, onChanges, refusalLog, watchRegistry } from './clients.ts';
-import { onPostgres, onSqlite } from './database.ts';
+import { type HubDatabase, onPostgres, onSqlite } from './database.ts';
 import { HubDeliveries } from './deliveries.ts';
-import type { SecureHub } from './enrolment.ts';
+import type { HubCertificates, SecureHub } from './enrolment.ts';
 import { makeDatabaseFile, makeHubDirectory } from './folder.ts';
+import { hubHandlers } from './handlers.ts';
 import { serveHealth } from './health.ts';
-import { digestOf, MONITOR_WAIT, startMonitorSync } from './monitors.ts';
+import { startMonitorSync } from './monitors.ts';
 import { hubNotifier } from './notifier.ts';
-import { motorizationOf, servedVehicles } from './vehicles.ts';
+import { startRounds } from './rounds.ts';
+import { motorizationOf } from './vehicles.ts';
 
 const LOCAL = '127.0.0.1';
 
@@ -120,17 +104,6 @@ export interface Hub {
   stop(): Promise<void>;
 }
 
-/** Waits for missing messages, ms. A command is valid for two minutes, so the one before has ended when a car is asked again. */
-const RESEND = { first: 120_000, longest: 6 * 3_600_000 };
-/** As {@link RESEND}, for a car that did not answer to a configuration. */
-const ROLLOUT = { first: 250_000, longest: 900_000 };
-const LONGEST = {
-  resends: RESEND.longest,
-  monitors: MONITOR_WAIT.longest,
-  rollouts: ROLLOUT.longest,
-  deliveries: 3_600_000,
-};
-
 /**
  * Starts a hub. Rejects with `usage.wrong` when another process uses the directory, a port is taken or Node has no
  * SQLite, as {@link SqliteDatabase.open} or `PostgresDatabase.open` does, and as {@link connectExternal} does.
@@ -142,7 +115,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 
 /** Registers at the front of `teardowns` how to end each thing that it begins. */
 async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<Hub, 'stop'>> {
-  const { data, database, port, http, metrics, hosts, secure, clock, log } = options;
+  const { data, database, http, metrics, hosts, secure, clock, log } = options;
   const after: Timer = (delay, due) => clock.after(delay, due);
   makeHubDirectory(data, log);
   const unlock = lockDirectory(data);
@@ -153,8 +126,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     database === undefined
       ? await onSqlite(makeDatabaseFile(data, log), limit, log)
       : await onPostgres(database, { limit, clock, log });
-  const { store, reader, overviewReader, audit, registry, monitorStore, rollouts, deliveries, locks, news, close } =
-    opened;
+  const { store, reader, overviewReader, audit, registry, monitorStore, deliveries, news, close } = opened;
   teardowns.unshift(close);
   const keys = join(data, 'keys');
   const key = await commandKey(keys);
@@ -208,10 +180,6 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     after,
   });
   teardowns.unshift(() => intake.settled());
-  let displace: (error: VigieError) => void = () => undefined;
-  const displaced = new Promise<VigieError>((resolve) => {
-    displace = resolve;
-  });
   const receiving: HubBrokerParts = {
     accept: (topic, payload, retained) => intake.accept(topic, payload, retained),
     presence: (vin) => void erasures.sent(vin),
@@ -221,32 +189,12 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
       );
     },
   };
-  const embedded =
-    options.broker === undefined
-      ? await startEmbedded(
-          {
-            ...(hosts?.broker === undefined ? {} : { host: hosts.broker }),
-            port,
-            ...(own === undefined ? {} : { tls: own.tls }),
-            identify: clientRights(states, registry),
-            refused: refusalLog(clock, log),
-            failed: (client, error) => log.error('hub.client.failed', { client, reason: String(error) }),
-            after,
-          },
-          receiving,
-        )
-      : undefined;
-  const broker =
-    embedded ??
-    (await connectExternal(options.broker as ExternalBroker, {
-      ...receiving,
-      name: options.name ?? key.id.slice(0, NAME_LENGTH),
-      identity: key.id,
-      known: async () => (await reader.vehicles()).map(({ vin }) => vin),
-      locks,
-      displaced: displace,
-      log,
-    }));
+  const { embedded, broker, displaced } = await connectBroker(options, receiving, {
+    database: opened,
+    states,
+    identity: key.id,
+    ...defined({ tls: own?.tls }),
+  });
   teardowns.unshift(() => broker.stop());
   erasures.begin();
   teardowns.unshift(() => erasures.stop());
@@ -269,47 +217,10 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
       live.endTokens((token) => state.isIssued(token));
     }),
   );
-  const resends = new ResendRequests({
-    store: reader,
-    commands,
-    clock,
-    after,
-    // Cars that lost their messages at one moment are not asked at one moment.
-    wait: (attempts) => new Backoff(RESEND, () => 0.5 + Math.random() / 2, attempts).next(),
-    newId: randomUUID,
-    log,
-  });
-  resends.begin();
-  teardowns.unshift(() => resends.stop());
-  const rolling = new Rollouts({
-    store: rollouts,
-    commands,
-    clock,
-    newId: randomUUID,
-    log,
-    after,
-    wait: (attempts) => new Backoff(ROLLOUT, () => 0.5 + Math.random() / 2, attempts).next(),
-  });
-  rolling.begin();
-  teardowns.unshift(() => rolling.stop());
-  const dueTimes = new DueTimes({ store: opened.dueTimes, longest: LONGEST, clock, log, after });
-  dueTimes.begin();
-  teardowns.unshift(() => dueTimes.stop());
-  const retention = new Retention({
-    store: opened.retention,
-    days: options.retention ?? {},
-    clock,
-    log,
-    after,
-    removed: (kind, messages) => measures.removed(kind, messages),
-  });
-  retention.begin();
-  teardowns.unshift(() => retention.stop());
-  const visible = visibleCars(states);
-  const among = async <T extends { readonly vin: string }>(call: Call, all: Iterable<T>): Promise<readonly T[]> => {
-    const vins = await visible(call);
-    return vins === undefined ? [...all] : [...all].filter(({ vin }) => vins.has(vin));
-  };
+  const resends = startRounds(
+    { database: opened, commands, measures, days: options.retention ?? {}, clock, log },
+    teardowns,
+  );
   const health = await serveHealth({
     data,
     measures,
@@ -340,50 +251,17 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     monitors.wake();
     delivering.changed();
   };
-  const desk = { store: audit, submit: (order: CommandOrder) => commands.submit(order), newId: randomUUID };
-  const books = { store: monitorStore, notifier, clock, changed, commands: desk };
-  const served = withBooks(books, servedTo(states, servedVehicles(reader)));
+  const shown = { database: opened, states, commands, notifier, changed, overview, events, live, viewers, resends };
   const server = await startServer({
     access: 'hub',
     operations: [...operations, ...hubOperations],
-    handlers: {
-      ...handlersOf(served, new PageTokens(pageKey(join(data, 'pages.key'), log))),
-      ...seeingOnly(visible, {
-        'hub.numbers.get': numbersOf(reader, audit),
-        'hub.monitors.list': monitorsOf(monitorStore, digestOf),
-        ...overviewHandlers({
-          reader,
-          tiles: options.tiles,
-          pushKey: channels.pushKey,
-          cars: async (call) => among(call, await overview.cars()),
-          events: async (call) => {
-            const { version } = await states.current();
-            const scope = { vin: call.query['vin'] as string | undefined, owners: ownersIn(call) };
-            const view = { key: [...(call.caller.scopes ?? [])].sort().join(' '), see: eventsSeenBy(call) };
-            return among(call, await events.of(scope, version, view));
-          },
-          look: (vin) => viewers.look(vin),
-        }),
-        ...liveHandlers({
-          feed: live,
-          reader,
-          visible,
-          seenBy: eventsSeenBy,
-          clock,
-          isIssued: async (token) => (await states.current()).isIssued(token),
-          look: (vin) => viewers.look(vin),
-        }),
-        ...diagnosticsHandlers({
-          reader,
-          owners: ownersIn,
-          captures: (vin) => viewOfParts(() => reader.captureParts(vin)),
-        }),
-        ...signalHandlers(reader),
-        'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),
-        ...rolloutHandlers(rollouts),
-        ...commandHandlers(desk),
-      }),
-    },
+    handlers: hubHandlers({
+      ...shown,
+      pages: new PageTokens(pageKey(join(data, 'pages.key'), log)),
+      tiles: options.tiles,
+      pushKey: channels.pushKey,
+      clock,
+    }),
     gates: hubGates({ states, keys, clock, log }),
     routes: (router) => {
       addHealth(router, () => health.check(), clock);
@@ -444,6 +322,54 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     displaced,
     ...defined({ metrics: health.address, enrolment }),
   };
+}
+
+interface BrokerNeeds {
+  readonly database: Pick<HubDatabase, 'reader' | 'registry' | 'locks'>;
+  readonly states: RegistryStates;
+  /** Of this hub and no other. */
+  readonly identity: string;
+  readonly tls?: HubCertificates['tls'];
+}
+
+/** The embedded broker, or one that others run. `displaced` resolves when another hub takes the name of this one there. */
+async function connectBroker(
+  { hosts, port, name, clock, log, broker: external }: HubOptions,
+  receiving: HubBrokerParts,
+  { database: { reader, registry, locks }, states, identity, tls }: BrokerNeeds,
+): Promise<{
+  readonly embedded?: Awaited<ReturnType<typeof startEmbedded>>;
+  readonly broker: HubBroker;
+  readonly displaced: Promise<VigieError>;
+}> {
+  let displace: (error: VigieError) => void = () => undefined;
+  const displaced = new Promise<VigieError>((resolve) => {
+    displace = resolve;
+  });
+  if (external !== undefined) {
+    const broker = await connectExternal(external, {
+      ...receiving,
+      name: name ?? identity.slice(0, NAME_LENGTH),
+      identity,
+      known: async () => (await reader.vehicles()).map(({ vin }) => vin),
+      locks,
+      displaced: displace,
+      log,
+    });
+    return { broker, displaced };
+  }
+  const embedded = await startEmbedded(
+    {
+      ...defined({ host: hosts?.broker, tls }),
+      port,
+      identify: clientRights(states, registry),
+      refused: refusalLog(clock, log),
+      failed: (client, error) => log.error('hub.client.failed', { client, reason: String(error) }),
+      after: (delay, due) => clock.after(delay, due),
+    },
+    receiving,
+  );
+  return { embedded, broker: embedded, displaced };
 }
 
 /** An address on which others than the machine itself reach broker or interface. */

@@ -1,0 +1,106 @@
+/** The handlers of the interface of a hub: those that it shares with a car, and its own. */
+import { randomUUID } from 'node:crypto';
+import type { Call } from '../../adapters/http/call.ts';
+import type { PageTokens } from '../../adapters/http/paging.ts';
+import { handlersOf } from '../../adapters/http/resources/index.ts';
+import type { Notifier } from '../../agent/callbacks/notifier.ts';
+import type { Clock } from '../../agent/ports.ts';
+import { viewOfParts } from '../../assembly/capture-view.ts';
+import type { MapTiles } from '../../protocol/interface/own/car-description.ts';
+import type { CommandOrder, HubCommands } from '../core/commands.ts';
+import type { EventReader } from '../core/events.ts';
+import type { LiveFeed } from '../core/live.ts';
+import type { FleetOverview } from '../core/overview.ts';
+import type { RegistryStates } from '../core/registry-state.ts';
+import type { ResendRequests } from '../core/resend.ts';
+import type { Viewers } from '../core/viewers.ts';
+import { commandHandlers } from '../http/commands.ts';
+import { diagnosticsHandlers } from '../http/diagnostics.ts';
+import { liveHandlers } from '../http/live.ts';
+import { monitorsOf } from '../http/monitors.ts';
+import { numbersOf } from '../http/numbers.ts';
+import { overviewHandlers } from '../http/overview.ts';
+import { resendOf } from '../http/resend.ts';
+import { rolloutHandlers } from '../http/rollouts.ts';
+import { signalHandlers } from '../http/signals.ts';
+import { eventsSeenBy, ownersIn, seeingOnly, servedTo, visibleCars } from './access.ts';
+import { withBooks } from './books.ts';
+import type { HubDatabase } from './database.ts';
+import { digestOf } from './monitors.ts';
+import { servedVehicles } from './vehicles.ts';
+
+interface HandlersParts {
+  readonly database: Pick<HubDatabase, 'reader' | 'audit' | 'monitorStore' | 'rollouts'>;
+  readonly states: RegistryStates;
+  readonly commands: HubCommands;
+  readonly notifier: Notifier;
+  /** Somebody changed monitors or callbacks. */
+  readonly changed: () => void;
+  readonly overview: FleetOverview;
+  readonly events: EventReader;
+  readonly live: LiveFeed;
+  readonly viewers: Viewers;
+  readonly resends: ResendRequests;
+  readonly pages: PageTokens;
+  readonly tiles: MapTiles | undefined;
+  readonly pushKey: Parameters<typeof overviewHandlers>[0]['pushKey'];
+  readonly clock: Clock;
+}
+
+export function hubHandlers(parts: HandlersParts): ReturnType<typeof handlersOf> {
+  const { database, states, commands, notifier, changed, live, viewers, resends, pages, clock } = parts;
+  const { reader, audit, monitorStore, rollouts } = database;
+  const visible = visibleCars(states);
+  const desk = { store: audit, submit: (order: CommandOrder) => commands.submit(order), newId: randomUUID };
+  const books = { store: monitorStore, notifier, clock, changed, commands: desk };
+  const served = withBooks(books, servedTo(states, servedVehicles(reader)));
+  const look = (vin: string): void => viewers.look(vin);
+  return {
+    ...handlersOf(served, pages),
+    ...seeingOnly(visible, {
+      'hub.numbers.get': numbersOf(reader, audit),
+      'hub.monitors.list': monitorsOf(monitorStore, digestOf),
+      ...overviewHandlers({ reader, look, ...fleetLists(parts, visible) }),
+      ...liveHandlers({
+        feed: live,
+        reader,
+        visible,
+        seenBy: eventsSeenBy,
+        clock,
+        isIssued: async (token) => (await states.current()).isIssued(token),
+        look,
+      }),
+      ...diagnosticsHandlers({
+        reader,
+        owners: ownersIn,
+        captures: (vin) => viewOfParts(() => reader.captureParts(vin)),
+      }),
+      ...signalHandlers(reader),
+      'hub.resend.create': resendOf((vin, caller) => resends.ask(vin, caller)),
+      ...rolloutHandlers(rollouts),
+      ...commandHandlers(desk),
+    }),
+  };
+}
+
+/** Lists over all cars, of which a caller gets those that it may see. */
+function fleetLists(
+  { states, overview, events, tiles, pushKey }: HandlersParts,
+  visible: ReturnType<typeof visibleCars>,
+): Pick<Parameters<typeof overviewHandlers>[0], 'tiles' | 'pushKey' | 'cars' | 'events'> {
+  const among = async <T extends { readonly vin: string }>(call: Call, all: Iterable<T>): Promise<readonly T[]> => {
+    const vins = await visible(call);
+    return vins === undefined ? [...all] : [...all].filter(({ vin }) => vins.has(vin));
+  };
+  return {
+    tiles,
+    pushKey,
+    cars: async (call) => among(call, await overview.cars()),
+    events: async (call) => {
+      const { version } = await states.current();
+      const scope = { vin: call.query['vin'] as string | undefined, owners: ownersIn(call) };
+      const view = { key: [...(call.caller.scopes ?? [])].sort().join(' '), see: eventsSeenBy(call) };
+      return among(call, await events.of(scope, version, view));
+    },
+  };
+}
