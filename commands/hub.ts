@@ -9,6 +9,7 @@ import { startHub } from '../hub/start/hub.ts';
 import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { addCarCommand } from './hub-add.ts';
+import { backupCommand, restoreCommand } from './hub-backup.ts';
 import { introduction } from './hub-introduction.ts';
 import { DEFAULT_DATA, type PlaceOptions, placeOf } from './hub-place.ts';
 import { forgetCarCommand, listCarsCommand, openHubCommand, removeCarCommand } from './hub-registry.ts';
@@ -68,7 +69,9 @@ the next start continues with the same data.`,
     .addCommand(openHubCommand())
     .addCommand(listCarsCommand())
     .addCommand(hubTokenCommand())
-    .addCommand(rolloutCommand());
+    .addCommand(rolloutCommand())
+    .addCommand(backupCommand())
+    .addCommand(restoreCommand());
 }
 
 /** Exit status of a hub whose name another has taken (sysexits.h, EX_CONFIG): if it started again, it would take it back. */

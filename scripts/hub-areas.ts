@@ -109,7 +109,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
   // What is removed after the days of its kind, and what is kept all the same.
   retention: ['test/hub/start/retention.test.ts', 'test/hub/start/retention.engine.test.ts'],
   // An older copy of the database is put back.
-  restore: ['test/hub/start/restore.test.ts', 'test/hub/start/restore.engine.test.ts'],
+  restore: ['test/hub/start/backup.test.ts', 'test/hub/start/restore.test.ts', 'test/hub/start/restore.engine.test.ts'],
   // Light cars at a broker, all cars at a glance, lists along indexes; `npm run fleet` is the measurement.
   scale: [
     'test/scripts/fleet.long.test.ts',

@@ -115,6 +115,22 @@ export class SqliteDatabase implements RegistryDatabase {
     });
   }
 
+  /** Writes a copy of this moment to `path`, which is empty or not there. Rejects with `store.failed`. */
+  async copyTo(path: string): Promise<void> {
+    try {
+      this.#database.prepare('VACUUM INTO ?').run(path);
+    } catch (cause) {
+      throw this.#failure(cause);
+    }
+  }
+
+  /** @throws VigieError `input.unreadable` for a file with damaged pages (sqlite.org/pragma.html#pragma_quick_check) */
+  check(): void {
+    const found = this.one('PRAGMA quick_check(1)')?.['quick_check'];
+    if (found === 'ok') return;
+    throw new VigieError('input.unreadable', `is damaged: ${String(found)}`, { where: this.#where });
+  }
+
   /** Overwrites deleted rows (sqlite.org/pragma.html#pragma_secure_delete) and empties the log. */
   async scrub(_table: string, statements: readonly SqlStatement[]): Promise<void> {
     this.#database.exec('PRAGMA secure_delete = ON');

@@ -65,7 +65,7 @@ export const runBy: readonly (readonly [beginning: RegExp, file: string])[] = [
   [/^vigie hub token --(?:list|withdraw)/, 'test/hub/start/access.test.ts'],
   [/^vigie hub rollout/, 'test/commands/hub-rollout.test.ts'],
   [/^vigie hub --metrics/, 'test/commands/hub.test.ts'],
-  [/^cp copy\.sqlite/, 'test/hub/start/restore.test.ts'],
+  [/^vigie hub (?:backup|restore)/, 'test/hub/start/backup.test.ts'],
   [/^vigie inspect .* --compare/, 'test/commands/inspect/compare.test.ts'],
   [/^vigie inspect .* --correlate/, 'test/commands/inspect/correlate.test.ts'],
   [/^curl .*127\.0\.0\.1:8080\S*(?<!live)$/, 'test/contracts/hub-interface.ts'],

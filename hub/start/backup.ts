@@ -1,0 +1,197 @@
+/** Backup and restore of a hub on SQLite. */
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { lockDirectory, nodeFileSystem } from '../../adapters/store/index.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import type { HubLog } from '../core/ports.ts';
+import { type Owner, type RegisteredCar, type Registry, withdrawTokens } from '../core/registry.ts';
+import { SqliteDatabase, SqlReader, SqlRegistry } from '../database/index.ts';
+import { databaseFile, makeHubDirectory } from './folder.ts';
+
+/** Differences between a restored copy and the newer database that it replaces. */
+export interface Restored {
+  /** Tokens of the copy, which are all withdrawn. */
+  readonly tokens: number;
+  /** Cars that were forgotten, removed, or taken from a fleet or user after the copy, and are so again. */
+  readonly forgotten: readonly string[];
+  readonly removed: readonly string[];
+  readonly left: readonly string[];
+  /** Cars that were registered after the copy, and are unknown now. */
+  readonly unknown: readonly string[];
+  /** Why nothing of this is known: the replaced database is not there or cannot be opened. */
+  readonly uncompared?: string;
+  /** The replaced database. */
+  readonly replaced?: string;
+}
+
+/**
+ * Writes the database to a new file, while the hub runs or not. Rejects with `usage.wrong` when the file is there, with
+ * `store.failed` when it cannot be written.
+ */
+export async function backUp(data: string, file: string): Promise<void> {
+  if (existsSync(file)) throw new VigieError('usage.wrong', 'is there already: choose another name', { where: file });
+  const part = `${file}.part`;
+  rmSync(part, { force: true });
+  try {
+    closeSync(openSync(part, 'wx', 0o600));
+  } catch (cause) {
+    throw new VigieError('store.failed', (cause as Error).message, { where: part, cause });
+  }
+  const database = await SqliteDatabase.open(databaseFile(data));
+  try {
+    await database.copyTo(part);
+  } finally {
+    database.close();
+  }
+  syncFile(part);
+  renameSync(part, file);
+}
+
+/**
+ * Puts a copy in the place of the database, which it keeps under another name. Access that ended after the copy stays ended:
+ * all tokens are withdrawn, and the cars that were forgotten or removed stay so.
+ * Rejects with `usage.wrong` while a process uses the directory, with `input.unreadable` for a file that is no backup.
+ */
+export async function restore(data: string, file: string, now: number, log: HubLog): Promise<Restored> {
+  makeHubDirectory(data, log);
+  const unlock = lockDirectory(data);
+  const present = databaseFile(data);
+  const copy = `${present}.restoring`;
+  try {
+    removeDatabase(copy);
+    copyBackup(file, copy);
+    const restored = await settle(copy, present, now);
+    const replaced = keepReplaced(present);
+    renameSync(copy, present);
+    await nodeFileSystem.syncDirectory(data);
+    return { ...restored, ...(replaced && { replaced }) };
+  } finally {
+    removeDatabase(copy);
+    unlock();
+  }
+}
+
+function copyBackup(file: string, copy: string): void {
+  try {
+    if (statSync(file).size === 0) throw new Error('the file is empty');
+    copyFileSync(file, copy);
+    chmodSync(copy, 0o600);
+  } catch (cause) {
+    throw new VigieError('input.unreadable', `is no backup of a hub: ${(cause as Error).message}`, {
+      where: file,
+      cause,
+    });
+  }
+}
+
+/** Ends in the copy what ended in the present database. The copy is on disk when this resolves. */
+async function settle(copy: string, present: string, now: number): Promise<Omit<Restored, 'replaced'>> {
+  const database = await SqliteDatabase.open(copy);
+  try {
+    database.check();
+    const registry = new SqlRegistry(database);
+    const tokens = await withdrawTokens(registry, now);
+    const vins = (await new SqlReader(database.select).vehicles()).map(({ vin }) => vin);
+    const newer = await openPresent(present);
+    if (typeof newer === 'string') {
+      return { tokens, forgotten: [], removed: [], left: [], unknown: [], uncompared: newer };
+    }
+    try {
+      return { tokens, ...(await endAgain(registry, vins, new SqlRegistry(newer), now)) };
+    } finally {
+      newer.close();
+    }
+  } finally {
+    database.close();
+  }
+}
+
+/** The database, or why it is not there. */
+async function openPresent(present: string): Promise<SqliteDatabase | string> {
+  if (!existsSync(present)) return 'there was no database';
+  try {
+    return await SqliteDatabase.open(present);
+  } catch (error) {
+    if (error instanceof VigieError) return error.message;
+    throw error;
+  }
+}
+
+type Ended = Pick<Restored, 'forgotten' | 'removed' | 'left' | 'unknown'>;
+
+async function endAgain(registry: Registry, heard: readonly string[], newer: Registry, now: number): Promise<Ended> {
+  const [forgotten, removed, left]: [string[], string[], string[]] = [[], [], []];
+  const cars = new Map((await registry.cars()).map((car) => [car.vin, car]));
+  const newerCars = new Map((await newer.cars()).map((car) => [car.vin, car]));
+  for (const vin of new Set([...cars.keys(), ...heard])) {
+    const [car, newerCar] = [cars.get(vin), newerCars.get(vin)];
+    if (await newer.isForgotten(vin)) {
+      await registry.forget(vin, now);
+      forgotten.push(vin);
+      continue;
+    }
+    if (car === undefined || newerCar === undefined) continue;
+    const ended = ownersOf(car).filter((owner) => !ownersOf(newerCar).some((one) => isSame(one, owner)));
+    if (ended.length > 0) {
+      await registry.leave(vin, ended, now);
+      left.push(vin);
+    }
+    if (car.removed !== undefined || newerCar.removed === undefined) continue;
+    await registry.remove(vin, newerCar.removed);
+    removed.push(vin);
+  }
+  const unknown = [...newerCars.keys()].filter((vin) => !cars.has(vin));
+  return { forgotten, removed, left, unknown };
+}
+
+function ownersOf({ fleets, users }: RegisteredCar): Owner[] {
+  return [
+    ...fleets.map((id) => ({ kind: 'fleet', id }) as const),
+    ...users.map((id) => ({ kind: 'user', id }) as const),
+  ];
+}
+
+function isSame(one: Owner, other: Owner): boolean {
+  return one.kind === other.kind && one.id === other.id;
+}
+
+/** Gives the database a second name, so that one is in its place at any time. */
+function keepReplaced(present: string): string | undefined {
+  if (!existsSync(present)) return undefined;
+  const replaced = `${present}.replaced`;
+  removeDatabase(replaced);
+  // The log of a database that cannot be opened belongs to it, and not to the copy.
+  for (const ending of ['-wal', '-shm']) {
+    if (existsSync(`${present}${ending}`)) renameSync(`${present}${ending}`, `${replaced}${ending}`);
+  }
+  try {
+    linkSync(present, replaced);
+  } catch {
+    // A file system without links, as of many USB sticks.
+    copyFileSync(present, replaced);
+  }
+  return replaced;
+}
+
+function removeDatabase(path: string): void {
+  for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${ending}`, { force: true });
+}
+
+function syncFile(path: string): void {
+  const descriptor = openSync(path, 'r+');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
