@@ -13,6 +13,7 @@ export class VirtualClock implements CarClock {
   #elapsed = 0;
   #set = 0;
   readonly #timers = new Set<Timer>();
+  readonly #held = new Set<Promise<unknown>>();
 
   /** `now` is where the wall clock starts, UTC ms. */
   constructor(now = Date.UTC(2026, 0, 1, 12)) {
@@ -73,12 +74,20 @@ export class VirtualClock implements CarClock {
     this.advance(0);
   }
 
+  /** Lets {@link settle} wait for work that takes no time of this clock, such as reading a file. */
+  hold(work: Promise<unknown>): void {
+    this.#held.add(work);
+    const release = (): void => void this.#held.delete(work);
+    work.then(release, release);
+  }
+
   /**
    * {@link advance} in steps of at most `step` ms that let promises settle in between, for code that awaits
    * between its timers.
    */
   async settle(ms: number, step = 10): Promise<void> {
     for (let left = ms; left > 0; left -= step) {
+      while (this.#held.size > 0) await Promise.allSettled(this.#held);
       this.advance(Math.min(step, left));
       await new Promise((resolve) => setImmediate(resolve));
     }

@@ -20,6 +20,8 @@ export declare class VirtualClock implements CarClock {
     advance(ms: number): void;
     /** Lets `ms` pass at once, as when the process was suspended: what became due meanwhile fires late, at the end. */
     stall(ms: number): void;
+    /** Lets {@link settle} wait for work that takes no time of this clock, such as reading a file. */
+    hold(work: Promise<unknown>): void;
     /**
      * {@link advance} in steps of at most `step` ms that let promises settle in between, for code that awaits
      * between its timers.

@@ -7,7 +7,8 @@ import { slice } from '../frames.ts';
 import type { LogOptions, LogReader } from './log-reader.ts';
 
 export interface PlayOptions extends LogOptions {
-  readonly clock: Clock;
+  /** A clock that a program moves waits with `hold` while the log is read: a replay is the same each time. */
+  readonly clock: Clock & { hold?(work: Promise<unknown>): void };
   /** Times the pace of the recording; default 1. `Infinity`: as fast as the receiver takes it. */
   readonly speed?: number;
   /** Starts again at the end, until stopped. */
@@ -26,7 +27,7 @@ export class LogSource implements FrameSource {
   /** Resolves when the last frame was given or the source was stopped; rejects when the file cannot be read on. */
   readonly finished: Promise<void>;
   private readonly open: () => Promise<LogReader>;
-  private readonly clock: Clock;
+  private readonly clock: PlayOptions['clock'];
   private readonly speed: number;
   private readonly loop: boolean;
   private readonly times: 'log' | 'clock';
@@ -35,6 +36,7 @@ export class LogSource implements FrameSource {
   private names: readonly string[] = [];
   private playing = false;
   private stopped = false;
+  private release: () => void = () => undefined;
   private wake: () => void = () => undefined;
   /** First time of the log and the monotonic time it was played at. */
   private origin: { readonly at: number; readonly wall: number; readonly monotonic: number } | undefined;
@@ -69,9 +71,17 @@ export class LogSource implements FrameSource {
 
   /** Resolves when the log is open and plays. Throws what opening throws. */
   async start(receive: (batch: FrameBatch) => void): Promise<void> {
-    this.reader = await this.open();
+    this.hold();
+    try {
+      this.reader = await this.open();
+    } catch (error) {
+      this.release();
+      throw error;
+    }
     this.playing = true;
-    this.play(receive).then(this.settle.resolve, this.settle.reject);
+    this.play(receive)
+      .finally(() => this.release())
+      .then(this.settle.resolve, this.settle.reject);
   }
 
   async stop(): Promise<void> {
@@ -149,9 +159,23 @@ export class LogSource implements FrameSource {
     return slice(batch, from, to, at);
   }
 
+  /** The clock waits from here to {@link release}. */
+  private hold(): void {
+    if (this.clock.hold === undefined) return;
+    this.clock.hold(
+      new Promise<void>((resolve) => {
+        this.release = resolve;
+      }),
+    );
+  }
+
   private sleep(delay: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = this.clock.after(delay, resolve);
+      const cancel = this.clock.after(delay, () => {
+        this.hold();
+        resolve();
+      });
+      this.release();
       this.wake = () => {
         cancel();
         resolve();

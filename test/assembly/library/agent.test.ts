@@ -336,6 +336,25 @@ test('a recording that was played to its end calls the program', async () => {
   expect(await speed).toBe(42);
 });
 
+test('a recording with a virtual clock is played at the same times in each run', async () => {
+  const log = join(folder, 'drive.log');
+  const lines = [10, 20, 30, 40].map((kmh, second) => {
+    const { id, data } = codec.encode('MOTION', { Speed: kmh });
+    const hex = Buffer.from(data).toString('hex').toUpperCase();
+    return `(${1767268800 + second}.000000) can0 ${id.toString(16).toUpperCase().padStart(3, '0')}#${hex}\n`;
+  });
+  writeFileSync(log, lines.join(''));
+  const clock = new VirtualClock();
+  const begin = clock.now();
+  const agent = await createAgent({ vin: VIN, profile: 'bench', sources: [canLog(log)], clock });
+  ends.push(() => agent.stop());
+  const times: number[] = [];
+  agent.on('change', ({ path, at }) => path === 'kinetic.speed' && times.push(at - begin));
+  await agent.start();
+  await clock.settle(3_500, 100);
+  expect(times).toEqual([0, 1_000, 2_000, 3_000]);
+});
+
 test('trips of the simulated car end in a program as they do on the bench', async () => {
   const clock = new VirtualClock();
   const agent = await started({ sources: [simulatedCar({ clock })], clock });
