@@ -4,6 +4,7 @@
  */
 import { type RawFrame, rawFrames } from './captures/readable.ts';
 import { decodeMessage } from './cbor/message.ts';
+import { VigieError } from './errors.ts';
 import { type ReadableBody, readableBody } from './readable.ts';
 import type { SchemaNode } from './schema/fields.ts';
 import { type BodyKind, bodies, type Envelope, type Message } from './schema/message.ts';
@@ -56,6 +57,9 @@ export class CarDecoder {
 
 /** One message; `catalogs` are those that came before. For custom signals use a {@link CarDecoder} for each car. */
 export function decode(payload: Uint8Array, catalogs: Catalogs = new Catalogs()): DecodedMessage {
+  if (!ArrayBuffer.isView(payload)) {
+    throw new VigieError('usage.wrong', 'the payload must be bytes (Uint8Array): pass it as the broker delivers it');
+  }
   const message = decodeMessage(payload);
   const body = decodedBody(message, catalogs);
   const units: Record<string, string> = {};

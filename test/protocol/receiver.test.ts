@@ -182,3 +182,12 @@ test('each coordinate of a position has its own unit', () => {
     'status.lastPosition.geometry.coordinates[2]': 'm',
   });
 });
+
+test('a payload that is a text is refused with what a payload must be', () => {
+  const text = 'online' as unknown as Uint8Array;
+  for (const read of [() => decode(text), () => new CarDecoder().decode(text)]) {
+    expect(read).toThrowError(
+      expect.objectContaining({ code: 'usage.wrong', message: expect.stringContaining('Uint8Array') }),
+    );
+  }
+});
