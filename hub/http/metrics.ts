@@ -20,8 +20,8 @@ interface HubSnapshot {
     | undefined;
 }
 
-const perClass = (sums: readonly number[], scale = 1): MetricValue[] =>
-  sums.map((sum, priority) => [sum * scale, { class: String(priority) }] as const);
+const perClass = (sums: readonly number[], divisor = 1): MetricValue[] =>
+  sums.map((sum, priority) => [sum / divisor, { class: String(priority) }] as const);
 
 const metric = (
   kind: Metric['kind'],
@@ -64,7 +64,7 @@ export const hubMetrics: readonly Metric<HubSnapshot>[] = [
   byClass('counter', 'messages_total', 'New messages, by priority class', ({ counted }) => perClass(counted.messages)),
   byClass('counter', 'bytes_total', 'Their payload, by priority class', ({ counted }) => perClass(counted.bytes)),
   byClass('counter', 'lag_seconds_total', 'Sum of the times from making a message to its arrival', ({ counted }) =>
-    perClass(counted.lag, 1 / 1000),
+    perClass(counted.lag, 1000),
   ),
   metric('counter', 'repetitions_total', 'Messages that were there already', ({ counted }) => counted.repeated),
   metric('counter', 'refused_total', 'Messages that cannot be read or kept', ({ counted }) => counted.refused),

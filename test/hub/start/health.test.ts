@@ -130,3 +130,9 @@ test('the page of the hub lists every metric, and no other', () => {
   );
   expect(listed).toEqual(hubMetrics.map(({ name, labels, help }) => [name, labels?.[0], help]));
 });
+
+test('a sum of seconds has no digits beyond milliseconds', () => {
+  const counted = { ...new HubMeasures(clock).snapshot(), lag: [18] };
+  const lag = hubMetrics.find(({ name }) => name === 'vigie_hub_lag_seconds_total');
+  expect(lag?.values({ counted, uptime: 0, waiting: 0, kept: undefined })).toEqual([[0.018, { class: '0' }]]);
+});
