@@ -8,35 +8,12 @@ import { PushService } from '../adapters/callbacks/push-service.ts';
 import { Authority } from '../rig/certificates.ts';
 import { describePeer } from '../rig/peers.ts';
 import { type Browsed, browse, expectAccessible, VIN } from './browser.ts';
+import { subscribeAt } from './push-device.ts';
 
 const DEVICE = 'this-browser';
 /** A busy machine is no failure. */
 const PATIENTLY = { timeout: 60_000, interval: 1_000 };
 const SWITCH = 'Notifications on this device';
-
-/**
- * Chromium subscribes at the push service of its vendor, which a test cannot reach: the subscription of the page is one
- * of the test's own push service. Everything else is the browser's.
- */
-function subscribeAt(device: object): string {
-  return `(() => {
-    const device = ${JSON.stringify(device)};
-    const made = () => {
-      const key = localStorage.getItem('test subscription');
-      return key === null ? null : {
-        endpoint: device.endpoint,
-        options: { applicationServerKey: Uint8Array.from(JSON.parse(key)).buffer },
-        toJSON: () => device,
-        unsubscribe: async () => { localStorage.removeItem('test subscription'); return true; },
-      };
-    };
-    PushManager.prototype.getSubscription = async () => made();
-    PushManager.prototype.subscribe = async ({ applicationServerKey }) => {
-      localStorage.setItem('test subscription', JSON.stringify([...applicationServerKey]));
-      return made();
-    };
-  })()`;
-}
 
 interface Shown {
   readonly title: string;
