@@ -12,19 +12,32 @@ interface IntroducedOptions {
 }
 
 /** @param url address of the page */
-export function introduction(rig: Rig, options: IntroducedOptions, embedded: boolean, url: string): string {
+/** @param lan the address that lets one browser in, for a bench whose page is in the local network */
+export function introduction(
+  rig: Rig,
+  options: IntroducedOptions,
+  embedded: boolean,
+  url: string,
+  lan?: { readonly url: string; readonly fingerprint: string },
+): string {
   const { vin, broker, keys } = rig;
   const { data, scenario } = options;
   return `ready: ${vin} on ${broker} (${embedded ? 'embedded broker' : 'your broker'})
 Published as CBOR under vigie/1/${vin}/up/: hello status telemetry waypoint trip event remote and more.
-The page: ${url}/ shows the car.
+${lan === undefined ? `The page: ${url}/ shows the car.` : lanLines(lan)}
 The HTTP interface: ${url}/docs for people, ${url}/fleets and ${url}/user for programs, ${url}/live as it changes.
 Records and keys are in ${data} (keys: ${keys}); a second start goes on with them.
 ${scenario === 'loop' ? 'The car drives around the Champ de Mars: a trip ends within three minutes, halfway and at home.\n' : ''}\
 Try in another terminal:
 ${commandsToTry(rig, options).join('\n')}
+  on the page, "The wire": pull the plug or kill the agent, and see that no message is missing
 Ctrl-C ends the bench.
 `;
+}
+
+function lanLines({ url, fingerprint }: { readonly url: string; readonly fingerprint: string }): string {
+  return `In the local network: ${url} lets one browser in.
+It warns of the certificate, which this bench has made itself (SHA-256 ${fingerprint}).`;
 }
 
 function commandsToTry(

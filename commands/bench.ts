@@ -169,8 +169,8 @@ async function bench(options: Options): Promise<void> {
   const lanUrl = (token?: string): string => lan?.url(new URL(interfaceUrl).port, token) ?? '';
   if (!free) sayElsewhere(standard, 'HTTP interface', interfaceUrl, '--http');
   const pageUrl = (): string => (lan === undefined ? interfaceUrl : new URL(lanUrl()).origin);
-  process.stdout.write(introduction(rig, options, broker !== undefined, pageUrl()));
-  if (lan !== undefined) introduceLan(lanUrl(), lan.fingerprint);
+  const page = lan && { url: lanUrl(), fingerprint: lan.fingerprint };
+  process.stdout.write(introduction(rig, options, broker !== undefined, pageUrl(), page));
   const stopReporting = reportRepeatedly(() => {
     if (!place.tells()) report.tell(car.agent);
   });
@@ -228,12 +228,6 @@ function reportRepeatedly(tell: () => void): () => void {
     clearTimeout(first);
     clearInterval(reporting);
   };
-}
-
-function introduceLan(url: string, fingerprint: string): void {
-  process.stdout.write(`In the local network: ${url} lets one browser in.
-It warns of the certificate, which this bench has made itself (SHA-256 ${fingerprint}).
-`);
 }
 
 type Accept = NonNullable<ConstructorParameters<typeof EmbeddedBroker>[0]>['accept'] & {};

@@ -45,8 +45,12 @@ const byClass = (
   values: (snapshot: HubSnapshot) => readonly MetricValue[],
 ): Metric<HubSnapshot> => ({ name: `vigie_hub_${name}`, kind, help, labels: ['class'], values });
 
-const missing = (kept: HubSnapshot['kept'], value: (one: MissingNumbers) => number): MetricValue[] =>
-  (kept?.missing ?? []).map((one) => [value(one), { class: String(one.class) }] as const);
+/** One sample for each class, 0 if nothing is missing: an alert rule cannot see a metric without samples. */
+const missing = ({ kept, counted }: HubSnapshot, value: (one: MissingNumbers) => number): MetricValue[] => {
+  if (kept === undefined) return [];
+  const found = new Map(kept.missing.map((one) => [one.class, value(one)]));
+  return perClass(counted.messages.map((_, priority) => found.get(priority) ?? 0));
+};
 
 /** Every metric of a hub. Sums of seconds divided by their counts are means. */
 export const hubMetrics: readonly Metric<HubSnapshot>[] = [
@@ -86,11 +90,11 @@ export const hubMetrics: readonly Metric<HubSnapshot>[] = [
   byClass('gauge', 'backlog_messages', 'Messages that wait in connected cars, as each reported last', ({ counted }) =>
     perClass(counted.backlog),
   ),
-  byClass('gauge', 'missing_numbers', 'Missing sequence numbers of all cars', ({ kept }) =>
-    missing(kept, ({ numbers }) => numbers),
+  byClass('gauge', 'missing_numbers', 'Missing sequence numbers of all cars', (snapshot) =>
+    missing(snapshot, ({ numbers }) => numbers),
   ),
-  byClass('gauge', 'missing_cars', 'Cars with missing sequence numbers', ({ kept }) =>
-    missing(kept, ({ cars }) => cars),
+  byClass('gauge', 'missing_cars', 'Cars with missing sequence numbers', (snapshot) =>
+    missing(snapshot, ({ cars }) => cars),
   ),
   byClass('counter', 'given_up_messages_total', 'Messages that cars gave up, by priority class', ({ counted }) =>
     perClass(counted.givenUp),

@@ -78,6 +78,7 @@ test('metrics tell messages, lag, backlog, missing numbers, gaps, outcomes and r
     });
     expect(values['vigie_hub_lag_seconds_total{class="2"}']).toBeGreaterThanOrEqual(120);
     expect(Object.keys(values).filter((name) => name.includes(ONE))).toEqual([]);
+    expect(body).toContain('vigie_hub_missing_numbers{class="0"} 0\n');
     expect(body).not.toContain('vigie_frames_total');
     expect(await read(where, '/health')).toEqual({ status: 200, body: '{"status":"ok","cars":2}\n' });
     expect((await read(where, '/other')).status).toBe(404);
