@@ -17,9 +17,9 @@ store.start();
 navigator.serviceWorker?.addEventListener('message', ({ data }) => {
   location.hash = (data as OpenMessage).open;
 });
-// Without them the names are English, and the choice below the page says so.
+// Without them the names are English, and the choice below the page shows that.
 speak(preferredLanguage()).catch(() => undefined);
-// A browser opens six connections to a server for all its tabs: one that nobody sees gives its streams back.
+// A browser opens six connections to a server for all its tabs: a hidden tab closes its streams.
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'hidden') store.stop();
   else store.start();

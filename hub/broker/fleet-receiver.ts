@@ -15,7 +15,7 @@ export interface FleetReceiverOptions {
   readonly address: Omit<MqttAddress, 'clientId' | 'sessionExpiry'>;
   /** Hubs of one group share the messages of all cars. */
   readonly group: string;
-  /** Of this hub in the group; the broker keeps its session under group and name. */
+  /** Name of this hub in the group. The broker keeps its session under group and name. */
   readonly name: string;
   /** The same whenever this hub starts, and of no other: a claim that it made itself may reach it late. */
   readonly identity: string;
@@ -62,7 +62,7 @@ export class FleetReceiver {
   readonly #receiving: Promise<void>;
   #received: () => void = ignore;
   #turns: Promise<void> = Promise.resolve();
-  /** Cars whose retained messages are read only to be cleared. */
+  /** Cars whose retained messages are read only to clear them. */
   readonly #clearing = new Set<string>();
 
   private constructor(options: FleetReceiverOptions) {

@@ -12,7 +12,7 @@ const VALID = 120_000;
 /** States that nothing follows. */
 export const finalStatuses: ReadonlySet<RemoteStatus> = new Set(['Success', 'AlreadyDone', 'Failed']);
 
-/** What somebody asks for. */
+/** A submitted command. */
 export interface CommandOrder {
   /** The same id asks for the same command: nothing is done again. */
   readonly id: string;
@@ -20,7 +20,7 @@ export interface CommandOrder {
   readonly type: CommandKind;
   /** Body of the command (protocol/command.ts). */
   readonly body: object;
-  /** What the audit trail has instead of a long body. */
+  /** Entry of the audit trail in place of a long body. */
   readonly audited?: object;
   /** Who asks, for the audit trail. */
   readonly caller: string;

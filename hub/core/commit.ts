@@ -32,7 +32,7 @@ export interface CommitChanges {
   readonly heard: ReadonlyMap<number, number>;
   /** Messages of Status in their order, by vehicle. */
   readonly statuses: ReadonlyMap<number, readonly PlacedOf<'status'>[]>;
-  /** Written before the records, whose times they correct. */
+  /** Written before the records, because they correct the times of those. */
   readonly corrections: readonly ClockCorrection[];
   /** The newest message of each record; pieces of series are their own records and need no row. */
   readonly records: readonly PlacedRecord[];

@@ -4,13 +4,13 @@ import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import type { Owner } from './registry.ts';
 
-/** What one commit of messages has kept for receivers. */
+/** Events for receivers in one commit of messages. */
 export interface KeptDeliveries {
   /** Receivers for which something waits now that did not before. */
   readonly receivers: number;
   /** Receivers with too many waiting events lost the oldest. */
   readonly dropped: readonly DroppedDeliveries[];
-  /** Monitors whose delivery cannot be read, and receivers whose callback cannot be. */
+  /** Monitors with an unreadable delivery, and receivers with an unreadable callback. */
   readonly unreadable: readonly UnreadableDelivery[];
 }
 
@@ -46,7 +46,7 @@ export interface ClaimedReceiver extends ReceiverProgress {
   readonly unreadable?: string;
   /** As it is now; absent: it was removed, it cannot be read, or the receiver is the webhook of a monitor. */
   readonly callback?: Callback;
-  /** Delivery of the monitor whose webhook the receiver is (MonitorParameter.delivery), also after it was removed. */
+  /** Delivery of the monitor that the receiver belongs to (MonitorParameter.delivery), also after its removal. */
   readonly delivery?: string;
   /** Its callback or monitor was removed: no event comes any more. */
   readonly removed: boolean;
@@ -56,7 +56,7 @@ export interface ClaimedReceiver extends ReceiverProgress {
   readonly next: number;
 }
 
-/** What a monitor adds to its event, or a command to its states. */
+/** Attributes that a monitor adds to its event, or a command to its states. */
 export interface DeliveryContents {
   readonly label?: string;
   /** JSON of Attribute[] and of ChannelAttributes. */
@@ -87,7 +87,7 @@ export interface ClaimOptions {
   readonly limit: number;
 }
 
-/** What has become of events of a receiver. */
+/** Outcomes of a receiver's events. */
 export interface DeliveryChange extends ReceiverProgress {
   readonly key: string;
   readonly lease: string;
@@ -110,7 +110,7 @@ export interface DeliveryChange extends ReceiverProgress {
 
 /** Keeps deliveries for all hubs. Each rejects with `store.failed`. */
 export interface DeliveryStore {
-  /** Receivers whose time has come and that no hub has claimed, those due longest first. */
+  /** Receivers that are due and that no hub has claimed, the longest due first. */
   claim(options: ClaimOptions): Promise<readonly ClaimedReceiver[]>;
   /** The first that wait for a receiver. */
   waiting(key: string, limit: number): Promise<readonly WaitingDelivery[]>;

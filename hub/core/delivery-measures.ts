@@ -1,4 +1,4 @@
-/** What one hub counts of the events that it sends to receivers, since its start, for metrics. */
+/** Counters of one hub for its deliveries to receivers, since its start, for metrics. */
 
 /** Reasons why a receiver does not get an event. */
 const deliveryLosses = ['dropped', 'refused', 'expired', 'damaged'] as const;
@@ -12,10 +12,10 @@ export interface DeliveryCounts {
   readonly lost: Readonly<Record<DeliveryLoss, number>>;
 }
 
-/** What became of one request. */
+/** Outcome of one request. */
 interface Sent {
   readonly outcome: 'delivered' | 'failed' | 'offline' | 'gone';
-  /** Of a request that failed: those that were accepted all the same. */
+  /** For a failed request: events that were accepted all the same. */
   readonly delivered?: number;
 }
 

@@ -10,7 +10,7 @@ export interface LongestWaits {
   readonly resends: number;
   readonly monitors: number;
   readonly rollouts: number;
-  /** Of receivers: what lies further ahead is looked at, and waits on if its own rules say so. */
+  /** For receivers: a due time that is too far ahead is checked now, and moved again if its own rules require it. */
   readonly deliveries: number;
 }
 

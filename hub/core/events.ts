@@ -1,4 +1,4 @@
-/** What cars told last: all cars, one car, or the cars of some owners. Kept in memory and read on only while somebody asks. */
+/** Latest events of all cars, of one car, or of the cars of some owners. In memory, updated only for present readers. */
 import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 import type { Kind } from '../../protocol/schema/kind.ts';
 import type { Message } from '../../protocol/schema/message.ts';
@@ -10,10 +10,10 @@ const PAUSE = 500;
 export const ORDER_TOLERANCE = 1_000;
 /** Events that are kept, the newest. */
 const EVENTS = 200;
-/** Scopes that are remembered, those asked for last. */
+/** Largest number of cached scopes, the most recently used. */
 const SCOPES = 64;
 
-/** Kinds that tell of an event; series and Status do not. */
+/** Kinds of messages with an event. Series and Status have none. */
 export const eventKinds: readonly Kind[] = [
   'trip',
   'alert',
@@ -47,7 +47,7 @@ interface EventParts {
 
 export class EventReader {
   readonly #parts: EventParts;
-  /** Those asked for last come last. */
+  /** The most recently used come last. */
   readonly #scopes = new Map<string, ScopeEvents>();
 
   constructor(parts: EventParts) {
@@ -127,7 +127,7 @@ class ScopeEvents {
   }
 }
 
-/** A car sends a trip again as it goes on, and a command in every state: only their ends are news. */
+/** A car sends a trip again while it continues, and a command in every state: only their ends are shown. */
 function isNews({ kind, body }: Message): boolean {
   if (kind === 'trip') return body.done === true;
   if (kind === 'remote') return body.status !== 'Accepted' && body.status !== 'SentToVehicle';

@@ -149,7 +149,7 @@ export class Intake {
     }
   }
 
-  /** What became of the events of the commit. */
+  /** Outcomes of the events of the commit. */
   #tell({ receivers, dropped, unreadable }: KeptDeliveries): void {
     const { log, measures, waiting } = this.#parts;
     for (const { receiver, count, total } of dropped) {

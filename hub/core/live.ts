@@ -7,7 +7,7 @@ import { disassemble, type Slot } from '../../protocol/slots.ts';
 import { eventOf, ORDER_TOLERANCE } from './events.ts';
 import type { HubLog, HubNews, News, OverviewReader, Timer, VehicleReader, WallClock } from './ports.ts';
 
-/** Events that are read at once, and that a viewer who comes back or was not told of news gets at most. */
+/** Largest number of events in one read, and for a viewer who returns or missed notifications. */
 const BATCH = 200;
 const MOST = 1_000;
 /** Hubs that share a database commit messages in another order than that of their ids, but hardly later than that, ms. */
@@ -48,7 +48,7 @@ interface LiveParts {
   readonly log: HubLog;
 }
 
-/** What is to be read. */
+/** Pending reads. */
 interface Due {
   readonly vins: Set<string>;
   /** The lowest and the highest id of events. */
@@ -61,7 +61,7 @@ const nothing = (): Due => ({ vins: new Set(), first: Number.POSITIVE_INFINITY, 
 export class LiveFeed {
   readonly #parts: LiveParts;
   readonly #viewers = new Set<LiveViewer>();
-  /** Of the cars that somebody follows. */
+  /** Changes of the cars with viewers. */
   readonly #values = new Map<string, LiveValues>();
   /** Events that viewers have got, with the time of that, UTC ms; older ones are below `#floor`. */
   readonly #told = new Map<number, number>();
@@ -71,7 +71,7 @@ export class LiveFeed {
   #reading: Promise<void> = Promise.resolve();
   #queued = false;
   #cancel: () => void = () => undefined;
-  /** The events of before the first viewer are known. */
+  /** The events before the first viewer are known. */
   #begun = false;
   readonly #stop: () => void;
 
@@ -115,7 +115,7 @@ export class LiveFeed {
     return this.#values.get(vin) ?? new Map();
   }
 
-  /** Ends those whose tokens are not good any more. */
+  /** Ends the streams of invalid tokens. */
   endTokens(isIssued: (token: string) => boolean): void {
     for (const viewer of this.#viewers) if (viewer.token !== undefined && !isIssued(viewer.token)) this.#end(viewer);
   }
@@ -164,7 +164,7 @@ export class LiveFeed {
     this.#reading = this.#reading.then(look);
   }
 
-  /** Events of before the first viewer are not told. */
+  /** Events before the first viewer are not sent. */
   async #begin(): Promise<void> {
     const { reader, clock } = this.#parts;
     this.#told.clear();

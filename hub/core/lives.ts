@@ -8,7 +8,7 @@ import { BOOTS, UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../../protocol/schema/me
 const LIFE_SIZE = 2 ** 31;
 /** From here on within a life: starts that the car could not count, with random numbers. */
 const UNCOUNTED_START = 2 ** 30;
-/** From here on below {@link UNCOUNTED_START}: starts without records, whose numbers are their own. */
+/** From here up to {@link UNCOUNTED_START}: starts without records, which have their own numbers. */
 const UNRECORDED_START = 2 ** 29;
 /** Starts around the first one that the hub received which belong to its life. */
 const STARTS_BEFORE = 2 ** 14;

@@ -1,4 +1,4 @@
-/** What one hub counts of the messages that it takes in, for metrics. */
+/** Counters of one hub for received messages, for metrics. */
 import { classes } from '../../protocol/classes.ts';
 import type { Kind } from '../../protocol/schema/kind.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
@@ -7,7 +7,7 @@ import { type DeliveryCounts, DeliveryMeasures } from './delivery-measures.ts';
 import type { CarMessage } from './message.ts';
 import type { WallClock } from './ports.ts';
 
-/** A car that was heard within this time counts as heard, ms. */
+/** A car with a message within this time counts as heard, ms. */
 const HEARD = 300_000;
 
 /** Since the start of the hub; lists are by priority class. */
@@ -33,14 +33,14 @@ export interface HubMeasurements {
   readonly commands: Readonly<Record<string, number>>;
   /** Cars from which a message came in the last five minutes. */
   readonly heard: number;
-  /** Messages that wait in those cars, as they told last. */
+  /** Waiting messages in those cars, by their last report. */
   readonly backlog: readonly number[];
   readonly deliveries: DeliveryCounts;
   /** Messages that were kept long enough and are removed, by kind. */
   readonly removed: Readonly<Partial<Record<Kind, number>>>;
 }
 
-/** What a car told last. */
+/** Last report of a car. */
 interface HeardCar {
   at: number;
   backlog: readonly { readonly class: number; readonly count: number }[];

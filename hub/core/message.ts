@@ -1,4 +1,4 @@
-/** A message from a car as the hub keeps it: its bytes unchanged, and beside them what queries need. */
+/** A message from a car in the hub: its bytes unchanged, and the columns for queries. */
 import { DAY } from '../../protocol/calendar.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
@@ -73,7 +73,7 @@ export interface RecordPlace {
   readonly id: string;
   /** UTC ms by the clock that the car had then. */
   readonly at: number;
-  /** What lists are filtered by; pieces of series have none. */
+  /** Columns that lists are filtered by. Pieces of series have none. */
   readonly facts?: RecordFacts;
 }
 
@@ -108,7 +108,7 @@ export function recordPlaceOf({ kind, seq, boot, at, body }: Message): RecordPla
 /** The clock of a car that does not know the time begins in 1970 or later: no hello corrects it by a century, ms. */
 const MOST_BEHIND = 36_500 * DAY;
 
-/** What a `hello` adds to all times of its start of the agent, ms; undefined: no correction, or an impossible one. */
+/** Correction in a `hello` for all times of its start of the agent, ms. Undefined for none or an impossible one. */
 export function correctionIn({ kind, body }: Message): number | undefined {
   if (kind !== 'hello' || body.behind === undefined || Math.abs(body.behind) > MOST_BEHIND) return undefined;
   return Math.round(body.behind);
@@ -129,6 +129,6 @@ export function isAfter(a: MessageOrder, b: MessageOrder): boolean {
   if (lifeOf(a.boot) !== lifeOf(b.boot)) return a.boot > b.boot;
   const [isOneCounted, isOtherCounted] = [isCounted(a.boot), isCounted(b.boot)];
   if (isOneCounted && isOtherCounted && a.boot !== b.boot) return a.boot > b.boot;
-  // What an uncounted start has sent from memory leaves its number to the start after it.
+  // A message from memory of an uncounted start leaves its number to the next start.
   return a.seq > b.seq || (a.seq === b.seq && isOneCounted && !isOtherCounted);
 }

@@ -19,7 +19,7 @@ const EVERY = 5_000;
 const MOST = 100;
 /** Commands that a car gets at once: it refuses what is more than 64 commands behind the newest. */
 const MOST_COMMANDS = 32;
-/** A car that was not heard for longer is away: it is served when it subscribes again, ms. */
+/** A car without messages for longer is away. It is served when it subscribes again. ms */
 const AWAY = 300_000;
 /** Who asks, in the audit trail. */
 const CALLER = 'hub';
@@ -42,7 +42,7 @@ export interface MonitorSyncParts {
 export class MonitorSync {
   readonly #parts: MonitorSyncParts;
   readonly #looks: Looks;
-  /** Cars that have subscribed since the last look, whatever was heard of them before. */
+  /** Cars that have subscribed since the last round, whatever arrived from them before. */
   #online = new Set<string>();
 
   constructor(parts: MonitorSyncParts) {

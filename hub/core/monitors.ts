@@ -33,7 +33,7 @@ export interface MonitorStore {
   removeCallback(owner: Owner, id: string): Promise<boolean>;
 }
 
-/** A car whose monitors are to be compared with those that it should have. */
+/** A car to compare: its reported monitors with those that it should have. */
 export interface DueMonitors {
   readonly vin: string;
   /** UTC ms since when it is time. */
@@ -56,7 +56,7 @@ export interface CarMonitors {
 
 /** Remembers for all hubs which cars are to be compared, and when. */
 export interface CarMonitorStore {
-  /** Those whose time has come at `now`, the oldest first, at most `limit`. */
+  /** Cars that are due at `now`, the oldest first, at most `limit`. */
   dueCars(now: number, limit: number): Promise<readonly DueMonitors[]>;
   /** When it is time again; absent: when something changes. Resolves with false, and changes nothing, when another hub or a change was faster. */
   putOffCar(one: DueMonitors, next: { readonly due?: number; readonly attempts: number }): Promise<boolean>;

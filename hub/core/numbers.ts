@@ -17,7 +17,7 @@ export type KeptStart = readonly [
   below?: number,
 ];
 
-/** What is kept of them. */
+/** Persisted form of the numbers. */
 interface KeptNumbers {
   /** From starts before those of `starts`. */
   readonly arrived: readonly Run[];
@@ -39,15 +39,15 @@ type Numbered = Pick<Envelope, 'seq' | 'boot' | 'offset'>;
 
 interface Start {
   readonly boot: number;
-  /** Undefined until a message of this class says it. */
+  /** Undefined until a message of this class contains it. */
   first: number | undefined;
   readonly arrived: Runs;
   readonly givenUp: Runs;
-  /** By what it says itself, all lower numbers were sent or given up. */
+  /** By its own report, all lower numbers were sent or given up. */
   below: number;
 }
 
-/** Latest starts of a car whose numbers are kept apart. Messages of older ones come only on request. */
+/** Latest starts of a car with separate numbers. Messages of older starts arrive only on request. */
 const STARTS = 4;
 
 /**
@@ -156,7 +156,7 @@ export class ClassNumbers {
     if (start !== undefined) start.below = Math.max(start.below, below);
   }
 
-  /** All lower numbers were sent or given up, by what starts say of those that no later start gives out again. */
+  /** All lower numbers were sent or given up, by reports of starts about numbers that no later start uses again. */
   get #sentBelow(): number {
     let [below, end] = [0, Number.POSITIVE_INFINITY];
     for (const start of this.#starts.toReversed()) {
@@ -238,7 +238,7 @@ function runsOf(runs: readonly Run[]): Runs {
   return made;
 }
 
-/** The number after the highest; 0: there is none. */
+/** Number after the highest, or 0. */
 function endOf({ all }: Runs): number {
   return (all.at(-1)?.[1] ?? -1) + 1;
 }

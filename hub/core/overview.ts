@@ -20,7 +20,7 @@ interface OverviewParts {
 export class FleetOverview {
   readonly #parts: OverviewParts;
   readonly #cars = new Map<string, FleetCar>();
-  /** UTC ms of the newest change of all cars that were read, at most the moment of the look that read it. */
+  /** UTC ms of the newest change of all read cars, at most the time of the read. */
   #changed = Number.NEGATIVE_INFINITY;
   /** UTC ms. */
   #nextLook = Number.NEGATIVE_INFINITY;
@@ -51,7 +51,7 @@ export class FleetOverview {
 
   async #read(): Promise<void> {
     const { reader, clock } = this.#parts;
-    // The clock was set back: what was heard since is older than that.
+    // The clock was set back: later messages have earlier times.
     if (this.#changed - CLOCK_TOLERANCE > clock.now()) this.#changed = Number.NEGATIVE_INFINITY;
     await this.#readCars(this.#changed - CLOCK_TOLERANCE);
     // A car that was erased is in no answer; everything is read again without it.
@@ -63,7 +63,7 @@ export class FleetOverview {
 
   async #readCars(since: number): Promise<void> {
     const { reader, clock, turn } = this.#parts;
-    // A hub whose clock was fast has left later moments.
+    // A hub with a fast clock has left later times.
     const now = clock.now();
     let after = '';
     for (;;) {

@@ -1,4 +1,4 @@
-/** What the hub asks of the world: adapters implement it, and what builds a hub passes it in. */
+/** Ports of the hub. Adapters implement them, and the code that builds a hub passes them in. */
 import type { FailureCause } from '../../protocol/errors.ts';
 import type { RecordFilter } from '../../protocol/interface/record-filter.ts';
 import type { Log } from '../../protocol/log-events.ts';
@@ -24,7 +24,7 @@ export type Timer = (delay: number, due: () => void) => () => void;
 /** Takes the events of the hub, which are rows of the same table as the agent's. */
 export type HubLog = Log;
 
-/** A car that the hub has heard. */
+/** A car with messages at the hub. */
 export interface KnownVehicle {
   readonly vin: string;
   /** UTC ms of the hub: its first message, and its latest new one that the car itself sent. */
@@ -39,7 +39,7 @@ export interface BegunLife {
   readonly first: number;
 }
 
-/** What one commit has kept. */
+/** Result of one commit. */
 export interface Saved {
   /** Those of its messages that were not there before. */
   readonly fresh: readonly CarMessage[];
@@ -47,7 +47,7 @@ export interface Saved {
   readonly strangers: ReadonlySet<string>;
   /** VINs of cars that were forgotten and not added again; nothing of theirs is kept, and they are not strangers. */
   readonly forgotten: ReadonlySet<string>;
-  /** Those of `fresh` whose number another message with other contents has; omitted if there are none. */
+  /** Messages of `fresh` with a number that another message with other contents has. Omitted if there are none. */
   readonly conflicts?: readonly CarMessage[];
   /** Lives of folders that began after others of the same car, with the `boot` of their first message; omitted if there are none. */
   readonly lives?: readonly BegunLife[];
@@ -63,19 +63,19 @@ export interface MessageStore {
    * among the `conflicts`. Rejects with `store.failed`, and then none of them is kept.
    */
   save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved>;
-  /** Whether {@link save} rejected with this because of what a message says: with that message it rejects again. */
+  /** Whether {@link save} rejected with this error because of the content of a message, and so would reject it again. */
   refuses(error: unknown): boolean;
 }
 
-/** What the hub reports of its cars. */
+/** Reports of the hub on its cars. */
 export interface NumbersStore {
   /** By VIN. */
   vehicles(): Promise<readonly KnownVehicle[]>;
   /** Lives of the folder of a car, the newest last; empty for an unknown car. */
   lives(vin: string): Promise<readonly VehicleLife[]>;
-  /** Of each class of which anything is known, in the order of the classes; undefined: no such car. */
+  /** Numbers of each known class, in the order of the classes. Undefined for an unknown car. */
   numbers(vin: string): Promise<readonly VehicleNumbers[] | undefined>;
-  /** Of all cars; without the classes of which nothing is missing. */
+  /** Sums of all cars, without classes that miss nothing. */
   missingNumbers(): Promise<readonly MissingNumbers[]>;
 }
 
@@ -121,7 +121,7 @@ export interface FleetRecordsAsked {
   /** Cars that belong to one of them. */
   readonly owners?: readonly Owner[] | undefined;
   readonly filter?: RecordFilter;
-  /** Of each car the newest record alone. */
+  /** Only the newest record of each car. */
   readonly newest?: boolean;
 }
 
@@ -155,21 +155,21 @@ export interface VehicleReader {
   /** Those with `from` ≤ at < `to`, ascending by time, then by id; not all of them are in memory at once. */
   records(vin: string, collection: string, from?: number, to?: number): AsyncIterable<HubRecord>;
   lastRecord(vin: string, collection: string): Promise<HubRecord | undefined>;
-  /** What {@link records} lists, part by part, and of that what `filter` asks for; series have no filter. */
+  /** Parts of the list of {@link records}, filtered by `filter`. Series have no filter. */
   recordKeys(vin: string, collection: string, filter?: RecordFilter): HubKeyset<HubRecord>;
-  /** The car whose {@link IdOf id} that is. */
+  /** The car with this {@link IdOf id}. */
   vehicleById(id: string): Promise<KnownVehicle | undefined>;
-  /** The cars whose VIN begins so, by VIN; `owners`: those that belong to one of them. */
+  /** Cars with a VIN that begins like this, by VIN. `owners`: only cars that belong to one of them. */
   vehicleKeys(prefix: string, owners?: readonly Owner[]): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }>;
-  /** Of all cars, by time, then by id, then by car, which are places of this list alone; no series. */
+  /** Records of all cars, by time, then by id, then by car. Places belong to this list only. No series. */
   fleetRecordKeys(collection: string, asked?: FleetRecordsAsked): HubKeyset<FleetRecord>;
   /** Parts of captures, as a car has made them. */
   captureParts(vin: string): AsyncIterable<Capture>;
-  /** Of whatever car has it; `owners`: of those that belong to one of them. */
+  /** Record of any car with this id. `owners`: only cars that belong to one of them. */
   fleetRecord(collection: string, id: string, owners?: readonly Owner[]): Promise<FleetRecord | undefined>;
 }
 
-/** A car with what it told last. */
+/** A car with its latest values. */
 export interface VehicleSummary extends KnownVehicle {
   /** UTC ms of the hub: the latest message, of the car itself or retained by the broker. */
   readonly changed: number;
@@ -202,17 +202,17 @@ export interface EventRange {
 /** Reads all cars at once, for a table of them; every hub on the same database sees the same. */
 export interface OverviewReader {
   countVehicles(): Promise<number>;
-  /** Those that changed at `since` or later whose VIN comes after `after`, in that order, at most `limit`. */
+  /** Cars that changed at `since` or later, with a VIN after `after`, in that order, at most `limit`. */
   summaries(since: number, after: string, limit: number): Promise<readonly VehicleSummary[]>;
-  /** Messages that may tell of an event with `after` < id < `before`, at most `limit`, the newest first. */
+  /** Messages that may contain an event, with `after` < id < `before`, at most `limit`, the newest first. */
   arrived(asked: EventScope & EventRange): Promise<readonly ArrivedMessage[]>;
 }
 
-/** What a commit has changed that somebody may follow. */
+/** Changes of a commit that viewers may follow. */
 export interface News {
-  /** Cars whose Status changed. */
+  /** Cars with a changed Status. */
   readonly vins: readonly string[];
-  /** Messages that may tell of an event, by {@link ArrivedMessage.id}. */
+  /** Messages that may contain an event, by {@link ArrivedMessage.id}. */
   readonly events: readonly number[];
 }
 
@@ -222,7 +222,7 @@ export interface NewsListener {
   missed(): void;
 }
 
-/** Tells of every commit of messages of all hubs on the same database, after it. */
+/** Notifies of every commit of messages of all hubs on the same database, after the commit. */
 export interface HubNews {
   /** The result ends it. */
   listen(listener: NewsListener): () => void;
@@ -237,29 +237,29 @@ export interface DueNumbers {
   readonly due: number;
   /** How often the time had come since nothing was missing; 0: it comes for the first time. */
   readonly attempts: number;
-  /** How many numbers were missing when the car was asked last; 0: it was not asked. */
+  /** Number of missing messages at the last request to the car. 0: no request yet. */
   readonly requested: number;
   /** UTC ms of the hub: the latest message of the car. */
   readonly lastSeen: number;
 }
 
-/** Remembers for all hubs which cars are to be asked for which messages, and when. */
+/** Shared schedule of all hubs: which cars to ask for which messages, and when. */
 export interface ResendStore {
-  /** Those whose time has come at `now`, the oldest first, at most `limit`. */
+  /** Entries that are due at `now`, the oldest first, at most `limit`. */
   dueNumbers(now: number, limit: number): Promise<readonly DueNumbers[]>;
   /** When it is time again. Resolves with false, and changes nothing, when another hub has just done so. */
   putOff(one: DueNumbers, next: Pick<DueNumbers, 'due' | 'attempts' | 'requested'>): Promise<boolean>;
 }
 
-/** A command that is asked for. */
+/** A submitted command. */
 export interface NewCommand {
   readonly id: string;
   readonly vin: string;
   readonly type: CommandKind;
   readonly body: object;
-  /** Who asked. */
+  /** Caller of the request. */
   readonly caller: string;
-  /** UTC ms: when it was asked for, and until when the car may carry it out. */
+  /** UTC ms: time of the request, and end of its validity in the car. */
   readonly requested: number;
   readonly expires: number;
   /** Id of the key that signs it, hexadecimal. */
@@ -272,16 +272,16 @@ export interface NewCommand {
 export interface CallbackOrder {
   readonly owner: Owner;
   readonly callbackId: string;
-  /** As it was asked for: Remote of the interface. */
+  /** Request in the form of the interface (Remote). */
   readonly remote: Readonly<Record<string, unknown>>;
-  /** What the command adds to the notifications of its states. */
+  /** Attributes that the command adds to the notifications of its states. */
   readonly contents: DeliveryContents;
 }
 
-/** A command with how it was asked for. */
+/** A command with its request. */
 export type CallbackCommand = KeptCommand & Pick<CallbackOrder, 'remote'>;
 
-/** A state that the car has told. */
+/** A state that the car has reported. */
 export interface CommandState {
   readonly status: RemoteStatus;
   readonly failureCause?: FailureCause;
@@ -290,7 +290,7 @@ export interface CommandState {
   readonly at: number;
 }
 
-/** A command in the audit trail, with the states that the car has told, oldest first. */
+/** A command in the audit trail, with the reported states, oldest first. */
 export interface KeptCommand extends NewCommand {
   readonly counter: number;
   /** As it is sent (COSE_Sign1). */
@@ -298,7 +298,7 @@ export interface KeptCommand extends NewCommand {
   readonly states: readonly CommandState[];
 }
 
-/** Keeps the audit trail. What cars tell of commands comes with {@link MessageStore.save}. */
+/** The audit trail. Reports of cars on commands arrive with {@link MessageStore.save}. */
 export interface CommandStore {
   /**
    * Keeps a command and what `seal` makes of it with the next counter of its key and car, in one commit: above every

@@ -2,7 +2,7 @@
 
 export type OwnerKind = 'fleet' | 'user';
 
-/** A fleet or a user, to whom cars belong. */
+/** A fleet or a user that owns cars. */
 export interface Owner {
   readonly kind: OwnerKind;
   readonly id: string;
@@ -60,7 +60,7 @@ export interface Enrolment {
   readonly at: number;
 }
 
-/** A forgotten car whose retained messages are to be cleared at the broker. */
+/** A forgotten car with retained messages to clear at the broker. */
 export interface Erasure {
   readonly vin: string;
   /** Retained topics beyond those of every car. */
@@ -73,18 +73,18 @@ export interface Erasure {
  */
 export interface Registry {
   inUse(): Promise<boolean>;
-  /** Registers the car, with those whom it belongs to beside those of before; a removed car is let in again. */
+  /** Registers the car with these owners, in addition to the present ones. A removed car is admitted again. */
   add(vin: string, owners: readonly Owner[], at: number): Promise<void>;
   /** The car belongs to these no longer; it stays registered. Rejects with `request.unknown` for a car that is not registered. */
   leave(vin: string, owners: readonly Owner[], at: number): Promise<void>;
   /** The digest of the password with which the car connects; absent: the car has no valid password. */
   setPassword(vin: string, digest: string | undefined): Promise<void>;
   password(vin: string): Promise<string | undefined>;
-  /** The digest of the one-time token, good until `expires` (UTC ms); the one of before is not good any more. */
+  /** Digest of the one-time token, valid until `expires` (UTC ms). The previous token becomes invalid. */
   setToken(vin: string, digest: string, expires: number): Promise<void>;
   /** Whether the token is good for the car and the key; from the first time on it is good for no other key. */
   takeToken(enrolment: Enrolment): Promise<boolean>;
-  /** Keeps a certificate that was made. Those of the car but `kept` are revoked: a lost answer is asked for again. */
+  /** Stores a new certificate. Revokes those of the car except `kept`: a request with a lost answer is repeated. */
   certify(certificate: IssuedCertificate, kept?: string): Promise<void>;
   certificate(serial: string): Promise<IssuedCertificate | undefined>;
   /** Revoked certificates that have not expired at `now`, also of cars that were forgotten; by serial number. */

@@ -1,4 +1,4 @@
-/** Why numbers of a car stay missing although it was asked to send their messages again. */
+/** Why numbers of a car stay missing although the hub asked it to send their messages again. */
 import type { KeptCommand } from './ports.ts';
 
 const HINT = 'copy keys/trust.json of the hub to the trust file of the car, with Resend among its kinds';

@@ -10,9 +10,9 @@ import type { DueNumbers, HubLog, KeptCommand, NumbersStore, ResendStore, Timer,
 
 /** Between two looks at what is due, ms. */
 const EVERY = 5_000;
-/** Classes of cars that one look serves: a whole fleet is asked little by little. */
+/** Classes of cars in one round: a whole fleet is asked in small parts. */
 const MOST = 100;
-/** A car that was not heard for longer is away: it is asked when it is heard again, ms. */
+/** A car without messages for longer is away. It is asked after its next message. ms */
 const AWAY = 300_000;
 /** Runs of one command: its schema takes no more. */
 const MOST_RUNS = 256;
@@ -44,7 +44,7 @@ export class ResendRequests {
     this.#looks.begin();
   }
 
-  /** Resolves when nothing is asked any more. */
+  /** Resolves when no request is running. */
   stop(): Promise<void> {
     return this.#looks.stop();
   }
@@ -86,7 +86,7 @@ export class ResendRequests {
       await store.putOff(one, { due: due(0), attempts: Math.max(1, attempts), requested });
       return;
     }
-    // When something of what was asked for has arrived, the car does answer.
+    // If a part of the requested messages has arrived, the car does answer.
     const made = count < requested ? 1 : attempts;
     if (!(await store.putOff(one, { due: due(made), attempts: made + 1, requested: count }))) return;
     log.info('hub.resend.requested', { vin, class: priority, missing: count });

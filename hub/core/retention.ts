@@ -36,7 +36,7 @@ interface RetentionParts {
   readonly days: RetentionDays;
   readonly clock: WallClock;
   readonly after: Timer;
-  /** So many messages of a kind were removed. */
+  /** Number of removed messages of a kind. */
   readonly removed: (kind: Kind, messages: number) => void;
   readonly log: HubLog;
 }

@@ -5,9 +5,9 @@ import type { Message } from '../../protocol/schema/message.ts';
 export interface NewRollout {
   readonly id: string;
   readonly fleet: string;
-  /** Of the file, for people. */
+  /** Name of the file, for people. */
   readonly name: string;
-  /** What cars report it by (`HelloConfiguration.digest`). */
+  /** Digest in the reports of cars (`HelloConfiguration.digest`). */
   readonly digest: string;
   /** Body of the command. */
   readonly body: Uint8Array;
@@ -47,7 +47,7 @@ export interface DueCar {
   readonly due: number;
 }
 
-/** What a car reported last of the configuration that is in effect. */
+/** Last report of a car on its present configuration. */
 export interface ReportedConfiguration {
   readonly vin: string;
   readonly generation: number;
@@ -80,7 +80,7 @@ export interface RolloutStore {
   ): Promise<boolean>;
   /** Has cars take part that came to the fleet meanwhile. */
   enlist(id: string): Promise<void>;
-  /** Cars heard at `heard` or later that are to get it at `now`, at most `limit`. */
+  /** Cars with messages at `heard` or later that are due to get it at `now`, at most `limit`. */
   dueCars(id: string, now: number, heard: number, limit: number): Promise<readonly DueCar[]>;
   /** How many cars have it and have not reported what became of it, of those that were sent it at `since` or later. */
   underWay(id: string, now: number, since: number): Promise<number>;
@@ -88,22 +88,22 @@ export interface RolloutStore {
   claim(id: string, car: DueCar, next: { command: string; at: number; due: number }): Promise<boolean>;
   /** One car that returned or refused it. */
   failure(id: string): Promise<RolloutCar | undefined>;
-  /** What cars report now, by VIN; those whose VIN comes after `after`. */
+  /** Present reports of cars, by VIN, from the first VIN after `after` on. */
   configurations(after: string, limit: number): Promise<readonly ReportedConfiguration[]>;
 }
 
-/** What a message says of a configuration that was sent. */
+/** Content of a message about a configuration that was sent. */
 interface RolloutReport {
   readonly boot: number;
   readonly seq: number;
   readonly state: RolloutCarState;
   readonly detail: string | null;
-  /** Of the configuration, or the id of the command that brought it. */
+  /** Digest of the configuration, or id of the command that brought it. */
   readonly digest?: string;
   readonly command?: string;
 }
 
-/** Undefined for a message that says nothing of a configuration that was sent. */
+/** Undefined for a message that contains nothing about a sent configuration. */
 export function rolloutReportIn({ kind, body, boot, seq }: Message): RolloutReport | undefined {
   if (kind === 'hello') {
     const { state, digest, detail = null } = body.configuration ?? {};

@@ -12,7 +12,7 @@ import type { Rollout, RolloutStore } from './rollout-store.ts';
 
 /** Between two looks at what is due, ms. */
 const EVERY = 5_000;
-/** A car that was not heard for longer is away, ms. */
+/** A car without messages for longer is away, ms. */
 const AWAY = 300_000;
 /** A car that has it on trial reports within ten minutes what became of it; some more for the way, ms. */
 const UNDER_WAY = 900_000;
@@ -101,7 +101,7 @@ export class Rollouts {
   }
 }
 
-/** Has every car of the fleet get it. Rejects with `usage.wrong` for a roll-out that may not go on, and says why. */
+/** Continues to all cars of the fleet. Rejects with `usage.wrong` and the reason if the roll-out may not continue. */
 export async function continueRollout(store: RolloutStore, id: string, tolerated?: number): Promise<void> {
   const rollout = await known(store, id);
   const next = { ...rollout, tolerated: tolerated ?? rollout.tolerated };

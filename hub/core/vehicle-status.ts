@@ -19,7 +19,7 @@ export interface KeptStatus {
   readonly values: readonly SlotValue[];
   /** The id of a slot and the creation time of its object, UTC ms, in turn. */
   readonly times: readonly number[];
-  /** Ids of slots whose value is stale. */
+  /** Ids of slots with stale values. */
   readonly stale: readonly number[];
   /** The newest message, and the newest one that had all of Status. */
   readonly newest?: MessageOrder | undefined;
@@ -88,12 +88,12 @@ export class VehicleStatus {
     return JSON.stringify(values).slice(1, -1);
   }
 
-  /** Ids of slots whose value is stale. */
+  /** Ids of slots with stale values. */
   get stale(): readonly number[] {
     return this.#stale;
   }
 
-  /** The tree of the interface, of all objects or of those whose index is in `objects`. */
+  /** Tree of the interface, with all objects or with those that have an index in `objects`. */
   contents(objects?: ReadonlySet<number>): StatusContents {
     return assemble(this.#values, this.#createdAt, objects);
   }

@@ -1,4 +1,4 @@
-/** Cars that a viewer watches now. The hub tells each, which then sends at once what it would gather to save bytes. */
+/** Cars with present viewers. The hub notifies each car, which then sends at once and collects nothing to save bytes. */
 import { downTopic } from '../../protocol/topics.ts';
 import { encodeWatch } from '../../protocol/watch.ts';
 import type { HubLog, WallClock } from './ports.ts';
@@ -16,7 +16,7 @@ interface ViewersParts {
 
 export class Viewers {
   readonly #parts: ViewersParts;
-  /** When the hub last told each car, UTC ms. */
+  /** Time of the last notification of each car, UTC ms. */
   readonly #told = new Map<string, number>();
 
   constructor(parts: ViewersParts) {

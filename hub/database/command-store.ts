@@ -1,4 +1,4 @@
-/** The audit trail: who asked which car for what, when, and what came of it. */
+/** Audit trail: who requested which command for which car, when, and with which outcome. */
 
 import { VigieError } from '../../protocol/errors.ts';
 import { finalStatuses } from '../core/commands.ts';

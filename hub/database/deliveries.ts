@@ -17,11 +17,11 @@ import { chunks } from './event-deliveries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 import { EVENTS, latenessIn, recordIn, type SqlRow } from './rows.ts';
 
-/** What databases say differently. Leases are by the clock of the database, which hubs share. */
+/** Differences of the databases. Leases use the clock of the database, which all hubs share. */
 interface DeliveryDialect {
   /** UTC ms, whole. */
   readonly now: string;
-  /** Leaves out rows that another hub claims at this moment. */
+  /** Skips rows that another hub claims at the same time. */
   readonly unclaimed: string;
 }
 

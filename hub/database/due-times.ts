@@ -2,13 +2,13 @@
 import type { DueTimesStore, LongestWaits } from '../core/due-times.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 
-/** Rows along an index, whose condition ends with the bound, and the column that is too far ahead. */
+/** Rows along an index with a condition that ends with the bound, and the column that is too far ahead. */
 interface Late {
   readonly wait: keyof LongestWaits;
   readonly table: string;
   readonly column: string;
   readonly where: string;
-  /** What else is changed first: its parameters are the new moment, the bound and the new moment. */
+  /** Statement to run first. Its parameters are the new time, the bound and the new time. */
   readonly before?: string;
 }
 

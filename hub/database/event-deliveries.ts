@@ -53,7 +53,7 @@ interface EventType {
 interface KnownCallback {
   accepts(event: EventType): boolean;
   readonly receivers: readonly string[];
-  /** What waits is looked at when somebody changes the callback. */
+  /** A change of the callback wakes its waiting events. */
   readonly rests: boolean;
 }
 
@@ -88,7 +88,7 @@ export function* keepDeliveries(events: CommitChanges['events'], limit: number):
   const queues = new Map<string, Queue>();
   for (const one of events) {
     const route = monitorRoute(one, monitors, callbacks) ?? commandRoute(one, commands, callbacks);
-    // A car tells nothing to whom it does not belong to.
+    // A car sends nothing to receivers of others.
     if (route === undefined || owned?.has(`${one.vin} ${route.kind} ${route.owner}`) === false) continue;
     for (const queue of route.queues) {
       const there = queues.get(queue.key) ?? queue;
@@ -141,7 +141,7 @@ function commandRoute(
   return { kind, owner, contents, queues };
 }
 
-/** What cannot be read must not hold up the messages of the commit. */
+/** An unreadable delivery must not hold up the messages of the commit. */
 function* monitorsOf(
   events: readonly PlacedMessage[],
   unreadable: UnreadableDelivery[],
@@ -182,7 +182,7 @@ function* commandsOf(events: readonly PlacedMessage[]): SqlSteps<Map<string, Kno
   );
 }
 
-/** Whom each car belongs to; undefined: every car is everybody's. */
+/** Owners of each car. Undefined: every car belongs to everybody. */
 function* ownersOf(events: readonly PlacedMessage[]): SqlSteps<ReadonlySet<string> | undefined> {
   if ((yield [IN_USE]).length === 0) return undefined;
   const vins = events.map(({ vin }) => vin);

@@ -6,9 +6,9 @@
 import { seriesKinds } from '../core/message.ts';
 import { EVENTS, kindNumber } from './rows.ts';
 
-/** What the databases call differently. */
+/** Names that differ between the databases. */
 export interface SqlTypes {
-  /** Numbers that the database gives, as the key of a table, and beside its key. */
+  /** Auto-increment column types: as primary key, and as a plain column. */
   readonly key: string;
   readonly counted: string;
   /** Whole numbers of 8, 4 and 2 bytes. */

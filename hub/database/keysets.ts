@@ -125,7 +125,7 @@ function keysBySql(select: Select, { conditions, filter, ofOneCar, table }: Aske
     places,
     read: async (range, limit, backwards = false) => {
       const bounds = boundsOf(range);
-      // What is left out is not looked up in the messages.
+      // Filtered rows are not looked up in the messages.
       const part = `(SELECT vehicle, at, id, boot, ${table.beside} ${within(bounds.upTo)} ${order(backwards)} LIMIT ?) AS page`;
       const own = table.read('page', part);
       const sql = ofOneCar ? own : own.replace('SELECT', `SELECT ${VIN} AS vin,`);
@@ -178,7 +178,7 @@ function inOrder<T extends HubPosition>(records: readonly T[], backwards: boolea
   return backwards ? sorted.reverse() : sorted;
 }
 
-/** What a filter asks for, in the columns that have it. */
+/** Conditions of a filter, in the columns that have them. */
 function conditionsOf({ periods, trip, distance, duration, states }: RecordFilter = {}): Condition[] {
   const conditions: Condition[] = [];
   if (periods !== undefined) conditions.push(duringAny(periods));
@@ -197,7 +197,7 @@ function conditionsOf({ periods, trip, distance, duration, states }: RecordFilte
   return conditions;
 }
 
-/** The first and the last moment bound what an index is read for. */
+/** The first and the last time bound the scanned part of an index. */
 function duringAny(periods: readonly Period[]): Condition {
   const ranges = periods.map(({ from, to }) => [
     wholeNumber(from, Number.MIN_SAFE_INTEGER),

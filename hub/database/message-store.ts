@@ -38,7 +38,7 @@ interface ChangedNumbers {
   readonly received: number;
 }
 
-/** What the messages of one commit have changed so far. */
+/** Changes by the messages of one commit so far. */
 interface WrittenMessages {
   readonly numbers: Map<string, ChangedNumbers>;
   /** Messages that were not there, in the order of {@link Saved.fresh}. */

@@ -64,7 +64,7 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
     const sql = 'DELETE FROM monitors WHERE id = ? AND kind = ? AND owner = ? RETURNING id';
     const [removed = []] = await this.#database.write([
       [sql, id, kind, owner],
-      // What happened before is still delivered, and then its receiver goes.
+      // Earlier events are still delivered, and then their receiver is removed.
       [`DELETE FROM receivers WHERE key = ? AND waiting = 0 AND ${gone('monitors')}`, receiverOfMonitor(id), id],
       ...makeDue({ kind, id: owner }),
     ]);
@@ -83,7 +83,7 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
         callback.createdAt,
         JSON.stringify(callback),
       ],
-      // What waits goes to the new address, or goes on.
+      // Waiting events go to the new address, or resume.
       ['UPDATE receivers SET look = 0 WHERE callback = ? AND waiting > 0', callback.callbackId],
     ]);
     if (written.length === 0) throw foreign('callback', callback.callbackId);

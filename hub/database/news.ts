@@ -1,4 +1,4 @@
-/** What commits tell those who follow the cars. */
+/** Notifications of commits for viewers of cars. */
 
 import type { Kind } from '../../protocol/schema/kind.ts';
 import { eventKinds } from '../core/events.ts';

@@ -1,4 +1,4 @@
-/** What a hub reads of all cars at once, in the SQL that SQLite and PostgreSQL share. */
+/** Queries over all cars at once, in the SQL that SQLite and PostgreSQL share. */
 
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { slots } from '../../protocol/slots.ts';

@@ -1,4 +1,4 @@
-/** What a hub reads, in the SQL that SQLite and PostgreSQL share. No query reads a whole table of what cars sent. */
+/** Queries of a hub in the SQL that SQLite and PostgreSQL share. No query scans a whole table of cars' messages. */
 
 import { classOf } from '../../protocol/classes.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -116,7 +116,7 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
   }
 
   async dueNumbers(now: number, limit: number): Promise<readonly DueNumbers[]> {
-    // SQLite plans a statement anew each time that a limit is bound to it.
+    // SQLite plans a statement again each time that a limit is bound to it.
     const rows = await this.#select(
       `SELECT vin, last_seen, numbers.* FROM numbers JOIN vehicles ON vehicles.id = numbers.vehicle
        WHERE missing > 0 AND due <= ? ORDER BY due LIMIT ${limit}`,
@@ -306,7 +306,7 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
   }
 }
 
-/** Of a command to a car that was never heard. */
+/** For a command to a car without messages. */
 export function unknownVehicle(vin: string): VigieError {
   return new VigieError(
     'request.unknown',
@@ -323,7 +323,7 @@ export function numbersIn({ arrived, given_up: givenUp, starts }: SqlRow): Class
   });
 }
 
-/** Status as a row has it; empty where there is none. */
+/** Status of a row, or an empty one. */
 export function statusIn({ document }: SqlRow): VehicleStatus {
   return new VehicleStatus(typeof document === 'string' ? (JSON.parse(document) as KeptStatus) : undefined);
 }

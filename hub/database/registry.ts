@@ -24,7 +24,7 @@ import { kindNumber } from './rows.ts';
 /** One statement, with a value for each `?`. */
 export type SqlStatement = readonly [sql: string, ...values: SqlValue[]];
 
-/** What a database does for the registry. */
+/** Operations of a database for the registry. */
 export interface RegistryDatabase {
   readonly select: Select;
   /** All statements in one commit; the rows that each returns. Rejects with `store.failed`. */
@@ -42,7 +42,7 @@ const CARS = 1_000;
 /** Rows that one commit deletes: hubs wait for it. */
 const BATCH = 10_000;
 
-/** How long tokens are listed after their end, ms: by then every clock of a hub says that they have ended. */
+/** Time for which expired tokens are still listed, ms: by then they have ended on the clock of every hub. */
 const TOKENS_LISTED = 30 * DAY;
 
 /** Finds a row when the registry is in use. */

@@ -1,4 +1,4 @@
-/** What cars report of their monitors, as it comes. */
+/** Stores the monitors that cars report. */
 
 import type { CommitChanges } from '../core/commit.ts';
 import { type Life, lowestStart } from '../core/lives.ts';

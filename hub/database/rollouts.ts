@@ -176,7 +176,7 @@ export class SqlRollouts implements RolloutStore {
   }
 }
 
-/** What a message of the vehicle changes of roll-outs and of what is known of its configuration. */
+/** Changes by a message of the vehicle to roll-outs and to its known configuration. */
 export function configurationStatements(vehicle: number, { vin, message, received }: CarMessage): SqlStatement[] {
   const { boot, seq } = message;
   const statements: SqlStatement[] = [];

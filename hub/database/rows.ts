@@ -1,4 +1,4 @@
-/** What queries share: rows, the records of cars, and what a row says. */
+/** Common part of queries: rows, the records of cars, and the content of a row. */
 
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
@@ -35,10 +35,10 @@ export const withMessages = (records: string, part = records): string =>
 export interface RecordTable {
   /** For FROM: columns are those of `records`. */
   readonly from: string;
-  /** Of one car; beside its VIN a value for the collection. */
+  /** For one car: a value for the collection, in addition to its VIN. */
   readonly own: string;
   readonly value: string | number;
-  /** What a row of the table needs beside its place, so that {@link read} finds its bytes. */
+  /** Columns that {@link read} needs to find the bytes of a row, in addition to its place. */
   readonly beside: string;
   /** Rows with the bytes of records, of the table or of a part of it that has a name of its own. */
   read(name?: string, part?: string): string;

@@ -101,7 +101,7 @@ export class SqliteDatabase implements RegistryDatabase {
     }
   }
 
-  /** Writes the file anew and empties its log: nothing that was deleted is left in them. Rejects with `store.failed`. */
+  /** Rewrites the file and empties its log, so that no deleted data are left in them. Rejects with `store.failed`. */
   async compact(): Promise<void> {
     try {
       this.#database.exec('VACUUM');
@@ -115,7 +115,7 @@ export class SqliteDatabase implements RegistryDatabase {
     });
   }
 
-  /** Writes a copy of this moment to `path`, which is empty or not there. Rejects with `store.failed`. */
+  /** Writes a copy of the present state to `path`, which is empty or absent. Rejects with `store.failed`. */
   async copyTo(path: string): Promise<void> {
     try {
       this.#database.prepare('VACUUM INTO ?').run(path);

@@ -19,7 +19,7 @@ const HUB = 'vigie-hub';
 /** Claim of the fleets that a token is for. */
 const FLEETS = 'fleets';
 
-/** Whom a token is for, and what it permits. */
+/** Owner and rights of a token. */
 export interface TokenGrant {
   /** Under this id the hub stores it. */
   readonly id: string;
@@ -131,7 +131,7 @@ function asBearer(credentials: Credentials): Credentials {
   return { ...credentials, authorization: `Bearer ${text.slice(text.indexOf(':') + 1)}` };
 }
 
-/** The private key in PEM; made when there is none. @throws VigieError `input.unreadable` */
+/** Private key in PEM, made if absent. @throws VigieError `input.unreadable` */
 function readTokenKey(file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -144,7 +144,7 @@ function readTokenKey(file: string): string {
   const made = `${file}.${process.pid}`;
   try {
     writeFileSync(made, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
-    // Of two that make it together the first wins.
+    // If two hubs make it together, the first wins.
     linkSync(made, file);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') {

@@ -20,7 +20,7 @@ import { query, reading } from './reading.ts';
 
 interface DiagnosticsDesk {
   readonly reader: Pick<VehicleReader, 'vehicle' | 'recordKeys' | 'fleetRecordKeys'>;
-  /** Whose cars a call may see; undefined: all cars. */
+  /** Owners of the cars that a call may see. Undefined: all cars. */
   owners(call: Call): readonly Owner[] | undefined;
   captures(vin: string): CaptureView;
 }

@@ -33,7 +33,7 @@ const securitySchemes = {
 };
 const security = [{ HubToken: [] }, { HubPassword: [] }];
 
-/** `text`: the document of the car; `own`: the operations that a hub has beside the interface. */
+/** `text`: document of the car. `own`: operations of a hub in addition to the interface. */
 export function hubDocument(text: string, own: readonly Operation[]): string {
   const car = JSON.parse(text) as OpenApiDocument;
   const shared = Object.entries(car.paths).filter(([path]) => {

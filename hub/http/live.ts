@@ -37,7 +37,7 @@ const STREAMS = 256;
 const TIMES = { heartbeat: 15_000, pause: 50 };
 /** Events that wait for a client that does not read: it loses its stream, and can go on from the last that it has. */
 const WAITING = 2_000;
-/** The hub tells a car as often that somebody looks at it, ms. */
+/** Interval of notifications to a car with viewers, ms. */
 const LOOK = 60_000;
 
 /** There were more events than a stream sends again. */
@@ -101,7 +101,7 @@ export function liveHandlers(desk: LiveDesk): Handlers {
       stream.end();
       throw error;
     }
-    // Another viewer of the car may have been there before, for whom nothing has changed.
+    // Another viewer may watch the car already, for whom nothing changes.
     if (vin !== undefined) for (const [slot, { at }] of feed.values(vin)) stream.note(slot, at);
     look();
     return { status: 200, body: stream.stream };

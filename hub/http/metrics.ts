@@ -1,4 +1,4 @@
-/** What a hub counts, in the text format of Prometheus. No metric has a label for each car. */
+/** Counters of a hub, in the text format of Prometheus. No metric has a label for each car. */
 
 import { type Metric, type MetricValue, pageOf } from '../../adapters/service/metrics.ts';
 import type { HubMeasurements } from '../core/measures.ts';
@@ -10,7 +10,7 @@ interface HubSnapshot {
   readonly uptime: number;
   /** Messages that wait for a commit. */
   readonly waiting: number;
-  /** What the database says; undefined: it does not answer. */
+  /** Facts from the database. Undefined if it does not answer. */
   readonly kept:
     | {
         readonly cars: number;

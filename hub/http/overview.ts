@@ -37,7 +37,7 @@ interface OverviewDesk {
   look(vin: string): void;
 }
 
-/** Rows of one page of the table, unless the request says otherwise. */
+/** Default number of rows in one page of the table. */
 const ROWS = 50;
 
 /** The handlers of the operations `hub.vehicles.list`, `hub.positions.list`, `hub.events.list`, `hub.orders.list`, `hub.car.get`, `hub.values.get`, `hub.pushKey.get`. */
@@ -120,7 +120,7 @@ function positionsOf(cars: Iterable<FleetCar>, { query, now }: Call): FleetPosit
 /** Those that one word asks for; a destination needs a place. */
 const orders = remoteKinds.flatMap(({ type, member, words, example }): HubOrderKind[] => {
   const named = Object.entries(words.bodies);
-  // Where the verb says all, the interface still asks for the members of the example.
+  // If the verb means all, the interface still requires the members of the example.
   const all = named.length === 0 && words.alone !== undefined ? [[words.verb, example.body] as const] : named;
   if (all.length === 0) return [];
   return [{ type, orders: all.map(([name, body]) => ({ name, body: { [member]: body } })) }];

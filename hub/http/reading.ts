@@ -10,7 +10,7 @@ export function query(name: string, description: string, schema: object): Parame
 
 interface ReadingOptions {
   readonly parameters?: readonly Parameter[];
-  /** Of the answer; default: JSON. */
+  /** Media type of the answer. Default: JSON. */
   readonly media?: string;
   /** Default: requested data. */
   readonly description?: string;

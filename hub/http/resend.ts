@@ -3,7 +3,7 @@ import { unknown } from '../../adapters/http/resources/context.ts';
 import type { KeptCommand } from '../core/ports.ts';
 import { written } from './commands.ts';
 
-/** `POST /vigie/v1/vehicles/{vin}/resend`; `ask` resolves with undefined for a car that was never heard. */
+/** `POST /vigie/v1/vehicles/{vin}/resend`. `ask` resolves with undefined for a car without messages. */
 export function resendOf(ask: (vin: string, caller: string) => Promise<readonly KeptCommand[] | undefined>): Handler {
   return async (call) => {
     const vin = call.path['vin'] ?? '';

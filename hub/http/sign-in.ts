@@ -30,7 +30,7 @@ interface IdentityProvider {
   readonly clientId: string;
   /** Absent: a public client, which PKCE alone protects. */
   readonly clientSecret?: string;
-  /** Scopes that it is asked for. */
+  /** Requested scopes. */
   readonly scope: string;
   /** Claim that has the names of groups. */
   readonly groups: string;
@@ -51,7 +51,7 @@ interface SignInParts {
 export const SIGN_IN = '/vigie/v1/sign-in';
 const BACK = '/vigie/v1/signed-in';
 const COOKIE = 'vigie-sign-in';
-/** Tells the script of the page, which must not read the other cookie, that there is an answer for it. */
+/** Tells the script of the page, which must not read the other cookie, that an answer is ready. */
 const MARK = 'vigie-signed-in';
 /** Somebody types a password within this time, ms. */
 const PATIENCE = 600_000;
@@ -204,7 +204,7 @@ export class SignIn {
     return visit === undefined || visit.until < this.#parts.clock.monotonic() ? undefined : visit.what;
   }
 
-  /** Asked once; again after a failure. */
+  /** Requested once, and again after a failure. */
   #discover(): Promise<Configuration> {
     const { issuer, clientId, clientSecret } = this.#parts.provider;
     const address = new URL(issuer);

@@ -49,7 +49,7 @@ export function hubGates({ states, keys, clock, log }: HubGatesParts): Readonly<
   return { fleet: of('fleet'), user: of('user') };
 }
 
-/** Whose cars a call may see; undefined: all cars. */
+/** Owners of the cars that a call may see. Undefined: all cars. */
 export function ownersIn({ caller, operation, path }: Call): readonly Owner[] | undefined {
   const { fleets, user } = caller;
   if (fleets === undefined && user === undefined) return undefined;
@@ -81,7 +81,7 @@ export function eventsSeenBy(call: Call): (event: FleetEvent) => FleetEvent | un
 function visibleIn(state: RegistryState, call: Call): ReadonlySet<string> | undefined {
   const owners = ownersIn(call);
   if (owners === undefined) return undefined;
-  // Of a stream that is open.
+  // For an open stream.
   const { token } = call.caller;
   if (token !== undefined && !state.isIssued(token)) return new Set();
   const [only] = owners;

@@ -165,7 +165,7 @@ function isSame(one: Owner, other: Owner): boolean {
   return one.kind === other.kind && one.id === other.id;
 }
 
-/** Gives the database a second name, so that one is in its place at any time. */
+/** Links the database to a second name, so that its place always has a database. */
 function keepReplaced(present: string): string | undefined {
   if (!existsSync(present)) return undefined;
   const replaced = `${present}.replaced`;

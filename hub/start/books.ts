@@ -40,7 +40,7 @@ interface HubBooksParts {
 /** Operations that look into the books. */
 const TAGS: ReadonlySet<string> = new Set(['Monitors', 'Callbacks', 'Remotes']);
 
-/** The vehicles that a call may see, with the monitors and callbacks of whom the call is about. */
+/** Vehicles that a call may see, with the monitors and callbacks of its owner. */
 export function withBooks(
   parts: HubBooksParts,
   served: (call: Call) => Promise<ServedVehicles>,
@@ -140,7 +140,7 @@ class Books {
     },
   };
 
-  /** Of one vehicle, through the callback that the call names. */
+  /** For one vehicle, through the callback of the call. */
   async remotes(vin: string, { path, caller, operation }: Call): Promise<RemoteBook> {
     const { store, submit, newId } = this.#parts.commands;
     const { cbid, rid } = path;
@@ -227,7 +227,7 @@ function actionOf({ id, type, remote, requested, states }: CallbackCommand, call
   };
 }
 
-/** A user gives monitors to one vehicle, a fleet to one or to all. */
+/** A user sets monitors of one vehicle, a fleet of one or all. */
 function concerns({ vin }: OwnedMonitor, one: string): boolean {
   return vin === undefined || vin === one;
 }

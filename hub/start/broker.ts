@@ -157,7 +157,7 @@ async function lockAgain(group: string, parts: ExternalParts, signal: AbortSigna
   return undefined;
 }
 
-/** The car whose commands a filter is for. */
+/** Car of a filter for its commands. */
 function carOf(filter: string): string | undefined {
   const [, , vin = ''] = filter.split('/');
   return isVin(vin) && filter === downFilter(vin) ? vin : undefined;

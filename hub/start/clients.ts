@@ -8,7 +8,7 @@ import type { HubLog } from '../core/ports.ts';
 import type { Registry } from '../core/registry.ts';
 import type { RegistryState, RegistryStates } from '../core/registry-state.ts';
 
-/** A car that was removed is disconnected within so long, ms. */
+/** A removed car is disconnected within this time, ms. */
 const LOOK = 1_000;
 
 /** Without a registry every client may do everything; else cars that are registered may speak under their VIN. */
@@ -44,7 +44,7 @@ export function digestOf(password: string): string {
   return createHash('sha256').update(password).digest('hex');
 }
 
-/** A car that goes on trying is logged once in this time, ms. */
+/** Repeated attempts of a car are logged once in this time, ms. */
 const REFUSALS_LOGGED_AFTER_MS = 600_000;
 /** Clients and reasons that are remembered. */
 const MAX_REFUSALS = 1_000;

@@ -33,7 +33,7 @@ import {
   SqlRollouts,
 } from '../database/index.ts';
 
-/** What a hub has of its database. */
+/** Parts of a hub's database. */
 export interface HubDatabase {
   readonly store: MessageStore;
   readonly reader: VehicleReader & NumbersStore & ResendStore;

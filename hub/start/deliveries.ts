@@ -35,7 +35,7 @@ interface HubDeliveriesParts {
   readonly books: Pick<MonitorStore, 'callbacksOf' | 'putCallback' | 'removeCallback'>;
   readonly notifier: Notifier;
   readonly measures: DeliveryMeasures;
-  /** By what the car told last. */
+  /** By the last report of the car. */
   readonly motorizationOf: (vin: string) => Promise<Motorization>;
   /** The monitors of cars may have to change. */
   readonly changed: () => void;
@@ -52,7 +52,7 @@ export class HubDeliveries {
   readonly #lease = randomUUID();
   /** Receivers with a connection that this hub holds open, with their callbacks. */
   readonly #open = new Map<string, string>();
-  /** Monotonic moment of the next look at them. */
+  /** Monotonic time of the next round. */
   #nextCheck = 0;
 
   constructor(parts: HubDeliveriesParts) {
@@ -116,7 +116,7 @@ export class HubDeliveries {
     const options = { now: Math.round(clock.now()), lease: this.#lease, lasts: LEASE, proven, limit };
     for (const receiver of await store.claim(options)) {
       if (this.#looks.stopped) return;
-      // A process that stood still for longer than the lease goes on with what it had begun.
+      // A process that stood still for longer than the lease continues its started requests.
       if (!this.#rounds.has(receiver.key)) await this.#begin(receiver);
     }
   }

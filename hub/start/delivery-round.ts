@@ -47,7 +47,7 @@ export class DeliveryRound {
   /** Numbers of events that still wait, and of those that are done with and not yet saved. */
   readonly #left: number[];
   #done: number[] = [];
-  /** What the last request says of the receiver; undefined: there was none. */
+  /** Result of the last request for the receiver. Undefined before the first. */
   #quick: boolean | undefined;
 
   constructor(parts: DeliveryRoundParts) {
@@ -100,7 +100,7 @@ export class DeliveryRound {
     });
   }
 
-  /** As it was when it was claimed. */
+  /** State at the time of the claim. */
   get proven(): boolean {
     return this.#parts.receiver.proven;
   }
@@ -114,7 +114,7 @@ export class DeliveryRound {
     await this.#forgetting;
   }
 
-  /** Gives the receiver back with what has become of it. Rejects with `store.failed`: the claim ends by itself. */
+  /** Returns the receiver with its outcome. Rejects with `store.failed`: then the claim expires. */
   async release(): Promise<void> {
     if (this.#lost) return;
     const { receiver, clock, measures } = this.#parts;
@@ -138,7 +138,7 @@ export class DeliveryRound {
     this.#end();
   }
 
-  /** What the queue of the car reads. */
+  /** Queue of the car. */
   #memory(): Parameters<Receiver['recall']>[0] {
     const { receiver, waiting } = this.#parts;
     const { key } = receiver;

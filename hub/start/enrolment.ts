@@ -16,11 +16,11 @@ import type { Registry } from '../core/registry.ts';
 import type { RegistryStates } from '../core/registry-state.ts';
 import { onChanges } from './clients.ts';
 
-/** Certificates of cars last so long, ms; a car renews its own when a third is left. */
+/** Validity of cars' certificates, ms. A car renews its own when a third is left. */
 const CAR_LASTS = 90 * DAY;
 /** Somebody goes to the car with it, ms. */
 const TOKEN_LASTS = 7 * DAY;
-/** The certificate of the hub is made anew so often, ms. */
+/** Interval of new certificates of the hub, ms. */
 const RENEWAL = 7 * DAY;
 
 /** How a hub is reached beyond its machine. */
@@ -46,7 +46,7 @@ export interface HubCertificates {
   readonly tls: HubTls;
 }
 
-/** The authority of the hub, made when there is none, and a new certificate of the hub. */
+/** Authority of the hub, made if absent, and a new certificate of the hub. */
 export async function openCertificates(data: string, names: readonly string[], now: number): Promise<HubCertificates> {
   const authority = await CertificateAuthority.open(data);
   return { authority, tls: await hubTls(authority, data, names, now) };

@@ -29,7 +29,7 @@ export function makeDatabaseFile(data: string, log: HubLog): string {
   return file;
 }
 
-/** A file system without permissions, as of many USB sticks, must not keep the hub from starting: the log says so. */
+/** A file system without permissions, as on many USB sticks, does not prevent the start: the log reports it. */
 function closeToOthers(path: string, log: HubLog): void {
   const { mode } = statSync(path);
   if ((mode & OTHERS) === 0) return;

@@ -1,4 +1,4 @@
-/** What programs read of the health of a hub: `/metrics` and `/health`, on a socket in its directory and on a port. */
+/** Health of a hub for programs: `/metrics` and `/health`, on a socket in its directory and on a port. */
 import { join } from 'node:path';
 import { type ListenAddress, type StatusServer, serve } from '../../adapters/service/status-server.ts';
 import type { Clock, Log } from '../../agent/ports.ts';

@@ -59,7 +59,7 @@ export interface HubOptions {
   readonly database?: string;
   /** A broker that others run; absent: one in this process. */
   readonly broker?: ExternalBroker;
-  /** Of this hub among those at the broker; absent: made from its key. */
+  /** Name of this hub among those at the broker. If omitted, made from its key. */
   readonly name?: string;
   /** Port of the embedded broker; 0: any free one. */
   readonly port: number;
@@ -86,12 +86,12 @@ export interface HubOptions {
 }
 
 export interface Hub {
-  /** Port of the enrolment of cars; absent: there is none. */
+  /** Port of the enrolment of cars. If omitted, there is no enrolment. */
   readonly enrolment?: number;
   /** URL of the broker. */
   readonly broker: string;
   readonly interface: RunningServer;
-  /** Where metrics and health are read, beside the socket in the directory. */
+  /** Address of metrics and health, in addition to the socket in the directory. */
   readonly metrics?: string;
   readonly store: NumbersStore;
   /** File of the key that signs commands, for cars to trust. */
@@ -158,7 +158,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     motorizationOf: async (vin) => motorizationOf((await reader.status(vin))?.contents() ?? {}),
     changed: () => monitors.wake(),
   });
-  // Of hubs on one file only one runs: what was claimed belongs to one that was killed.
+  // Only one hub runs on a file: existing claims belong to a killed one.
   if (database === undefined) await deliveries.releaseAll();
   delivering.begin();
   teardowns.unshift(() => delivering.stop());
@@ -327,7 +327,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
 interface BrokerNeeds {
   readonly database: Pick<HubDatabase, 'reader' | 'registry' | 'locks'>;
   readonly states: RegistryStates;
-  /** Of this hub and no other. */
+  /** For this hub only. */
   readonly identity: string;
   readonly tls?: HubCertificates['tls'];
 }

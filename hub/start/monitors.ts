@@ -7,7 +7,7 @@ import type { HubCommands } from '../core/commands.ts';
 import { MonitorSync } from '../core/monitor-sync.ts';
 import type { CarMonitorStore } from '../core/monitors.ts';
 
-/** Waits for the report of a car, ms. A command is valid for two minutes, so those of before have ended then. */
+/** Wait for the report of a car, ms. A command is valid for two minutes, so earlier ones have ended then. */
 export const MONITOR_WAIT = { first: 240_000, longest: 6 * 3_600_000 };
 
 interface HubMonitorsParts {
@@ -28,7 +28,7 @@ export function startMonitorSync(
     clock,
     log,
     after: (delay, due) => clock.after(delay, due),
-    // Cars that were sent something at one moment are not compared at one moment.
+    // Cars that got monitors together are not compared together.
     wait: (attempts) => new Backoff(MONITOR_WAIT, () => 0.5 + Math.random() / 2, attempts).next(),
     newId: randomUUID,
     digest: digestOf,

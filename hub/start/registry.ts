@@ -37,7 +37,7 @@ export function usesTls({ data }: HubPlace): boolean {
   return existsSync(join(data, 'hub.pem'));
 }
 
-/** Opens the database of a hub, beside the hub if it runs. Rejects as `startHub` does, but for the lock of its directory. */
+/** Opens the database of a hub, also while the hub runs. Rejects like `startHub`, but not for the lock of its directory. */
 export async function openRegistry({ data, database: url }: HubPlace, log: HubLog): Promise<OpenRegistry> {
   makeHubDirectory(data, log);
   if (url === undefined) {

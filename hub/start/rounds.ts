@@ -38,7 +38,7 @@ export function startRounds(parts: RoundsParts, teardowns: Teardown[]): ResendRe
   const { database, commands, measures, days, clock, log } = parts;
   const after: Timer = (delay, due) => clock.after(delay, due);
   const shared = { clock, log, after };
-  // Cars that lost their messages at one moment are not asked at one moment.
+  // Cars that lost their messages together are not asked together.
   const waitOf = (range: typeof RESEND) => (attempts: number) =>
     new Backoff(range, () => 0.5 + Math.random() / 2, attempts).next();
   const asking = { ...shared, commands, newId: randomUUID };

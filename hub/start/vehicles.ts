@@ -22,7 +22,7 @@ import type { FleetRecord, HubKeyset, HubPosition, KnownVehicle, VehicleReader }
 import type { Owner } from '../core/registry.ts';
 import { VehicleStatus } from '../core/vehicle-status.ts';
 
-/** Whose vehicles are served; absent: all. */
+/** Owners of the served vehicles. If omitted, all. */
 export interface ServedTo {
   readonly owners: readonly Owner[];
   readonly fleets: readonly FleetDescription[];
@@ -30,7 +30,7 @@ export interface ServedTo {
   includes(vin: string): boolean;
 }
 
-/** Each vehicle is read when it is asked for, so what another hub has taken in is there too. */
+/** Each vehicle is read on request, so messages that another hub received are there too. */
 export function servedVehicles(reader: VehicleReader): (to?: ServedTo) => ServedVehicles {
   /** Series remember where their samples lie for as long as there is the source. */
   const sources = new Map<string, RecordSource>();
@@ -94,7 +94,7 @@ export function servedVehicles(reader: VehicleReader): (to?: ServedTo) => Served
   });
 }
 
-/** A collection whose entries are shown as others. */
+/** A collection that shows its entries in another form. */
 function mapped<T extends HubPosition, U extends HubPosition>(keys: HubKeyset<T>, of: (one: T) => U): Keyset<U> {
   return {
     count: (range) => keys.count(range),
@@ -117,19 +117,19 @@ function vehicleView(vin: string, createdAt: number, status: VehicleStatus, reco
   return {
     vehicle: { vin, id: idOf(vin), motorization: motorizationOf(contents), createdAt },
     get capabilities() {
-      // What a car can do is in its profile, which it does not send.
+      // The capabilities of a car are in its profile, which it does not send.
       const paths = new Set([...disassemble(contents)].map(({ slot }) => slot.path));
       return { paths, actions: new Set<string>(), commands: false };
     },
     status,
     records,
-    // The newest message of a trip has it as it stands.
+    // The newest message of a trip has its present form.
     openTrip: () => undefined,
     ...books,
   };
 }
 
-/** By the energies that it tells of. */
+/** By the energies in its Status. */
 export function motorizationOf({ energies = [] }: StatusContents): VehicleDescription['motorization'] {
   const has = (type: string): boolean => energies.some((energy) => energy.type === type);
   if (energies.some(({ subType }) => subType === 'Hydrogen')) return 'Hydrogen';

@@ -38,7 +38,7 @@ export class Backlog {
   /** Messages that waited when the outage began. */
   #before = 0;
 
-  /** The first and the last moment to show. */
+  /** First and last time to show. */
   span(now: number): readonly [from: number, to: number] {
     if (this.#outage === undefined) return [now - QUIET_SPAN_MS, now];
     const { from, drained } = this.#outage;

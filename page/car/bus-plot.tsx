@@ -29,7 +29,7 @@ const LABEL_WIDTH_PX = 84;
 /** Line patterns of the series after the first: colour is not the only sign. */
 const DASHES: readonly (readonly number[])[] = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
 
-/** Shown period, ms: the newest `span`, or from the first to the second moment. */
+/** Shown period, ms: the newest `span`, or from the first to the second time. */
 type Range = { readonly span: number } | { readonly from: number; readonly to: number };
 
 interface PlotOptions {
@@ -40,7 +40,7 @@ interface PlotOptions {
 export function Plot({ plotted, toggle }: PlotOptions): JSX.Element {
   useBus('values');
   const [range, setRange] = useState<Range>({ span: 60_000 });
-  /** Moment of the cursor, UTC ms; undefined: the newest. */
+  /** Time of the cursor, UTC ms. Undefined: the newest. */
   const [cursor, setCursor] = useState<number>();
   const columns = columnsOf(plotted.map(({ address }) => busStore.samples.get(address)));
   const [times] = columns;
@@ -269,7 +269,7 @@ function useScheme(): number {
   return count;
 }
 
-/** The value that holds at the moment. */
+/** Value at the time. */
 function textAt({ address, signal }: Plotted, moment: number): string {
   const samples = busStore.samples.get(address);
   const value = samples?.values[placeAt(samples.times, moment)];

@@ -6,7 +6,7 @@ import { useBus } from './bus-hooks.ts';
 import type { Plotted } from './bus-plot.tsx';
 import { busStore, choiceOf, type Row } from './bus-store.ts';
 
-/** Tints of signals in the bits; the letters tell those apart that have the same. */
+/** Tints of signals in the bits. Letters distinguish signals with the same tint. */
 const TINTS = 6;
 
 interface SignalsOptions {

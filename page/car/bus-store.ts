@@ -37,7 +37,7 @@ const CLOCK_JUMP_MS = 10_000;
 export const VALUES_KEPT_MS = 600_000;
 
 class BusStore {
-  /** Undefined until the car says it. */
+  /** Undefined until the car has sent it. */
   privacy: BusPrivacy | undefined;
   /** Why the buses cannot be followed. */
   fault: Error | undefined;
@@ -91,7 +91,7 @@ class BusStore {
     });
   }
 
-  /** Tells `listener` of changes of `list`, `values` or a row by its address; the result ends that. */
+  /** Notifies `listener` of changes of `list`, `values` or a row by its address. The result ends that. */
   listen(topic: string, listener: () => void): () => void {
     const set = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, set);

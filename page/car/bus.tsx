@@ -46,7 +46,7 @@ export function BusPanels(): JSX.Element {
     const without = plotted.filter(({ address }) => address !== one.address);
     setPlotted(without.length < plotted.length ? without : [...plotted, one].slice(-MAX_PLOTTED_SIGNALS));
   };
-  // Rows that are there stay, under a strip that says so.
+  // Existing rows stay, under a strip that explains why.
   if (fault instanceof Refused && privacy?.shown !== true) {
     return (
       <p class="panel reading" role="alert">

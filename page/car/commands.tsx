@@ -1,4 +1,4 @@
-/** View 4, commands: what the car can be asked now, why it would refuse, and what becomes of what it was asked. */
+/** View 4, commands: available commands of the car, why it would refuse, and the outcomes of past commands. */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type {

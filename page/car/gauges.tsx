@@ -99,7 +99,7 @@ function SpeedLine(): JSX.Element {
   );
 }
 
-/** The line begins before the page was opened, with what the car has recorded; the result says why not. */
+/** The line begins before the page was opened, with the records of the car. The result is the reason if it cannot. */
 function useEarlierSpeeds(): string | undefined {
   const [fault, setFault] = useState<string>();
   const vin = store.car?.vin;

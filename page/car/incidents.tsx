@@ -1,4 +1,4 @@
-/** Collisions, alarms, thefts and warnings that nobody has seen yet. They stay until a person says so, in each browser. */
+/** Unseen collisions, alarms, thefts and warnings. They stay until a person confirms them, in each browser. */
 import type { JSX } from 'preact';
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { type IncidentAddress, incidentOfAddress } from '../shared/addresses.ts';

@@ -30,7 +30,7 @@ export interface JourneyEvent {
   readonly from: number;
   /** If omitted, it has no duration. */
   readonly to?: number | undefined;
-  /** It goes on. */
+  /** It continues. */
   readonly open: boolean;
   readonly text: string;
   readonly severity?: string | undefined;
@@ -43,7 +43,7 @@ export interface JourneyEvent {
 }
 
 export interface Trip extends TripJson {
-  /** UTC ms; of an open trip, the moment it was read. */
+  /** UTC ms. For an open trip, the time of the read. */
   readonly from: number;
   readonly to: number;
 }
@@ -292,7 +292,7 @@ function pathOfCar(): string {
   return store.source === 'hub' ? `/vigie/v1/vehicles/${encodeURIComponent(store.car?.vin ?? '')}` : '/vigie/v1';
 }
 
-/** A code goes on from its first report to its last. */
+/** A code lasts from its first report to its last. */
 async function readFaults(remarks: string[]): Promise<JourneyEvent[]> {
   if (store.car?.faults !== true) return [];
   const { items } = await allowed(

@@ -34,12 +34,12 @@ const TRIP_SETTLED_MS = 120_000;
 const MAX_ROWS = 200;
 const NOTHING: Track = { points: [], readings: [], interruptions: [] };
 
-/** The track of a trip; one that goes on is read again with the journey. */
+/** Track of a trip. An open trip is read again with the journey. */
 function useTrack(trip: Trip | undefined, readAt: number): Read<Track> {
   const [read, setRead] = useState<Read<Track> & { readonly id?: string }>({});
   const settled = trip === undefined || (trip.done === true && trip.to < readAt - TRIP_SETTLED_MS);
   const version = `${trip?.id} ${settled ? 'settled' : readAt}`;
-  // The version says which trip it is, and how far it is known.
+  // The version identifies the trip and how far it is known.
   useEffect(() => {
     if (trip === undefined) return;
     let ended = false;
@@ -64,7 +64,7 @@ export function JourneyPanels(): JSX.Element {
   const [chosen, setChosen] = useState<string>();
   /** The time line shows the period instead of one trip. */
   const [whole, setWhole] = useState(false);
-  /** Undefined: the newest moment. */
+  /** Undefined: the newest time. */
   const [moment, setMoment] = useState<number>();
   const trip = journey?.trips.find(({ id }) => id === chosen) ?? journey?.trips.at(-1);
   const { data: track = NOTHING, fault: trackFault } = useTrack(trip, journey?.to ?? 0);
@@ -80,7 +80,7 @@ export function JourneyPanels(): JSX.Element {
   }
   const { from, to } = whole || trip === undefined ? journey : trip;
   const at = Math.min(to, Math.max(from, moment ?? to));
-  /** To a moment, and to the trip of that moment. */
+  /** Moves to a time, and to the trip of that time. */
   const move = (next: number): void => {
     setMoment(next);
     const passed = journey.trips.findLast((one) => one.from <= next && next <= one.to);
@@ -204,7 +204,7 @@ function Privacy(): JSX.Element | null {
   );
 }
 
-/** The car at the moment of the time line. */
+/** The car at the time of the time line. */
 function Moment({ track, at }: { readonly track: Track; readonly at: number }): JSX.Element {
   const { speed, levels } = readingAt(track, at);
   const place = placeAt(track.points, at);

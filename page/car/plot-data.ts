@@ -14,7 +14,7 @@ export function columnsOf(signals: readonly (Samples | undefined)[]): Columns {
   return [times, ...values];
 }
 
-/** The place of the newest value at or before `time`; -1 if there is none. */
+/** Index of the newest value at or before `time`, or -1. */
 export function placeAt(times: readonly number[], time: number): number {
   let low = 0;
   let high = times.length;

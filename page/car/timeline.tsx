@@ -1,4 +1,4 @@
-/** Trips, speed and events over time, with a moment that mouse and keys move. */
+/** Trips, speed and events over time, with a time that mouse and keys move. */
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { numberOf, timeOf } from '../shared/format.ts';

@@ -40,7 +40,7 @@ export function ValueRow({ path, chosen, reached }: ValueRowOptions): JSX.Elemen
   const row = useRef<HTMLDivElement>(null);
   const { unit, resolution: finest } = store.descriptions.get(path) ?? {};
   const resolution = stepOf(unit, finest);
-  // Of the description, which comes after the first values.
+  // From the description, which arrives after the first values.
   useLayoutEffect(
     () => (row.current === null ? undefined : showValue(row.current, path, resolution)),
     [path, resolution],

@@ -10,7 +10,7 @@ import { usePolled, useTopics } from '../shared/hooks.ts';
 import { languageOfNames } from '../shared/words.ts';
 import { type HubRemote, pathOfRemotes, requestRemote } from './remotes.ts';
 
-/** Time between two readings of the audit trail while no stream says when there is something to read. */
+/** Interval of reads of the audit trail without a stream that reports changes. */
 const POLL_INTERVAL_MS = 700;
 /** The kinds of command stay the same while a hub runs. */
 const KINDS_POLL_INTERVAL_MS = 60_000;
@@ -53,7 +53,7 @@ export function HubCommandPanels({ vin }: { readonly vin: string }): JSX.Element
   );
 }
 
-/** Until the car has told a state, the request is the only one. */
+/** Until the car has reported a state, the request is the only one. */
 function shownOf(remote: HubRemote, { kinds }: HubOrders): ShownCommand {
   const { remoteActionId, type, body, requestedBy, requestedAt, states } = remote;
   const given = JSON.stringify(body);

@@ -7,7 +7,7 @@ import { timeOf } from '../shared/format.ts';
 import { usePolled } from '../shared/hooks.ts';
 import { labelOfEvent } from './event-words.ts';
 
-/** Time between two readings while no stream says when there is something to read. */
+/** Interval of reads without a stream that reports changes. */
 const POLL_INTERVAL_MS = 1_000;
 const MAX_ROWS = 60;
 

@@ -1,4 +1,4 @@
-/** Where all cars are, over land, borders and cities: a map that needs no network. Shape and colour tell how old the data are. */
+/** Positions of all cars over land, borders and cities, without a network. Shape and colour show the data's age. */
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { type Age, ageOfSilence, ages, type FleetPositions } from '../../protocol/interface/own/hub-overview.ts';

@@ -1,4 +1,4 @@
-/** All cars of a hub: counts that filter, the map, the table, what cars told last, and commands to many. */
+/** All cars of a hub: counts that filter, the map, the table, the latest events, and commands to many. */
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import {
@@ -20,7 +20,7 @@ import { Rollouts } from './rollouts.tsx';
 
 /** Rows of a page, as the hub has it by default. */
 const ROWS_PER_PAGE = 50;
-/** Wait after the last key before the hub is asked. */
+/** Wait after the last key before the request to the hub. */
 const TYPING_DELAY_MS = 150;
 
 export interface TableQuery {
@@ -315,7 +315,7 @@ function CarRow({ car, chosen, reached, open, toggle, focus, point }: CarRowOpti
   );
 }
 
-/** In the past tense when the hub has not heard the car for a minute. */
+/** In the past tense if the hub has received nothing from the car for a minute. */
 function doingOf({ speed, charging }: FleetCar, age: Age): string | JSX.Element {
   const now = age === 'minute';
   if (charging !== undefined) return now ? 'Charges' : 'Charged';

@@ -7,10 +7,10 @@ import { askJson, post } from '../shared/connection.ts';
 export interface HubRemote {
   readonly remoteActionId: string;
   readonly type: CommandHistory[number]['type'];
-  /** `Requested` until the car has told something. */
+  /** `Requested` until the car has reported a state. */
   readonly status: string;
   readonly failureCause?: string;
-  /** Of the signed command. */
+  /** Id of the signed command. */
   readonly body?: object;
   readonly requestedBy: string;
   readonly requestedAt: string;

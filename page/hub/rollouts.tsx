@@ -78,7 +78,7 @@ function One({ rollout, isLatest }: OneOptions): JSX.Element {
   const take = (step: Step): void => {
     setAsking(undefined);
     setFault(undefined);
-    // Whoever goes on all the same knows how many cars did not keep it.
+    // A person who continues all the same knows how many cars did not keep it.
     const query = step === 'continue' && failed > 0 ? `?tolerate=${failed}` : '';
     post(`${ADDRESS}/${encodeURIComponent(id)}/${step}${query}`, {}).catch(setFault);
   };

@@ -20,7 +20,7 @@ import { HubWirePanels } from './wire.tsx';
 
 /** Time between two readings of the table, ms: the hub looks at its database twice a second. */
 const POLL_INTERVAL_MS = 700;
-/** A car that the hub has not heard for longer may have changed since. */
+/** A car without messages for longer may have changed since. */
 const SILENT_AFTER_MS = 60_000;
 
 interface View extends Tab {
@@ -138,7 +138,7 @@ interface ThreadOptions {
   readonly vin: string | undefined;
 }
 
-/** Whether the page is connected, when the hub heard the car, and the missing numbers of all cars. */
+/** Whether the page is connected, the time of the car's last message, and the missing numbers of all cars. */
 function HubThread({ connection, table, vin }: ThreadOptions): JSX.Element {
   useTopics('second', 'connection');
   const page = { live: 'Live', reading: 'Connects', lost: 'Lost', 'sign-in': 'Signed out' }[connection.state];
@@ -165,7 +165,7 @@ function HubThread({ connection, table, vin }: ThreadOptions): JSX.Element {
   );
 }
 
-/** A page that loses the hub keeps what it has, and says since when. */
+/** A page that loses the hub keeps its data, and shows since when. */
 function useConnection({ data, fault, answered }: Polled<FleetTable>, signedIn: number): Connection {
   const [lostAt, setLostAt] = useState<number>();
   const isLost = fault !== undefined;

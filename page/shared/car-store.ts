@@ -68,9 +68,9 @@ class CarStore {
   source: 'car' | 'hub' = 'car';
   /** Where the agent of a bench is, by what the bench said last. */
   agent: AgentState | undefined;
-  /** When the hub heard the car, UTC ms. */
+  /** Time of the car's last message at the hub, UTC ms. */
   heard: number | undefined;
-  /** A stream of the hub brings changes and events, which are the topic `event`. Without it they have to be asked for. */
+  /** A stream of the hub brings changes and events, which are the topic `event`. Without it the page polls them. */
   streaming = false;
   /** The car of the hub that is shown; undefined: all of them; null: the hub has not answered yet. */
   #vin: string | undefined | null = null;
@@ -126,7 +126,7 @@ class CarStore {
     this.start();
   }
 
-  /** Tells `listener` of changes of a path or topic; the result ends that. */
+  /** Notifies `listener` of changes of a path or topic. The result ends that. */
   listen(topic: Topic | (string & {}), listener: () => void): () => void {
     const set = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, set);
@@ -134,7 +134,7 @@ class CarStore {
     return () => set.delete(listener);
   }
 
-  /** Notes where the agent of the bench is, so that all of the page says the same. */
+  /** Stores where the agent of the bench runs, so that the whole page shows the same. */
   noteAgent(agent: AgentState | undefined): void {
     // One that runs shows so by its values.
     const shown = agent === 'runs' && this.connection.state !== 'live' ? 'starts' : agent;
@@ -362,7 +362,7 @@ class CarStore {
     if (!isNew) this.speeds.pop();
     this.speeds.push([at, speed]);
     const oldest = carNow() - SPEED_SPAN_MS;
-    // The one before the oldest says what the speed was at the left edge.
+    // The reading before the oldest has the speed at the left edge.
     while ((this.speeds[1]?.[0] ?? Number.POSITIVE_INFINITY) < oldest) this.speeds.shift();
     if (isNew) this.#changed('speed');
   }

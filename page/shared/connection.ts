@@ -119,7 +119,7 @@ export function compareClocks(): void {
   const isSet = Math.abs(Date.now() - now - compared.offset) > CLOCK_STEP_MS;
   if (document.visibilityState !== 'visible' || (!isSet && now - compared.at < CLOCK_COMPARISON_INTERVAL_MS)) return;
   noteComparison();
-  // Any answer brings the time. Without one the streams are lost too, and tell why.
+  // Any answer brings the time. Without one the streams are lost too, and report why.
   ask('/vigie/v1/car', { method: 'HEAD' }).catch(() => undefined);
 }
 
@@ -286,7 +286,7 @@ export function pollWhileVisible<T>(options: PollOptions<T>): () => void {
 
 /** Follows while the tab can be seen; the result ends that. */
 export function followWhileVisible(options: FollowOptions): () => void {
-  // A stream that is lost says so to `lost`.
+  // A lost stream reports itself to `lost`.
   return whileVisible((signal) => follow(options, signal).catch(options.lost));
 }
 

@@ -92,7 +92,7 @@ export function identifierOf(id: number, extended = false): string {
 
 /** The end of a path in words: `doorsState.opening.RearLeft.state` is “Rear left, state”. */
 export function wordsOf(path: string): string {
-  // `energies.Electric.extension.electric.level` says Electric twice, and its extension says nothing.
+  // `energies.Electric.extension.electric.level` repeats Electric, and its extension has no meaning.
   const parts = path
     .split('.')
     .slice(1)

@@ -76,7 +76,7 @@ export interface Polled<T> {
 interface PolledOptions {
   /** Another number when the reader signed in: the last answer no longer counts. */
   readonly again?: number;
-  /** It changes only with events of cars: it is asked at each, and seldom while the stream of the hub brings them. */
+  /** It changes only with events of cars: it is read at each, and seldom while the stream of the hub brings them. */
   readonly byEvents?: boolean;
 }
 

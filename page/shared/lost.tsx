@@ -41,7 +41,7 @@ interface ViewLostOptions {
   readonly lost: LostStream | undefined;
 }
 
-/** For the stream of one view. While the car itself is lost, the strip of the page says so. */
+/** For the stream of one view. While the car itself is lost, the strip of the page reports it. */
 export function ViewLost({ what, lost }: ViewLostOptions): JSX.Element | null {
   useTopics('connection');
   return lost === undefined || store.connection.state !== 'live' ? null : <Lost what={what} {...lost} />;

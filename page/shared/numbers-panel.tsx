@@ -5,7 +5,7 @@ import { numberOf } from './format.ts';
 interface NumbersPanelOptions {
   /** Default: Numbers. */
   readonly title?: string;
-  /** Of all classes. */
+  /** Sum of all classes. */
   readonly missing: number;
   readonly testId: string;
   readonly note: string;
@@ -19,7 +19,7 @@ interface NumbersPanelOptions {
     readonly kinds: readonly string[];
     /** In the order of the columns. */
     readonly cells: readonly (number | string)[];
-    /** Column whose cell is a fault. */
+    /** Column with a cell that is a fault. */
     readonly bad?: string | undefined;
   }[];
 }

@@ -148,7 +148,7 @@ export async function newestOf<T>(path: string, most = MAX_PAGES): Promise<Newes
   return { items: pages.flat(), total: first.total };
 }
 
-/** The address on the car that serves the page; the credentials are added again when it is asked. */
+/** Address on the car that serves the page. Each request adds the credentials again. */
 export function pathOf({ href }: Link): string {
   const url = new URL(href, location.href);
   url.searchParams.delete('client_id');

@@ -34,7 +34,7 @@ export class DatabaseClock implements Clock {
 
   now(): number {
     if (this.#own.monotonic() - this.#asked > EVERY) {
-      // While the database is away the time goes on by spans; that it is away, those who use it say.
+      // While the database is away, the time advances by spans. Its users report that it is away.
       this.#ask().catch(() => undefined);
     }
     return Math.round(this.#own.monotonic() + this.#ahead);

@@ -20,7 +20,7 @@ const QUERY_TIMEOUT = 60_000;
 /** Hubs that start together create the tables once: key of pg_advisory_xact_lock, "vigi". */
 const CREATION = 0x76696769;
 
-/** An acknowledged message must outlive a crash of the server, whatever its configuration says. */
+/** An acknowledged message must outlive a crash of the server, whatever its configuration. */
 const BEGIN = `BEGIN;
   SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
 
@@ -108,7 +108,7 @@ export class PostgresDatabase implements RegistryDatabase {
     return this.write(statements);
   }
 
-  /** Writes every table anew: the files of before, which had what was deleted, are gone. Rejects with `store.failed`. */
+  /** Rewrites every table, so that the old files with deleted data are gone. Rejects with `store.failed`. */
   async compact(): Promise<void> {
     const tables = await this.select(
       "SELECT format('%I', relname) AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'",
@@ -239,7 +239,7 @@ export function unopened(where: string, cause: unknown): VigieError {
   return new VigieError('input.unreadable', reason, { where, cause });
 }
 
-/** Of several failed addresses of one host, the first. */
+/** If several addresses of one host failed, the first. */
 function reasonOf(cause: unknown): string {
   const error: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   const text = error instanceof Error ? error.message : String(error);

@@ -6,10 +6,10 @@ import type { HeldLock, HubLocks } from '../../core/ports.ts';
 /** First key of these locks, "vigi"; the second is the hash of the name. */
 const SPACE = 0x76696769;
 const CONNECT_TIMEOUT = 10_000;
-/** Of PostgreSQL: the lock was not available within `lock_timeout`. */
+/** Error of PostgreSQL: the lock was not available within `lock_timeout`. */
 const NOT_AVAILABLE = '55P03';
 
-/** A hub whose machine vanished must not hold its locks for the two hours that TCP takes by default. */
+/** A hub on a vanished machine must not hold its locks for the two hours of TCP's default. */
 const SESSION = `SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
   SET tcp_user_timeout = '30s'`;
 

@@ -235,7 +235,7 @@ async function keepMessages(
 
 type KnownMessage = CarMessage & { readonly vehicle: number };
 
-/** Those whose numbers were there. */
+/** Messages with numbers that were stored before. */
 function repeatedIn(
   messages: readonly CarMessage[],
   kept: readonly PlacedMessage[],

@@ -14,11 +14,11 @@ const CONNECT_TIMEOUT = 10_000;
 /** A server that vanished is noticed by a statement that it does not answer, ms. */
 const BEAT = 10_000;
 const AGAIN = { first: 250, longest: 10_000 };
-/** In one notification, which has at most 8,000 bytes: a VIN takes up to 67, an id up to 17. */
+/** Largest number in one notification of at most 8,000 bytes: a VIN takes up to 67, an id up to 17. */
 const VINS = 100;
 const EVENTS = 400;
 
-/** Tells of the transaction that `execute` belongs to, when it commits. */
+/** Notifies of the transaction of `execute` when it commits. */
 export async function notify(execute: Execute, { vins, events }: News): Promise<void> {
   const parts: News[] = [];
   for (let at = 0; at < vins.length; at += VINS) parts.push({ vins: vins.slice(at, at + VINS), events: [] });
@@ -103,7 +103,7 @@ export class PostgresNews implements HubNews {
 
   #told(payload = ''): void {
     const news = readNews(payload);
-    // Another program used the channel: what it says cannot be known.
+    // Another program used the channel: its message has no known meaning.
     if (news === undefined) this.#local.missed();
     else this.#local.arrived(news);
   }

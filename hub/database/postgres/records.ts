@@ -30,7 +30,7 @@ export async function keepRecords(execute: Execute, records: CommitChanges['reco
   );
 }
 
-/** What a message of a known car is corrected by. */
+/** Corrections for a message of a known car. */
 type Correctable = Pick<CarMessage, 'message'> & { readonly vehicle: number };
 
 export function lateness(

@@ -4,7 +4,7 @@ import type { CarMessage } from '../../core/message.ts';
 import { numbersIn } from '../queries.ts';
 import { columns, type Execute } from './database.ts';
 
-/** Those whose number a stored message with other bytes has. */
+/** Messages with the number of a stored message with other bytes. */
 export async function conflictingIn<T extends CarMessage & { readonly vehicle: number }>(
   execute: Execute,
   repeated: readonly T[],

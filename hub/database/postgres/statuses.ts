@@ -11,7 +11,7 @@ export interface KnownStatus {
   readonly version: string;
 }
 
-/** Cars whose Status a hub has at hand. */
+/** Cars with a Status in memory. */
 const MOST_KNOWN = 20_000;
 
 export class StatusKeeper {
@@ -33,7 +33,7 @@ export class StatusKeeper {
       const status = row['document'] === null ? this.#known.get(vehicle)?.status : statusIn(row);
       if (status !== undefined) statuses.set(vehicle, status);
     }
-    // What is changed from here on is not what the row has, should the transaction fail.
+    // Later changes would differ from the row if the transaction failed.
     for (const vehicle of vehicles) this.#known.delete(vehicle);
     for (const [vehicle, own] of messages) {
       for (const { message } of own) statuses.get(vehicle)?.apply(message.body, message);

@@ -16,7 +16,7 @@ type Obstacle = keyof typeof pushObstacleWords;
 
 export type PushState =
   | { readonly obstacle: Obstacle }
-  /** Cars whose incidents this device receives, of those that the page shows. */
+  /** Cars whose incidents this device receives, among those that the page shows. */
   | { readonly on: number; readonly of: number };
 
 interface UserCar {
@@ -29,7 +29,7 @@ interface CallbackJson {
   readonly subscribe: { readonly callback: { readonly pushnotif?: { readonly devices: readonly string[] } } };
 }
 
-/** The car whose page is open, and its name; without `vin` all cars of the reader. */
+/** Car of the open page, and its name. Without `vin`, all cars of the reader. */
 export interface PushCars {
   readonly vin?: string | undefined;
   readonly title?: string | undefined;

@@ -1,4 +1,4 @@
-/** The switch "Notifications on this device", or the reason why there is none. */
+/** Switch "Notifications on this device", or the reason why it is not available. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useNames } from '../language-choice.tsx';

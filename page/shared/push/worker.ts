@@ -20,7 +20,7 @@ interface WindowClient {
   focus(): Promise<unknown>;
 }
 
-/** Tells an open page what to show. */
+/** Message to an open page: the incident to show. */
 export interface OpenMessage {
   readonly open: string;
 }
@@ -42,7 +42,7 @@ const scope = self as unknown as WorkerScope;
 
 scope.addEventListener('install', (event) => event.waitUntil(scope.skipWaiting()));
 
-// Browsers end a subscription whose messages show nothing.
+// Browsers end a subscription with messages that show nothing.
 scope.addEventListener('push', (event) => event.waitUntil(show(event.data?.json() as PushPayload)));
 
 async function show(payload: PushPayload): Promise<void> {
