@@ -105,7 +105,7 @@ function declarations(names: readonly string[], type: { readonly name: string; r
   return `${header}\nimport type { ${type.name} } from '${type.from}';\n\n${lines}`;
 }
 
-/** What bodies of requests are checked by. */
+/** Validators of request bodies. */
 function requestSchemas(): Record<string, object> {
   return Object.fromEntries(requestNames.map((name) => [name, checkedBody(name)]));
 }

@@ -40,7 +40,7 @@ export const bundling = {
   },
 } satisfies BuildOptions;
 
-/** What the program takes of mqtt: not its ways of connecting, over WebSockets and proxies, for there is one of ours. */
+/** Used part of mqtt: without its connections over WebSockets and proxies, because we have our own. */
 const ofMqtt = `
 export { default as MqttClient } from 'mqtt/lib/client';
 export { ReasonCodes } from 'mqtt/lib/handlers/ack';
@@ -48,7 +48,7 @@ export { ErrorWithReasonCode } from 'mqtt/lib/shared';
 export { default as Store } from 'mqtt/lib/store';
 `;
 
-/** What the program takes of undici: requests over connections of its own, not `fetch`, WebSockets, caches and mocks. */
+/** Used part of undici: requests over our own connections, not `fetch`, WebSockets, caches and mocks. */
 const ofUndici = `
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import request from 'undici/lib/api/api-request.js';
@@ -57,7 +57,7 @@ export { default as Agent } from 'undici/lib/dispatcher/agent.js';
 export { default as buildConnector } from 'undici/lib/core/connect.js';
 `;
 
-/** What the program takes of prom-client: not what it measures of a process, with OpenTelemetry. */
+/** Used part of prom-client: without its process metrics and OpenTelemetry. */
 const ofMetrics = `
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
@@ -165,14 +165,14 @@ export const requiring: Plugin = {
   name: 'requiring',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^node:/ }, ({ path, kind }) =>
-      // What is imported later is imported for itself; the bundler would give it no member but `default`.
+      // A module that is imported later is an entry of its own: otherwise the bundler leaves it only `default`.
       kind === 'import-statement' ? { path, namespace: 'required' } : { path, external: true },
     );
     onLoad({ filter: /./, namespace: 'required' }, ({ path }) => ({ contents: `module.exports = require('${path}')` }));
   },
 };
 
-/** What lies beside the program, by place: {@link filesBeside}, and the contents of profiles (config/prepared.ts). */
+/** Files next to the program, by place: {@link filesBeside}, and the contents of profiles (config/prepared.ts). */
 export function contentsBeside(): ReadonlyMap<string, Uint8Array> {
   const files = filesBeside();
   const contents = new Map(files.map(([place, from]): [string, Uint8Array] => [place, readFileSync(from)]));
@@ -210,7 +210,7 @@ export async function bundleProgram(folder: string = dist): Promise<Metafile> {
   const sources = Object.keys(metafile.inputs).filter(
     (file) => !/node_modules\/|^(slim|required|deferred):/.test(file),
   );
-  // What the launcher compares with; the lock stands for all packages.
+  // Sources that the launcher compares. The lock file represents all packages.
   writeFileSync(join(folder, 'sources.json'), JSON.stringify([...sources, ...own, 'package-lock.json'].sort()));
   return metafile;
 }

@@ -124,7 +124,7 @@ function statementsOf(text: string): string[] {
   for (const line of text.split('\n')) {
     if (lines.length === 0 && line.trim() === '') continue;
     lines.push(line);
-    // What is inside is indented, and so are the lines of a comment.
+    // The content is indented, and so are the lines of a comment.
     const ends = /^\S.*;$|^\}/.test(line) || /^\s+.*\}\)?;$/.test(line);
     if (ends && !line.startsWith('/*') && isWhole(lines)) {
       found.push(lines.join('\n'));

@@ -24,7 +24,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/start/signals.engine.test.ts',
     'test/hub/start/document.test.ts',
   ],
-  // What arrived, was given up and is missing; its metric; what cars keep and send again; brokers that lose messages.
+  // Arrived, given up and missing numbers; their metric; repeated messages of cars; brokers that lose messages.
   numbers: [
     'test/hub/core/numbers.test.ts',
     'test/hub/core/lives.test.ts',
@@ -45,7 +45,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/start/commands.test.ts',
     'test/hub/start/restore.test.ts',
   ],
-  // What one hub receives reaches those who follow at another.
+  // Messages that one hub receives reach viewers at another.
   live: ['test/hub/core/live.test.ts', 'test/hub/start/live.test.ts', 'test/hub/start/live.engine.test.ts'],
   // The operations, monitors in real cars, their events on the way to receivers.
   monitors: [
@@ -106,7 +106,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/start/broker.engine.test.ts',
     'test/commands/hub-brokers.engine.test.ts',
   ],
-  // What is removed after the days of its kind, and what is kept all the same.
+  // Records removed after the days of their kind, and records that stay all the same.
   retention: ['test/hub/start/retention.test.ts', 'test/hub/start/retention.engine.test.ts'],
   // An older copy of the database is put back.
   restore: ['test/hub/start/backup.test.ts', 'test/hub/start/restore.test.ts', 'test/hub/start/restore.engine.test.ts'],

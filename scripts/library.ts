@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const library = join(dist, 'library');
 
-/** What modules read at run time or import as JavaScript, by its place in the project. */
+/** Files that modules read at run time or import as JavaScript, by their place in the project. */
 const beside = [
   'config/generated/validators.js',
   'config/generated/validators.d.ts',

@@ -83,7 +83,7 @@ function read<T>({ specifier, integrity, file }: typeof atlas): T {
   return JSON.parse(readFileSync(join(fetchOnce(specifier, integrity), file), 'utf8'));
 }
 
-/** Degrees of a line of TopoJSON, whose points are differences of whole numbers. */
+/** Degrees of a line of TopoJSON, with points that are differences of whole numbers. */
 function decoded(arc: readonly Place[], { transform: { scale, translate } }: Topology): readonly Place[] {
   let [x, y] = [0, 0];
   return arc.map(([east, north]) => {
@@ -117,7 +117,7 @@ function simplified(line: readonly Place[]): readonly Place[] {
   return [...simplified(line.slice(0, farthest + 1)), ...simplified(line.slice(farthest)).slice(1)];
 }
 
-/** Of a place from the line between two others; a degree of longitude is shorter far from the equator. */
+/** Distance of a place from the line between two others. A degree of longitude is shorter far from the equator. */
 function distanceTo([x, y]: Place, [fromX, fromY]: Place, [toX, toY]: Place): number {
   const shrink = Math.cos((y * Math.PI) / 180);
   const [east, north] = [(toX - fromX) * shrink, toY - fromY];

@@ -62,7 +62,7 @@ async function measureTimes(from: Browser): Promise<void> {
   await bench.end();
 }
 
-/** Clicks, and waits until the header of the card of the doors says `words`: both moments, UTC ms. */
+/** Clicks, and waits until the header of the card of the doors shows `words`: both times, UTC ms. */
 async function clickAndSee(page: Page, button: Locator, words: string): Promise<readonly [number, number]> {
   // Text: the types of a browser are not those of this script.
   await page.evaluate(`(() => {
@@ -112,7 +112,7 @@ interface TraceEvent {
   readonly args?: { readonly name?: string };
   /** µs */
   readonly dur?: number;
-  /** Of the processor, where other programs do not count, µs. */
+  /** Processor time, which other programs do not affect, µs. */
   readonly tdur?: number;
 }
 

@@ -55,7 +55,7 @@ export interface Feed {
   close(): void;
 }
 
-/** The files of the page and a car of 300 values whose changes the script sends. */
+/** Files of the page and a car of 300 values that the script changes. */
 export async function startFeed(): Promise<Feed> {
   const followers = new Set<ServerResponse>();
   const paths = Array.from({ length: VALUES }, (_, index) =>

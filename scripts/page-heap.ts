@@ -21,7 +21,7 @@ const COLLECTIONS = 5;
 interface Sizes {
   /** In use after a forced collection, as V8 names it. */
   readonly used: number;
-  /** What the script of the page can reach of that: what it keeps. */
+  /** Part that the script of the page can reach: the memory that it keeps. */
   readonly kept: number;
   /** What V8 has compiled of the script, which it does again and faster for what runs often: no data, and not of the page. */
   readonly code: number;
@@ -69,7 +69,7 @@ async function used({ session }: Measured): Promise<number> {
   return Math.min(...sizes);
 }
 
-/** Of a snapshot, which collects first. */
+/** In a snapshot, which collects garbage first. */
 async function reachable({ session }: Measured): Promise<Omit<Sizes, 'used'>> {
   const chunks: string[] = [];
   const take = ({ chunk }: { readonly chunk: string }): void => void chunks.push(chunk);

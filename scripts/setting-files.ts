@@ -29,7 +29,7 @@ export function settingFiles(): ReadonlyMap<string, readonly string[]> {
       if (path === undefined || message === undefined) continue;
       const quoted = new Set([...message.matchAll(/['"](\w+)['"]/g)].map(([, name]) => name as string));
       const text = readFileSync(join(root, path), 'utf8');
-      // Of several members of one object that do not fit, the compiler names the first; the others stand beside it.
+      // If several members of one object do not fit, the compiler names the first; the others are next to it.
       const around = text.split('\n').slice(Math.max(0, Number(place) - 4), Number(place) + 4);
       for (const { names } of groups.filter((group) => group.names.some((name) => quoted.has(name)))) {
         for (const name of names)
@@ -53,7 +53,7 @@ interface Group {
   readonly names: readonly string[];
 }
 
-/** Gives each setting that the file declares another name, and says which stand together. */
+/** Renames each setting in the file, and returns which are declared together. */
 function rename(scratch: string, file: string): Group[] {
   const groups: Group[] = [];
   const declaration = /^( +)(\w+): (time|size|number)\(/gm;
@@ -65,7 +65,7 @@ function rename(scratch: string, file: string): Group[] {
   return groups;
 }
 
-/** What the compiler says; it fails, as it should. */
+/** Output of the compiler, which fails, as it should. */
 function compile(folder: string): string {
   const compiler = join(root, 'node_modules/typescript/lib/tsc.js');
   try {

@@ -22,7 +22,7 @@ const USAGE =
   'usage: npm run simulate -- [--seed N] [--days D | --minutes M] [--search 10m | --runs N [--for 15m] [--ledger FOLDER]] ' +
   '[--all] [--jobs J] | --small';
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** Worlds after which the ledger is written, and the search says how far it is. */
+/** Worlds between two writes of the ledger and reports of the progress. */
 const WORLDS_PER_REPORT = 25;
 
 const { values } = parseArgs({

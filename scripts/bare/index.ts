@@ -34,7 +34,7 @@ import { serveRegistry } from './registry.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const USER_ID = 1000;
 const HOME = 'home/user';
-/** What the ordinary user needs of this script, apart from the home: there the clone has nothing beside it. */
+/** Place of the files that the ordinary user needs of this script, outside the home. */
 const TOOLS = 'opt/bare';
 /** Programs of the form `programs`, as tests name them, and as Debian names their packages. */
 const PROGRAMS = ['python3', 'gcc', 'socat'];

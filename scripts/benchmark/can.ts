@@ -4,7 +4,7 @@ import type { Load } from '../can-kernel/load.ts';
 import { figure } from './contest.ts';
 import type { Section, Table } from './section.ts';
 
-/** What `scripts/can-kernel/measure.ts` says of a reader: the figures, or why there are none. */
+/** Result of `scripts/can-kernel/measure.ts` for a reader: the figures, or why there are none. */
 type Said = { readonly name: string } & (Load | { readonly reason: string });
 
 export const hearing: Section = {

@@ -29,7 +29,7 @@ export interface Standing {
   readonly times: readonly number[];
   /** The same, round by round. */
   readonly rounds: readonly number[];
-  /** What `check` answered. */
+  /** Result of `check`. */
   readonly outcome: string;
 }
 
@@ -45,7 +45,7 @@ class Program {
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#complaints += text;
     });
-    // What goes wrong with the process ends its answers, and is reported there.
+    // A failure of the process ends its answers, and is reported there.
     this.#child.on('error', (error) => {
       this.#complaints += error.message;
     });
@@ -107,7 +107,7 @@ export function median(times: readonly number[]): number {
   return times.length % 2 === 1 ? upper : ((times[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** The name of those whose outcome is not that of the first; a comparison is worth nothing when there are any. */
+/** Names of contestants with another outcome than the first. A comparison with such contestants is worthless. */
 export function disagreeing(standings: readonly Standing[]): string[] {
   const [first] = standings;
   return standings.filter(({ outcome }) => outcome !== first?.outcome).map(({ name }) => name);

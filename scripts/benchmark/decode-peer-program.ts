@@ -17,7 +17,7 @@ interface Frame {
   readonly payload: number[];
 }
 
-/** What is used of candied. */
+/** Used part of candied. */
 interface Library {
   readonly Can: new () => {
     database: unknown;

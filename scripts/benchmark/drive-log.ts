@@ -1,4 +1,4 @@
-/** A recorded drive: what the bench car's bus says in its scripted day, the same bytes in every run. */
+/** A recorded drive: frames of the bench car's bus on its scripted day, the same bytes in every run. */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { DbcCodec, parseDbc } from '../../adapters/can/dbc/index.ts';
 import { formatCandump } from '../../adapters/can/log/index.ts';

@@ -60,7 +60,7 @@ export function rowsOf(text: string): DriveRow[] {
 }
 
 export interface Sampling {
-  /** Readings whose value did not change are left out. */
+  /** Unchanged readings are omitted. */
   readonly onChange: boolean;
   /** All signals of a row at one moment, as one request may ask for several; else each at a moment of its own. */
   readonly together: boolean;
@@ -70,7 +70,7 @@ export interface Sampling {
 
 const START = 1_750_000_000_000;
 
-/** The readings of a drive in the order of time, rows a second apart; the same sampling gives the same times. */
+/** Readings of a drive in the order of time, rows a second apart. The same sampling has the same times. */
 export function readingsOf(rows: readonly DriveRow[], { onChange, together, jitter }: Sampling): Reading[] {
   const random = randomOf(1);
   const off = (): number => Math.round((random() * 2 - 1) * jitter);

@@ -1,4 +1,4 @@
-/** What an agent cannot do without, doing nothing: the libraries loaded, connected to the broker given. */
+/** Minimum of an agent without any work: the libraries loaded, and connected to the given broker. */
 import { Encoder } from 'cbor-x';
 import { Low } from 'lowdb';
 import { connect } from 'mqtt';

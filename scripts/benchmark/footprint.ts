@@ -1,4 +1,4 @@
-/** What the agent costs a unit that it runs on: time to the first message, memory, processor. */
+/** Cost of the agent on a unit: time to the first message, memory, processor. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { writeDrive } from './drive-log.ts';
 import type { BenchmarkTarget, Section, Table } from './section.ts';
 
 const VIN = 'VF3FTPRNTCAR00001';
-/** Of one bus at 500 kbit/s; a full one has twice as many. */
+/** Frames of one bus at 500 kbit/s. A full bus has twice as many. */
 const FRAMES_A_SECOND = 2_000;
 /** Frames are handed over this often, ms. */
 const SLICE = 10;
@@ -181,7 +181,7 @@ async function agent(
   });
 }
 
-/** What the unit tells Node and the C library: a variable a line, in quotes where there are spaces (systemd.exec(5)). */
+/** Environment of the unit for Node and the C library: a variable a line, quoted if it has spaces (systemd.exec(5)). */
 export function environmentOfUnit(): Record<string, string> {
   const unit = readFileSync(new URL('../service/vigie.service', import.meta.url), 'utf8');
   const found = [...unit.matchAll(/^Environment="?([A-Z_]+)=([^"\n]+)"?$/gm)];
@@ -217,7 +217,7 @@ export async function measured(
       // A timer that comes late has more to hand over.
       for (const due = Math.floor((performance.now() - begun) / SLICE); slices < due; slices++) feed();
     }, SLICE);
-    // What starting costs is over, and the heap has found its size.
+    // The cost of the start is over, and the heap has found its size.
     await passed(Math.min(5, seconds / 2));
     const before = ticksOf(child);
     const since = performance.now();

@@ -14,7 +14,7 @@ const [what = '', countText = '', place = '', profile = ''] = process.argv.slice
 const count = Number(countText);
 /** Signals of a message, a byte each. */
 const BYTES = 8;
-/** Frames that are decoded, at least, so that what is measured is long beside the clock's grain. */
+/** Least number of decoded frames, so that the measured time is long compared with the clock's resolution. */
 const FRAMES = 400_000;
 /** 2026-01-01T00:00:00Z. */
 const start = 1_767_225_600_000;
@@ -116,7 +116,7 @@ async function records(): Promise<object> {
 async function log(): Promise<object> {
   await replayCommand().parseAsync([place, '--profile', profile, '--cbor', '/dev/null'], { from: 'user' });
   const { user, system } = process.cpuUsage();
-  // What getrusage(2) says is also of the process that started this one.
+  // getrusage(2) also covers the process that started this one.
   const most = Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
   return { replaying: (user + system) / 1e6, memory: most / 1024 };
 }

@@ -15,7 +15,7 @@ const bench = fileURLToPath(new URL('../../config/vehicles/bench', import.meta.u
 /** Something there may be more of, and what each amount of it costs. */
 interface Growth {
   readonly title: string;
-  /** What is counted. */
+  /** Counted quantity. */
   readonly x: string;
   /** Name with unit of each cost, and its values by amount. */
   readonly costs: readonly PlotLine[];
@@ -169,7 +169,7 @@ function table({ title, x, costs, notes }: Growth): Table {
   };
 }
 
-/** What the clock could not tell from nothing has no place on a logarithmic axis. */
+/** A time below the clock's resolution has no place on a logarithmic axis. */
 function panel({ title, x, costs }: Growth): Panel {
   const lines = costs.map(({ name, points }) => ({ name, points: points.filter(([, cost]) => cost > 0) }));
   return { title, x, y: 'cost', lines };

@@ -1,7 +1,7 @@
 /** `node:http` alone: answers each request with a text. Arguments: port; bytes of the answer with its headers. */
 import { createServer } from 'node:http';
 
-/** What Node writes before the text, about. */
+/** Approximate size of Node's headers. */
 const HEADERS = 160;
 
 const [port = '', bytes = ''] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** What the interface of a busy car can tell, and how long it takes to. */
+/** Throughput and latency of the interface of a busy car. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const CLIENTS = 16;
 const PASSWORD = 'benchmark';
 const STATUS = '/connectedcar/v3/fleets/f1/vehicles/car/status';
 
-/** What was measured of one server. */
+/** Measurements of one server. */
 interface Served {
   readonly requests: number;
   readonly seconds: number;
@@ -172,7 +172,7 @@ function feed(child: ChildProcess, lines: readonly string[]): () => number {
   };
 }
 
-/** Resolves when the agent has decoded so many frames; rejects when it does not. */
+/** Resolves when the agent has decoded this many frames; rejects if it does not. */
 async function decoded(metrics: number, frames: number): Promise<void> {
   const deadline = performance.now() + 10_000;
   for (;;) {

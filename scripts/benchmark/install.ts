@@ -1,4 +1,4 @@
-/** What `npm install vigie` puts on a disk. */
+/** Size of `npm install vigie` on a disk. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

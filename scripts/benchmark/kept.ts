@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { writeWholeFile } from '../whole-file.ts';
 import type { BenchmarkTarget } from './section.ts';
 
-/** What one section gave. */
+/** Results of one section. */
 export interface KeptSection {
   /** Heading, text and tables, as they stand on the page. */
   readonly text: string;

@@ -40,7 +40,7 @@ async function digestOfLog(): Promise<string> {
   return digest.toString();
 }
 
-/** What the lines of the format look like to a regular expression. */
+/** Lines of the format as a regular expression. */
 const pattern = /^\((\d+)\.(\d{6})\) (\S+) ([0-9A-F]{3}|[0-9A-F]{8})#((?:[0-9A-F]{2}){0,8})$/;
 
 async function readLines(take: (micros: number, id: number, data: Buffer) => void): Promise<void> {
@@ -90,7 +90,7 @@ async function changes(): Promise<number> {
   return changes.count;
 }
 
-/** What `vigie inspect` finds out of a log, counters and checksums included. */
+/** Findings of `vigie inspect` in a log, with counters and checksums. */
 async function inspected(): Promise<{
   readonly frames: number;
   readonly identifiers: number;

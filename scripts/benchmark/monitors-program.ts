@@ -21,7 +21,7 @@ function random(below: number): number {
   return Math.floor((seed / 2 ** 32) * below);
 }
 
-/** What has one slot, which is what changes thousands of times a second. */
+/** Data with one slot, which change thousands of times a second. */
 const watchable = dataNames.filter((name) => dataRules[name].path !== undefined);
 
 function condition(data: DataName): object {

@@ -1,4 +1,4 @@
-/** What npm has to measure ours against: scripts/benchmark/peers/package.json, installed when it is first asked for. */
+/** Peers from npm to measure against: scripts/benchmark/peers/package.json, installed on first use. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -19,7 +19,7 @@ const MARGIN = { left: 64, right: 16, top: 34, bottom: 46 };
 /** Colours that stay apart for the colour-blind, on white (Okabe and Ito 2008). */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73'];
 
-/** Panels beside each other, two in a row. A dashed line through the last point of each line shows what is linear. */
+/** Panels, two in a row. A dashed line through the last point of each line shows linear growth. */
 export function plot(panels: readonly Panel[]): string {
   const rows = Math.ceil(panels.length / 2);
   const size = `width="${2 * WIDTH}" height="${rows * HEIGHT}" viewBox="0 0 ${2 * WIDTH} ${rows * HEIGHT}"`;
@@ -98,7 +98,7 @@ interface Plane {
   top(value: number): number;
 }
 
-/** What is proportional, through the last point, as far as it is in the plane. */
+/** Linear growth through the last point, as far as it is in the plane. */
 function linear({ points }: PlotLine, { across, up, left, top }: Plane, colour: string): string {
   const [x, y] = points.at(-1) as readonly [number, number];
   const from = Math.max(10 ** across.from, (10 ** up.from * x) / y);

@@ -1,4 +1,4 @@
-/** The whole agent around a car that obeys at once, and says so in the frame that follows. */
+/** The whole agent around a car that obeys at once, and shows it in the next frame. */
 
 import { join } from 'node:path';
 import { FrameActuator } from '../../adapters/can/actuator.ts';
@@ -89,7 +89,7 @@ export async function startPromptCar({ vin, url, profile, keys, directory }: Pro
   await new Promise((resolve) => setTimeout(resolve, 1_500));
 }
 
-/** Of a car that never took a command: one without this file may have lost it, and takes no command of before. */
+/** For a car that never received a command: without this file a car may have lost it, and accepts no earlier one. */
 async function newLedger(file: string): Promise<LedgerDocument> {
   await (await openDocument(file, emptyLedger, { log })).write(emptyLedger);
   return openDocument(file, emptyLedger, { log });

@@ -8,7 +8,7 @@ const folder = fileURLToPath(new URL('reference/', import.meta.url));
 /** A program, or the reason why there is none. */
 export type Found = { readonly program: string } | { readonly missing: string };
 
-/** Compiles `reference/<name>.c`. Sums and products stay apart, so that every machine gives the same doubles. */
+/** Compiles `reference/<name>.c`. Sums and products stay separate, so that every machine computes the same doubles. */
 export function compile(name: string, scratch: string): Found {
   const program = join(scratch, name);
   const run = spawnSync('gcc', ['-O2', '-Wall', '-ffp-contract=off', '-o', program, join(folder, `${name}.c`)], {
@@ -30,7 +30,7 @@ export function pythonCan(): Found & { readonly version?: string } {
 
 export const pythonReader: string = join(folder, 'python_can.py');
 
-/** What compiled the references. */
+/** Compiler of the references. */
 export function compilerVersion(): string {
   const run = spawnSync('gcc', ['-dumpfullversion'], { encoding: 'utf8' });
   return run.status === 0 ? `gcc ${run.stdout.trim()} -O2` : 'no gcc';

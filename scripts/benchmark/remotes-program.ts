@@ -23,7 +23,7 @@ import { startPromptCar } from './prompt-car.ts';
 
 const VIN = 'VF3VGEBENCH000001';
 const KEY = 'cloud';
-/** What the others send back, as long as a signed command; mosquitto_pub sends a line at a time. */
+/** Answer of the others, as long as a signed command. mosquitto_pub sends a line at a time. */
 const LINE = 'x'.repeat(200);
 /** Bytes that the medium writes at once. */
 const PAGE = 4096;
@@ -129,7 +129,7 @@ function echoing(cloud: CloudClient, listen: (to: (payload: Uint8Array) => void)
   return { round: inARow(round), check };
 }
 
-/** What three states need of the disk: a page each, and that it is on the medium, in a file that has its length. */
+/** Disk writes of three states: a page each, synced to the medium, in a file of constant length. */
 function waiting(): Work {
   const pages = 3 * Number(row) * (Number(rounds) + 1);
   const file = openSync(join(directory, 'medium'), 'w');
@@ -151,7 +151,7 @@ function inARow(once: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Commands signed beforehand: the lamps on and off in turn, each until the car says Success. */
+/** Commands signed beforehand: the lamps on and off in turn, each until the car reports Success. */
 function commanding(cloud: CloudClient, listen: (to: (payload: Uint8Array) => void) => void): Work {
   // Without the counter on disk that a sender keeps: what is measured begins with a command that is signed.
   const key = createPrivateKey(readFileSync(join(keys, `${KEY}.pem`)));

@@ -153,7 +153,7 @@ function replayOf(log: string): readonly string[] {
   return ['replay', log, '--profile', benchCar, '--cbor', '/dev/null'];
 }
 
-/** Of the executable, which takes a minute to make, or in a quick run of the bundle. */
+/** With the executable, which takes a minute to make, or in a quick run with the bundle. */
 async function firstFrame(log: string, size: Size, scratch: string, rounds: number): Promise<Run> {
   const one = join(scratch, 'one.log');
   writeFileSync(one, `${readFileSync(log, 'utf8').split('\n', 1)[0]}\n`);

@@ -1,4 +1,4 @@
-/** What a section of the benchmark gives, and how it is written down. */
+/** Results of a section of the benchmark, and their form on the page. */
 
 /** How much is measured. */
 export interface Size {
@@ -6,7 +6,7 @@ export interface Size {
   readonly frames: number;
   /** Rounds that count, after some that warm up. */
   readonly rounds: number;
-  /** Only what a row of targets needs, in the shortest time that still gives a figure. */
+  /** Only the figures that a row of targets needs, in the shortest sufficient time. */
   readonly quick: boolean;
 }
 
@@ -21,15 +21,15 @@ export interface Table {
   readonly rows: readonly Row[];
   /** Sentences under the table: what was made sure of, what was left out and why. */
   readonly notes: readonly string[];
-  /** What of it the project wants to reach. */
+  /** Targets of the project for this section. */
   readonly targets?: readonly BenchmarkTarget[];
-  /** A drawing beside the page. */
+  /** A drawing next to the page. */
   readonly drawing?: Drawing;
 }
 
 /** A bound on one figure of a section. */
 export interface BenchmarkTarget {
-  /** What is measured, with its unit. */
+  /** Measured quantity, with its unit. */
   readonly what: string;
   readonly measured: number;
   readonly bound: number;
@@ -37,14 +37,14 @@ export interface BenchmarkTarget {
   readonly wanted: 'at least' | 'at most';
   /** The same figure for the part of the work that nothing can leave out, measured in the same run. */
   readonly floor?: number;
-  /** Why it is not reached, in a sentence; told only when it is not. Default: where to look. */
+  /** Reason why it is not reached, in a sentence. Printed only then. Default: where to look. */
   readonly why?: string;
 }
 
 export interface Drawing {
   /** Name of the file in docs/. */
   readonly file: string;
-  /** What it shows, for those who do not see it. */
+  /** Content of the drawing, for readers who do not see it. */
   readonly title: string;
   readonly svg: string;
 }
@@ -53,7 +53,7 @@ export interface Section {
   /** For the command line. */
   readonly name: string;
   readonly title: string;
-  /** What is measured, against what, on which data. */
+  /** Measured work, its peers, and its data. */
   readonly text: string;
   /** @param scratch folder that is removed afterwards. */
   run(size: Size, scratch: string): Promise<readonly Table[]>;

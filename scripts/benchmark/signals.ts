@@ -1,4 +1,4 @@
-/** What custom signals and captures cost a unit: processor, memory and bytes sent. */
+/** Cost of custom signals and captures on a unit: processor, memory and bytes sent. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,10 +13,10 @@ import { makeTraffic, writeCandump } from './traffic.ts';
 
 const VIN = 'VF3SGNALSCAR00001';
 const BUSES = ['a', 'b'] as const;
-/** Of each bus, with {@link SIGNALS} signals each: 5,008 together. */
+/** Messages of each bus, with {@link SIGNALS} signals each: 5,008 together. */
 const MESSAGES = 313;
 const SIGNALS = 8;
-/** Of each bus, as {@link makeTraffic} makes them. */
+/** Frames of each bus, as {@link makeTraffic} makes them. */
 const FRAMES_A_SECOND = 2_000;
 /** Seconds of traffic, which is played again and again. */
 const ROUND = 20;

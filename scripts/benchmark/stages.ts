@@ -43,7 +43,7 @@ interface ProfileNode {
   readonly children?: readonly number[];
 }
 
-/** A table of the profile of one replay. It runs from the sources, whose names tell the parts apart. */
+/** A table of the profile of one replay. It runs from the sources, so that their names identify the parts. */
 export async function stagesOf(log: string, frames: number, vehicle: string, scratch: string): Promise<Table> {
   const folder = join(scratch, 'profile');
   mkdirSync(folder);
@@ -97,7 +97,7 @@ function partOf(leaf: ProfileNode, parents: ReadonlyMap<number, ProfileNode>): s
     const { url } = node.callFrame;
     if (url.startsWith(root)) files.push(url.slice(root.length));
   }
-  // What a part asks of the codec or the columns is the codec's and the columns'.
+  // Time in the codec or the columns is theirs, whichever part calls them.
   const found = files
     .map((file) => parts.find(([, pattern]) => pattern.test(file))?.[0])
     .find((part) => part !== undefined);

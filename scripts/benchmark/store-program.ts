@@ -23,7 +23,7 @@ interface Peer {
   append(seq: number, payload: Uint8Array): void;
   /** Forgets the records from one number to another, with the next commit. */
   remove(from: number, to: number): void;
-  /** What was appended and removed is on the medium when this resolves. */
+  /** Resolves when appended and removed records are on the medium. */
   commit(): Promise<void> | void;
   /** The number of the next record. */
   readonly first: number;
@@ -72,7 +72,7 @@ function sqlite(): Peer {
   };
 }
 
-/** What is used of lmdb. */
+/** Used part of lmdb. */
 interface Lmdb {
   open(options: object): {
     put(key: number, value: unknown): unknown;

@@ -19,7 +19,7 @@ const peers = {
 
 type Peer = keyof typeof peers;
 
-/** What becomes of the messages. */
+/** Fate of the messages. */
 const flows = {
   steady: 'messages are sent and deleted',
   backlog: 'a backlog that grows',

@@ -1,4 +1,4 @@
-/** What the project wants to reach, beside what was reached: the first table of the page. */
+/** Targets of the project and the reached figures: the first table of the page. */
 import { figure } from './contest.ts';
 import type { BenchmarkTarget, Table } from './section.ts';
 
@@ -77,7 +77,7 @@ export const replacedTable: Table = {
   notes: [],
 };
 
-/** Targets whose figures need a fleet, a cluster or all tests, and so other programs than the benchmark. */
+/** Targets with figures that need a fleet, a cluster or all tests, and so other programs than the benchmark. */
 export const elsewhereTable: Table = {
   title: 'Targets that other programs measure',
   columns: ['what', 'wanted', 'measured by'],

@@ -47,7 +47,7 @@ export function makeTraffic(database: Database, count: number, kind: FrameKind):
   const next = chance(0x1d872b41);
   const messages = carried(database);
   const payloads = messages.map(() => new Uint8Array(8));
-  // What moves in a car is what takes many bits to say; switches rest.
+  // Moving quantities of a car need many bits; switches rest.
   const moving = messages.map(({ signals }) => {
     const wide = signals.filter((signal) => signal.length >= 8 && !signal.multiplexor && signal.type !== 'float');
     return (wide.length > 0 ? wide : signals).map(bitsOf);

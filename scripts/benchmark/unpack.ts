@@ -1,4 +1,4 @@
-/** What a receiver pays to read messages: the quick way, the plain way, and decompression alone, in turn. */
+/** Cost of reading messages for a receiver: the quick way, the plain way, and decompression alone, in turn. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { deflate } from '../../assembly/deflate.ts';
 import { dictionary } from '../../protocol/cbor/dictionary.ts';

@@ -1,4 +1,4 @@
-/** What the car pays for: bytes on the air of drives, and the work of encoding them. */
+/** Cost on the air: bytes of drives, and the work of encoding them. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
@@ -18,7 +18,7 @@ import type { BenchmarkTarget, Section, Size, Table } from './section.ts';
 const folder = fileURLToPath(new URL('../../../shared/data/drives/', import.meta.url));
 /** Times lie up to this far off the full second, ms. */
 const JITTER = 10;
-/** One publish with QoS 1 and its acknowledgement beside the payload, with headers of TCP and IPv4, bytes. */
+/** One publish with QoS 1 and its acknowledgement without the payload, with headers of TCP and IPv4, bytes. */
 const TRANSPORT = 115;
 const HOUR = 3_600_000;
 const BATCHES = [200, 1000] as const;

@@ -15,5 +15,5 @@ await runChecks({
   ...leaving,
   ...loadChecks(Number(process.argv[2] ?? 5)),
 });
-// What a failed check left open must not keep the machine running.
+// Open handles of a failed check must not keep the machine running.
 process.exit(0);

@@ -16,7 +16,7 @@ import { distributionFor } from '../tcu/distribution.ts';
 import { switchOn } from '../tcu/emulator.ts';
 import { platformNamed } from '../tcu/platforms.ts';
 
-/** The kernel's own time included, milliseconds; beside what is asked for, which a script may do for several readers. */
+/** Time with that of the kernel itself, milliseconds, in addition to the requested time of the script. */
 const LONGEST = 600_000;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

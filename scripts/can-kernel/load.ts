@@ -28,7 +28,7 @@ class Counter {
   };
 }
 
-/** What became of frames that came at a rate that a log says. */
+/** Outcome of frames at the rate of a log. */
 export interface Load {
   readonly sent: number;
   readonly received: number;
@@ -38,7 +38,7 @@ export interface Load {
   readonly dropped: number;
   /** Seconds that playing took. */
   readonly seconds: number;
-  /** Of the reader, seconds. */
+  /** Processor time of the reader, seconds. */
   readonly processor: number;
 }
 
@@ -85,7 +85,7 @@ export async function load(names: readonly string[], rate: number, seconds: numb
   return result;
 }
 
-/** As {@link load}, on so many buses of which vcan0 is there: none may be lost. Says what it took. */
+/** Like {@link load}, on this many buses, of which vcan0 exists: none may be lost. Prints the cost. */
 async function allOf(buses: number, rate: number, seconds: number): Promise<void> {
   const names = Array.from({ length: buses }, (_, i) => `vcan${i}`);
   for (const name of names.slice(1)) addInterface(name);

@@ -12,7 +12,7 @@ const RATE = 4000;
 const seconds = Number(process.argv[2] ?? 5);
 const names = ['vcan0', 'vcan1', 'vcan2', 'vcan3'];
 
-/** `program` says `ready`, reads until standard input ends, and says what it received and the processor time it took. */
+/** `program` prints `ready`, reads until standard input ends, and prints the received frames and its processor time. */
 async function others(program: string, ...args: readonly string[]): Promise<Load> {
   const child = spawn(program, [...args, ...names], { stdio: ['pipe', 'pipe', 'inherit'] });
   await once(child, 'spawn');

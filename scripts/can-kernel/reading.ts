@@ -1,4 +1,4 @@
-/** What can-utils put on a bus is what we read. */
+/** Frames that can-utils write on a bus are the frames that we read. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { filtersFor, passes } from '../../adapters/can/socketcan/index.ts';

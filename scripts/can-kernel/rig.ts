@@ -1,4 +1,4 @@
-/** What the checks have in common: interfaces, a bus that collects what it receives, and the count of outcomes. */
+/** Common part of the checks: interfaces, a bus that collects received frames, and the count of outcomes. */
 import { execFileSync, spawn } from 'node:child_process';
 import { SocketCan, type SocketCanOptions } from '../../adapters/can/socketcan/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
@@ -14,7 +14,7 @@ export interface Received {
   readonly data: string;
 }
 
-/** A check says by this that the kernel lacks what it needs. */
+/** Thrown by a check if the kernel lacks a required feature. */
 export class Skipped extends Error {}
 
 export function run(program: string, ...args: string[]): void {
@@ -51,7 +51,7 @@ export function addInterface(name: string, mtu = 72): void {
 
 export const clock = new SystemClock();
 
-/** What the check that runs has opened. */
+/** Open handles of the running check. */
 const opened: SocketCan[] = [];
 
 /** A SocketCan that keeps what it receives, each as text. */
@@ -78,7 +78,7 @@ export class Bus {
     return this.health.counts[name] ?? Number.NaN;
   }
 
-  /** Frames that somebody sent and this did not get, as the kernel says. */
+  /** Frames that were sent and not received here, by the kernel's count. */
   get dropped(): number {
     return droppedBy(this.can);
   }
@@ -114,7 +114,7 @@ export class Bus {
   }
 }
 
-/** Frames that did not come through, as the kernel says. */
+/** Lost frames, by the kernel's count. */
 export function droppedBy(can: SocketCan): number {
   const { counts } = can.health();
   return (counts['dropped'] ?? Number.NaN) + (counts['interfaceDropped'] ?? Number.NaN);

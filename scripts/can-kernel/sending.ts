@@ -1,11 +1,11 @@
-/** What we send is what can-utils read, and nothing is sent that was not asked for. */
+/** Frames that we send are the frames that can-utils read, and no other frame is sent. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { BIT_RATE_SWITCH, EXTENDED, FD, SENT } from '../../agent/ports.ts';
 import { addInterface, Bus, type Checks, ip, pass, run, tc, until } from './rig.ts';
 
-/** candump beside us: the frames that it sees, as it writes them into a log. */
+/** candump in parallel: the frames that it sees, in its log. */
 class Witness {
   readonly lines: string[] = [];
   readonly #program = spawn('candump', ['-L', 'vcan0'], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -21,7 +21,7 @@ import { defined } from '../../protocol/defined.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 
-/** The machine's clock, which is asked as ever, but what it says stands still between its steps. */
+/** The clock of the machine. Its time stands still between its steps. */
 class SteppedClock extends SystemClock {
   readonly #time = new ReplayClock();
 
@@ -49,12 +49,12 @@ class SteppedClock extends SystemClock {
     return 'ntp';
   }
 
-  /** Lets so many ms pass at once. */
+  /** Advances by this many ms at once. */
   advance(ms: number): void {
     this.#time.advanceTo(this.#time.now() + ms);
   }
 
-  /** Lets so many ms pass, ten at a time, and lets what waits for disk and broker go on in between. */
+  /** Advances by this many ms, ten at a time, and lets work for disk and broker continue in between. */
   async pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 10) {
       this.advance(10);
@@ -112,7 +112,7 @@ export class CountedCar {
   readonly #codec = new DbcCodec(this.#vehicle.databases);
   #receive: (batch: FrameBatch) => void = () => undefined;
   #stop: () => Promise<void> = async () => undefined;
-  /** What the car answers to a frame that commands its lamps. */
+  /** Answer of the car to a frame that commands its lamps. */
   #answer: NamedFrame | undefined;
   /** The simulated car, which takes all frames while it is there. */
   #simulation: SimulatedCar | undefined;
@@ -177,7 +177,7 @@ export class CountedCar {
     };
   }
 
-  /** Lets the simulated car be in the agent's car for so long, ms. */
+  /** Connects the simulated car to the agent for this time, ms. */
   async live(scenario: ScenarioName, ms: number, startAt = 0): Promise<void> {
     const simulation = await this.#simulate(scenario, startAt);
     await this.clock.pass(ms);
@@ -200,7 +200,7 @@ export class CountedCar {
     return simulation;
   }
 
-  /** A batch of so many frames, the n-th with these signals, others 0, as of now. */
+  /** A batch of this many frames, the n-th with these signals, others 0, with the present time. */
   frames(message: string, count: number, signals: (n: number) => Readonly<Record<string, number>>): FrameBatch {
     return this.#batch(Array.from({ length: count }, (_, n) => this.#codec.encode(message, signals(n))));
   }

@@ -63,7 +63,7 @@ async function count(folder: string): Promise<Counted> {
     await clock.pass(SECOND / 4);
     if (outcome !== 'Success') throw new Error(`the command ended as ${outcome}`);
   };
-  /** Gives a batch of so many frames; the files in which a function is called for each of them. */
+  /** Passes a batch of this many frames. Returns the files in which a function is called for each of them. */
   const frames = async (batch: FrameBatch): Promise<readonly string[]> => {
     await betweenTicks();
     await calls?.take();

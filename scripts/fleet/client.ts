@@ -16,14 +16,14 @@ import {
 
 export interface ClientOptions extends Omit<ConnectOptions, 'keepAlive'> {
   readonly host: string;
-  /** Of the nodes of the broker: each connection goes to the next one. */
+  /** Addresses of the broker's nodes: each connection uses the next one. */
   readonly ports: readonly number[];
   /** The node of the first connection. */
   readonly node?: number;
   readonly filter: string;
 }
 
-/** Seconds after which a broker ends a silent connection, and ms after which a client says something. */
+/** Seconds before a broker ends a silent connection, and ms before a client sends a ping. */
 const KEEP_ALIVE = 120;
 const SPEAK_AFTER = 80_000;
 /** Wait before the next attempt to connect, ms, half of it at random. */
@@ -38,7 +38,7 @@ export class BareClient {
   received = 0;
   sentBytes = 0;
   receivedBytes = 0;
-  /** What the broker refused, in words. */
+  /** Refusal of the broker, in words. */
   refused: string | undefined;
   protected readonly options: ClientOptions;
   #socket: Socket | undefined;

@@ -1,4 +1,4 @@
-/** What a process and all that it started take of the machine (proc(5)). */
+/** Cost of a process and all its children on the machine (proc(5)). */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Cost {
@@ -12,7 +12,7 @@ export interface Cost {
 const TICKS = 100;
 const PAGE = 4096;
 
-/** Of several of them together; 0 stands for none. */
+/** Sum of several of them. 0 means none. */
 export function costOf(...pids: readonly number[]): Cost {
   const all = new Map<number, readonly number[]>();
   for (const name of readdirSync('/proc')) {

@@ -10,16 +10,16 @@ import { BareCar, type BareCarOptions } from './car.ts';
 import { BareClient, type ClientOptions } from './client.ts';
 
 export interface CrowdOptions extends Pick<ClientOptions, 'host' | 'ports' | 'version'> {
-  /** Of the first car. */
+  /** Number of the first car. */
   readonly first: number;
   readonly cars: number;
   readonly drive: readonly Departure[];
   readonly speed: number;
-  /** Over so many ms the cars leave, one after the other. */
+  /** Time over which the cars depart, one after the other, ms. */
   readonly leaving: number;
 }
 
-/** Messages that the cars are to have sent so many ms after the first left. In some parts of a drive there are few. */
+/** Messages that the cars send within this time after the first departure, ms. Some parts of a drive have few. */
 export function dueAfter(
   elapsed: number,
   { cars, drive, speed, leaving }: Omit<CrowdOptions, 'host' | 'ports' | 'version'>,
@@ -33,12 +33,12 @@ export function dueAfter(
 export interface CrowdState {
   readonly connected: number;
   readonly connections: number;
-  /** Cars whose messages are all acknowledged. */
+  /** Cars with all messages acknowledged. */
   readonly arrived: number;
   readonly taken: number;
   readonly takenBytes: number;
   readonly repeated: number;
-  /** Of MQTT, both ways. */
+  /** Bytes of MQTT, both ways. */
   readonly bytes: number;
   readonly received: number;
   readonly refused: string | undefined;

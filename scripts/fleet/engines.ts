@@ -17,7 +17,7 @@ import { BareClient } from './client.ts';
 
 export interface FleetBroker {
   readonly version: Version;
-  /** Of its nodes, in one order; a node that does not run has the process 0. */
+  /** Processes of its nodes, in a constant order. A node that does not run has the process 0. */
   readonly ports: readonly number[];
   readonly pids: readonly number[];
   start(): Promise<void>;
@@ -41,7 +41,7 @@ export const brokers: Readonly<Record<string, () => FleetBroker>> = {
   },
 };
 
-/** Of three nodes. */
+/** Ports of three nodes. */
 export const clusters: Readonly<Record<string, () => FleetBroker>> = {
   nats: () => clustered(new NatsCluster(shippedBounds('nats.conf'))),
   rabbitmq: () => clustered(new RabbitCluster(shippedBounds('rabbitmq.conf'))),
@@ -243,7 +243,7 @@ export class FleetHub {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** What it said last. */
+  /** Its last output. */
   get said(): string {
     return this.#process?.output.trimEnd().split('\n').slice(-20).join('\n') ?? 'it does not run';
   }

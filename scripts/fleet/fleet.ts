@@ -1,4 +1,4 @@
-/** A fleet on hubs: drives, kills what can be killed, counts, and says what a message and a car cost. */
+/** A fleet on hubs: drives, kills processes, counts, and prints the cost of a message and of a car. */
 import { setTimeout as after } from 'node:timers/promises';
 import { defined } from '../../protocol/defined.ts';
 import { recordDrive } from '../scenarios/drive.ts';
@@ -27,7 +27,7 @@ const DATABASE_KILLED = 0.75;
 const HUB_AWAY = 3_000;
 const DATABASE_AWAY = 5_000;
 const NODE_AWAY = 5_000;
-/** No message came for so long: what is missing now is lost, ms. */
+/** Without a message for this time, missing messages count as lost, ms. */
 const SILENCE = 60_000;
 const MAX_CONNECTING_MS = 600_000;
 

@@ -1,4 +1,4 @@
-/** What the engines themselves cost with the same bytes: a broker whose receiver only acknowledges, and COPY into PostgreSQL. */
+/** Cost of the engines alone with the same bytes: a broker with an acknowledging receiver, and COPY into PostgreSQL. */
 import { dirname, join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { upFilter } from '../../protocol/topics.ts';
@@ -17,7 +17,7 @@ export interface BrokerFloor {
   readonly receiver: number;
 }
 
-/** As many messages a second as `cars` send, from fewer cars that drive faster, for so many seconds. */
+/** As many messages a second as `cars` send, from fewer cars that drive faster, for this many seconds. */
 export async function brokerFloor(
   broker: FleetBroker,
   { cars, speed, seconds, drive }: { cars: number; speed: number; seconds: number; drive: readonly Departure[] },

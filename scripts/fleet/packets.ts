@@ -41,7 +41,7 @@ export interface ConnectOptions {
   readonly clientId: string;
   /** Seconds. */
   readonly keepAlive: number;
-  /** Topic on which the broker says `offline`, retained, when the connection is lost. */
+  /** Topic of the will: the broker publishes `offline`, retained, when the connection is lost. */
   readonly will?: string;
 }
 

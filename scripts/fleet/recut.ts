@@ -1,4 +1,4 @@
-/** The telemetry of a drive in messages of so many readings each, as the car packs them. */
+/** Telemetry of a drive in messages of this many readings, packed like in a car. */
 import { deflate } from '../../assembly/deflate.ts';
 import { decodeMessage, encodeMessage } from '../../protocol/cbor/message.ts';
 import { type Reading, readingsFromTelemetry, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';

@@ -1,4 +1,4 @@
-/** What came of the messages of a fleet, by their bytes: all cars drive the same drive, and a number is in each message. */
+/** Stored messages of a fleet, by their bytes: all cars drive the same drive, and a number is in each message. */
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { readingsFromTelemetry } from '../../protocol/schema/telemetry.ts';
 import type { Departure } from '../scenarios/drive.ts';

@@ -11,12 +11,12 @@ export interface FleetOptions {
   readonly speed: number;
   /** A name of {@link brokers}, or `embedded`. */
   readonly broker: string;
-  /** Of the broker. */
+  /** Nodes of the broker. */
   readonly nodes: number;
   readonly database: 'postgresql' | 'sqlite';
   /** Hub and PostgreSQL are killed meanwhile. */
   readonly failures: boolean;
-  /** Cars send nothing but telemetry, so many readings in a message; absent: what the agent sends. */
+  /** Cars send telemetry only, with this many readings in a message. If omitted, the messages of the agent. */
   readonly readings?: number;
   readonly say: (text: string) => void;
 }
@@ -31,19 +31,19 @@ export interface FleetMoment {
   readonly taken: number;
 }
 
-/** What came of requests for Status. */
+/** Results of requests for Status. */
 export interface FleetAnswers {
   /** How long each took in the steady time, ms. */
   readonly answers: readonly number[];
   /** In the whole run: of cars that had not sent Status yet. */
   readonly unheard: number;
-  /** In the whole run: another hub answered than the one that was asked first. */
+  /** In the whole run: answers of another hub than the first one asked. */
   readonly elsewhere: number;
   /** In the whole run: no hub answered. */
   readonly failed: number;
 }
 
-/** What a fleet did, for {@link tableOf}. */
+/** Results of a fleet, for {@link tableOf}. */
 export interface FleetReport {
   readonly options: FleetOptions;
   readonly drive: readonly Departure[];

@@ -18,7 +18,7 @@ export interface FuzzPlan {
   readonly runs: number;
   /** Ends earlier after this many seconds. */
   readonly seconds?: number;
-  /** More inputs to start from, beside the target's own. */
+  /** Further inputs to start from, in addition to the target's own. */
   readonly extra?: readonly Uint8Array[];
 }
 
@@ -31,7 +31,7 @@ export interface Tally {
   slowestInput: number;
 }
 
-/** What went wrong, and with which input. */
+/** Failure, and its input. */
 interface Failure {
   readonly number: number;
   readonly reason: string;
@@ -43,7 +43,7 @@ export interface FuzzOutcome {
   readonly failure?: Failure;
 }
 
-/** What this thread has worked, ms: what else the machine does is not the parser's fault. */
+/** Processor time of this thread, ms: other work of the machine is not the parser's fault. */
 function cpuTime(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
@@ -54,7 +54,7 @@ function outside(): number {
   return process.memoryUsage().external;
 }
 
-/** Of inputs that were tried one after the other. */
+/** For inputs that were tried one after the other. */
 export function joined(one: Tally, other: Tally): Tally {
   const slower = other.slowest > one.slowest ? other : one;
   return {

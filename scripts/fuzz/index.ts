@@ -25,7 +25,7 @@ import type { FuzzTarget } from './target.ts';
 import { targets } from './targets/index.ts';
 import { watched } from './watch.ts';
 
-/** Of a larger seed file this much is taken. */
+/** Used part of a larger seed file. */
 const LARGEST_SEED = 32 * 1024;
 
 const { values: options, positionals } = read({

@@ -1,7 +1,7 @@
 /** Changes inputs the way files and lines break, and the way someone would who wants a parser to fail. */
 import type { Random } from './random.ts';
 
-/** What an input is made of. */
+/** Pieces of an input. */
 export interface Material {
   readonly seeds: readonly Uint8Array[];
   readonly words: readonly Uint8Array[];

@@ -4,7 +4,7 @@ export interface FuzzTarget {
   readonly name: string;
   /** Inputs that the parser accepts, small; what is tried is made of them. Equal at every call. */
   seeds(): Iterable<Uint8Array>;
-  /** Words of the format beside those in the seeds. */
+  /** Words of the format, in addition to those in the seeds. */
   readonly words?: readonly string[];
   /**
    * Makes checksums and lengths right again, so that what was changed comes past them; used for every other input.

@@ -4,7 +4,7 @@ import { campaign, type FuzzPlan } from './campaign.ts';
 import type { FuzzTarget } from './target.ts';
 
 export interface WorkerTask {
-  /** Module whose `targets` are the table. */
+  /** Module with the table of `targets`. */
   readonly table: string;
   readonly name: string;
   readonly plan: FuzzPlan;

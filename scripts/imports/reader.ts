@@ -1,7 +1,7 @@
 /** The imports of a source file, as its syntax tree has them: values, types, exports from a file, and imports at run time. */
 import { parseSync, Visitor } from 'rolldown/utils';
 
-/** Specifiers in a file. `undefined`: an import at run time whose path is computed. */
+/** Specifiers in a file. `undefined`: an import at run time with a computed path. */
 export function importsOf(path: string, text: string): readonly (string | undefined)[] {
   const { module, program, errors } = parseSync(path, text);
   if (errors.length > 0) throw new Error(`${path} cannot be parsed: ${errors[0]?.message}`);

@@ -15,7 +15,7 @@ interface Location {
   readonly end: Position;
 }
 
-/** Of `@stryker-mutator/api`. */
+/** Part of `@stryker-mutator/api`. */
 export interface StrykerMutant {
   readonly id: string;
   readonly fileName: string;
@@ -46,7 +46,7 @@ const PROGRAM = `
   await liveThrough(Number(process.argv[2]));
 `;
 const root = resolve(import.meta.dirname, '../..');
-/** Of the logger that Stryker passes on, what its instrumenter uses. */
+/** Part of Stryker's logger that its instrumenter uses. */
 const logger = { isDebugEnabled: () => false, debug: () => undefined, info: () => undefined, warn: console.warn };
 
 /** A larger draw by the same seed begins with the same mutants. */

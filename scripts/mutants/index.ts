@@ -51,7 +51,7 @@ const BASE = 8;
 const MOST = 10_000;
 /** A world that takes longer does not end, ms. */
 const HANGS = 120_000;
-/** Time beside that of one mutant that a run needs to decide on at least one, ms: worlds without a defect, one that hangs. */
+/** Additional time of a run to decide on at least one mutant, ms: worlds without a defect, and one that hangs. */
 const SPARE = 180_000;
 
 /**
@@ -140,7 +140,7 @@ function titleOf({ place, fileName, mutatorName, replacement, location: { start 
   return `${place} ${at} ${mutatorName}: ${replacement.replaceAll(/\s+/g, ' ').slice(0, 120)}`;
 }
 
-/** Of this draw with these sources: seed and files decide which mutant has which place. */
+/** Ledger of this draw with these sources: seed and files determine the place of each mutant. */
 function openLedger(): SeedLedger {
   const sources = values.file.map((path) => [path, readFileSync(resolve(root, path), 'utf8')]);
   const digest = createHash('sha256')

@@ -63,7 +63,7 @@ export function cloneChecks(scratch: string): readonly LibraryCheck[] {
     return spawnSync('sh', ['-c', commands], { cwd: clone, encoding: 'utf8', env, timeout: 600_000 });
   }
 
-  /** Installs the tarball of the clone into an empty project, whose program imports it. */
+  /** Installs the tarball of the clone into an empty project with a program that imports it. */
   async function imports(): Promise<void> {
     const project = join(scratch, 'project');
     rmSync(project, { recursive: true, force: true });

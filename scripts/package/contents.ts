@@ -1,4 +1,4 @@
-/** Everything that the package for Debian installs, beside the executable. */
+/** Everything that the package for Debian installs in addition to the executable. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';

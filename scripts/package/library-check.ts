@@ -1,4 +1,4 @@
-/** What the trials of the package for npm are made of: sentences, and commands that a user types. */
+/** Parts of the trials of the package for npm: sentences, and commands that a user types. */
 import assert from 'node:assert/strict';
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';

@@ -17,7 +17,7 @@ import { releaseChecks } from './release-trial.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Pages whose examples are programs. */
+/** Pages with programs as examples. */
 const PAGES = ['embedding', 'receiving'];
 /** Lines of Node that the package promises to run on. */
 const NODES = ['22', '24', '26'];

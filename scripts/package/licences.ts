@@ -1,4 +1,4 @@
-/** What Debian calls the copyright file: our licence, and those of all that is in the executable, or in the bundle. */
+/** Copyright file for Debian: our licence, and those of all contents of the executable or the bundle. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

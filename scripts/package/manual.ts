@@ -73,7 +73,7 @@ export function summaryOf(command: Command): string {
   return command.summary() || first.replace(/\.$/, '');
 }
 
-/** What a command adds behind its help: examples. */
+/** Examples of a command after its help. */
 function textAfterHelp(command: Command): string {
   let whole = '';
   const before = command.configureOutput();

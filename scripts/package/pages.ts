@@ -18,7 +18,7 @@ export function pagePlaces(root: string): ReadonlyMap<string, string> {
   ]);
 }
 
-/** What a page says of the folder in which npx works. */
+/** Sentence of a page about the folder in which npx works. */
 const ABOUT_NPX =
   /\s(?:Type\sall\scommands\sof\sthis\spage|Work)\sin\sthe\sproject's\sfolder,\swhere\snpx\sfinds\s`vigie`\./g;
 

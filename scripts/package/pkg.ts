@@ -15,7 +15,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 export interface PkgJob {
   readonly script: string;
-  /** Files that Node takes in beside the script, by the names of the assets. */
+  /** Files that Node adds to the script, by the names of the assets. */
   readonly assets: Readonly<Record<string, string>>;
   /** Node's executable for the unit, its version, and the command line that runs it on this machine. */
   readonly node: string;

@@ -20,7 +20,7 @@ export type ProgramKind = 'executable' | 'script';
 /** A program that is bundled. */
 export interface BundledProgram {
   readonly script: string;
-  /** Files that belong into the executable beside the script, by the name of the asset. */
+  /** Files of the executable in addition to the script, by the name of the asset. */
   readonly assets: Readonly<Record<string, string>>;
 }
 
@@ -135,7 +135,7 @@ class Carrier {
       : "import { getRawAsset } from 'node:sea'; export const bytesOf = (name) => new Uint8Array(getRawAsset(name));";
   }
 
-  /** What the reader takes. */
+  /** Input of the reader. */
   pack(name: string, contents: Uint8Array): string {
     const params = { [constants.BROTLI_PARAM_SIZE_HINT]: contents.length };
     const packed = brotliCompressSync(contents, { params });

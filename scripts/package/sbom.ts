@@ -1,4 +1,4 @@
-/** What a package consists of, as a software bill of materials in CycloneDX 1.6 (ECMA-424). */
+/** Software bill of materials of a package in CycloneDX 1.6 (ECMA-424). */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type LockedPackage, lockedPackages, programPlaces } from './licences.ts
 import { packageFolder } from './registry.ts';
 import type { PackageTarget } from './targets.ts';
 
-/** Name of the file in the package for Debian, and beside the documents of a program (`vigie --sbom` prints it). */
+/** Name of the file in the package for Debian, and next to the documents of a program (`vigie --sbom` prints it). */
 export const SBOM_FILE = 'sbom.cdx.json';
 
 /** A form in which the program is shipped. */
@@ -86,7 +86,7 @@ function licensesOf(license: string | undefined): Models.LicenseRepository {
   return new Models.LicenseRepository([one ?? several ?? new Models.NamedLicense(license)]);
 }
 
-/** The carried Node, with the libraries inside it whose versions its headers state. */
+/** The carried Node, with its libraries at the versions in its headers. */
 function addNode(bom: Models.Bom, root: Models.Component, { node }: PackageTarget): void {
   const component = new Models.Component(Enums.ComponentType.Platform, 'Node.js', {
     bomRef: 'node',

@@ -1,4 +1,4 @@
-/** The end of support of the Node that each executable carries, and what docs/packaging.md says about it. */
+/** End of support of the Node in each executable, and its text in docs/packaging.md. */
 import { supportEnd } from '../../assembly/node-lines.ts';
 import type { PackageTarget } from './targets.ts';
 

@@ -6,7 +6,7 @@ import { type PackageTarget, targets } from './targets.ts';
 
 export const PAGE = 'docs/packaging.md';
 
-/** What was made for one architecture, with its sizes in bytes. */
+/** Files made for one architecture, with their sizes in bytes. */
 export interface MadeExecutable {
   readonly executable: number;
   readonly debian: number;

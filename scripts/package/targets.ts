@@ -10,7 +10,7 @@ export interface PackageTarget {
   readonly language: string;
   /** Options that its Node always runs with; one of version 20 takes none from inside an executable. */
   readonly options: readonly string[];
-  /** Whether its Node (20.12 or newer) takes files beside the script into an executable, as assets. */
+  /** Whether its Node (20.12 or newer) adds files to an executable as assets. */
   readonly assets: boolean;
   /** `process.arch` of its Node. */
   readonly arch: 'arm' | 'arm64' | 'x64';
@@ -19,7 +19,7 @@ export interface PackageTarget {
   /** Emulator of Debian's qemu-user-static, and where Debian's cross packages have the C library for it. */
   readonly emulator: string;
   readonly sysroot: string;
-  /** Debian packages of this machine with which programs for it run here, beside qemu-user-static. */
+  /** Debian packages of this machine for running its programs here, in addition to qemu-user-static. */
   readonly libraries: readonly string[];
   /** Machine code in npm packages: koffi's by package, serialport's by file. */
   readonly koffi: { readonly package: string; readonly file: string };

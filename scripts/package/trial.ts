@@ -36,7 +36,7 @@ const tools = ['debootstrap', 'lintian', 'bash', 'zsh', 'fish'];
 const packages: string[] = [];
 let [passed, failed] = [0, 0];
 
-/** What is done in the fresh system, line by line. */
+/** Steps in the fresh system, line by line. */
 const trial = `set -e
 dpkg -i /tmp/vigie.deb
 test "$(stat -c '%G %a' /etc/vigie)" = 'vigie 750'

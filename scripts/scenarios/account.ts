@@ -23,7 +23,7 @@ interface Missing {
 export class Account {
   deliveries = 0;
   received = 0;
-  /** What is wrong, in words. */
+  /** Faults, in words. */
   readonly faults: string[] = [];
   readonly gaps: Gap[] = [];
   readonly #put = new Map<string, Put>();

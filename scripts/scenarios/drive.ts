@@ -28,7 +28,7 @@ export interface AgentDriveOptions extends Pick<AgentPorts, 'link' | 'store' | '
 
 export interface AgentDrive {
   readonly agent: Agent;
-  /** The car says nothing more. */
+  /** The car sends nothing more. */
   park(): Promise<void>;
 }
 

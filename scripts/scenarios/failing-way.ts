@@ -27,7 +27,7 @@ export interface SoakOptions {
   readonly speed: number;
   /** Mean ms of car time from one trouble to the next. */
   readonly every: number;
-  /** When the link is away so long that the outbox overflows, ms of car time since `from`. */
+  /** Time at which the link is away long enough for the outbox to overflow, ms of car time since `from`. */
   readonly outage: { readonly at: number; readonly lasts: number };
   /** Bound of the outbox, bytes. */
   readonly limit: number;
@@ -41,7 +41,7 @@ export interface SoakProgress {
   readonly elapsed: number;
   readonly published: number;
   readonly waiting: number;
-  /** What the process holds after collecting garbage, bytes; 0 when it cannot (node --expose-gc). */
+  /** Memory of the process after collecting garbage, bytes. 0 if that is not possible (node --expose-gc). */
   readonly memory: number;
 }
 

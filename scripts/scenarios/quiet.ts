@@ -8,7 +8,7 @@ import { QuietUnit } from '../../test/rig/quiet-unit.ts';
 import { Strace, type SystemCall, wakeUpsOf } from '../../test/rig/strace.ts';
 import type { RunnableScenario } from './scenario.ts';
 
-/** Calls a minute that a sleeping unit may make beside the keep-alive. */
+/** Allowed calls a minute of a sleeping unit, in addition to the keep-alive. */
 const MOST = 30;
 const MINUTE = 60;
 /**

@@ -1,4 +1,4 @@
-/** What stands for a number or a name on the command line. */
+/** Value of an option on the command line. */
 type Value = number | string;
 
 /** Something that happens to an agent, or to many, for minutes or hours; `scripts/scenarios/index.ts` runs it. */

@@ -1,4 +1,4 @@
-/** What goes wrong on the way during a soak, and when: the same for the same seed. */
+/** Troubles on the way during a soak, and their times: the same for the same seed. */
 import { Random } from '../fuzz/random.ts';
 
 /** Times are ms of car time since the soak began. */
@@ -19,7 +19,7 @@ export interface TroubleOptions {
   readonly length: number;
   /** Mean time from one to the next. */
   readonly every: number;
-  /** A tunnel so long that the outbox overflows. */
+  /** A tunnel that is long enough for the outbox to overflow. */
   readonly outage: { readonly at: number; readonly lasts: number };
 }
 

@@ -28,7 +28,7 @@ const STEP = 1_000;
 const MOST_WAITING = 50;
 /** A command ends within this car time, ms. */
 const COMMAND = 2 * 60_000;
-/** What may be held more at the last line than at the second, as a share of it. */
+/** Allowed growth of memory from the second line to the last, as a share. */
 const FLAT = 0.02;
 
 /** Bytes at one moment. */
@@ -116,7 +116,7 @@ async function pass(car: CountedCar, ms: number): Promise<void> {
 async function holding(records: string): Promise<WeekMemory> {
   if (globalThis.gc === undefined) throw new Error('run it with node --expose-gc');
   const vitals = processVitals();
-  // What waited for the disk or the broker is done, and what finalizers let go of goes with the second collection.
+  // Work for the disk and the broker is done, and the second collection frees what finalizers released.
   for (let time = 0; time < 2; time++) {
     await until(500);
     globalThis.gc();
@@ -127,14 +127,14 @@ async function holding(records: string): Promise<WeekMemory> {
   return { heap: heapUsed, external, private: vitals().privateBytes ?? Number.NaN, disk };
 }
 
-/** What became of commands that were not carried out, in words; the lamps may be off already. */
+/** Outcomes of commands that were not carried out, in words. The lamps may be off already. */
 export function disobeyed(outcomes: ReadonlyMap<string, number>): readonly string[] {
   return [...outcomes]
     .filter(([outcome]) => outcome !== 'Success' && outcome !== 'AlreadyDone')
     .map(([outcome, count]) => `${count} of the commands ended as ${outcome}`);
 }
 
-/** What grows, in words: the last line beside the second; until the first, buffers fill. */
+/** Growing quantities, in words: the last line against the second. Until the first line, buffers fill. */
 export function growth(held: readonly WeekMemory[]): readonly string[] {
   const [first, second] = held;
   const last = held.at(-1);

@@ -42,7 +42,7 @@ export class Cloud {
     this.#signer = signer;
   }
 
-  /** Makes the key that commands are signed with, and the trust file beside it. */
+  /** Makes the key for signing commands, and its trust file. */
   static async makeKey(folder: string): Promise<void> {
     await generateKey(folder, KEY, { algorithm: 'ES256', kinds: ['Doors'] });
   }
@@ -79,7 +79,7 @@ export class Cloud {
     });
   }
 
-  /** States told of a command, from the `from`-th message on. */
+  /** Reported states of a command, from the `from`-th message on. */
   states({ id }: SentOrder, from = 0): readonly string[] {
     return this.received
       .slice(from)

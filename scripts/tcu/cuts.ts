@@ -1,4 +1,4 @@
-/** Power cuts at chosen moments; the cloud, which keeps its power, says what was lost. */
+/** Power cuts at chosen times. The cloud, which keeps its power, reports lost messages. */
 import assert from 'node:assert/strict';
 import type { Cloud, SentOrder } from './cloud.ts';
 import type { Disks } from './disks.ts';
@@ -6,13 +6,13 @@ import { Machine } from './machine.ts';
 import type { Platform } from './platforms.ts';
 import { ACTUATION } from './scenario.ts';
 
-/** What the cloud has heard of the command when the power goes: each in turn. */
+/** State of the command at the cloud at the time of the cut: each in turn. */
 const moments = ['Accepted', 'SentToVehicle', 'Success', 'readings after it'] as const;
 
 /** Messages after a result until the power goes, at the last of the moments. */
 const FURTHER = 3;
 
-/** What the agent says when it has reached its broker. */
+/** Output of the agent when it has reached its broker. */
 export const LINK_UP: RegExp = /"event":"link\.up"/;
 
 export interface Site {
@@ -49,7 +49,7 @@ export async function cutPower(site: Site, count: number, tell: (words: string) 
   assert.equal(sequences.boots.size, count + 1);
 }
 
-/** A unit whose agent is connected. */
+/** A unit with a connected agent. */
 export async function bootAgent({ platform, disks, cloud, port }: Site): Promise<Machine> {
   const machine = await Machine.boot(platform, disks);
   cloud.heard = () => machine.nudge();

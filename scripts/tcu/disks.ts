@@ -1,4 +1,4 @@
-/** What an emulated unit boots from: a kernel, a first memory disk, the system's disk and an empty one for data. */
+/** Disks of an emulated unit: a kernel, a first memory disk, the system's disk and an empty one for data. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -191,5 +191,5 @@ export function makeCar(folder: string, trust: string): void {
   writeFileSync(join(folder, 'drive.log'), lines.join(''));
 }
 
-/** What the drive log says, in hundredths of km/h, a second each: slow enough to unlock the doors. */
+/** Speed of the drive log, in hundredths of km/h, a second each: slow enough to unlock the doors. */
 export const speeds: readonly number[] = [0, 125, 250, 375, 500, 475, 350, 225, 100, 50];

@@ -8,7 +8,7 @@ import type { Platform } from './platforms.ts';
 /** Where what was fetched is kept. */
 export const cache: string = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'vigie', 'tcu');
 
-/** What runs on the unit beside the agent: a shell, CAN programs and ISO-TP, a broker, and libraries for Node. */
+/** Programs of the unit besides the agent: a shell, CAN programs and ISO-TP, a broker, and libraries for Node. */
 const programs = ['busybox-static', 'can-utils', 'mosquitto', 'libstdc++6', 'libatomic1'];
 
 export interface LinuxDistribution {

@@ -7,7 +7,7 @@ export interface EmulatedMachine {
   readonly kernel: string;
   /** The initial memory disk. */
   readonly memoryDisk: string;
-  /** Further parameters of the kernel, beside those of the board. */
+  /** Further parameters of the kernel, in addition to those of the board. */
   readonly told: string;
   /** Further arguments of the emulator: disks, networks, views of files. */
   readonly devices: readonly string[];

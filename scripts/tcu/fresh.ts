@@ -1,4 +1,4 @@
-/** What the commands of docs/packaging.md lead to in a fresh Debian: a sentence for each step, in order. */
+/** Results of the commands of docs/packaging.md in a fresh Debian: a sentence for each step, in order. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ function typedLines(broker: string): readonly string[] {
   return lines.map((line) => line.trim().replace(BROKER, broker).replace('_amd64', '_*'));
 }
 
-/** The package with a higher version and another example configuration, beside it. */
+/** The package with a higher version and another example configuration. */
 export function newerPackage(folder: string, deb: string): string {
   const [content, newer] = [join(folder, 'content'), join(folder, NEWER)];
   execFileSync('dpkg-deb', ['--raw-extract', deb, content]);

@@ -62,7 +62,7 @@ if (
 } else {
   for (const name of wanted) await check(`${name}: the test`, () => inFolder(name));
   console.log(`${passed} passed, ${failed} failed, 0 skipped`);
-  // What a failed check left running must not keep this process.
+  // Running children of a failed check must not keep this process.
   process.exit(failed === 0 ? 0 : 1);
 }
 

@@ -21,12 +21,12 @@ export function writeLoad(folder: string, rate: number, seconds: number): void {
   writeFileSync(join(folder, 'load.frames'), frames.map((frame) => `${frame}\n`).join(''));
 }
 
-/** What became of the frames of all buses. */
+/** Outcome of the frames of all buses. */
 export interface Outcome {
   readonly sent: number;
   /** As the agent counts them. */
   readonly read: number;
-  /** As the kernel counts them, told by the agent. */
+  /** By the kernel's count, reported by the agent. */
   readonly dropped: number;
   /** Seconds that the players took. */
   readonly lasted: number;

@@ -1,4 +1,4 @@
-/** An emulated unit that is switched on, told what to do over its console, and switched off at any moment. */
+/** An emulated unit that is switched on, controlled over its console, and switched off at any time. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -48,7 +48,7 @@ export class Machine {
       told: 'net.ifnames=0 systemd.show_status=no',
       devices: [
         ...disk(disks.system, 'system', disks.writable === true ? 'cache=writeback' : 'readonly=on'),
-        // What the unit has flushed is with this machine's kernel then, which outlives the emulator.
+        // Flushed data of the unit are in this machine's kernel then, which outlives the emulator.
         ...disk(disks.data, 'data', 'cache=writeback'),
         '-netdev',
         `user,id=net${net}`,
@@ -80,7 +80,7 @@ export class Machine {
     });
   }
 
-  /** Resolves with what `find` gives as soon as it gives something; it is asked again whenever the unit says something. */
+  /** Resolves with the result of `find` as soon as it has one. It is called again after each output of the unit. */
   async until<T>(what: string, find: () => T | undefined, patience = PATIENCE): Promise<T> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {

@@ -1,4 +1,4 @@
-/** What the unit must do on a real bus with a broker beside it: a sentence for each, in order. */
+/** Required behaviour of the unit on a real bus with a broker: a sentence for each, in order. */
 import assert from 'node:assert/strict';
 import { upTopic } from '../../protocol/topics.ts';
 import { type Cloud, VIN } from './cloud.ts';
@@ -16,7 +16,7 @@ interface Series {
 /** Checks by the sentence that they make true, in order. */
 export type UnitScenario = Readonly<Record<string, (machine: Machine, cloud: Cloud) => Promise<void>>>;
 
-/** Every value told of a path as a reading, from the `from`-th message on. */
+/** All reported values of a path, from the `from`-th message on. */
 export function readings(cloud: Cloud, path: string, from = 0): readonly unknown[] {
   return cloud.received
     .slice(from)

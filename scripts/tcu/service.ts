@@ -1,11 +1,11 @@
-/** What the service must do under systemd itself: a sentence for each, in order. */
+/** Required behaviour of the service under systemd itself: a sentence for each, in order. */
 import assert from 'node:assert/strict';
 import { upTopic } from '../../protocol/topics.ts';
 import { type Cloud, VIN } from './cloud.ts';
 import type { Machine } from './machine.ts';
 import { readings, type UnitScenario } from './scenario.ts';
 
-/** What the agent says on standard output when it is the whole agent again. */
+/** Output of the agent when it is the whole agent again. */
 export const READY: RegExp = /^vigie: ready: /;
 /** Exposure at most, of 10 (issue 9). */
 const EXPOSED = 2;

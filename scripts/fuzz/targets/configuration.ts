@@ -1,4 +1,4 @@
-/** What people write in YAML: vehicle profiles and the configuration. */
+/** YAML of people: vehicle profiles and the configuration. */
 import { readFileSync } from 'node:fs';
 import { loadConfiguration } from '../../../config/configuration.ts';
 import { loadProfile } from '../../../config/profile.ts';

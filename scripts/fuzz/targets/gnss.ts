@@ -1,4 +1,4 @@
-/** What receivers and gpsd send. A recording must read the same however its bytes come in pieces. */
+/** Output of receivers and gpsd. A recording must read the same however its bytes are split. */
 import { type Fix, type FixParser, GpsdParser, NmeaParser } from '../../../adapters/gnss/index.ts';
 import { sirfFrame, told } from '../../../test/adapters/gnss/sentences.ts';
 import { eoe, older, pvt, sol, timeGps, ubxFrame } from '../../../test/adapters/gnss/ubx-writer.ts';

@@ -44,7 +44,7 @@ const words = [
   '64@1-',
 ];
 
-/** Messages whose identifier a frame can have: readers of logs refuse other frames. */
+/** Messages with an identifier that a frame can have: readers of logs refuse other frames. */
 function framed({ messages }: Database): readonly DbcMessage[] {
   return messages.filter(({ onBus }) => onBus).slice(0, 20);
 }

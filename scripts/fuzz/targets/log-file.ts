@@ -25,7 +25,7 @@ export const logFile: FuzzTarget = {
   run: read,
 };
 
-/** Compressed after the change in half of the inputs, so that both the unpacking and what it gives are tried. */
+/** Compressed after the change in half of the inputs, so that both the unpacking and its output are tried. */
 export const logGzip: FuzzTarget = {
   name: 'log-gzip',
   seeds: () => [...anyLog(), ...anyLog().map((bytes) => gzipSync(bytes)), gzipSync(candump().repeat(20))],

@@ -134,15 +134,15 @@ const words: Readonly<Record<BytesFormat, readonly string[]>> = {
   pcapng: ['\n\r\r\n', 'M<+\u001a', '\u0001\0\0\0', '\u0006\0\0\0', '\u0003\0\0\0', '\t\0\u0001\0', 'H\0\0\0'],
 };
 
-/** What a log came to. */
+/** Result of a log. */
 interface Read {
   readonly frames: number;
   readonly faults: number;
-  /** Of every frame, all columns. */
+  /** All columns of every frame. */
   readonly digest: number;
 }
 
-/** Reads a log whose bytes come in pieces that end at `cuts`, ascending. */
+/** Reads a log with its bytes split at `cuts`, ascending. */
 function read(format: BytesFormat, head: Head, input: Uint8Array, cuts: readonly number[]): Read {
   const recording = new Recording('fuzz');
   const parser = (readers.get(format) as BytesReader).create(recording, head);

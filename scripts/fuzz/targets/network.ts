@@ -1,4 +1,4 @@
-/** What peers send over a network: requests to the HTTP interface, packets of a broker, answers of receivers, EST. */
+/** Bytes of network peers: requests to the HTTP interface, packets of a broker, answers of receivers, EST. */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Addresses } from '../../../adapters/callbacks/addresses.ts';
@@ -215,7 +215,7 @@ const CERTIFICATES = [
   'MoqnYF9n7SzDUHCwoKfXN47pn/bidJm4MQA=',
 ].join('');
 
-/** What a car asks the hub to certify (PKCS #10). */
+/** Request of a car for a certificate (PKCS #10). */
 export const estRequest: FuzzTarget = {
   name: 'est-request',
   seeds: () => [new Uint8Array(Buffer.from(REQUEST, 'base64'))],
@@ -225,7 +225,7 @@ export const estRequest: FuzzTarget = {
   },
 };
 
-/** What a hub answers a car: certificates in PKCS #7, in base64. */
+/** Answer of a hub to a car: certificates in PKCS #7, in base64. */
 export const estAnswer: FuzzTarget = {
   name: 'est-answer',
   seeds: () => texts(CERTIFICATES),

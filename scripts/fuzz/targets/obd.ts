@@ -1,4 +1,4 @@
-/** What adapters print, what ECUs answer, and the signal sets that say what it means. */
+/** Output of adapters, answers of ECUs, and the signal sets that decode them. */
 import {
   calibrationIdentifications,
   calibrationVerificationNumbers,
@@ -160,7 +160,7 @@ export const isotp: FuzzTarget = {
   },
 };
 
-/** What ECUs answer to the services of the standard. */
+/** Answers of ECUs to the services of the standard. */
 export const services: FuzzTarget = {
   name: 'obd-services',
   seeds: () =>

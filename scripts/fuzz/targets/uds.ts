@@ -1,4 +1,4 @@
-/** What a control unit answers while it is to carry out a command (ISO 14229-1). */
+/** Answers of a control unit during a command (ISO 14229-1). */
 
 import { VirtualClock } from '../../../adapters/clock/virtual.ts';
 import type { DiagnosticRequest } from '../../../adapters/obd/requester.ts';
@@ -23,7 +23,7 @@ const commands: UdsCommands = {
 };
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Answers, each behind its length; none: it says nothing. True when the command came to its end. */
+/** Answers, each after its length; an empty one is silence. True if the command came to its end. */
 async function carryOut(input: Uint8Array): Promise<boolean> {
   const clock = new VirtualClock();
   let at = 0;

@@ -1,4 +1,4 @@
-/** The address that modules of the executable have: that of the executable, so that what is beside them is beside it. */
+/** Address of the modules in the executable: that of the executable, so that relative paths work. */
 import { pathToFileURL } from 'node:url';
 
 export const moduleAddress: string = pathToFileURL(process.execPath).href;

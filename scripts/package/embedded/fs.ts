@@ -33,7 +33,7 @@ export const accessSync: typeof fs.accessSync = (path, mode) => {
   if (files[placeOf(path)] === undefined || mode !== fs.constants.R_OK) fs.accessSync(path, mode);
 };
 
-/** Of a carried file or folder: what kind it is, how long, and that everybody may read it. */
+/** Facts of a carried file or folder: its kind and length, and that everybody may read it. */
 class CarriedStats {
   readonly mode = 0o444;
   readonly size: number;

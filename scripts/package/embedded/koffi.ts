@@ -1,4 +1,4 @@
-/** Stands in for koffi's own `static.js`, which is asked first for its machine code. */
+/** Replaces koffi's own `static.js`, which is the first source of its machine code. */
 import { packed } from 'vigie:koffi';
 import { loadNative } from './native.ts';
 

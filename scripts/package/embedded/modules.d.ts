@@ -1,10 +1,10 @@
-/** What `program.ts` puts into the executable beside the program, each file in brotli, unpacked when it is asked for. */
+/** Files that `program.ts` adds to the executable, each in brotli, unpacked on use. */
 declare module 'vigie:carried' {
   /** The brotli of a file: the asset of that name, or in a Node without assets the base64 itself. */
   export function bytesOf(packed: string): Uint8Array;
 }
 declare module 'vigie:files' {
-  /** What `bytesOf` takes, by the path below the folder in which the executable lies. */
+  /** Arguments of `bytesOf`, by the path below the folder of the executable. */
   export const files: Readonly<Record<string, string>>;
 }
 declare module 'vigie:koffi' {

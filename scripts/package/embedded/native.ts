@@ -40,7 +40,7 @@ function loadFrom(place: string, name: string, code: Uint8Array): unknown {
     process.dlopen(module, file);
     return module.exports;
   } finally {
-    // What is mapped stays mapped.
+    // A mapping stays.
     rmSync(folder, { recursive: true, force: true });
   }
 }
