@@ -45,8 +45,8 @@ interface MinimalOptions {
 }
 
 /**
- * What is left of the agent when it does not stay up: no source, no Status, no recorder. It is connected, says why it
- * is so, empties the outbox, and takes the commands that may mend it; every other is answered with a failure.
+ * Rest of an agent that keeps crashing: no source, no Status, no recorder. It is connected, reports why it
+ * runs so, empties the outbox, and accepts the commands that may mend it; it answers every other with a failure.
  */
 export class MinimalAgent implements LinkEvents {
   readonly #ports: MinimalPorts;

@@ -1,5 +1,5 @@
 /**
- * What the core needs of the world. Each port is named by what it can do and has one or two methods; adapters
+ * Ports of the core to the outside. Each port is named by its ability and has one or two methods; adapters
  * implement them and `assembly/` passes them in, so that two agents fit in one process and tests bring their own.
  */
 import type { Body, BodyKind } from '../protocol/schema/message.ts';
@@ -133,7 +133,7 @@ export interface ReadingSink {
 }
 
 /**
- * What the frames of one batch say, as columns: nothing is called or allocated per value. `i` counts the frames that
+ * Values in the frames of one batch, as columns: nothing is called or allocated per value. `i` counts the frames that
  * carry wanted signals, in the order of the batch.
  */
 export interface BatchReadings {

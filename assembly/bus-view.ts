@@ -1,6 +1,6 @@
 /**
- * What `/vigie/v1/bus` says of a running car. Loaded when somebody follows for the first time; listens to frames only
- * while somebody follows.
+ * Content of `/vigie/v1/bus` for a running car. Loaded for the first viewer; receives frames only
+ * while there are viewers.
  *
  * Frames bypass Status, and so the privacy that is applied there: here all of them are hidden unless the car says now that
  * the driver hides nothing. A car that was declared stolen is no exception.

@@ -24,7 +24,7 @@ import { signalsOf } from './vehicle.ts';
 import { version } from './version.ts';
 import { namesOf } from './view.ts';
 
-/** What the agent of a car is built of. */
+/** Parts of the agent of a car. */
 interface CarAgentParts {
   readonly records: OpenRecords;
   readonly keys: TrustStore;

@@ -65,8 +65,8 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   teardowns.unshift(async () => {
     for (const end of sources) await quietly(end, log);
   });
-  // What is held is given back while the state of its command is kept, and before its bus goes. First the agent: a
-  // command under way must keep the state it has on disk, whatever its source does now.
+  // Held controls are returned while the state of their command is kept, before their bus closes. First the agent: a
+  // running command must keep its state on disk, whatever its source does now.
   teardowns.unshift(() => Promise.all([agent.stop(options.stopTimer), actuation.stop()]));
   options.built?.(agent);
   agent.start();

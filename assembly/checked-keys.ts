@@ -6,7 +6,7 @@ import { VigieError } from '../protocol/errors.ts';
 import { channelsOf } from './callback-channels.ts';
 
 /**
- * What is wrong with the contents of the files of keys that a configuration names. Where such a file cannot be read, the
+ * Faults of the contents of the key files in a configuration. If such a file cannot be read, the
  * configuration has that finding itself.
  * @param severity `warning` for an agent that runs without them until they are fixed
  */

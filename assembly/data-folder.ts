@@ -12,7 +12,7 @@ interface FolderEntry {
   /** A document has two generations, of which one is enough. */
   readonly kind: 'document' | 'file' | 'folder';
   /**
-   * Whose folder must have it after a finished first start: that of every agent, that of `vigie run` alone, or no one's,
+   * Owner of the folder that must have it after a finished first start: every agent, `vigie run` alone, or none,
    * because it comes and goes or is made again without a loss.
    */
   readonly required: 'agent' | 'run' | 'no';
@@ -118,8 +118,8 @@ export function hasRecords(names: readonly string[]): boolean {
 }
 
 /**
- * What is missing in a folder in which a first start has finished, in the order of {@link folderEntries}; nothing for a new
- * folder. `program`: whose folder it is.
+ * Missing entries of a folder with a finished first start, in the order of {@link folderEntries}; none for a new
+ * folder. `program`: owner of the folder.
  * @throws VigieError `store.unreadable` when the disk does not return the names in it
  */
 export function missingEntries(

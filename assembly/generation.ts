@@ -76,8 +76,8 @@ interface Chosen {
 }
 
 /**
- * What `vigie check -c` looks at and a start depends on. `files`: whether those that the broker, the interface, commands
- * and callbacks want must be there; `ofCar`: the number of the car, for a configuration that has none.
+ * Files that `vigie check -c` checks and a start needs. `files`: whether those of the broker, the interface, commands
+ * and callbacks must exist; `ofCar`: the VIN of the car, for a configuration without one.
  */
 export function inspect(
   path: string,
@@ -292,7 +292,7 @@ export class Configurations {
     throw new FilesRefused('the configuration has errors', diagnostics, this.#parts.file);
   }
 
-  /** What tells a sound file on the unit from the one before: one with errors takes nothing's place. */
+  /** Identity of a valid file on the unit. A file with errors replaces nothing. */
   #edited(): string {
     const { file } = this.#parts;
     const { local = this.#local } = this.#state;

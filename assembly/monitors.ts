@@ -11,8 +11,8 @@ import type { VehicleProfile } from '../protocol/profile.ts';
 import { signalRulesOf } from '../protocol/schema/monitor/signals.ts';
 
 /**
- * What is wrong with the file that the section names, and with custom signals that the monitors of the section name.
- * Without a profile that can be read nothing says which signals the car has.
+ * Faults of the file that the section names, and of custom signals that the monitors of the section name.
+ * Without a readable profile the signals of the car are unknown.
  */
 export function checkMonitors(
   { file, monitors: section }: Configuration,

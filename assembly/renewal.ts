@@ -37,7 +37,7 @@ export function renewalBefore({ left, now, begin }: RenewalParts): () => void {
 }
 
 /**
- * What is to be called before each dial; undefined for a car whose certificate is not renewed by a hub. `run` runs this
+ * Function to call before each dial. Undefined for a car without a certificate of a hub. `run` runs this
  * program with other words, in a process of its own.
  */
 export function renewalOf(

@@ -3,7 +3,7 @@ import type { Environment } from '../config/environment.ts';
 import type { VigieError } from '../protocol/errors.ts';
 
 /**
- * What computes keys for control units: the simple ones, and the programs of the folder that $VIGIE_SEED_KEYS names. No
+ * Computes keys for control units: the simple ones, and the programs of the folder in $VIGIE_SEED_KEYS. No
  * configuration or profile names it: they may come from afar, and must not choose what is started on the unit.
  */
 export function seedKeys(environment: Environment): { hooks: KeyHooks; problems: readonly VigieError[] } {

@@ -32,7 +32,7 @@ export function unpackFiles(packed: readonly PackedFile[]): SentFile[] {
   });
 }
 
-/** What tells a configuration that is sent apart from others, for the cloud: it has the body of the command too. */
+/** Digest that identifies a sent configuration for the cloud, which has the body of the command too. */
 export function digestOf(body: Uint8Array): string {
   return createHash('sha256').update(body).digest('hex').slice(0, 32);
 }

@@ -58,8 +58,8 @@ interface Sources {
 const BAUD = { nmea: 9_600, slcan: 115_200 };
 
 /**
- * What the configuration names. While the unit sleeps (`rest`) only the car's own frames are listened for.
- * @throws VigieError `configuration.wrong` for an address that is none
+ * Inputs of the configuration. While the unit sleeps (`rest`), only the car's own frames are received.
+ * @throws VigieError `configuration.wrong` for an invalid address
  */
 export function sourcesOf(
   configuration: InputsOfCar,

@@ -137,7 +137,7 @@ interface ShownFleet {
   readonly number: number;
   readonly fleet: string | undefined;
   readonly broker: string;
-  /** Of the interface. */
+  /** Address of the interface. */
   readonly url: string;
   readonly data: string;
   readonly hubData: string;

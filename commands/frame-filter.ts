@@ -74,7 +74,7 @@ export function chosenOf(
 }
 
 /**
- * What leaves frames out, or undefined when nothing does.
+ * Filter of frames, or undefined.
  * @param compared for `--changes`: the whole payload, or the signals that the databases know
  * @throws VigieError `usage.wrong` for what cannot be understood
  */

@@ -68,7 +68,7 @@ function needed(asked = ''): readonly string[] {
   return Object.hasOwn(commands, asked) ? [asked] : Object.keys(commands);
 }
 
-/** What to do about what is easily written wrong, beside the words of who reads the command line. */
+/** Hints for frequent mistakes, in addition to the messages of the command-line parser. */
 const hints: readonly (readonly [said: RegExp, hint: string, given?: RegExp])[] = [
   // A number that was meant as a word, such as a longitude west of Greenwich, is taken for an option.
   [/unknown option '-\d/, 'put -- before an argument that begins with a minus'],

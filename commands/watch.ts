@@ -53,7 +53,7 @@ place of a VIN it shows all cars; they keep sending at their own pace.`,
     .action(watch);
 }
 
-/** What is known of one car while it is watched. */
+/** State of one car while it is watched. */
 class WatchedCar {
   readonly numbers: ReceivedNumbers;
   readonly reader: MessageReader;

@@ -14,7 +14,7 @@ import { readDuration } from './quantities.ts';
 export interface VehicleBus {
   readonly name: string;
   /**
-   * What describes its signals: DBC files, OBD signal sets; of a receiver nothing, they are always the same; of tables
+   * Description of its signals: DBC files, OBD signal sets; for a receiver nothing, its signals are fixed; for tables
    * of values their own columns.
    */
   readonly kind: 'can' | 'obd' | 'gnss' | 'values';

@@ -235,7 +235,7 @@ function readGnss(
   return { kind, address, clock, ...defined({ bus }), line: findings.line('/gnss') };
 }
 
-/** What vigie.yaml does not have: sources that a program brings, and its words for a bus without a source. */
+/** Inputs outside vigie.yaml: sources that a program brings, and its words for a bus without a source. */
 interface ProgramSources {
   /** Buses of frames that they feed. */
   readonly fed?: readonly string[];

@@ -81,8 +81,8 @@ export function readMonitorsFile(path: string, id?: string, signals?: SignalRule
 }
 
 /**
- * What is wrong with the list in a configuration for a car with these custom signals; the configuration is known to have
- * no other faults.
+ * Faults of the list in a configuration for a car with these custom signals. The configuration has no
+ * other faults.
  */
 export function checkMonitorsSection(path: string, signals: SignalRules): Diagnostic[] {
   const { contents } = readYamlFile(path);

@@ -1,6 +1,6 @@
 /**
- * What recorders and commands need of the car beside Status: the interface has records of it, or a command that asks
- * for it, but no member of Status. A profile feeds a channel as it feeds a path of Status.
+ * Values that recorders and commands need of the car in addition to Status: the interface has records of them, or a
+ * command that requires them, but no member of Status. A profile feeds a channel like a path of Status.
  */
 
 import { alertTypes } from './schema/alert-types.ts';

@@ -41,7 +41,7 @@ const size = (about: string, bytes: number, range?: SettingRange, more: More = {
 const number = (about: string, value: number, more: More = {}) =>
   ({ kind: 'number', default: value, about, ...more }) as const;
 
-/** What a member that is left out means. */
+/** Defaults of omitted members. */
 export function defaultsOf<G extends SettingGroup>(group: G): Settings<G> {
   return Object.fromEntries(Object.entries(group).map(([name, setting]) => [name, setting.default])) as Settings<G>;
 }
@@ -118,7 +118,7 @@ export const healthSettings = {
 };
 export type HealthSettings = Settings<typeof healthSettings>;
 
-/** Of the fault codes that the agent reads. */
+/** Settings of the fault codes that the agent reads. */
 export const faultSettings = {
   /** A code appears at most once in a drive cycle; three requests in this time are nothing to a bus. */
   every: time('Interval of reading the fault codes while the car answers', 600_000, {
@@ -139,14 +139,14 @@ export const callbackSettings = {
 };
 export type CallbackSettings = Settings<typeof callbackSettings>;
 
-/** Of the way to the cloud. */
+/** Settings of the connection to the cloud. */
 export const linkSettings = {
   /** Below the five minutes after which mobile networks commonly forget an idle connection. */
   keepalive: time('Silence after which the agent sends a ping to the broker', 60_000, keepAliveRange('write e.g. 60s')),
 };
 export type LinkSettings = Settings<typeof linkSettings>;
 
-/** Of a unit that sleeps; default: {@link linkSettings}. */
+/** The same for a unit that sleeps; default: {@link linkSettings}. */
 export const sleepingLinkSettings = {
   keepalive: time('As mqtt.keepalive, while the unit sleeps', 60_000, keepAliveRange('write e.g. 15m')),
 };
@@ -160,7 +160,7 @@ export const rateSettings = {
 };
 export type RequestRates = Settings<typeof rateSettings>;
 
-/** Of the connected-vehicle interface. */
+/** Settings of the connected-vehicle interface. */
 export const interfaceSettings = {
   ...rateSettings,
   /** Some thousand times the largest body that the interface has a use for. */
@@ -168,7 +168,7 @@ export const interfaceSettings = {
 };
 export type InterfaceSettings = Settings<typeof interfaceSettings>;
 
-/** Of recordings of the buses. */
+/** Settings of recordings of the buses. */
 export const recordingSettings = {
   /** About half an hour of a bus at 2,000 frames a second; opens in any editor. */
   size: size('Bytes after which the next file is begun', 64 * 2 ** 20),
@@ -180,7 +180,7 @@ export const recordingSettings = {
 };
 export type RecordingBounds = Settings<typeof recordingSettings>;
 
-/** Of raw frames around events. */
+/** Settings of raw frames around events. */
 export const captureSettings = {
   /** 43 s of two buses with 4,000 frames a second at 24 bytes each. */
   memory: size('Memory for the newest raw frames, of a profile that has captures', 4 * 2 ** 20, {
@@ -203,7 +203,7 @@ export const captureSettings = {
 };
 export type CaptureSettings = Settings<typeof captureSettings>;
 
-/** Of what is collected by command. */
+/** Settings of collections by command. */
 export const collectSettings = {
   /** 300 MB a month; 200 signals at every change take some 2 MB an hour. */
   bytesPerDay: size('Bytes a day that commands may have the agent collect', 10 * 2 ** 20, {
@@ -214,7 +214,7 @@ export const collectSettings = {
 };
 export type CollectSettings = Settings<typeof collectSettings>;
 
-/** What the core of an agent takes of its settings. */
+/** Settings of the core of an agent. */
 export interface AgentSettings {
   readonly outbox: OutboxSettings;
   readonly commands: CommandSettings;
@@ -241,5 +241,5 @@ export function agentSettings(
   };
 }
 
-/** Of an agent that somebody watches: what it gathers is sent within seconds. */
+/** Settings of an agent that somebody watches: it sends collected values within seconds. */
 export const watchedSettings: AgentSettings = agentSettings({ outbox: { batch: 2_000 } });

@@ -11,7 +11,7 @@ import { statusContentsSchema } from './schema/status.ts';
 /** A value of Status: the number in the slot's unit, the name of an enumeration, the names of a set, … */
 export type SlotValue = number | string | boolean | readonly string[] | object;
 
-/** What a value may be. */
+/** Type of a value. */
 export interface Leaf {
   readonly path: string;
   readonly kind: 'quantity' | 'flag' | 'enumeration' | 'set' | 'text' | 'instant' | 'value';
@@ -209,7 +209,7 @@ type Content = Omit<Slot, 'index' | 'id' | 'path' | 'object'>;
 function contentOf(node: SchemaNode): Content {
   if (node['x-slot'] === 'whole') return { kind: 'value' };
   if (node['x-values'] !== undefined) return { kind: 'enumeration', values: node['x-values'] };
-  // What telemetry can carry, the year 73326.
+  // Range of telemetry, up to the year 73326.
   if (node['x-instant'] === true) return { kind: 'instant', unit: 'ms', resolution: 1, minimum: 0, maximum: REACH };
   if (node['x-resolution'] !== undefined) {
     return {

@@ -74,7 +74,7 @@ export function retainedOf(vin: string): { readonly filters: readonly string[]; 
   };
 }
 
-/** What a topic says; undefined for a topic that is not one of these, e.g. of another protocol version. */
+/** Content of a topic. Undefined for a topic that is not one of these, e.g. of another protocol version. */
 export function parseTopic(topic: string): Topic | undefined {
   if (!topic.startsWith(`${ROOT}/`)) return undefined;
   const [vin = '', direction, kind, ...rest] = topic.slice(ROOT.length + 1).split('/');

@@ -30,7 +30,7 @@ export function encodeWatch(watch: Watch): Uint8Array {
   return codec.encode(watch, 0);
 }
 
-/** What a payload says. Throws `message.malformed`, and `message.unbounded` for what is far too long. */
+/** Content of a payload. Throws `message.malformed`, and `message.unbounded` for one that is far too long. */
 export function decodeWatch(payload: Uint8Array): Watch {
   checkBounds(payload, bounds);
   return codec.decode(payload, 0);

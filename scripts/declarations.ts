@@ -1,5 +1,5 @@
 /**
- * What each sub-path of the package exports, as the compiler declares it: one file a sub-path in `assembly/generated/`, so
+ * Exports of each sub-path of the package, declared by the compiler: one file a sub-path in `assembly/generated/`, so
  * that a review shows what changes for programs that build on the package. Types that are not exported are only named.
  */
 import { execFileSync } from 'node:child_process';
@@ -72,7 +72,7 @@ function publicDeclarations(library: string): ReadonlyMap<string, string> {
     const elsewhere = from.get(name);
     if (elsewhere === undefined) throw new Error(`${file} does not declare ${name}`);
     const [other, otherName] = elsewhere;
-    if (!existsSync(other)) return `/** Of the package ${other}. */\nexport { ${otherName} };`;
+    if (!existsSync(other)) return `/** In the package ${other}. */\nexport { ${otherName} };`;
     return textOf(other, otherName);
   };
   const contents = [...subPaths].map(([name, types]): [string, string] => {

@@ -1,4 +1,4 @@
-/** What the measures of the page (page-cost.ts, page-heap.ts) share: a browser, a bench, and a car of 300 values that change at will. */
+/** Common part of page-cost.ts and page-heap.ts: a browser, a bench, and a car of 300 values that change at will. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';

@@ -23,7 +23,7 @@ interface Sizes {
   readonly used: number;
   /** Part that the script of the page can reach: the memory that it keeps. */
   readonly kept: number;
-  /** What V8 has compiled of the script, which it does again and faster for what runs often: no data, and not of the page. */
+  /** Compiled code of the script, which V8 compiles again and faster if it runs often: no data, and not of the page. */
   readonly code: number;
 }
 

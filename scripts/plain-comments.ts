@@ -2,8 +2,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-const sources = '{protocol,agent,adapters,config,assembly,commands,hub,scripts}/**/*.ts';
-const unclear = /\b([Nn]one (is|are)|[Nn]obody|(is|are|was|were|been|be) told|[Ww]hoever)\b/;
+const sources = '{protocol,agent,adapters,config,assembly,commands,hub,page,scripts}/**/*.{ts,tsx}';
+const unclear =
+  /\b([Nn]one (is|are)|[Nn]obody|(is|are|was|were|been|be) told|[Ww]hoever)\b|(?<=(\/\/|\/\*\*|^\s*\*) )(What|Of|Whose) /;
 const comment = /^\s*(\/\/|\/?\*).*|(\/\*\*|\/\/ ).*/;
 
 /** Lines of comments with a phrase that hides who does something. */

@@ -34,7 +34,7 @@ export function extremes(signals: SignalValues): readonly SignalValues[] {
 }
 
 /**
- * What the frames of one command carry, in the order they are sent.
+ * Parameters in the frames of one command, in the order they are sent.
  * @throws VigieError `command.unsupported` when the profile and the parameters do not go together
  */
 export function messagesOf(signals: SignalValues, parameters: ActionParameters | undefined): readonly SignalValues[] {

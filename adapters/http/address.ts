@@ -56,7 +56,7 @@ export function readPairs(query: string): [name: string, value: string][] {
 }
 
 /**
- * What a query of an address of Vigie's own gives, by name. The published interface ignores parameters that it does not know.
+ * Query of one of Vigie's own addresses, by name. The published interface ignores unknown parameters.
  * @throws VigieError `input.malformed` for a parameter that is not `known`
  */
 export function ownParameters(query: string, known: readonly string[]): ReadonlyMap<string, string> {

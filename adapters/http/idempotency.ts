@@ -43,7 +43,7 @@ export class IdempotentAnswers {
   }
 
   /**
-   * What `carryOut` answers, or answered before to the same call. What failed was not done, so it is not remembered:
+   * Answer of `carryOut`, or its earlier answer to the same call. A failed call was not done, so it is not stored:
    * the same key may try again.
    * @throws VigieError `input.malformed` when the key was used with another body
    */

@@ -1,7 +1,7 @@
 /**
  * Changes of Status as server-sent events (WHATWG HTML §9.2), for screens. Each stream begins with all that is known.
- * What is sent is what Status says when the stream can take it: a slow screen sees the newest values and misses those
- * between, and what the people in the car keep to themselves is not in Status.
+ * The stream sends the present value of Status when it can: a slow screen gets the newest values and misses those
+ * between, and values that the people in the car hide are not in Status.
  */
 
 import type { StatusListener, StatusObserver } from '../../agent/model/status.ts';

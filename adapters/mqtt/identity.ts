@@ -28,7 +28,10 @@ export interface Identity {
   readonly will?: { readonly topic: string; readonly payload: Uint8Array; readonly delay: number };
 }
 
-/** What CONNECT says (MQTT 5 clause 3.1), and how the library is kept from queueing anything itself. Throws what reading the password does. */
+/**
+ * Content of CONNECT (MQTT 5 clause 3.1), with options that keep the library from queueing anything itself. Throws the
+ * errors of reading the password.
+ */
 function connectOptions(version: Version, identity: Identity): IClientOptions {
   const { will } = identity;
   const password = typeof identity.password === 'function' ? identity.password() : identity.password;

@@ -11,7 +11,7 @@ const PROOFS = 10;
  *     it is not, and the broker is reached at once after it  the way was there, so a mapping was forgotten: half of it
  *     it is not, and the broker is away for a while          a tunnel; that says nothing about silence
  *
- * What is longer is looked for in the middle between what was borne and what was not. All holds for one address of
+ * A longer interval is searched for in the middle between borne and lost ones. All holds for one address of
  * ours: with another one we are behind other boxes.
  *
  * A unit that sleeps may be silent for longer than one that is awake. CONNECT gives the longer of the two intervals, so

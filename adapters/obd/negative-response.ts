@@ -69,7 +69,7 @@ const MEANINGS: ReadonlyMap<number, string> = new Map([
   [0x94, 'resource temporarily not available'],
 ]);
 
-/** What a negative response code (0..255) means; ranges that the standard leaves to others are named as such. */
+/** Meaning of a negative response code (0..255). Ranges that the standard leaves to others are named as such. */
 export function negativeResponseMeaning(code: number): string {
   const meaning = MEANINGS.get(code);
   if (meaning !== undefined) return meaning;

@@ -168,7 +168,7 @@ export class Collection {
     }
   }
 
-  /** What the record holds, good until the next is read; undefined when it is damaged or the disk does not give it. */
+  /** Content of the record, valid until the next read. Undefined if it is damaged or the disk does not return it. */
   #read(row: number): Read | undefined {
     const cursor = this.#contents.tryRead(this.#series, row);
     if (cursor === undefined) return undefined;

@@ -201,7 +201,7 @@ export class Contents {
     this.#log?.error('store.unreadable', { what, error: String(error) });
   }
 
-  // What follows is for the journal.
+  // The following is for the journal.
 
   /** The segment of the batch; undefined while the batch is empty. */
   get segment(): Segment | undefined {

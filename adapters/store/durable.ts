@@ -123,7 +123,7 @@ export class DurableFile<T> implements Adapter<WrappedDocument<T>> {
   async read(): Promise<WrappedDocument<T> | null> {
     const newest = this.#readGeneration(this.#path);
     const previous = newest.document === undefined ? this.#readGeneration(this.#previous) : {};
-    // What a program leaves that ends between the two renames of a write: the newest generation.
+    // Left by a program that ended between the two renames of a write: the newest generation.
     const next = previous.document === undefined ? {} : this.#readGeneration(this.#temporary);
     for (const { putAside } of [newest, previous, next]) putAside?.();
     const completed = next.document !== undefined && this.#complete() ? next.document : undefined;

@@ -147,7 +147,7 @@ function judge(bytes: Uint8Array, { starts, marks }: Found, synced: number): Gro
     from = at;
     end = at;
   }
-  // What is damaged of a group that was on the medium may be its mark.
+  // The damaged part of a group that was on the medium may be its mark.
   if (!broken && group.length > 0 && at <= synced) {
     for (const record of group) records.push(record);
     return { ...noGroups, records, holes, damaged: holes.length, settled: synced, end: at };

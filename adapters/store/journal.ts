@@ -298,7 +298,7 @@ export class Journal implements Adapter<Contents>, Medium {
     const older = this.#sealed.filter((segment) => !dead.includes(segment));
     await this.#manifest.update(this.contents, current, older, dead.length > 0);
     for (const segment of dead) this.#retire(segment);
-    // What is damaged is to be found no more, not even after a power cut.
+    // Damaged records must not be found again, not even after a power cut.
     if (dead.some(({ damaged }) => damaged)) await this.#store.syncNames();
   }
 
@@ -330,7 +330,7 @@ export class Journal implements Adapter<Contents>, Medium {
     if (this.#current === undefined || this.#current.segment.used < this.segmentBytes) return;
     await this.#sync();
     for (const one of this.#sealed) {
-      // What the disk refused is tried again now and then.
+      // A refused write is tried again from time to time.
       one.stuck = false;
       if (!one.clean) await this.#store.cut(one);
     }

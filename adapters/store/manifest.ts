@@ -69,7 +69,7 @@ export class Manifest {
     return this.#data?.classes ?? [];
   }
 
-  /** What is known of the segment, when it is the newest. */
+  /** Facts of the segment, if it is the newest. */
   of(segment: number): { readonly settled: number; readonly length: number } | undefined {
     return segment === this.newest ? this.#data : undefined;
   }

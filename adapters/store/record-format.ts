@@ -87,7 +87,7 @@ export async function claimFormat(folder: string, files: FileSystem = nodeFileSy
   }
 }
 
-/** What a file holds: its text, a `folder` in its place, or undefined when there is none. Throws `store.unreadable`. */
+/** Content of a file: its text, a `folder` in its place, or undefined for no file. Throws `store.unreadable`. */
 function textIn(file: string, files: FileSystem): string | Folder | undefined {
   try {
     return new TextDecoder().decode(files.read(file));

@@ -1,6 +1,6 @@
 /**
- * What a record of the journal is: a CBOR array that starts with its type. A reader steps over types and further
- * items that it does not know.
+ * Form of a record of the journal: a CBOR array that starts with its type. A reader skips unknown types and further
+ * unknown items.
  *
  * | record | meaning |
  * |---|---|

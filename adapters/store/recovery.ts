@@ -10,7 +10,7 @@ import { Replay } from './replay.ts';
 import { newSegment, type Segment } from './segment.ts';
 import type { SegmentFiles } from './segments.ts';
 
-/** What was found when the segments were read. */
+/** Findings of reading the segments. */
 export interface SegmentFindings {
   /** Stretches of damage, each skipped, segments that are missing, and records found damaged later. */
   damaged: number;

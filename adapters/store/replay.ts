@@ -94,7 +94,7 @@ export class Replay {
     for (const [name] of classes) this.#contents.series(name);
     for (const series of this.#contents.all()) {
       if (typeof series.name !== 'number' || this.#seenSinceLoss.has(series)) continue;
-      // What was given out last may be among what is missing.
+      // The last assigned number may be among the missing ones.
       const most = series.next + Math.floor(this.#missing / MIN_MESSAGE_BYTES);
       const end = Math.min(most, classes.find(([name]) => name === series.name)?.[2] ?? Number.POSITIVE_INFINITY);
       if (end > series.next && Number.isFinite(end)) series.next = end;
@@ -213,7 +213,7 @@ export class Replay {
   }
 }
 
-/** Of a record of the car, what follows its number. */
+/** Part of a record of the car after its number. */
 function recordTraits(cursor: RecordCursor): Traits | undefined {
   const at = cursor.number();
   const id = cursor.utf8();

@@ -48,7 +48,7 @@ export function newSegment(number: number, path: string): Segment {
   return { number, path, seed, used: headerLength, live: 0, ...flags };
 }
 
-/** What the CRCs of a segment go on from: the CRC of its number. */
+/** Start of the CRCs of a segment: the CRC of its number. */
 export function seedOf(number: number): number {
   return crc32cOf(number);
 }

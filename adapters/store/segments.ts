@@ -6,7 +6,7 @@ import { type KeepingRule, type KeptSegment, KeptSegments } from './kept-segment
 import type { SegmentFile } from './listing.ts';
 import { type Header, headerLength, readHeader, type Segment, writeHeader } from './segment.ts';
 
-/** What the header of the first segment names as the one before it. */
+/** Predecessor in the header of the first segment. */
 const NO_SEGMENT: Pick<Segment, 'number' | 'used'> = { number: 0, used: 0 };
 
 const SEGMENT_NAME = /^(\d{8,})\.journal/;
@@ -20,7 +20,7 @@ export class SegmentFiles {
   readonly directory: string;
   readonly #files: FileSystem;
   readonly #log: Log | undefined;
-  /** What was read of a file last, so that not every segment takes new memory. */
+  /** Last read bytes of a file, so that not every segment needs new memory. */
   #buffer = new Uint8Array(0);
   #last = 0;
   /** There was a directory when it was listed. */

@@ -6,12 +6,12 @@ import { decodeValue, encodeValue, sameBytes } from './values.ts';
 
 interface Kept {
   readonly number: number;
-  /** What the bytes are of, when it cannot have changed since. */
+  /** Value of the bytes, if it cannot have changed since. */
   readonly frozen: unknown;
   readonly bytes: Uint8Array;
 }
 
-/** What asks for states and keeps what differs; the store calls `look` when a group is cut. */
+/** Collects states and keeps the changed ones. The store calls `look` when a group is cut. */
 export interface States extends Memory {
   look(): void;
 }

@@ -63,8 +63,8 @@ class Meter {
     if (this.#openingSince !== undefined && now - this.#openingSince > OPENING) {
       return `source ${this.name} has been opening for ${seconds(now - this.#openingSince)}`;
     }
-    // What never delivered since this start is a matter of wires, which no restart mends; a source without word of its
-    // own, such as a log, may have come to its end.
+    // A source without any delivery since this start has a wiring fault, which no restart mends; a source without
+    // a report, such as a log, may have come to its end.
     const claims = this.#health !== undefined && state === 'running';
     if (claims && silence !== undefined && Math.min(silence, used) > SILENCE) {
       return `source ${this.name} says that it runs and gave nothing for ${seconds(silence)}`;

@@ -149,7 +149,7 @@ export function isPlain({ channel, contest, position }: Target): boolean {
 }
 
 /**
- * What signals said last that feed one plain slot or channel and nothing else. In columns, for there are millions of
+ * Last values of signals that feed one plain slot or channel and nothing else. In columns, for there are millions of
  * such readings.
  */
 export class Latest {

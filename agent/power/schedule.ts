@@ -1,6 +1,6 @@
 /**
- * What is due at a wall-clock time, in the calendar of a time zone. It has no timer: the owner asks it at each tick. It
- * gives each occurrence once, however often the clock steps and the agent restarts, and also after its moment.
+ * Occurrences at wall-clock times, in the calendar of a time zone. It has no timer: the owner asks it at each tick. It
+ * returns each occurrence once, however often the clock steps and the agent restarts, and also after its time.
  */
 
 import { DAY, weekdayOf } from '../../protocol/calendar.ts';

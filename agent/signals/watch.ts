@@ -51,7 +51,7 @@ export class WatchedSignals implements MonitorSignals {
 
   readonly #observer: CustomSignalObserver = {
     changed: (place, _count, at) => this.#watchers.get(place)?.(at),
-    // What privacy hides is unknown already.
+    // Values that privacy hides are unknown already.
     absent: (place, at) => {
       if (!this.#signals.hidden(place)) this.#watchers.get(place)?.(at);
     },

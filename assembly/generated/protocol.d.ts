@@ -376,13 +376,13 @@ export interface TelemetryJson {
     }[];
 }
 
-/** What a receiver knows of the catalogs of one car. */
+/** Catalogs of one car at a receiver. */
 export declare class Catalogs {
     #private;
     /** Takes a part, in any order and any number of times. */
     add({ catalog, entries }: Catalog): void;
     has(catalog: Uint8Array): boolean;
-    /** What a number of a catalog stands for; undefined when that part has not come. */
+    /** Meaning of a number of a catalog. Undefined if that part has not arrived. */
     signal(catalog: Uint8Array, number: number): NamedSignal | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What people can order of the agent itself, in their words: monitors, callbacks, keys, messages again, another configuration. */
+/** Orders to the agent itself, in words of people: monitors, callbacks, keys, messages again, another configuration. */
 
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
@@ -95,7 +95,7 @@ export function isOrder(what: string): boolean {
 }
 
 /**
- * What the words ask of the agent, each as a command of its own, in their order; `keys` is the directory of keys that
+ * Commands to the agent itself for the words, in their order; `keys` is the directory of keys that
  * names of keys are looked up in. Rejects with `usage.wrong` for what cannot be meant, with `configuration.wrong` that
  * tells every fault with file and line for a file that has any, before anything is sent.
  */

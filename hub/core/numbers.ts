@@ -6,8 +6,8 @@ import type { Envelope } from '../../protocol/schema/message.ts';
 import { isCounted, isUnrecorded, lifeOf } from './lives.ts';
 
 /**
- * What one start of the agent sent and gave up: [boot, the first number that it gave out, arrived, given up, the number
- * below which it says to have sent all].
+ * Numbers of one start of the agent: [boot, the first assigned number, arrived, given up, the number
+ * below which it reports to have sent all].
  */
 export type KeptStart = readonly [
   boot: number,

@@ -101,7 +101,7 @@ export interface Registry {
   remove(vin: string, at: number): Promise<void>;
   /**
    * Erases the car and everything that it sent or was sent from the files of the database.
-   * Of its certificates the numbers stay, which are revoked. The car stays refused until it is added again. False:
+   * The numbers of its revoked certificates stay. The car stays refused until it is added again. False:
    * nothing of it was there.
    */
   forget(vin: string, at: number): Promise<boolean>;

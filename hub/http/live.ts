@@ -1,6 +1,6 @@
 /**
- * What cars tell as server-sent events (WHATWG HTML §9.2), as it arrives: `event` for what `/vigie/v1/events` lists, and
- * of one car `change` and `removed` for its values, as the `/live` of the car has them.
+ * Messages of cars as server-sent events (WHATWG HTML §9.2), live: `event` for entries of `/vigie/v1/events`, and
+ * for one car `change` and `removed` for its values, as in the `/live` of the car.
  */
 
 import { TooManyRequests } from '../../adapters/http/access/failures.ts';

@@ -61,7 +61,7 @@ export function ownersIn({ caller, operation, path }: Call): readonly Owner[] | 
 }
 
 /**
- * What a call sees of events. An event of a monitor is for the fleet or the user to whom the monitor belongs, which its id
+ * Events that a call may see. An event of a monitor is for the fleet or the user that owns the monitor, which its id
  * names; monitors that a command gave to the car have no owner, and fleets see their events.
  */
 export function eventsSeenBy(call: Call): (event: FleetEvent) => FleetEvent | undefined {

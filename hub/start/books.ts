@@ -96,7 +96,7 @@ class Books {
     return new Books(parts, owner, await store.monitorsOf(owner), await store.callbacksOf(owner));
   }
 
-  /** Of the vehicle with this VIN, or of all vehicles of the owner. */
+  /** Monitors of the vehicle with this VIN, or of all vehicles of the owner. */
   monitors(vin?: string): MonitorBook {
     const all = [...this.#monitors.values()].filter((one) => vin === undefined || concerns(one, vin));
     return {

@@ -17,7 +17,7 @@ const ANY_CAR = 'VF3VGEANYCAR00001';
 const FRAME = 1_024;
 
 /**
- * What a roll-out sends. Certificates and keys are on the cars and need not be here.
+ * Content of a roll-out. Certificates and keys are on the cars and need not be here.
  * @throws FilesRefused with all faults of configuration and profile
  * @throws VigieError `usage.wrong` for what cannot be for a whole fleet, or has too many bytes
  */

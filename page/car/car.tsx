@@ -1,4 +1,4 @@
-/** View 1, the car: what nobody has seen yet, drawing, gauges, all values. */
+/** View 1, the car: unseen incidents, drawing, gauges, all values. */
 import type { JSX } from 'preact';
 import { Drawing } from './drawing.tsx';
 import { Gauges } from './gauges.tsx';

@@ -195,7 +195,7 @@ export type ShownCommand = Omit<CommandHistory[number], 'origin'> & {
 
 interface HistoryOptions {
   readonly history: readonly ShownCommand[];
-  /** Empty: nobody knows what confirms a command. */
+  /** Empty if the confirming values of commands are unknown. */
   readonly kinds: readonly KindReport[];
   readonly note?: string;
   readonly empty?: string;

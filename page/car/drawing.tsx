@@ -60,7 +60,7 @@ const impacts: Readonly<Record<string, readonly string[]>> = {
 };
 
 interface DrawingOptions {
-  /** Those that nobody has seen yet. */
+  /** Unseen incidents. */
   readonly incidents: readonly JourneyEvent[];
 }
 

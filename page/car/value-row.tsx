@@ -1,6 +1,6 @@
 /**
  * One value in the list of all. What changes is written into text nodes: a car may change hundreds of values in a frame of
- * the screen, and drawing that many components again costs several times as much. A row that nobody sees is written once
+ * the screen, and drawing that many components again costs several times as much. A row out of sight is written once
  * a second, which keeps it right for screen readers and for the search of the browser.
  */
 import type { JSX } from 'preact';
@@ -81,7 +81,7 @@ function showValue(row: HTMLElement, path: string, resolution: number | undefine
     const stale = store.isStale(found);
     write(text, textOf(found.value, resolution));
     if (row.dataset['stale'] !== String(stale)) row.dataset['stale'] = String(stale);
-    // Nobody sees a change of a row that is out of sight.
+    // A change of a row that is out of sight is not visible.
     if (found.changes !== known && !stale && seen.has(row)) tint(shown);
     known = found.changes;
     write(age, ageOf(carNow() - found.at));

@@ -43,7 +43,7 @@ export interface ServerEvent {
 
 /** The interface sends at least a comment every 15 s; a stream that is silent for longer is lost. */
 const MAX_SILENCE_MS = 20_000;
-/** Why a request that nobody answered within that time ends. */
+/** Reason for ending a request without an answer within that time. */
 const UNANSWERED =
   'No answer for 20 s. A browser opens six connections to one address: other windows that show it may hold them.';
 /** Wait before the next attempt. */

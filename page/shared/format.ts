@@ -7,7 +7,7 @@ const units: Readonly<Record<string, string>> = {
   'kWh/100km': 'kWh/100 km',
   'm/s2': 'm/s²',
 };
-/** Finer steps than these nobody reads in a car, however fine the interface is. */
+/** Finest steps that are useful in a car, however fine the interface is. */
 const steps: Readonly<Record<string, number>> = { rpm: 1, 'm/s²': 0.01 };
 const formats = new Map<number | undefined, Intl.NumberFormat>();
 

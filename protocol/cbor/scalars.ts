@@ -6,7 +6,7 @@ import { numberOf, type Wire } from './wire.ts';
 
 export interface CodecOptions {
   /**
-   * What the decoder does with an enumeration value that a later version may have appended. `drop`: an optional
+   * Treatment of an enumeration value that a later version may have appended. `drop`: an optional
    * member is left out, a list loses the entry, a record whose required member is unknown is unknown itself; at the
    * root that is an error. `refuse`: always an error, for messages that must not be understood by halves.
    */
@@ -109,7 +109,7 @@ function checkFlag(value: unknown, wire: Wire): boolean {
 }
 
 /**
- * What would not come back as it went: lone surrogates have no UTF-8 form, and decoders drop a byte order mark.
+ * Text that would not be decoded unchanged: lone surrogates have no UTF-8 form, and decoders drop a byte order mark.
  * Only surrogates that stand alone are of the category.
  */
 const unfaithful = /\p{Surrogate}|^\ufeff/u;

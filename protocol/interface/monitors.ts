@@ -24,8 +24,8 @@ const ofExtension: Readonly<Record<ExtensionType, readonly Scope[]>> = {
 const withAlarm: ReadonlySet<string | undefined> = new Set([undefined, 'vehicle', 'vehicle.alarm.trigger']);
 
 /**
- * What a monitor watches and tells, as scopes. Interface 4.17.2 asks for all that concern data. `isPosition` says of a
- * custom signal whether it is where the car is.
+ * Conditions and contents of a monitor, as scopes. Interface 4.17.2 requires all for data. `isPosition` returns
+ * for a custom signal whether it contains the position of the car.
  */
 export function monitorScopesOf(
   { triggers, extensions }: CompiledMonitor,

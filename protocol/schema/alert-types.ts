@@ -1,5 +1,5 @@
 /**
- * What a car can warn of. Interface 3.19.2 AlertMsgEnum; the spelling is the published one. The wire carries positions
+ * Warnings of a car. Interface 3.19.2 AlertMsgEnum; the spelling is the published one. The wire carries positions
  * in this list: it only grows at its end.
  */
 export const alertTypes = [

@@ -16,7 +16,7 @@ const ownKinds = {
 export type CommandKind = RemoteType | keyof typeof ownKinds;
 
 /**
- * What a signed command can be about: the remote commands of the interface, and what is the agent's own. On the wire a
+ * Subjects of a signed command: the remote commands of the interface, and the agent's own. On the wire a
  * kind is its position.
  */
 export const commandKinds: readonly CommandKind[] = byWire([

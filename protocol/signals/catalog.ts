@@ -39,7 +39,7 @@ interface NamedSignal {
   readonly value: (count: number) => SignalValue;
 }
 
-/** What a receiver knows of the catalogs of one car. */
+/** Catalogs of one car at a receiver. */
 export class Catalogs {
   readonly #byHash = new Map<string, Map<number, NamedSignal>>();
 
@@ -57,7 +57,7 @@ export class Catalogs {
     return this.#byHash.has(hexOf(catalog));
   }
 
-  /** What a number of a catalog stands for; undefined when that part has not come. */
+  /** Meaning of a number of a catalog. Undefined if that part has not arrived. */
   signal(catalog: Uint8Array, number: number): NamedSignal | undefined {
     return this.#byHash.get(hexOf(catalog))?.get(number);
   }

@@ -90,7 +90,7 @@ const units: ReadonlyMap<string, Unit> = new Map(
   ),
 );
 
-/** What one unit is in another one. */
+/** Conversion of one unit to another one. */
 export interface UnitConversion {
   /** value there = value × scale + offset */
   readonly scale: number;

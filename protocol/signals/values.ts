@@ -2,7 +2,7 @@
 import { decimalScale, rounded } from '../decimals.ts';
 import type { SignalDefinition, SignalKind } from '../schema/catalog.ts';
 
-/** What a custom signal is to readers: one of a catalog, or a text. */
+/** A custom signal for readers: one of a catalog, or a text. */
 export interface ShownDefinition extends Omit<SignalDefinition, 'kind'> {
   readonly kind: SignalKind | 'text';
 }

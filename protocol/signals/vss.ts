@@ -1,6 +1,6 @@
 /**
- * What COVESA's Vehicle Signal Specification (release 6) calls the paths of the interface. Facts only: names and units;
- * paths whose values mean something else there, such as enumerations of other states, have no name here.
+ * Names in COVESA's Vehicle Signal Specification (release 6) for paths of the interface. Facts only: names and units;
+ * paths with values of another meaning there, such as enumerations of other states, have no name here.
  */
 
 interface VssName {
@@ -44,7 +44,7 @@ const paths: ReadonlyMap<string, string> = new Map(Object.entries(names).map(([p
 /** Paths that have a name there. */
 export const vssPaths: readonly string[] = Object.keys(names);
 
-/** What a path of the interface is called there; undefined: it has no name there. */
+/** Name of a path of the interface there, or undefined. */
 export function vssName(path: string): VssName | undefined {
   return names[path];
 }

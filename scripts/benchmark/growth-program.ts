@@ -1,5 +1,5 @@
 /**
- * What one size of something costs, as a process that ends: prints a line of JSON, names to numbers. Arguments: what
+ * Cost of one size of something, as a process that ends: prints a line of JSON, names to numbers. Arguments: kind
  * (`signals`, `records` or `log`), how many, and for `records` an empty folder, for `log` the log and the profile.
  *
  * Processor time of the process, not time on the wall: others on the machine do not count.

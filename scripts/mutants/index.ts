@@ -55,8 +55,8 @@ const HANGS = 120_000;
 const SPARE = 180_000;
 
 /**
- * What the worlds say of a mutant: only a broken invariant finds it, neither a crash nor a world that does not end. One that
- * is `interrupted` has neither taken its time nor been found.
+ * Verdict of the worlds on a mutant: only a broken invariant finds it, not a crash nor a world that does not end. One
+ * that is `interrupted` has neither taken its time nor been found.
  */
 interface End {
   readonly kind: 'found' | 'undecided' | 'survived' | 'interrupted';

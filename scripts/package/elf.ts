@@ -1,5 +1,5 @@
 /**
- * What an executable loads, without its symbols and sections: they make 18 MB of Node's executables, and pkg keeps them.
+ * Loaded parts of an executable, without symbols and sections: these are 18 MB of Node's executables, and pkg keeps them.
  * The same as `strip --strip-section-headers` of binutils 2.41, for every architecture.
  */
 

@@ -18,6 +18,15 @@ test('a comment that hides who does something is found, in each form of comment'
   ]);
 });
 
+test('a comment that begins with a relative clause or an afterthought is found', () => {
+  const text = ['/** What is kept of them. */', ' * Of each car.', 'const one = 1; // Whose it is.'].join('\n');
+  expect(unclearComments(text)).toEqual([
+    { line: 1, phrase: 'What ' },
+    { line: 2, phrase: 'Of ' },
+    { line: 3, phrase: 'Whose ' },
+  ]);
+});
+
 test('code, texts and clear comments are left alone', () => {
   const text = ["const nobody = 'nobody';", '/** The hub tells each car. */', "call('https://whoever.example');"].join(
     '\n',

@@ -1,5 +1,5 @@
 /**
- * What the statements of a network description say, before names and ids are resolved. Statements may come in any
+ * Statements of a network description, before names and ids are resolved. Statements may come in any
  * order, so nothing here refers to anything else but by id and name.
  */
 import type { AttributeDefinition, AttributeScope } from './database.ts';

@@ -6,7 +6,7 @@ import { type Algorithm, checksumAt, type Place, residual } from './residuals.ts
 export interface FoundChecksum extends Algorithm {
   readonly place: Place;
   /**
-   * What start value, Data ID and inversion add up to. For sums the initial value; for CRCs what is exclusive-ored to
+   * Sum of start value, Data ID and inversion. For sums the initial value; for CRCs the value exclusive-ored to
    * the CRC with start value and inversion 0xFF (SAE J1850; CRC8H2F of AUTOSAR) over the payload and `appended` zeros.
    */
   readonly constant?: number;

@@ -1,5 +1,5 @@
 /**
- * What is left of a checksum when everything it may be made of is taken away. If the checksum is made that way, the
+ * Remainder of a checksum after removing everything it may be made of. If the checksum is made that way, the
  * rest is the same in all frames: the constant that start value, Data ID and final inversion add up to.
  */
 import { crc8H2f, crc8J1850 } from '../dbc/crc8.ts';

@@ -31,7 +31,7 @@ export class ObservedBus {
 }
 
 /**
- * What recordings contain, by bus and identifier. Frames are added batch by batch; memory grows with the number of
+ * Contents of recordings, by bus and identifier. Frames are added batch by batch; memory grows with the number of
  * identifiers and not with that of frames.
  */
 export class Traffic {

@@ -55,7 +55,7 @@ export class BytesLog extends RecordingLog implements LogReader {
         batch.count = 0;
         if (this.closed) return;
       }
-      // What is left of a record goes to the front; a record larger than the buffer gets one twice as large. The
+      // The rest of a record moves to the front; a record larger than the buffer gets one twice as large. The
       // parsers bound their records, and with them the buffer.
       if (from === 0 && filled === buffer.length) {
         const larger = new Uint8Array(buffer.length * 2);

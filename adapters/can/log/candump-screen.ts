@@ -1,5 +1,5 @@
 /**
- * What candump prints on the screen (can-utils `candump`, `log2long`):
+ * Output of candump on the screen (can-utils `candump`, `log2long`):
  *
  *      (1436509052.249713)  vcan0       044   [5]  2A 36 6C 2B BA            '*6l+.'
  *       can0  RX - -  12345678  [16]  11 22 …

@@ -353,7 +353,7 @@ const unpublished: readonly (readonly [ending: RegExp, what: string])[] = [
 ];
 
 /**
- * What a file is that is not a log of a known format, for people; undefined when that is not known.
+ * Kind of a file that is not a log of a known format, for people. Undefined if it is unknown.
  * @param name of the file
  */
 export function identify({ text }: Head, name: string): string | undefined {

@@ -1,5 +1,5 @@
 /**
- * What Kvaser's CANKing and the tools of its Memorator write as text:
+ * Text output of Kvaser's CANKing and of the tools of its Memorator:
  *
  *     Chn Identifier Flg   DLC  D0...1...2...3...4...5...6..D7       Time     Dir
  *      0    00000065         5  01  00  00  00  00                1675.572378 T

@@ -34,9 +34,9 @@ function latin1(bytes: Uint8Array, from: number, to: number): string {
 }
 
 /**
- * What an input comes from, when that is a plain file; else a copy of it, and the input is closed.
+ * Path of an input, if that is a plain file. Otherwise a copy of it, and the input is closed.
  * @param begun bytes already read
- * @param where what people know it by
+ * @param where name of the input for people
  */
 export async function fileOf(input: ByteInput, begun: Uint8Array, where: string, byName: boolean): Promise<LogFile> {
   const file = input instanceof FileInput ? input.file : undefined;

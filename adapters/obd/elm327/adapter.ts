@@ -245,7 +245,7 @@ export class Adapter {
   }
 
   /**
-   * What is printed for a request to the bus, everything but the echo.
+   * Text printed for a request to the bus, without the echo.
    * @throws AdapterFault
    */
   async ask(request: string, patience: AnswerPatience): Promise<string> {

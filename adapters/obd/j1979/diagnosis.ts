@@ -20,7 +20,7 @@ interface OnBoardMonitorStatus {
   readonly codes: number;
 }
 
-/** What one control unit says of itself; members it does not have are absent. */
+/** Information of one control unit about itself. Unsupported members are absent. */
 interface UnitInformation {
   readonly unit: number;
   readonly vin?: string;

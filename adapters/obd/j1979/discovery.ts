@@ -46,7 +46,7 @@ export function unitAddress(id: number, extended: boolean): DiagnosticAddress {
   return { request: usualRequest(id, extended), extended, response: id };
 }
 
-/** What is known of a control unit while it is asked. */
+/** Facts of a control unit while it is asked. */
 interface Draft {
   readonly parameters: Set<number>;
   /** Lists that it has given or refused. */

@@ -29,7 +29,7 @@ export interface FaultReaderOptions {
   readonly log: Log;
 }
 
-/** What is known of a unit while it is asked. */
+/** Facts of a unit while it is asked. */
 interface Draft {
   readonly lists: Partial<Record<FaultStatus, string[]>>;
   lamp?: boolean;

@@ -6,7 +6,7 @@ import { type Scaling, scalingOf } from './scaling.ts';
 interface MonitorTest {
   /** OBD monitor identifier (OBDMID), 1..255. */
   readonly monitor: number;
-  /** What it watches. */
+  /** Monitored system. */
   readonly name: string;
   /** Test identifier; 80 and beyond are the maker's. */
   readonly test: number;
@@ -86,7 +86,7 @@ const GROUPS: readonly (readonly [first: number, last: number, name: (index: num
   [0xb2, 0xb3, (i) => `particulate sensor, bank ${i + 1}`],
 ];
 
-/** What a monitor watches, by its identifier; reserved and maker's ones are named by their number. */
+/** System of a monitor, by its identifier. Reserved ones and those of makers are named by their number. */
 function monitorName(monitor: number): string {
   const group = GROUPS.find(([first, last]) => monitor >= first && monitor <= last);
   return group === undefined ? `monitor ${hexByte(monitor)}` : group[2](monitor - group[0]);

@@ -1,4 +1,4 @@
-/** What a car says when all of it is asked once: its number, its control units, their values and fault codes. */
+/** Answers of a car to one complete scan: its VIN, its control units, their values and fault codes. */
 import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { unitName } from '../addressing.ts';
@@ -11,7 +11,7 @@ import { readMonitorStatus, readVehicleInformation } from './diagnosis.ts';
 import { discoverUnits, functionalAddress, type ObdUnit } from './discovery.ts';
 import { readStandardAnswers, type StandardAnswers } from './standard-answers.ts';
 
-/** What was found, in this order: units, number, values, fault codes; what could not be read in between. */
+/** Findings, in this order: units, VIN, values, fault codes; unreadable items in between. */
 export type Finding =
   | StandardAnswers
   | UnitFinding
@@ -39,7 +39,7 @@ const FAULTY = 0x0d;
 
 /**
  * Asks a car once, by services that only read: 01, 03, 07, 09 and 0A of SAE J1979, 19 02 and 22 F190 of ISO 14229-1.
- * What one control unit does not answer costs that item alone.
+ * An unanswered request costs that item alone.
  * @param decoder of signal sets that have the parameters of service 01
  * @returns nothing when no control unit answers
  * @throws VigieError `input.unreadable` when nothing can be asked at all

@@ -1,4 +1,4 @@
-/** What answers of the standard's services say of the car whatever its signal sets: its number and its fault codes. */
+/** Facts of the car in answers of the standard's services, without signal sets: its VIN and its fault codes. */
 import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { commandName } from '../addressing.ts';
@@ -16,7 +16,7 @@ export interface Fault extends TroubleCode {
    * of service 19 (ISO 14229-1 Annex D.2).
    */
   readonly status: readonly string[];
-  /** What it means, for codes of the standard that are known here. */
+  /** Meaning, for known codes of the standard. */
   readonly name?: string;
   /** Header of the control unit's answers, e.g. `7E8`; absent where the adapter prints none. */
   readonly unit?: string;

@@ -133,7 +133,7 @@ function codeOf(letter: string, first: number, offset: number): string {
 }
 
 /**
- * What a trouble code means, e.g. of `P0301`; a UDS code (`P0301-1C`) by what stands before its failure type. Undefined
+ * Meaning of a trouble code, e.g. of `P0301`; of a UDS code (`P0301-1C`) by the part before its failure type. Undefined
  * for codes of makers and for those not listed.
  */
 export function troubleCodeName(code: string): string | undefined {

@@ -8,7 +8,7 @@ export type Failure =
   | 'unsupported'
   /** It refused for now: busy, conditions not correct. */
   | 'refusal'
-  /** What came was not a whole answer. */
+  /** The answer was not complete. */
   | 'fault';
 
 /** Failures in a row after which a command is asked less often: one may be lost to a busy bus. */
@@ -35,7 +35,7 @@ export class AskingInterval {
 
   /** Milliseconds until the next request after this failure. */
   failed(failure: Failure): number {
-    // What the unit does not have it will not have before it is programmed anew.
+    // An unsupported parameter stays unsupported until the unit is programmed again.
     this.#failures = failure === 'unsupported' ? Number.POSITIVE_INFINITY : this.#failures + 1;
     if (this.#failures < PATIENCE) return this.#interval;
     const wait = this.#failures === Number.POSITIVE_INFINITY ? this.#longest : this.#backoff.next();

@@ -4,8 +4,8 @@ import { hexByte, hexOf } from '../hex.ts';
 import { refusal } from '../negative-response.ts';
 
 /**
- * What a negative response code (ISO 14229-1:2020 Table A.1) is to a command. The others, such as "conditions not
- * correct", do not say what is in the way.
+ * Meaning of a negative response code (ISO 14229-1:2020 Table A.1) for a command. The others, such as "conditions not
+ * correct", do not name the obstacle.
  */
 const codes: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>([
   // The profile asks for what this control unit does not have, or not in this session.

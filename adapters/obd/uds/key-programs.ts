@@ -20,7 +20,7 @@ const WRITABLE_BY_OTHERS = 0o022;
  * `LEVEL SEED CONSTANT` in hexadecimal, without CONSTANT when the profile gives none, and prints the key in hexadecimal.
  * Another exit status than 0 ends the command.
  *
- * What is wrong with the folder or with one of them is said, and the others count: `input.unreadable`, and
+ * Faults of the folder or of one program are logged, and the others count: `input.unreadable`, and
  * `configuration.wrong` for a program that cannot be started, that others than its owner may change, or that has the name
  * of one of {@link simpleKeys}: those mean the same in every profile.
  */

@@ -41,8 +41,8 @@ export function measuresWay(status: StatusReader): boolean {
 }
 
 /**
- * What drives the car. The engines say it; where they are not known, the mode that the driver chose; where that leaves
- * it open, the energies that the car takes (`takes`).
+ * Drive of the car, by its engines; if they are unknown, by the mode that the driver chose; if that is
+ * ambiguous, by the energies of the car (`takes`).
  */
 export function propulsionOf(
   status: StatusReader,

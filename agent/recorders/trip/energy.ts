@@ -1,6 +1,6 @@
 /**
- * What a trip takes of one energy. Fuel: its counter of what was burnt, which only runs up. Electricity: what is left in
- * the battery, else its level; both fall, rise while the car brakes (which is given back to the trip), and rise while it
+ * Consumption of one energy by a trip. Fuel: its counter of burnt fuel, which only rises. Electricity: the rest in
+ * the battery, or its level; both fall, rise while the car brakes (which reduces the consumption), and rise while it
  * is charged (which is not a negative consumption).
  */
 import type { Trip } from '../../../protocol/schema/trip.ts';

@@ -1,4 +1,4 @@
-/** What a reading of one slot, new or repeated, does to the measures of a trip, and what it shows of the car. */
+/** Effect of a reading of one slot, new or repeated, on the measures of a trip and on the facts of the car. */
 import type { Slot, SlotValue } from '../../../protocol/slots.ts';
 import { distance, presentPosition } from '../../model/position.ts';
 import type { StatusReader } from '../../model/status.ts';

@@ -12,7 +12,7 @@ export async function forgetWords(): Promise<void> {
   await caches.delete(CACHE);
 }
 
-/** Undefined: none are stored, or the browser has deleted them. */
+/** Undefined if no words are stored, or the browser has deleted them. */
 export async function readWords(): Promise<Dictionary | undefined> {
   return (await caches.match(WORDS))?.json() as Promise<Dictionary | undefined>;
 }

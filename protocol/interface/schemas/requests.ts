@@ -26,7 +26,7 @@ export function requestBody(name: RequestName): JsonSchema {
 }
 
 /**
- * What the generated validators check. Monitors and callbacks have readers of their own (schema/monitor/compile.ts,
+ * Bodies for the generated validators. Monitors and callbacks have readers of their own (schema/monitor/compile.ts,
  * schema/callback/read.ts), which know more rules and take spellings that are not documented: here they only have to
  * have their members, of the right types. Commands are references to {@link checkedCommands}, which both sides share.
  */

@@ -1,5 +1,5 @@
 /**
- * What a callback asks for, in the one form in which it travels and is kept: CallbackSubscribe of the user line
+ * Settings of a callback, in the one form for wire and disk: CallbackSubscribe of the user line
  * (4.17.2) and RemoteCallbackSubscribe of the fleet line (3.19.2). Checked by read.ts, whose rules say more than a
  * schema can.
  */

@@ -126,7 +126,7 @@ export const UNKNOWN = 2;
 export type Truth = typeof FALSE | typeof TRUE | typeof UNKNOWN;
 
 /**
- * What an expression is when trigger i is `truths[i]`: true or false when it is so whatever the unknown triggers are.
+ * Value of an expression if trigger i is `truths[i]`: true or false if it holds for all values of the unknown triggers.
  */
 export function judge(table: number, truths: readonly Truth[]): Truth {
   let rows = ALL;

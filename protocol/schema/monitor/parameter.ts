@@ -1,5 +1,5 @@
 /**
- * What a monitor is, in the one form in which it travels and is kept: MonitorParameter of both lines (3.19.2, 4.17.2),
+ * A monitor, in the one form for wire and disk: MonitorParameter of both lines (3.19.2, 4.17.2),
  * spelled as published, with our additions. Checked by compile.ts, whose rules say more than a schema can.
  */
 import { enumeration, list, optional, quantity, record, required, type Static, text } from '../fields.ts';

@@ -1,5 +1,5 @@
 /**
- * What the decoder wants of each frame, as columns that grow when a plan is added and never change after. A plan
+ * Wanted signals of each frame, as columns that grow when a plan is added and never change after. A plan
  * is a run of rows; a row is one signal. Rows of multiplexors come before the rows they select.
  *
  * Numbers used together lie together in one array: each array costs its own checks in the loops.

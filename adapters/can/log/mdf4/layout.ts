@@ -1,6 +1,6 @@
 /**
- * What an MDF4 file has, by its blocks: groups of records, and of those that are frames of a CAN bus where the parts of
- * a frame lie in a record (ASAM MDF 4.1, and its associated standard "Bus Logging" 1.0).
+ * Contents of an MDF4 file, by its blocks: groups of records, and for frames of a CAN bus the places of the parts of
+ * a frame in a record (ASAM MDF 4.1, and its associated standard "Bus Logging" 1.0).
  */
 import { type Block, type Blocks, Damage, number64 } from './blocks.ts';
 import {

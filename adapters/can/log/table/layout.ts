@@ -1,7 +1,7 @@
 /** How a table of frames is laid out: one frame a line, its parts in columns. */
 
 /**
- * What separates columns: one character by its code; blanks and tabs in any number; or the position in the line, where
+ * Separator of columns: one character by its code; blanks and tabs in any number; or the position in the line, if
  * columns are aligned under their names and a cell may be empty.
  */
 export type Separator = number | 'blank' | 'aligned';

@@ -24,7 +24,7 @@ interface Known {
 const ENGINE = /^((engine)?rpm|engine(speed|rpm)|(engine)?revolutions|(motor)?drehzahl)$/;
 
 /**
- * What phones and loggers call the signals that other sources give, so that the profile of a live car also replays
+ * Names of phones and loggers for the signals of other sources, so that the profile of a live car also replays
  * their tables. Any other signal of `OBD` is found by its own name: `Engine load` is `OBD.EngineLoad`.
  */
 const known: readonly Known[] = [
