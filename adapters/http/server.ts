@@ -89,8 +89,11 @@ export interface RunningServer {
 const MISDIRECTED = 'Host: is another than this server has; further ones are configured (http.hosts)';
 const NO_TOKEN = 'open the newest address that the bench printed: its token lets one browser in';
 const FOREIGN_ORIGIN = 'a web page of another origin sent this request: open the page of this server';
-/** Limit for all clients without credentials together: several people who open the page. */
-const documentRates: RequestRates = { perDay: 100_000, perSecond: 20 };
+/**
+ * Limit for all clients without credentials together: several people who open the page, which asks for up to ten files.
+ * A page that lacks one of them is broken.
+ */
+const documentRates: RequestRates = { perDay: 100_000, perSecond: 100 };
 
 /**
  * Rejects with `usage.wrong` when operations and handlers do not match or the address cannot be had, with

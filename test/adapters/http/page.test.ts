@@ -29,6 +29,14 @@ test('the page is served at the root with its files, each under a policy without
   }
 });
 
+test('several people who open the page within a second get all of its files', async () => {
+  const rig = await startRig({ documents });
+  for (let person = 0; person < 7; person++) {
+    for (const [, address] of pageFiles)
+      expect([person, address, (await rig.get(address)).status]).toEqual([person, address, 200]);
+  }
+});
+
 test('pictures may come from the server of the tiles that the owner names, and nothing else', async () => {
   const rig = await startRig({
     documents: { ...documents, tiles: 'https://tiles.example:8443/{z}/{x}/{y}.png?key=a' },
