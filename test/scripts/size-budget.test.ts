@@ -1,0 +1,21 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import budget from '../../scripts/size-budget.json' with { type: 'json' };
+import { linesOfCode } from '../../scripts/size-budget.ts';
+
+test('blank lines and lines of comments do not count, code with a comment behind it does', () => {
+  const text = ['/** Reason.', ' * More. */', '', 'const one = 1; // Unit.', '  // Note.', '  call();', ''].join('\n');
+  expect(linesOfCode(text)).toBe(2);
+});
+
+test('every room with sources has a budget', () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const hasSources = (folder: string): boolean =>
+    readdirSync(`${root}/${folder}`, { recursive: true }).some((file) => /\.ts$/.test(String(file)));
+  const rooms = readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !/^(node_modules|dist|coverage|test|\..*)$/.test(entry.name))
+    .map(({ name }) => name)
+    .filter(hasSources);
+  expect(Object.keys(budget).sort()).toEqual(rooms.sort());
+});
