@@ -191,7 +191,10 @@ function checkUse(logs: readonly string[], options: Options): void {
     throw new VigieError('usage.wrong', '--reference names a column of --correlate FILE');
   }
   if (suggest !== undefined && dbc === undefined) {
-    throw new VigieError('usage.wrong', '--suggest needs --dbc FILE to know the signals');
+    throw new VigieError(
+      'usage.wrong',
+      '--suggest needs --dbc FILE to know the signals (without a DBC, --dbc-out FILE makes one)',
+    );
   }
   if (logs.length === 0 && suggest === undefined) {
     const hint =
