@@ -343,6 +343,11 @@ const unread: readonly (readonly [is: (text: string) => boolean, what: string])[
   ],
 ];
 
+/** Whether a file is a DBC, which people name in place of a log. @param name of the file */
+export function isDbc({ text }: Head, name: string): boolean {
+  return /^\s*(VERSION\s+"|NS_\s*:|BU_\s*:)/.test(text) || /\.dbc$/i.test(name);
+}
+
 /** Recordings of tools in a format that is not published, by the ending of their name. */
 const unpublished: readonly (readonly [ending: RegExp, what: string])[] = [
   [/\.brc$/i, 'a .brc file'],
@@ -361,9 +366,6 @@ export function identify({ text }: Head, name: string): string | undefined {
   if (linkType !== undefined) {
     const read = [...canLinkTypes].join(', ');
     return `this capture is of ${linkTypeName(linkType)} and has no CAN frames; read are the link types ${read}`;
-  }
-  if (/^\s*(VERSION\s+"|NS_\s*:|BU_\s*:)/.test(text) || /\.dbc$/i.test(name)) {
-    return 'this is a DBC, which describes frames: name the log here, and give the DBC with --dbc or in a profile';
   }
   const known = unread.find(([is]) => is(text))?.[1];
   const tool = unpublished.find(([ending]) => ending.test(name))?.[1];

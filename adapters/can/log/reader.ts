@@ -1,8 +1,18 @@
 /** Opens a log file of any known format, plain or packed; it is read in one pass and with constant memory. */
 import { VigieError } from '../../../protocol/errors.ts';
 import { BytesLog } from './bytes-log.ts';
-import type { FileReader, FormatReader } from './format.ts';
-import { detect, formatNames, formats, headOf, identify, type LogFormat, packings, tableReader } from './formats.ts';
+import type { FileReader, FormatReader, Head } from './format.ts';
+import {
+  detect,
+  formatNames,
+  formats,
+  headOf,
+  identify,
+  isDbc,
+  type LogFormat,
+  packings,
+  tableReader,
+} from './formats.ts';
 import { type ByteInput, fill, type LogFile, openInput } from './input.ts';
 import { type LogOptions, type LogReader, UnknownFormat } from './log-reader.ts';
 import { fileOf, isTar, magicSize, mostPackings, packingOf } from './packing.ts';
@@ -80,7 +90,7 @@ async function openIn(
     const bom = filled >= 3 && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf ? 3 : 0;
     let head = headOf(buffer.subarray(bom, Math.min(filled, headSize)));
     const format = options.columns === undefined ? (options.format ?? (await detect(head))) : 'table';
-    if (format === undefined) throw unknown(input, filled, identify(head, where), where);
+    if (format === undefined) throw unknown(input, filled, head, where);
     const reader = await loadReader(format, options);
     if (format === 'table' && !lives) {
       // Columns are judged by many lines.
@@ -123,10 +133,15 @@ async function fileFor(input: ByteInput, begun: Uint8Array, recording: Recording
   return file;
 }
 
-function unknown(input: ByteInput, filled: number, known: string | undefined, where: string): VigieError {
+function unknown(input: ByteInput, filled: number, head: Head, where: string): VigieError {
   const malformed = (what: string): VigieError => new VigieError('input.malformed', what, { where });
   if (input.broken !== undefined) return malformed(`the compressed data are broken (${input.broken})`);
   if (filled === 0) return malformed('the file is empty');
+  if (isDbc(head, where)) {
+    const advice = 'name the log here, and give the DBC with --dbc or in a profile';
+    return new UnknownFormat(`this is a DBC, which describes frames: ${advice}`, where);
+  }
+  const known = identify(head, where);
   if (known !== undefined) return malformed(known);
   const list = `${formatNames()}, each also packed (${packings.join(', ')})`;
   return new UnknownFormat(`this is not a log of a known format; known are ${list}`, where);
