@@ -1,7 +1,7 @@
 import { VigieError } from '../protocol/errors.ts';
 import type { ActionParameters, Actuator } from './ports.ts';
 
-/** An action was begun and not brought to its end: the car may have obeyed already. Code and message are the reason's. */
+/** An action started but did not finish: the car may have obeyed already. Has the code and message of the reason. */
 export class BrokenOff extends VigieError {
   constructor(reason: VigieError) {
     super(reason.code, reason.message, { cause: reason });
@@ -9,7 +9,7 @@ export class BrokenOff extends VigieError {
   }
 }
 
-/** Several ways to make the car do something as one: each action goes to the first that offers it. */
+/** Combines several actuators: each action is carried out by the first that offers it. */
 export class Actuators implements Actuator {
   readonly actions: ReadonlySet<string>;
   readonly #actuators: readonly Actuator[];
@@ -19,7 +19,7 @@ export class Actuators implements Actuator {
     this.actions = new Set(actuators.flatMap(({ actions }) => [...actions]));
   }
 
-  /** @throws VigieError `command.unsupported` when none offers it, or what the one that does rejects with */
+  /** @throws VigieError `command.unsupported` if no actuator offers the action, or the error of the one that does */
   async actuate(action: string, parameters?: ActionParameters, allowed?: () => void): Promise<void> {
     const actuator = this.#of(action);
     if (actuator === undefined)

@@ -35,12 +35,12 @@ import { Records } from './records.ts';
 import type { Requests } from './remotes/requests.ts';
 import { FAREWELL, within } from './within.ts';
 
-/** Recorders look around this often, ms, */
+/** Interval of the recorders' ticks, ms. */
 const TICK = 1_000;
-/** and this often in a unit that sleeps. */
+/** Interval of the ticks while the unit sleeps, ms. */
 const SLEEPING_TICK = 600_000;
 
-/** The core of one car: takes frames and commands, keeps Status, publishes what happened. */
+/** The core of one car: receives frames and commands, maintains Status, publishes events and records. */
 export class Agent implements LinkEvents {
   readonly status = new Status();
   readonly channels = new Channels();
@@ -51,7 +51,7 @@ export class Agent implements LinkEvents {
   readonly #mapping: Mapping;
   readonly signals: CustomSignalsPart | undefined;
   readonly #captures: CapturesPart | undefined;
-  /** Where readings go: the mapping, and the custom signals. */
+  /** Receivers of readings: the mapping and the custom signals. */
   readonly #sink: AnyColumnSink;
   readonly #outbox: Outbox;
   readonly #records: Records;
@@ -68,9 +68,9 @@ export class Agent implements LinkEvents {
   #greeted = false;
   #stopping = false;
   #startedAt = 0;
-  /** Monotonic ms of the last hello. */
+  /** Monotonic time of the last hello, ms. */
   #helloAt = 0;
-  /** Batches of frames and ticks that a defect kept from being worked off to the end. */
+  /** Number of frame batches and ticks that a defect prevented from being processed completely. */
   faults = 0;
 
   constructor(profile: VehicleProfile, ports: AgentPorts, options: AgentOptions) {
@@ -91,7 +91,7 @@ export class Agent implements LinkEvents {
       ...{ outbox: this.#outbox, records: this.#records, watchLease: new WatchLease(clock) },
     };
 
-    // Status → recorders and monitors. Each part resumes before the next one is built of it.
+    // Status → recorders and monitors. Each part resumes before the next one that depends on it is built.
     this.signals = makeSignals(core);
     this.#sink = this.signals?.behind(this.#mapping, this.#mapping.wanted.length) ?? this.#mapping;
     this.#captures = makeCaptures(core);
@@ -102,7 +102,7 @@ export class Agent implements LinkEvents {
     this.#mapping.resume();
     this.#pipeline.monitors.recall(memory, clock.now());
 
-    // Monitors and callbacks, as people and programs change them.
+    // Monitors and callbacks, which people and programs can change.
     this.monitors = new MonitorDesk(this.#pipeline.monitors, { publisher: this.#outbox, clock, log });
     this.monitors.recall(memory);
     this.#callbacks = makeCallbacks(core, this.monitors, this.#complain);
@@ -110,7 +110,7 @@ export class Agent implements LinkEvents {
     this.callbacks = new CallbackDesk(this.#callbacks);
     memory.keep(() => this.#states());
 
-    // Awake and asleep.
+    // Power states.
     this.#activity = ports.activity ?? new BusActivity(clock, power.busSilentAfter, false);
     this.#power = makePower(core, this.#pipeline, (state, before) => this.#powerChanged(state, before));
     this.#power.recall(memory);
@@ -127,17 +127,17 @@ export class Agent implements LinkEvents {
     return this.#downlink.requests;
   }
 
-  /** The signals the decoder has to deliver, in this order. */
+  /** Signals that the decoder must deliver, in this order. */
   get wanted(): readonly WantedSignal[] {
     return this.signals === undefined ? this.#mapping.wanted : [...this.#mapping.wanted, ...this.signals.wanted];
   }
 
-  /** Messages not yet acknowledged by the broker. */
+  /** Number of messages not yet acknowledged by the broker. */
   get waiting(): number {
     return this.#outbox.waiting;
   }
 
-  /** The car is used, so its buses should speak. */
+  /** True if the car is in use, so that its buses should be active. */
   get inUse(): boolean {
     return this.#power.state === 'active';
   }
@@ -152,12 +152,12 @@ export class Agent implements LinkEvents {
     return this.#pipeline.trips.putUnfinished(this.#ports.clock.now());
   }
 
-  /** Readings that came from the decoder. */
+  /** Number of readings from the decoder. */
   get readings(): number {
     return this.#mapping.readings + (this.signals?.readings ?? 0);
   }
 
-  /** Readings with an impossible value of their slot. */
+  /** Number of readings with an impossible value of their slot. */
   get refused(): number {
     return this.#mapping.rejected + (this.signals?.rejected ?? 0);
   }
@@ -173,8 +173,8 @@ export class Agent implements LinkEvents {
   }
 
   /**
-   * Where `source` puts its frames. The decoder is asked for at the first batch, for {@link wanted} and the buses of the
-   * source: a source knows its buses once it is open.
+   * Returns the receiver of the frames of `source`. `decoder` is called at the first batch, for {@link wanted} and the
+   * buses of the source: a source knows its buses only once it is open.
    */
   intake(decoder: () => FrameDecoder, source?: Pick<FrameSource, 'buses'>): (batch: FrameBatch) => void {
     let take: ((batch: FrameBatch) => void) | undefined;
@@ -191,7 +191,7 @@ export class Agent implements LinkEvents {
     };
   }
 
-  /** Where a source puts readings that are not frames: fixes, answers to polls; `apart` is the source's. */
+  /** Returns the sink for readings that are not frames: fixes, answers to polls. `apart` is the source's. */
   sink(apart = false): ReadingSink {
     return sinkWithin((work) => {
       if (this.#stopping) return;
@@ -203,7 +203,7 @@ export class Agent implements LinkEvents {
   }
 
   /**
-   * Hands over what is open and resolves when it is on disk and, while connected, acknowledged.
+   * Publishes open records and resolves when they are on disk and, while connected, acknowledged.
    * @param timer ends the wait for acknowledgements; default: the clock of the agent
    */
   async stop(timer: Pick<Clock, 'after'> = this.#ports.clock): Promise<void> {
@@ -252,10 +252,10 @@ export class Agent implements LinkEvents {
     });
   }
 
-  /** Records from before the time was known have wrong times. */
+  /** Corrects the times of records from before the time was known. */
   #correct(by: number): void {
     const latest = this.#ports.clock.now() - by;
-    // A clock that stands at its origin stood there in the runs before, too.
+    // A clock that starts at its origin also did so in the previous runs.
     const earliest = this.#startedAt < EARLIEST_TIME ? 0 : this.#startedAt;
     this.status.correct(by, earliest, latest);
     this.#stepped(by);
@@ -267,7 +267,7 @@ export class Agent implements LinkEvents {
   }
 
   #greet(): void {
-    // The numbers of the hello show what the broker may have lost before this connection.
+    // The numbers in the hello show which messages the broker may have lost before this connection.
     this.hello();
     if (this.#greeted) return;
     this.#greeted = true;
@@ -308,7 +308,7 @@ export class Agent implements LinkEvents {
     this.#captures?.stepped(by);
   }
 
-  /** An event goes to its receivers and to the cloud, in one commit. */
+  /** Sends an event to its receivers and to the cloud, in one commit. */
   #tell(event: MonitorEvent): void {
     this.#callbacks.event(event);
     this.#captures?.event(event);
@@ -322,18 +322,18 @@ export class Agent implements LinkEvents {
 
   /** The unit fell asleep or woke. */
   #rest(): void {
-    // A check that was due within the second must not wait for the end of a long sleep, and the reverse.
+    // A check that is due within a second must not wait until the end of a long sleep, nor the reverse.
     this.#schedule();
     this.#downlink.rested();
     const asleep = this.#power.asleep();
-    // Otherwise the messages that are still being gathered would wait until the car is used again.
+    // Otherwise messages that are still being collected would wait until the car is used again.
     const now = this.#ports.clock.now();
     if (asleep) for (const recorder of this.#pipeline.recorders) this.#guard(() => recorder.flush(now));
     this.#ports.rest?.(asleep);
   }
 
   #schedule(): void {
-    // At whole seconds of the wall clock: a run that continues another checks at the same times.
+    // Tick at whole seconds of the wall clock: a run that continues another ticks at the same times.
     const { clock } = this.#ports;
     this.#cancelTick?.();
     const every = this.#power.asleep() ? SLEEPING_TICK : TICK;
@@ -345,7 +345,7 @@ export class Agent implements LinkEvents {
       this.#guard(() => {
         this.#power.look();
         this.#clockWatch.look();
-        // Nothing happens in a sleeping car, and its records must not depend on when the tick came.
+        // Nothing happens in a sleeping car, and its records must not depend on the time of the tick.
         if (slept) return;
         this.status.sweep(now);
         for (const recorder of this.#pipeline.recorders) recorder.tick(now);
@@ -359,7 +359,7 @@ export class Agent implements LinkEvents {
     });
   }
 
-  /** A defect in one recorder must not silence the car; it is said once, and counted. */
+  /** Contains a defect in one recorder so that the others continue; logs it once and counts it. */
   #guard(work: () => void): void {
     try {
       work();

@@ -1,14 +1,14 @@
-/** Which connections a server keeps while it does not know their clients yet. */
+/** Decides which connections a server keeps while their clients are unknown. */
 import { networkOf } from '../protocol/ip-networks.ts';
 
 export interface ConnectionLimits {
-  /** Connections at a time. */
+  /** Limit of connections at a time. */
   readonly all: number;
-  /** Those of them that wait: their client is not known yet, or has no request. */
+  /** Limit of waiting connections: their client is not known yet, or has no request. */
   readonly waiting: number;
-  /** Those of them from one address; IPv6: from one network of 64 bits. Clients on this machine have no such limit. */
+  /** Limit of waiting connections per address (IPv6: per network of 64 bits). No limit for clients on this machine. */
   readonly waitingPerAddress: number;
-  /** Waiting connections that an address keeps while all are taken and another one comes. */
+  /** Number of waiting connections that an address keeps if all are in use and another one arrives. */
   readonly keptPerAddress: number;
 }
 
@@ -17,12 +17,12 @@ interface Slot {
   waits: boolean;
 }
 
-/** Clients on this machine, such as a proxy, which stands for many. */
+/** Clients on this machine, such as a proxy that serves many clients. */
 const LOCAL = 'local';
 
 /**
- * Counts connections, and chooses the one to close when there are too many: the oldest of the address with the most that
- * wait, so that an address which opens many loses its own. One that does not wait is never chosen.
+ * Counts connections, and selects the one to close if there are too many: the oldest of the address with the most
+ * waiting ones, so that an address that opens many loses its own. A connection that does not wait is never selected.
  */
 export class ConnectionSlots<C> {
   readonly #limits: ConnectionLimits;
@@ -39,7 +39,7 @@ export class ConnectionSlots<C> {
     return this.#open.size;
   }
 
-  /** Adds a connection, which waits. Returns the connection that must be closed now, maybe this one; it is removed. */
+  /** Adds a waiting connection. Returns the connection that must be closed now, possibly this one; it is removed. */
   add(connection: C, address: string | undefined): C | undefined {
     const network = slotNetworkOf(address);
     this.#open.set(connection, { network, waits: false });
@@ -51,7 +51,7 @@ export class ConnectionSlots<C> {
     return this.#remove(this.#least() ?? connection);
   }
 
-  /** Its client is known, or asks for something: it stays. */
+  /** The client is known, or has a request: the connection stays open. */
   admit(connection: C): void {
     const slot = this.#open.get(connection);
     if (slot === undefined || !slot.waits) return;
@@ -62,7 +62,7 @@ export class ConnectionSlots<C> {
     if (others?.size === 0) this.#waiting.delete(slot.network);
   }
 
-  /** It may be closed for another one again. */
+  /** The connection waits again and may be closed in favour of another. */
   wait(connection: C): void {
     const slot = this.#open.get(connection);
     if (slot === undefined || slot.waits) return;
@@ -82,7 +82,7 @@ export class ConnectionSlots<C> {
     return connection;
   }
 
-  /** Undefined: every address has no more than it keeps. */
+  /** Returns undefined if every address has at most the number that it keeps. */
   #least(): C | undefined {
     let fullest = new Set<C>();
     for (const one of this.#waiting.values()) if (one.size > fullest.size) fullest = one;
@@ -95,7 +95,7 @@ function first<C>(set: ReadonlySet<C>): C | undefined {
   return undefined;
 }
 
-/** The client network of a socket's address, in which IPv4 may be written as IPv6; {@link LOCAL} for this machine. */
+/** Returns the client network of a socket's address (IPv4 may be written as IPv6); {@link LOCAL} for this machine. */
 export function slotNetworkOf(address = ''): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   return plain === '' || plain === '::1' || /^127\./.test(plain) ? LOCAL : networkOf(plain);

@@ -11,11 +11,11 @@ interface DownlinkParts extends Omit<RemotesOptions, 'memory'> {
   readonly memory: Memory;
   /** The unit's own key. */
   readonly signer?: Signer | undefined;
-  /** Called for each command at the interface. Throws the reason to refuse it. */
+  /** Called for each command at the interface. Throws the reason to refuse the command. */
   readonly setOrigin: (id: string, order: OrderOfCallback) => void;
   /** Called for each state of a command, in the commit of its message. */
   readonly reported: (report: RemoteReport) => void;
-  /** Called with the time until which somebody watches the car, UTC ms. */
+  /** Called with the time until which a client watches the car, UTC ms. */
   readonly watched: (until: number) => void;
 }
 
@@ -50,7 +50,7 @@ export class Downlink {
     this.requests.recall(parts.memory, (id) => parts.ledger.find(id) !== undefined);
   }
 
-  /** A message on one of the car's down topics. Never throws: it may come from anybody. */
+  /** Processes a message on one of the car's down topics, from any sender. Never throws. */
   message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void {
     if (!this.#remotes.intake.admits()) return;
     const kind: DownKind | undefined = downKind(this.#vin, topic);
@@ -66,7 +66,7 @@ export class Downlink {
     this.#remotes.intake.message(payload, correlation);
   }
 
-  /** Settles commands that a power cut interrupted; its failures are logged by the command itself. */
+  /** Completes commands that a power cut interrupted; the commands themselves log failures. */
   resume(): void {
     this.#remotes.resume().catch(this.#complain);
   }
@@ -80,12 +80,12 @@ export class Downlink {
     this.#remotes.stop();
   }
 
-  /** Resolves when nothing of commands is being written any more. */
+  /** Resolves when no write of commands is in progress any more. */
   settled(): Promise<void> {
     return this.#remotes.settled();
   }
 
-  /** State for {@link Memory}. */
+  /** Returns the state for {@link Memory}. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     yield* this.#remotes.states();
     yield* this.requests.states();

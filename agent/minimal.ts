@@ -11,9 +11,9 @@ import { CommandIntake } from './remotes/command-intake.ts';
 import { Ledger, type LedgerData } from './remotes/ledger.ts';
 import { FAREWELL, within } from './within.ts';
 
-/** It looks around this often, ms. */
+/** Interval of the ticks, ms. */
 const TICK = 1_000;
-/** A unit that does not stay up is given little to do. */
+/** Rate limit: a unit that keeps crashing is given little work. */
 const RATE = { perSecond: 5, maximum: 2_000 };
 
 interface MinimalPorts {
@@ -24,9 +24,9 @@ interface MinimalPorts {
   readonly memory: Memory;
   readonly verifier: SignatureVerifier;
   readonly ledger: Document<LedgerData>;
-  /** Commands that are carried out all the same, by kind. */
+  /** Commands that are still carried out in this mode, by kind. */
   readonly agentCommands: ReadonlyMap<CommandKind, AgentCommand>;
-  /** Called after each look around. */
+  /** Called after each tick. */
   readonly ticked: () => void;
 }
 
@@ -35,7 +35,7 @@ interface MinimalOptions {
   readonly version: string;
   readonly boot: number;
   readonly profile: string;
-  /** Why the agent is in this mode. */
+  /** Reason for this mode. */
   readonly reason: string;
   readonly quality: () => ClockQuality;
   readonly window: () => number;
@@ -45,8 +45,8 @@ interface MinimalOptions {
 }
 
 /**
- * Rest of an agent that keeps crashing: no source, no Status, no recorder. It is connected, reports why it
- * runs so, empties the outbox, and accepts the commands that may mend it; it answers every other with a failure.
+ * Reduced agent after repeated crashes: no source, no Status, no recorder. It connects, reports the reason for this
+ * mode, empties the outbox, and accepts the commands that may repair it; it answers all others with a failure.
  */
 export class MinimalAgent implements LinkEvents {
   readonly #ports: MinimalPorts;
@@ -56,7 +56,7 @@ export class MinimalAgent implements LinkEvents {
   readonly #startedAt: number;
   readonly #intake: CommandIntake;
   #cancelTick: (() => void) | undefined;
-  /** That the ledger has lost something is on disk, or was refused there. */
+  /** True after an attempt to store on disk that the ledger has lost something. */
   #noted = false;
   #stopping = false;
 
@@ -68,7 +68,7 @@ export class MinimalAgent implements LinkEvents {
     this.#outbox = new Outbox(store, link, clock, log, { ...options, ...options.settings.outbox }, ports.memory);
     this.#ledger = new Ledger(ports.ledger);
     this.#ledger.recall(ports.memory);
-    // Programs and the like stay as the whole agent left them.
+    // Programs and similar state remain as the complete agent stored them.
     this.#ledger.keep(() => this.#ledger.kept);
     this.#intake = new CommandIntake({
       ...ports,
@@ -82,12 +82,12 @@ export class MinimalAgent implements LinkEvents {
     });
   }
 
-  /** Messages not yet acknowledged by the broker. */
+  /** Number of messages not yet acknowledged by the broker. */
   get waiting(): number {
     return this.#outbox.waiting;
   }
 
-  /** Looks around from now on. */
+  /** Starts the ticks. */
   start(): void {
     this.#cancelTick = this.#ports.clock.after(TICK, () => {
       this.start();
@@ -129,7 +129,7 @@ export class MinimalAgent implements LinkEvents {
     });
   }
 
-  /** Resolves when what is open is on disk and, while connected, acknowledged. */
+  /** Resolves when all open changes are on disk and, while connected, acknowledged. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#intake.stop();
@@ -141,7 +141,7 @@ export class MinimalAgent implements LinkEvents {
     this.#outbox.close();
   }
 
-  /** Without a command, too: once it is known from when on nothing is lost, the first one is taken. */
+  /** Settles the loss even without a command, so that the first command is accepted once the time is known. */
   async #makeUp(): Promise<void> {
     if (!this.#ledger.doubtful || (this.#noted && this.#options.quality() === 'none')) return;
     this.#noted = true;

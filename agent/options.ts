@@ -42,19 +42,19 @@ export interface AgentPorts {
   readonly link: Link;
   readonly store: OutboxStore;
   readonly actuator: Actuator;
-  /** Heeds what comes from the buses; default: one for which no frame was sent by this unit, as in a log. */
+  /** Detects bus activity. If omitted, assumes that this unit sent no frame, as in a log. */
   readonly activity?: BusActivity;
   readonly verifier: SignatureVerifier;
   /** The unit's own key, for commands submitted at its interface. */
   readonly signer?: Signer;
-  /** Changes the keys of `verifier`; without it commands cannot. */
+  /** Changes the keys of `verifier`. If omitted, commands cannot change keys. */
   readonly keys?: TrustKeeper;
   readonly ledger: Document<LedgerData>;
   /** Status, channels and the recorders' state, in the commits of `store`. */
   readonly memory: Memory;
   /** Records for readers, in the commits of `store`. */
   readonly records: RecordStore;
-  /** How notifications leave the car; default: they do not, and callbacks are refused. */
+  /** Sends notifications. If omitted, none can be sent, and callbacks are refused. */
   readonly notifier?: Notifier;
   /** Commands to other parts of the unit, by kind. */
   readonly agentCommands?: ReadonlyMap<CommandKind, AgentCommand>;
@@ -62,19 +62,19 @@ export interface AgentPorts {
   readonly overseer?: Overseer;
   /** Compresses telemetry and messages; default: the portable one. */
   readonly deflate?: Deflate;
-  /** Calls back at a wall-clock time however far away; default: a look once a second while the agent runs. */
+  /** Calls `due` at any wall-clock time. If omitted, the agent checks once a second while it runs. */
   readonly waker?: (at: number, due: () => void) => () => void;
-  /** Notified when the unit falls asleep or wakes: parts that act on their own account pause while it sleeps. */
+  /** Notified when the unit falls asleep or wakes: parts with their own schedule pause while it sleeps. */
   readonly rest?: (asleep: boolean) => void;
-  /** Gets the reason for each reading that becomes no value, for engineers who map a car; default: no listener. */
+  /** Receives the reason for each reading that is rejected, for engineers who map a car. Default: no listener. */
   readonly refusals?: RefusalListener;
-  /** Bytes to and from the broker since the start, for what sleep costs. */
+  /** Bytes to and from the broker since the start, to measure the cost of sleep. */
   readonly traffic?: () => number;
   /** Recorders in addition to the agent's own. Each is stored under its unique name. */
   readonly recorders?: readonly MakeRecorder[];
-  /** Takes the custom signals of the profile; absent: it has none. */
+  /** Creates the custom signals of the profile. Omitted if the profile has none. */
   readonly signals?: (parts: SignalParts) => CustomSignalsPart;
-  /** Keeps raw frames around events; absent: no captures are configured. */
+  /** Stores raw frames around events. If omitted, captures are not configured. */
   readonly captures?: (parts: CaptureParts) => CapturesPart;
 }
 
@@ -84,19 +84,19 @@ export interface CaptureParts {
   readonly settings: CaptureSettings;
   /** UTC ms. */
   readonly now: () => number;
-  /** Highest level of privacy since the previous call: 0 hides nothing, 1 positions, 2 everything. */
+  /** Returns the highest level of privacy since the previous call: 0 hides nothing, 1 positions, 2 everything. */
   readonly highestPrivacy: () => number;
   readonly log: Log;
   readonly deflate?: Deflate | undefined;
 }
 
-/** Captures, as the agent sees them. A unit with a profile without captures does not load the implementation. */
+/** Captures, in the form that the agent uses. A unit whose profile has no captures does not load the implementation. */
 export interface CapturesPart {
   readonly recorder: Recorder;
-  /** Takes frames that have become Status; `buses` are the names that their `bus` indexes. */
+  /** Receives frames that were applied to Status; `buses` are the names that their `bus` indexes. */
   take(batch: FrameBatch, buses: readonly string[]): void;
   event(event: MonitorEvent): void;
-  /** Carries out commands of kind `Capture`; undefined: the profile allows none. */
+  /** Carries out commands of kind `Capture`. Undefined if the profile allows none. */
   readonly order: AgentCommand | undefined;
   /** The clock was set `by` ms later. */
   stepped(by: number): void;
@@ -106,20 +106,20 @@ export interface CapturesPart {
 export interface SignalParts {
   readonly status: StatusReader;
   readonly records: Records;
-  /** Where the records are read again. */
+  /** Store from which the records are read again. */
   readonly kept: RecordStore;
   readonly memory: Memory;
   readonly log: Log;
   readonly clock: Clock;
   readonly quality: () => ClockQuality;
-  /** Level of privacy, now or for what was read at `at`: 0 nothing is hidden, 1 positions, 2 all. */
+  /** Returns the level of privacy, now or for readings made at `at`: 0 hides nothing, 1 positions, 2 everything. */
   readonly privacy: (at?: number) => number;
   readonly deflate?: Deflate | undefined;
   readonly batch?: number | undefined;
   readonly patience?: Patience | undefined;
 }
 
-/** Custom signals, as the agent sees them. A unit with a profile without them does not load the implementation. */
+/** Custom signals, in the form that the agent uses. A unit whose profile has none does not load the implementation. */
 export interface CustomSignalsPart {
   /** Signals that the decoder must deliver in addition to those of the mapping. */
   readonly wanted: readonly WantedSignal[];
@@ -131,29 +131,29 @@ export interface CustomSignalsPart {
   readonly readings: number;
   readonly rejected: number;
   /**
-   * Publishes the catalog in use, and those of earlier profiles that telemetry in `store` may name: a receiver that came
-   * later, or whose broker lost what it had kept, needs them all.
+   * Publishes the current catalog and those of earlier profiles that telemetry in `store` may refer to: a receiver that
+   * started later, or with a broker that lost its retained messages, needs them all.
    */
   announce(publisher: Pick<Publisher, 'put'>, store: Pick<OutboxStore, 'entries'>): void;
   states(): Iterable<readonly [key: string, value: unknown]>;
   /** The clock was set `by` ms later. */
   stepped(by: number): void;
-  /** A sink of the `first` signals of `mapping` and of {@link wanted} behind them. */
+  /** Returns a sink for the `first` signals of `mapping`, followed by the {@link wanted} ones. */
   behind(mapping: ColumnSink<SourceGroup>, first: number): AnyColumnSink;
 }
 
 export interface AgentOptions {
   readonly vin: string;
   readonly version: string;
-  /** Counts the starts of this agent. */
+  /** Number of starts of this agent. */
   readonly boot: number;
   readonly quality: () => ClockQuality;
   readonly window: () => number;
   readonly settings: AgentSettings;
-  /** Bounds on commands in addition to those of the settings. */
+  /** Limits on commands in addition to those of the settings. */
   readonly limits?: Pick<Limits, 'burst' | 'daily'>;
-  /** Time zone of programs that name none, of the IANA data base. */
+  /** Time zone of programs that name none, from the IANA database. */
   readonly zone?: string;
-  /** Called with each message as it is numbered, before it is on disk. Must not throw. */
+  /** Called when a message gets its number, before it is on disk. Must not throw. */
   readonly numbered?: (message: Message) => void;
 }

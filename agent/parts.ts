@@ -1,4 +1,4 @@
-/** Builds the larger parts of an agent, each from the parts before it. `Agent` lists them in order. */
+/** Builds the larger parts of an agent, each from the previous ones. `Agent` lists them in order. */
 import { defined } from '../protocol/defined.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
 import type { MonitorEvent } from '../protocol/schema/event.ts';
@@ -21,7 +21,7 @@ import { agentCommandsOf } from './remotes/agent-commands.ts';
 import { Confirmations } from './remotes/confirmation.ts';
 import { Ledger } from './remotes/ledger.ts';
 
-/** The parts that all others use. */
+/** The parts that all other parts use. */
 export interface CoreParts {
   readonly profile: VehicleProfile;
   readonly ports: AgentPorts;
@@ -105,7 +105,7 @@ export function makePower(
   });
 }
 
-/** Parts to which the messages to the car lead. */
+/** Receivers of messages to the car. */
 interface DownlinkTargets {
   readonly monitors: MonitorDesk;
   readonly callbacks: CallbackDesk;

@@ -51,7 +51,7 @@ interface PipelineParts {
   readonly records: Records;
   readonly profile: VehicleProfile;
   readonly log: Log;
-  /** Takes an event of a monitor. */
+  /** Accepts an event of a monitor. */
   readonly tell: (event: MonitorEvent) => void;
   readonly deflate?: Deflate | undefined;
   readonly outbox: OutboxSettings;
@@ -62,13 +62,13 @@ interface PipelineParts {
   readonly added?: readonly MakeRecorder[] | undefined;
   /** Custom signals that monitors may watch. */
   readonly watched?: MonitorSignals | undefined;
-  /** Shortens what is gathered while somebody watches. */
+  /** Shortens the collection of data while a client watches the car. */
   readonly patience?: Patience;
   readonly privacy: RecorderParts['privacy'];
   readonly highestPrivacy: RecorderParts['highestPrivacy'];
 }
 
-/** Everything that a change of Status or of a channel reaches, in order. */
+/** Returns all observers of Status and channels, in order. */
 export function pipeline({
   status,
   channels,
@@ -100,9 +100,9 @@ export function pipeline({
     ...defined({ signals: watched }),
   });
   const recorders: readonly Recorder[] = [
-    // First: alerts and collisions say during which trip they were.
+    // First: alerts and collisions refer to their trip.
     trips,
-    // It stores every reading of the last seconds. A car that never reports a crash is spared that.
+    // Stores every reading of the last seconds. Omitted for a car that never reports a crash.
     ...(tellsOfCrashes(profile)
       ? [new CollisionRecorder({ status, records, trips, rule: profile.collisions, deflate })]
       : []),

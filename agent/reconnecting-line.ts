@@ -1,6 +1,6 @@
 /**
- * Keeps a line open: opens it, and again when it ended or fell silent, with growing waits. What is spoken over the line
- * is its user's business.
+ * Keeps a line open: opens it, and reopens it with growing delays after an end or silence. The user of the line defines
+ * its protocol.
  */
 
 import { VigieError } from '../protocol/errors.ts';
@@ -12,45 +12,45 @@ interface ReconnectingLineOptions {
   readonly clock: Clock;
   /** Numbers from 0 (included) to 1 (excluded). */
   readonly random: () => number;
-  /** Upper bound of the first wait, ms; default 500. */
+  /** Upper bound of the first delay, ms; default 500. */
   readonly first?: number;
-  /** Upper bound of every wait, ms; default 30 s. */
+  /** Upper bound of every delay, ms; default 30 s. */
   readonly longest?: number;
-  /** Notified why the line is waiting, once for each reason, and when it is open. */
+  /** Receives the reason for each wait, once per reason, and the opening of the line. */
   readonly log?: Log | undefined;
   /** Name of the line in the log. */
   readonly name?: string;
 }
 
 interface ReconnectingLineEvents {
-  /** The line is open; nothing of it has been delivered yet. A failure to write here is the line's end. */
+  /** The line is open; no data has been delivered yet. A failure to write here ends the line. */
   opened(): Promise<void> | void;
-  /** The bytes may be kept. */
+  /** The receiver may keep the bytes. */
   data(bytes: Uint8Array): void;
-  /** The line that was `opened` is gone: what it left unfinished stays so. */
+  /** The line that was `opened` is gone: its unfinished data will not be completed. */
   ended(reason: string): void;
-  /** Nothing came for half of the silence that ends the line: send the other end a request if the protocol has one. */
+  /** No byte arrived for half of the maximum silence: send the other end a request if the protocol has one. */
   idle?(): void;
 }
 
-/** A line that lasted this long and spoke was sound: the next wait is a first one again. ms */
+/** Time after which a line that received data counts as reliable, ms: the next delay is a first one again. */
 const SOUND = 30_000;
 
-/** One line, from being opened to its end. */
+/** One line, from its opening to its end. */
 interface Attempt {
   line: Line | undefined;
   /** Bytes that arrived before the opener reported the line as open. */
   early: Uint8Array[] | undefined;
-  /** Reason of the opener for the end. */
+  /** Reason for the end, from the opener. */
   ended: string | undefined;
-  /** Given up or ended: nothing more is taken from it. */
+  /** Given up or ended: its data is ignored. */
   over: boolean;
   /** Monotonic time at which the line was open. */
   since: number;
   heard: number | undefined;
 }
 
-/** Waits between attempts as {@link Backoff} has them. Nothing is thrown at its user but refused writes. */
+/** Waits between attempts as {@link Backoff} defines. Throws nothing at its user except refused writes. */
 export class ReconnectingLine {
   readonly #options: ReconnectingLineOptions;
   readonly #events: ReconnectingLineEvents;
@@ -75,8 +75,8 @@ export class ReconnectingLine {
   }
 
   /**
-   * Milliseconds without a byte after which a line is closed and opened anew; Infinity, as it is at first: never.
-   * Counts from the last byte, also when it is changed while a line is open.
+   * Milliseconds without a byte after which a line is closed and reopened. Infinity, the initial value, means never.
+   * Counted from the last byte, even if the value changes while a line is open.
    */
   set silence(silence: number) {
     this.#silence = silence;
@@ -86,7 +86,7 @@ export class ReconnectingLine {
     this.#watch(attempt, undefined);
   }
 
-  /** `running`: a line is open, whatever its data. Counts: `opened`, `lost`, `refused` (could not be opened). */
+  /** State `running` means that a line is open, even without data. Counts: `opened`, `lost`, `refused` (not opened). */
   health(): SourceHealth {
     const counts = { opened: this.#opened, lost: this.#lost, refused: this.#refused };
     return this.#reason === undefined
@@ -94,12 +94,12 @@ export class ReconnectingLine {
       : { state: this.#state, reason: this.#reason, counts };
   }
 
-  /** Begins to open the line; does nothing when that has begun. */
+  /** Starts to open the line; does nothing if already started. */
   start(): void {
     if (this.#attempt === undefined) this.#open();
   }
 
-  /** Closes the line; nothing is delivered any more, `ended` neither. A line that is just being opened is closed then. */
+  /** Closes the line; no event follows, not even `ended`. A line that is being opened is closed once it is open. */
   async stop(): Promise<void> {
     this.#cancelWait();
     this.#cancelWatch();
@@ -110,14 +110,14 @@ export class ReconnectingLine {
     await attempt?.line?.close();
   }
 
-  /** Rejects with `input.unreadable` when no line is open or the line does not take the bytes. */
+  /** Rejects with `input.unreadable` if no line is open or the line does not accept the bytes. */
   write(bytes: Uint8Array): Promise<void> {
     const line = this.#attempt?.line;
     if (line !== undefined) return line.write(bytes);
     return Promise.reject(new VigieError('input.unreadable', `the line is not open: ${this.#reason ?? 'not yet'}`));
   }
 
-  /** Drops the open line, because the data of the other end make no sense, and opens another after the next wait. */
+  /** Drops the open line, because its data is invalid, and opens another after the next delay. */
   restart(reason: string): void {
     const attempt = this.#attempt;
     if (attempt?.line !== undefined) this.#end(attempt, reason);
@@ -176,7 +176,7 @@ export class ReconnectingLine {
     this.#guard(attempt, () => this.#events.data(bytes));
   }
 
-  /** An error of the user ends the line, which is opened again. Thrown further, it would end the process. */
+  /** An error of the user ends the line, which is then reopened. Thrown further, it would end the process. */
   #guard(attempt: Attempt, call: () => void): void {
     try {
       call();
@@ -186,8 +186,8 @@ export class ReconnectingLine {
   }
 
   /**
-   * Looks at half and at the whole of the silence, counted from the last byte; a timer per byte would cost too much.
-   * @param asked moment of the byte after which the other end was asked last: once in a silence is enough
+   * Checks at half and at the end of the silence, counted from the last byte; a timer per byte would cost too much.
+   * @param asked time of the last byte before the last request to the other end: one request per silence is enough
    */
   #watch(attempt: Attempt, asked: number | undefined): void {
     const silence = this.#silence;
@@ -222,7 +222,7 @@ export class ReconnectingLine {
     if (this.#attempt !== attempt) return;
     this.#state = 'waiting';
     this.#reason = reason;
-    // The loss of a line that carried data is news; the log does not repeat the failure of a line that never did.
+    // Log the loss of a line that carried data; do not repeat the failure of a line that never did.
     if (reason !== this.#logged || attempt.heard !== undefined) {
       this.#options.log?.warn('line.waiting', { line: this.#options.name, reason });
     }
@@ -231,7 +231,7 @@ export class ReconnectingLine {
   }
 }
 
-/** The line was given up already; that it cannot be closed either changes nothing. */
+/** Closes a line that was already given up; a failure to close it changes nothing. */
 function close(line: Line): void {
   line.close().catch(() => undefined);
 }

@@ -3,7 +3,7 @@ import type { RecordKind } from '../protocol/schema/kind.ts';
 import { type Body, bodies } from '../protocol/schema/message.ts';
 import type { Log, Publisher, RecordStore } from './ports.ts';
 
-/** Series: pieces of what went on, in the order of time. */
+/** Series: pieces of a record over time, in the order of time. */
 type SeriesKind = 'telemetry' | 'waypoint' | 'signals' | 'capture' | 'text';
 
 /** Message kinds of pieces of series: readings of custom signals are telemetry, and stored separately. */
@@ -20,27 +20,27 @@ function isSeries(kind: RecordKind | SeriesKind): kind is SeriesKind {
   return Object.hasOwn(messageOf, kind);
 }
 
-/** Sees every record as it is made or changes. */
+/** Observes every record when it is created or changed. */
 export interface RecordObserver {
   recorded<K extends RecordKind>(kind: K, record: Body<K>, previous: Body<K> | undefined): void;
 }
 
-/** Records of a time that was not known are remembered so far; a unit learns the time within minutes. */
+/** Number of records from before the time was known that are remembered; a unit gets the time within minutes. */
 const PROVISIONAL = 10_000;
 
-/** Kinds that must be on disk at once, not with the next group. */
+/** Kinds that must be on disk at once, not with the next group commit. */
 const urgent: ReadonlySet<RecordKind> = new Set(['alert', 'collision', 'alarm', 'stolen']);
 
-/** Where recorders put their records: each is published, kept for readers, and shown to who watches. */
+/** Accepts records from recorders: publishes each, stores it for readers, and notifies observers. */
 export class Records {
   readonly #publisher: Publisher;
   readonly #store: RecordStore;
   readonly #log: Log;
   readonly #observers: RecordObserver[] = [];
   #made = 0;
-  /** The wall time is not known yet: what is put now will be corrected. */
+  /** True while the wall time is unknown: records that are put now will be corrected. */
   #uncertain = false;
-  /** Collection and id of what was put since then, the newest form of each. */
+  /** Kind and id of the records put since then, by collection and id. */
   #provisional = new Map<string, readonly [kind: RecordKind | SeriesKind, id: string]>();
 
   constructor(publisher: Publisher, store: RecordStore, log: Log) {
@@ -53,7 +53,7 @@ export class Records {
     this.#observers.push(observer);
   }
 
-  /** A new id, unique for this car: the time, UTC milliseconds, and a number that is never reset. */
+  /** Returns a new id, unique for this car: the time, UTC milliseconds, and a number that is never reset. */
   newId(at: number): string {
     this.#made++;
     return `${Math.max(0, Math.round(at)).toString(16)}-${this.#made.toString(16)}`;
@@ -63,7 +63,7 @@ export class Records {
     return this.#store.get(kind, id)?.record as Body<K> | undefined;
   }
 
-  /** A new record, or the present form of the one with its id. */
+  /** Adds a record or replaces the one with its id. */
   put<K extends RecordKind>(kind: K, record: Body<K>): void {
     const { id, createdAt } = record as { id: string; createdAt: number };
     const previous = this.get(kind, id);
@@ -77,7 +77,7 @@ export class Records {
     for (const observer of this.#observers) observer.recorded(kind, record, previous);
   }
 
-  /** The next piece of a series that begins at `at`, UTC milliseconds. */
+  /** Adds the next piece of a series, which starts at `at`, UTC milliseconds. */
   append<K extends SeriesKind>(kind: K, piece: Piece<K>, at: number): void {
     const id = this.newId(at);
     this.#store.put(kind, { id, at, record: piece });
@@ -91,8 +91,8 @@ export class Records {
   }
 
   /**
-   * The time became known: records put without it are kept again with their moments `by` ms later, except those after
-   * `latest`, of a run that knew the time. Records are published again, each with its id; `hello` reports the
+   * The time became known: records put without it are stored again with their times `by` ms later, except times after
+   * `latest`, from a run that knew the time. Records are published again, each with its id; `hello` reports the
    * correction of series.
    */
   correct(by: number, latest = Number.POSITIVE_INFINITY): void {
@@ -112,7 +112,7 @@ export class Records {
     if (this.#uncertain && this.#provisional.size < PROVISIONAL) this.#provisional.set(`${kind}/${id}`, [kind, id]);
   }
 
-  /** State that must survive a restart. */
+  /** Returns the state that must survive a restart. */
   state(): unknown {
     return { made: this.#made, provisional: [...this.#provisional.values()] };
   }

@@ -1,10 +1,10 @@
 import type { Clock } from './ports.ts';
 
-/** At the end the last acknowledgements of the broker are waited for this long, ms. */
+/** Longest wait for the last acknowledgements of the broker at the end, ms. */
 export const FAREWELL = 3_000;
 
 /**
- * Waits for some work, for `patience` ms at most. Rejects as the work does, if that is in time; a later result or error
+ * Waits for `work`, at most `patience` ms. Rejects if the work rejects in time; a later result or error
  * is ignored.
  */
 export async function within(patience: number, work: Promise<unknown>, clock: Pick<Clock, 'after'>): Promise<void> {

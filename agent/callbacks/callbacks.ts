@@ -20,9 +20,9 @@ interface CallbacksParts {
   readonly log: Log;
   readonly monitors: WatchedMonitors;
   readonly notifier: Notifier;
-  /** Keeps each event until all receivers have it; written with the commits of the states. */
+  /** Stores each event until all receivers have it; written in the same commits as the states. */
   readonly records: RecordStore;
-  /** Resolves when all that was changed before the call is on disk; rejects when the disk refuses. */
+  /** Resolves when all changes made before the call are on disk; rejects if the disk refuses the write. */
   readonly committed: () => Promise<void>;
   readonly bounds?: Partial<DeliveryBounds>;
 }
@@ -53,7 +53,7 @@ export class Callbacks {
     });
   }
 
-  /** In the order in which they were given. Secrets are in them: see `shownSubscribe`. */
+  /** Returns the callbacks in the order in which they were added. They contain secrets: see `shownSubscribe`. */
   list(side?: CallbackSide): readonly Callback[] {
     return this.#store.all.filter((callback) => side === undefined || callback.side === side);
   }
@@ -62,25 +62,25 @@ export class Callbacks {
     return this.#store.get(id)?.callback;
   }
 
-  /** Events that wait, by receiver (`callback/ID`, `callback/ID/deviceN`, `monitor/ID`). */
+  /** Number of waiting events by receiver (`callback/ID`, `callback/ID/deviceN`, `monitor/ID`). */
   get waiting(): ReadonlyMap<string, number> {
     return this.#distribution.waiting;
   }
 
-  /** Events that a receiver did not get, by receiver and reason, counted for ever. */
+  /** Number of events that a receiver did not get, by receiver and reason. Never reset. */
   get losses(): ReadonlyMap<string, Losses> {
     return this.#distribution.losses;
   }
 
-  /** Takes a new callback, which then runs. @throws VigieError as {@link put} does */
+  /** Adds a new callback and starts it. @throws VigieError as {@link put} does */
   add(side: CallbackSide, input: unknown): Callback {
     return this.put(side, this.#store.newId(this.#parts.clock.now()), input);
   }
 
   /**
-   * Takes a callback; one with its id is replaced, what waits for it goes to the new place.
-   * @throws VigieError `input.malformed`, `input.unknown` for what the interface does not allow, an address that may
-   * not be connected to, a channel that is not configured, an id of the other side, and when there are too many
+   * Adds a callback or replaces the one with this id; events that wait for the old one are sent to the new address.
+   * @throws VigieError `input.malformed`, `input.unknown` if the interface does not allow the callback, its address may
+   * not be connected to, its channel is not configured, its id belongs to the other side, or there are too many
    */
   put(side: CallbackSide, id: string, input: unknown, status?: CallbackStatus): Callback {
     const callback = defineCallback(
@@ -96,7 +96,7 @@ export class Callbacks {
     return callback;
   }
 
-  /** Lets it run or pause. While it is paused what happens waits as it does for a receiver that is away. */
+  /** Resumes or pauses the callback. While it is paused, events wait as for an unreachable receiver. */
   setStatus(id: string, status: CallbackStatus): Callback {
     const before = this.get(id);
     if (before === undefined) throw unknownCallback(id);
@@ -106,7 +106,7 @@ export class Callbacks {
     return callback;
   }
 
-  /** Takes away a callback, what waits for it, and the monitors that were given under it. False: there was none. */
+  /** Removes a callback, its waiting events and the monitors added under it. Returns false if it does not exist. */
   remove(id: string): boolean {
     const entry = this.#store.delete(id);
     if (entry === undefined) return false;
@@ -127,7 +127,7 @@ export class Callbacks {
     checkMonitorDelivery(side, parameter, { notifier: this.#parts.notifier, get: (id) => this.get(id) });
   }
 
-  /** Takes an event of a monitor. To be called before the event is published, so that both are in one commit. */
+  /** Accepts an event of a monitor. Call before the event is published, so that both are in one commit. */
   event(event: MonitorEvent): void {
     if (event.complement === true) return;
     const monitor = this.#parts.monitors.get(event.monitorId);
@@ -150,13 +150,13 @@ export class Callbacks {
     });
   }
 
-  /** From now on the callback gets the states of this command. @throws VigieError `input.unknown` */
+  /** From now on, the callback receives the states of this command. @throws VigieError `input.unknown` */
   setOrigin(remoteActionId: string, origin: CommandOrigin): void {
     if (this.get(origin.callbackId) === undefined) throw unknownCallback(origin.callbackId);
     this.#origins.set(remoteActionId, origin);
   }
 
-  /** Takes a state of a command. To be called before it is published, so that both are in one commit. */
+  /** Accepts a state of a command. Call before the state is published, so that both are in one commit. */
   remote(report: RemoteReport): void {
     const { remoteActionId, type, status } = report;
     const origin = this.#origins.get(remoteActionId);
@@ -170,7 +170,7 @@ export class Callbacks {
     this.#distribution.tell(receivers, `${remoteActionId}.${status}`, { type: 'Remote', report, at, ...along });
   }
 
-  /** Resolves when what was given and taken so far is on disk; rejects when the disk refuses. */
+  /** Resolves when all changes so far are on disk; rejects if the disk refuses the write. */
   saved(): Promise<void> {
     return this.#parts.committed();
   }
@@ -184,12 +184,12 @@ export class Callbacks {
     this.#distribution.stop();
   }
 
-  /** Corrects the times of events between the two UTC times, ms, which were `by` ms too early. */
+  /** Corrects the times of events between `earliest` and `latest` (UTC ms), which were `by` ms too early. */
   correct(by: number, earliest: number, latest: number): void {
     this.#distribution.correct(by, earliest, latest);
   }
 
-  /** Changes since the last call, for a commit together with the events. */
+  /** Returns the changes since the last call, for the same commit as the events. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     yield* this.#store.states();
     yield* this.#origins.states();
@@ -197,7 +197,7 @@ export class Callbacks {
     yield* this.#distribution.states();
   }
 
-  /** Restores the state of the previous run, after the monitors. Unreadable parts are left out and logged. */
+  /** Restores the state of the previous run, after the monitors. Unreadable parts are omitted and logged. */
   recall(memory: Pick<Memory, 'recall'>): void {
     this.#store.recall(memory, this.#parts.log);
     this.#origins.recall(memory, this.#parts.log);
@@ -213,7 +213,7 @@ export class Callbacks {
     for (const receiver of this.#store.set(callback)) this.#distribution.remove(receiver);
     for (const [receiver, to] of this.#store.get(callback.callbackId)?.receivers ?? []) {
       const known = before?.get(receiver);
-      // A connection to the former address is of no use, and would stay open for ever.
+      // A connection to the former address is useless and would stay open forever.
       const moved = known !== undefined && !samePlace(known.place, to.place);
       if (callback.status === 'Paused' || moved) this.#distribution.release(receiver);
       this.#distribution.wake(receiver);
@@ -235,7 +235,7 @@ export class Callbacks {
   }
 
   #runs(receiver: string): boolean {
-    // A paused monitor makes no new events; its earlier ones are delivered.
+    // A paused monitor emits no new events; its earlier events are delivered.
     if (receiver.startsWith(MONITOR)) return true;
     return this.#store.ofReceiver(receiver)?.callback.status === 'Running';
   }
@@ -248,7 +248,7 @@ export class Callbacks {
     return false;
   }
 
-  /** A device does not exist any more; with the last one its callback goes, and its monitors with it. */
+  /** Removes a device that no longer exists; with the last one also its callback and the monitors of that callback. */
   #gone(receiver: string, reason: string): void {
     const entry = this.#store.ofReceiver(receiver);
     const place = entry?.receivers.get(receiver)?.place;

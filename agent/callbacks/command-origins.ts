@@ -1,4 +1,4 @@
-/** Commands that clients gave through a callback, until they finish: the callback gets their states. */
+/** Commands that clients submitted through a callback, until they finish: the callback receives their states. */
 import { VigieError } from '../../protocol/errors.ts';
 import type { Attribute } from '../../protocol/schema/callback/attributes.ts';
 import { readAttributes } from '../../protocol/schema/callback/attributes.ts';
@@ -8,10 +8,10 @@ import { Member } from '../../protocol/schema/monitor/input.ts';
 import type { Log, Memory } from '../ports.ts';
 
 const KEY = 'callbacks/remotes';
-/** Commands finish within minutes; one that never does must not be remembered for ever. */
+/** Number of commands remembered. Commands finish within minutes; one that never does must not be stored forever. */
 const REMEMBERED = 256;
 
-/** The callback that a command was given through, and what its notifications carry. */
+/** The callback through which a command was submitted, and the additional content of its notifications. */
 export interface CommandOrigin {
   readonly callbackId: string;
   readonly label?: string;
@@ -21,8 +21,8 @@ export interface CommandOrigin {
 }
 
 /**
- * The callback of a command and what its notifications carry, read from the request (interface 4.17.2 Remote).
- * @throws VigieError `input.malformed`, `input.unknown` for attributes that cannot be
+ * Reads the callback of a command and the content of its notifications from the request (interface 4.17.2 Remote).
+ * @throws VigieError `input.malformed`, `input.unknown` for invalid attributes
  */
 export function commandOriginOf(callbackId: string, remote: Readonly<Record<string, unknown>>): CommandOrigin {
   const { label } = remote;

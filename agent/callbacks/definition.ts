@@ -1,4 +1,4 @@
-/** The rules by which callbacks and monitors with a delivery are accepted: the same in the car and at a hub. */
+/** Rules for callbacks and monitors with a delivery: the same in the car and at a hub. */
 import { VigieError } from '../../protocol/errors.ts';
 import { callbackIdPattern } from '../../protocol/schema/callback/delivery.ts';
 import { readDevice } from '../../protocol/schema/callback/device.ts';
@@ -18,7 +18,7 @@ import type { Notifier } from './notifier.ts';
 interface CallbackInput {
   readonly side: CallbackSide;
   readonly id: string;
-  /** `subscribe` of the interface, in JSON's types. */
+  /** `subscribe` of the interface, with JSON types. */
   readonly input: unknown;
   readonly status?: CallbackStatus | undefined;
 }
@@ -26,18 +26,18 @@ interface CallbackInput {
 /** Present callbacks and limits. */
 interface CallbackSurroundings {
   readonly notifier: Pick<Notifier, 'check'>;
-  /** The callback with the same id. */
+  /** The present callback with the same id. */
   readonly before: Callback | undefined;
-  /** How many callbacks there are. */
+  /** Number of callbacks. */
   readonly count: number;
   /** UTC ms. */
   readonly now: number;
 }
 
 /**
- * A new callback, or the previous one with the changes of the input.
- * @throws VigieError `input.malformed`, `input.unknown` for input that the interface does not allow, a forbidden
- * address, a channel that is not configured, an id of the other side, and too many callbacks
+ * Returns a new callback, or the previous one with the changes of the input.
+ * @throws VigieError `input.malformed`, `input.unknown` if the interface does not allow the input, the address is
+ * forbidden, the channel is not configured, the id belongs to the other side, or there are too many callbacks
  */
 export function defineCallback(
   { side, id, input, status }: CallbackInput,
@@ -85,7 +85,7 @@ export function checkMonitorDelivery(
 }
 
 /**
- * The callback without a device that does not exist any more; undefined: that was its last.
+ * Returns the callback without a device that no longer exists, or undefined if that was its last device.
  * @param now UTC ms
  */
 export function withoutDevice(callback: Callback, endpoint: string, now: number): Callback | undefined {
@@ -112,7 +112,7 @@ function checkChannel(
   }
 }
 
-/** A client that reads a callback and writes it back does not have the secret: keeps it. */
+/** Keeps the secret if a client that read the callback writes it back without the secret. */
 function withSecret(subscribe: CallbackSubscribe, before: CallbackSubscribe | undefined): CallbackSubscribe {
   const { webhook } = subscribe.callback;
   const known = before?.callback.webhook;

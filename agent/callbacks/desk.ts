@@ -4,7 +4,7 @@ import type { Callback, CallbackSide, CallbackStatus } from '../../protocol/sche
 import type { Callbacks } from './callbacks.ts';
 import type { CommandOrigin } from './command-origins.ts';
 
-/** Creates, changes and deletes callbacks for all interfaces. A change is on disk before the caller gets the answer. */
+/** Creates, changes and deletes callbacks for all interfaces. A change is on disk before the caller gets an answer. */
 export class CallbackDesk {
   readonly #callbacks: Callbacks;
 
@@ -20,21 +20,21 @@ export class CallbackDesk {
     return this.#callbacks.get(id);
   }
 
-  /** As {@link Callbacks.put}; resolves when it is on disk. Rejects with `store.failed` when the disk refuses. */
+  /** As {@link Callbacks.put}; resolves when the change is on disk. Rejects with `store.failed` if the disk refuses. */
   async put(side: CallbackSide, id: string, input: unknown, status?: CallbackStatus): Promise<Callback> {
     const callback = this.#callbacks.put(side, id, input, status);
     await this.#callbacks.saved();
     return callback;
   }
 
-  /** As {@link Callbacks.setStatus}; resolves when it is on disk. */
+  /** As {@link Callbacks.setStatus}; resolves when the change is on disk. */
   async setStatus(id: string, status: CallbackStatus): Promise<Callback> {
     const callback = this.#callbacks.setStatus(id, status);
     await this.#callbacks.saved();
     return callback;
   }
 
-  /** As {@link Callbacks.remove}; resolves when it is on disk. */
+  /** As {@link Callbacks.remove}; resolves when the change is on disk. */
   async remove(id: string): Promise<boolean> {
     const found = this.#callbacks.remove(id);
     await this.#callbacks.saved();
@@ -55,7 +55,7 @@ export class CallbackDesk {
     this.#callbacks.checkMonitor(side, parameter);
   }
 
-  /** As {@link Callbacks.setOrigin}; it goes with the commit of the command's first state. */
+  /** As {@link Callbacks.setOrigin}; stored in the commit of the command's first state. */
   setOrigin(remoteActionId: string, origin: CommandOrigin): void {
     this.#callbacks.setOrigin(remoteActionId, origin);
   }

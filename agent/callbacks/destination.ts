@@ -1,4 +1,4 @@
-/** A receiver as the rules of its side make it: where to, what goes along, how many together, how often. */
+/** A receiver with the rules of its side: address, content, batch size and rate. */
 import { defined } from '../../protocol/defined.ts';
 import { type Attribute, variableOf } from '../../protocol/schema/callback/attributes.ts';
 import { type Device, readDevice } from '../../protocol/schema/callback/device.ts';
@@ -6,7 +6,7 @@ import type { RetryPolicy } from '../../protocol/schema/callback/policy.ts';
 import type { Callback, CallbackSide, MonitorDelivery } from '../../protocol/schema/callback.ts';
 import { Member } from '../../protocol/schema/monitor/input.ts';
 
-/** The user side tries every 10 s and sends up to 100 messages together. Interface 4.16.0, rules of delivery. */
+/** The user side retries every 10 s and sends up to 100 messages together. Interface 4.16.0, rules of delivery. */
 const USER_DELAY = 10_000;
 const USER_BATCH = 100;
 
@@ -27,24 +27,24 @@ export interface Destination {
   readonly addressee: Addressee;
   /** Attributes of the callback; those of a monitor or command are in the notification. */
   readonly attributes: readonly Attribute[];
-  /** Events in one parcel at most. */
+  /** Largest number of events in one request. */
   readonly batch: number;
-  /** ms that the first event waits for a full batch. */
+  /** Time for which the first event waits for a full batch, ms. */
   readonly window: number;
-  /** Tries of one parcel at most. */
+  /** Largest number of attempts at one request. */
   readonly tries: number;
-  /** ms between two. */
+  /** Delay between two attempts, ms. */
   readonly delay: number;
 }
 
-/** The webhook that a monitor of the fleet side brings; undefined: it has none. */
+/** Returns the webhook of a fleet-side monitor, or undefined if it has none. */
 export function monitorDestination(delivery: MonitorDelivery): Destination | undefined {
   const { webhook, retryPolicy, batchNotify } = delivery;
   if (webhook === undefined) return undefined;
   return fleetDestination(webhook, retryPolicy, batchNotify, {});
 }
 
-/** The receivers of a callback: one, or each of its devices by its text. */
+/** Returns the receivers of a callback: one, or each of its devices by its text. */
 export function callbackDestinations(callback: Callback): ReadonlyMap<string, Destination> {
   const { side, subscribe, callbackId } = callback;
   const { label } = subscribe;
@@ -76,7 +76,7 @@ export function callbackDestinations(callback: Callback): ReadonlyMap<string, De
   );
 }
 
-/** The interface does not batch when the query names the car. */
+/** Returns true if batching is forbidden: the interface does not batch if the query contains the car's VIN. */
 export function forbidsBatching(attributes: readonly Attribute[]): boolean {
   return attributes.some(({ type, value }) => type === 'Query' && variableOf(value) === 'vin');
 }
@@ -108,10 +108,10 @@ function fleetDestination(
   };
 }
 
-/** Whether a callback asks for events of monitors, or for the states of commands of a type. */
+/** Returns true if a callback subscribes to events of monitors, or to the states of commands of a type. */
 export function isSubscribed({ side, subscribe }: Callback, kind: 'Monitor' | 'Remote', type?: string): boolean {
   if (side === 'user') return subscribe.type?.includes(kind) ?? true;
-  // Monitors of the fleet side have webhooks of their own.
+  // Monitors of the fleet side have their own webhooks.
   const types: readonly string[] | undefined = subscribe.remoteTypes;
   return kind === 'Remote' && type !== undefined && (types?.includes(type) ?? true);
 }

@@ -1,4 +1,4 @@
-/** All receivers of the car: each has its own queue and pace, and together they have bounds. */
+/** All receivers of the car: each has its own queue and rate, and all together have limits. */
 import { agentSettings, type CallbackSettings } from '../../protocol/settings.ts';
 import type { Clock, Log, Memory, RecordStore } from '../ports.ts';
 import type { Destination } from './destination.ts';
@@ -10,13 +10,13 @@ import { Receiver } from './receiver.ts';
 const KEY = 'delivery';
 
 export interface DeliveryBounds extends CallbackSettings {
-  /** Events that wait for all receivers together at most. */
+  /** Largest number of waiting events of all receivers together. */
   readonly total: number;
   /** Maximum number of concurrent requests: each can hang until its time-out without delaying another. */
   readonly requests: number;
 }
 
-/** Three days of a refresh each minute fit; all together take some megabytes of memory. */
+/** Three days with one refresh per minute fit; all queues together use some megabytes of memory. */
 export const deliveryBounds: DeliveryBounds = {
   ...agentSettings().callbacks,
   total: 20_000,
@@ -33,7 +33,7 @@ interface DistributionParts {
   readonly destination: (receiver: string) => Destination | undefined;
   readonly running: (receiver: string) => boolean;
   readonly gone: (receiver: string, reason: string) => void;
-  /** Nothing waits for it any more; false: it can be forgotten. */
+  /** Called when no event waits for the receiver. Returns false if the receiver can be removed. */
   readonly idle: (receiver: string) => boolean;
 }
 
@@ -43,7 +43,7 @@ export class Distribution {
   #removed: Receiver[] = [];
   #listChanged = false;
   #running = false;
-  /** Receivers that are to be looked at when what is going on now is through. */
+  /** Receivers to check when the present operation is complete. */
   readonly #awake = new Set<string>();
   #cancel: (() => void) | undefined;
   #requests = 0;
@@ -53,7 +53,7 @@ export class Distribution {
     this.#parts = parts;
   }
 
-  /** Events that wait, by receiver. */
+  /** Number of waiting events by receiver. */
   get waiting(): ReadonlyMap<string, number> {
     return new Map([...this.#receivers].map(([key, { length }]) => [key, length]));
   }
@@ -75,7 +75,7 @@ export class Distribution {
     for (const receiver of this.#receivers.values()) receiver.stop();
   }
 
-  /** Keeps the notification and lets it wait for the receivers. */
+  /** Stores the notification and queues it for the receivers. */
   tell(receivers: readonly string[], id: string, notification: Notification): void {
     const { records, log } = this.#parts;
     try {
@@ -105,7 +105,7 @@ export class Distribution {
     });
   }
 
-  /** Forgets a receiver and what waits for it. */
+  /** Removes a receiver and its waiting events. */
   remove(key: string): void {
     const receiver = this.#receivers.get(key);
     if (receiver === undefined) return;
@@ -117,12 +117,12 @@ export class Distribution {
     this.release(key);
   }
 
-  /** Nothing is sent to it for the time being. */
+  /** Closes the connections of the receiver: no request follows for the time being. */
   release(key: string): void {
     this.#parts.notifier.release(key);
   }
 
-  /** Corrects the times of events between the two times, which were `by` ms too early. */
+  /** Corrects the times of events between `earliest` and `latest`, which were `by` ms too early. */
   correct(by: number, earliest: number, latest: number): void {
     const ids = new Set<string>();
     for (const receiver of this.#receivers.values()) {
@@ -142,13 +142,13 @@ export class Distribution {
       this.#listChanged = false;
       yield [KEY, [...this.#receivers.keys()]];
     }
-    // First the removed ones: a receiver that was added again starts from the beginning under the same keys.
+    // Removed receivers first: a receiver that was added again starts from the beginning under the same keys.
     for (const receiver of this.#removed) yield* receiver.states(false);
     this.#removed = [];
     for (const receiver of this.#receivers.values()) if (receiver.changed) yield* receiver.states(true);
   }
 
-  /** Keys of the stored receivers. */
+  /** Returns the keys of the stored receivers. */
   static kept(memory: Pick<Memory, 'recall'>): string[] {
     const keys = memory.recall(KEY);
     return Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [];
@@ -200,7 +200,7 @@ export class Distribution {
   #drop(receiver: Receiver): void {
     receiver.drop();
     const { dropped } = receiver.losses;
-    // One line for each power of two: who is away for days must not fill the log.
+    // Log once for each power of two: a receiver that is away for days must not fill the log.
     if (Number.isInteger(Math.log2(dropped))) {
       this.#parts.log.warn('callbacks.dropped', { receiver: receiver.key, dropped });
     }

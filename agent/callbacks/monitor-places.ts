@@ -1,11 +1,11 @@
-/** Where the events of monitors go, also those of a monitor that is gone while events of it still wait. */
+/** Destinations of the events of monitors, including removed monitors with events that still wait. */
 import { type MonitorDelivery, readDelivery } from '../../protocol/schema/callback.ts';
 import type { Monitor } from '../../protocol/schema/monitor.ts';
 import type { Log, Memory } from '../ports.ts';
 import { type Destination, monitorDestination } from './destination.ts';
 import { keyOf } from './queue.ts';
 
-/** The monitors of the car, as far as delivery is concerned. */
+/** The monitors of the car, with the members that delivery needs. */
 export interface WatchedMonitors {
   readonly all: readonly Monitor[];
   get(id: string): Monitor | undefined;
@@ -21,7 +21,7 @@ const stateKeyOf = (id: string): string => `${keyOf(receiverOfMonitor(id))}/to`;
 export class MonitorPlaces {
   readonly #monitors: WatchedMonitors;
   readonly #log: Log;
-  /** By the monitor itself: an update makes another. */
+  /** By the monitor object itself: an update creates another object. */
   readonly #read = new WeakMap<Monitor, MonitorDelivery>();
   /** Delivery settings of each monitor at its last event, as JSON. */
   readonly #last = new Map<string, string>();
@@ -32,7 +32,7 @@ export class MonitorPlaces {
     this.#log = log;
   }
 
-  /** Delivery settings of a monitor. Invalid ones are logged once and have no receiver. */
+  /** Returns the delivery settings of a monitor. Invalid ones are logged once and have no receiver. */
   delivery(monitor: Monitor): MonitorDelivery {
     const known = this.#read.get(monitor);
     if (known !== undefined) return known;
@@ -41,7 +41,7 @@ export class MonitorPlaces {
     return delivery;
   }
 
-  /** An event of it is to wait. */
+  /** Stores the delivery settings of a monitor. Call before one of its events is queued. */
   note({ monitorId, monitor }: Monitor): void {
     const { delivery } = monitor;
     if (delivery === undefined || this.#last.get(monitorId) === delivery) return;
@@ -49,7 +49,7 @@ export class MonitorPlaces {
     this.#changed.add(monitorId);
   }
 
-  /** Nothing of it waits any more. */
+  /** Removes the delivery settings: no event of the monitor waits any more. */
   forget(id: string): void {
     if (this.#last.delete(id)) this.#changed.add(id);
   }

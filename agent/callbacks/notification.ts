@@ -4,7 +4,7 @@ import type { ChannelAttributes } from '../../protocol/schema/callback/delivery.
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 
-/** Collection of the record store. Its records are also for readers, and stay as long as others. */
+/** Collection of the record store. Its records are also for readers, and are kept as long as others. */
 export const NOTIFICATIONS = 'notification';
 
 interface Labelled {
@@ -15,7 +15,7 @@ interface Labelled {
   readonly callbackAttributes?: ChannelAttributes;
 }
 
-/** Without the context (`telemetry`), for which the interface has no place. */
+/** Without the context (`telemetry`), which the interface cannot represent. */
 export interface MonitorNotification extends Labelled {
   readonly type: 'Monitor';
   readonly event: Omit<MonitorEvent, 'telemetry'>;
@@ -34,7 +34,7 @@ export function timeOf(notification: Notification): number {
   return notification.type === 'Monitor' ? notification.event.at : notification.at;
 }
 
-/** The same, `by` ms later. */
+/** Returns the notification with its times `by` ms later. */
 export function shifted<H extends Notification>(notification: H, by: number): Notification {
   if (notification.type === 'Remote') return { ...notification, at: notification.at + by };
   return { ...notification, event: { ...notification.event, at: notification.event.at + by } };

@@ -1,9 +1,9 @@
-/** The port through which notifications leave the car. */
+/** Port for sending notifications. */
 import { VigieError } from '../../protocol/errors.ts';
 import type { DeliveryTarget, Destination } from './destination.ts';
 import type { Notification } from './notification.ts';
 
-/** A notification, under its id. */
+/** A notification with its id. */
 export interface NotificationItem {
   readonly id: string;
   readonly notification: Notification;
@@ -14,36 +14,36 @@ export type Receipt =
   | {
       readonly outcome: 'failed';
       readonly reason: string;
-      /** The first of the messages that were taken all the same. */
+      /** Number of the first messages that the receiver accepted despite the failure. */
       readonly delivered?: number;
       /** Delay that the receiver requests before the next attempt, ms. */
       readonly after?: number;
     }
   /** The car has no connection: not a failure of the receiver, and not an attempt. */
   | { readonly outcome: 'offline'; readonly reason: string }
-  /** The receiver does not exist any more and never will again. */
+  /** The receiver no longer exists, permanently. */
   | { readonly outcome: 'gone'; readonly reason: string };
 
-/** The first items of a queue, written as one request. */
+/** The first items of a queue, encoded as one request. */
 export interface RequestBatch {
   /** Number of items in it, at least one. */
   readonly count: number;
-  /** Sends it. Never takes longer than its time-out. */
+  /** Sends the request. Never takes longer than its time-out. */
   send(): Promise<Receipt>;
 }
 
-/** Writes notifications as the interface has it, and sends it. */
+/** Encodes notifications in the form of the interface, and sends them. */
 export interface Notifier {
   /**
-   * @throws VigieError `input.malformed` for a channel that the car does not have and for an address that it would
-   * never connect to; `where` names the member that has the address
+   * @throws VigieError `input.malformed` if the car does not have the channel or would never connect to the address;
+   * `where` names the member that contains the address
    */
   check(channel: DeliveryTarget['channel'], url: string, where: string): void;
   /**
-   * Writes `items`, of which there is at least one, or as many of the first as can go together. Throws when it cannot.
+   * Encodes `items` (at least one), or as many of the first as fit together. Throws if it cannot.
    */
   batch(receiver: string, to: Destination, items: readonly NotificationItem[]): RequestBatch;
-  /** Nothing more comes for this receiver for the time being: what is held open for it can be closed. */
+  /** Closes open connections of this receiver: no request follows for the time being. */
   release(receiver: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** Waiting events of one receiver, in order, and their progress: survives a power cut. */
+/** Waiting events of one receiver, in order, and their progress. Survives a power cut. */
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Memory } from '../ports.ts';
@@ -7,17 +7,17 @@ import type { Memory } from '../ports.ts';
 interface Waiting {
   readonly seq: number;
   readonly id: string;
-  /** When it came, UTC ms. */
+  /** Time of arrival, UTC ms. */
   readonly at: number;
 }
 
 /** Number of lost events of a receiver, by reason. */
 export interface Losses {
-  /** There was no room for more. */
+  /** There was no space for more events. */
   readonly dropped: number;
   /** All attempts failed. */
   readonly refused: number;
-  /** Three days went by. */
+  /** Three days passed. */
   readonly expired: number;
   /** The stored event cannot be read or encoded. */
   readonly damaged: number;
@@ -49,9 +49,9 @@ export class Queue {
   readonly #changed = new Map<number, Waiting | undefined>();
   /** Number of events in the request that failed: it is repeated unchanged. */
   #batch = 0;
-  /** Tries of it that failed. */
+  /** Failed attempts at this request. */
   #tries = 0;
-  /** When it is tried next, UTC ms. */
+  /** Time of the next attempt, UTC ms. */
   #due: number | undefined;
 
   constructor(receiver: string) {
@@ -62,7 +62,7 @@ export class Queue {
     return this.#entries.length;
   }
 
-  /** Something is to be written down. */
+  /** True if there are changes to store. */
   get changed(): boolean {
     return this.#headChanged || this.#changed.size > 0;
   }
@@ -87,7 +87,7 @@ export class Queue {
     return this.#entries;
   }
 
-  /** Adds an event; false: it waits already. */
+  /** Adds an event. Returns false if it already waits. */
   push(id: string, at: number): boolean {
     if (this.#ids.has(id)) return false;
     const entry: Waiting = { seq: this.#next++, id, at };
@@ -98,7 +98,7 @@ export class Queue {
     return true;
   }
 
-  /** Removes the first `count` events: delivered, or lost for `loss`. The next request is a new one. */
+  /** Removes the first `count` events: delivered, or lost because of `loss`. The next request is a new one. */
   shift(count: number, loss?: Loss): void {
     for (const entry of this.#entries.splice(0, count)) this.#forget(entry, loss);
     this.#batch = 0;
@@ -107,7 +107,7 @@ export class Queue {
     this.#headChanged = true;
   }
 
-  /** Makes room: drops the oldest event that is not in flight. The newest is never in flight. */
+  /** Drops the oldest event that is not in flight, to free space. The newest is never in flight. */
   drop(): void {
     const [entry] = this.#entries.splice(this.#batch, 1);
     if (entry === undefined) return;
@@ -115,7 +115,7 @@ export class Queue {
     this.#headChanged = true;
   }
 
-  /** One of the first is lost alone. */
+  /** Drops the event at `index` alone, as lost. */
   lose(index: number, loss: Loss): void {
     const [entry] = this.#entries.splice(index, 1);
     if (entry === undefined) return;
@@ -126,14 +126,14 @@ export class Queue {
     if (this.#batch === 0) this.#tries = 0;
   }
 
-  /** The first `count` go out together until they are done with. */
+  /** Fixes the first `count` events as one request until it is completed. */
   freeze(count: number): void {
     if (this.#batch === count) return;
     this.#batch = count;
     this.#headChanged = true;
   }
 
-  /** A try has failed, or could not be made (`counts` false); the next is at `due`, UTC ms. */
+  /** An attempt failed, or was impossible (`counts` false); the next is at `due`, UTC ms. */
   postpone(due: number, counts: boolean): void {
     if (counts) this.#tries++;
     this.#due = due;
@@ -165,7 +165,7 @@ export class Queue {
     return ids;
   }
 
-  /** Changes since the last call. If `alive` is false, removes all of it. */
+  /** Returns the changes since the last call. If `alive` is false, removes the whole queue. */
   *states(alive: boolean): Generator<readonly [key: string, value: unknown]> {
     if (this.#headChanged || !alive) {
       this.#headChanged = false;
@@ -177,7 +177,7 @@ export class Queue {
     this.#changed.clear();
   }
 
-  /** Restores the persisted form. @throws VigieError `input.malformed` when it is not a queue */
+  /** Restores the persisted form. @throws VigieError `input.malformed` if it is not a queue */
   recall(memory: Pick<Memory, 'recall'>): void {
     const head = memory.recall(keyOf(this.#receiver)) as Partial<QueueHead> | undefined;
     if (head === undefined) return;

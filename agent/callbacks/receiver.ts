@@ -8,29 +8,29 @@ import type { Notification } from './notification.ts';
 import type { NotificationItem, Receipt, RequestBatch } from './notifier.ts';
 import { type Loss, type Losses, Queue } from './queue.ts';
 
-/** All trying ends after three days. Interface 3.18.0 and 4.16.0, rules of delivery. */
+/** Time after which all attempts end (three days), ms. Interface 3.18.0 and 4.16.0, rules of delivery. */
 const LIFETIME = 259_200_000;
 /** Delay before the next attempt after a refused write, or without a connection, ms. */
 export const AGAIN = 10_000;
-/** Longest delay that a receiver may ask for, ms. */
+/** Longest delay that a receiver may request, ms. */
 const LONGEST_PLEA = 3_600_000;
 
 interface ReceiverParts {
   readonly clock: Clock;
   readonly log: Log;
-  /** Loads the notification with an id; undefined if it is missing or cannot be read. */
+  /** Loads the notification with this id. Returns undefined if it is missing or cannot be read. */
   readonly load: (id: string) => Notification | undefined;
-  /** Resolves when all that was changed is on disk. */
+  /** Resolves when all changes are on disk. */
   readonly committed: () => Promise<void>;
-  /** Writes the first of the items as one request. */
+  /** Encodes as many of the first items as fit as one request. */
   readonly batch: (to: Destination, items: readonly NotificationItem[]) => RequestBatch;
   readonly send: (batch: RequestBatch) => Promise<Receipt>;
-  /** Undefined: the callback of this receiver was removed. */
+  /** Returns undefined if the callback of this receiver was removed. */
   readonly destination: () => Destination | undefined;
   readonly running: () => boolean;
   /** Called when the receiver reports that it no longer exists. */
   readonly gone: (reason: string) => void;
-  /** Nothing waits any more. */
+  /** Called when no event waits any more. */
   readonly idle: () => void;
 }
 
@@ -41,7 +41,7 @@ export class Receiver {
   #sending = false;
   #stopped = false;
   #cancel: (() => void) | undefined;
-  /** Monotonic moments: of the next try; since when the first of a batch waits. */
+  /** Monotonic times: of the next attempt, and since when the first event of a batch waits. */
   #due: number | undefined;
   #since: number | undefined;
   /** True after a failed attempt: the log reports the first failure and the recovery. */
@@ -59,7 +59,7 @@ export class Receiver {
     return this.#queue.length;
   }
 
-  /** Something is to be written down. */
+  /** True if there are changes to store. */
   get changed(): boolean {
     return this.#queue.changed;
   }
@@ -79,13 +79,13 @@ export class Receiver {
     const { due, entries, tries } = this.#queue;
     this.#failing = tries > 0;
     const delay = destination()?.delay ?? 0;
-    // A clock that was set meanwhile does not make anybody wait longer than the whole delay.
+    // If the clock was set meanwhile, the receiver still waits at most the whole delay.
     if (due !== undefined) this.#due = clock.monotonic() + Math.min(Math.max(0, due - clock.now()), delay || AGAIN);
     const first = entries[0];
     if (first !== undefined) this.#since = clock.monotonic() - Math.max(0, clock.now() - first.at);
   }
 
-  /** Takes one more; `poke` sends it. */
+  /** Adds an event to the queue; `poke` sends it. */
   push(id: string): void {
     const { clock } = this.#parts;
     if (this.#queue.push(id, Math.round(clock.now())) && this.#queue.length === 1) this.#since = clock.monotonic();
@@ -95,7 +95,7 @@ export class Receiver {
     this.#queue.drop();
   }
 
-  /** Looks what there is to do now. */
+  /** Sends the next request if it is due. */
   poke(): void {
     if (this.#sending || this.#stopped) return;
     this.#cancel?.();
@@ -119,7 +119,7 @@ export class Receiver {
     this.#sending = true;
     this.#send(to)
       .catch((error: Error) => {
-        // A defect must not stop the queue for ever.
+        // A defect must not stop the queue forever.
         this.#say(error);
         this.#wait(AGAIN, true);
       })
@@ -136,7 +136,7 @@ export class Receiver {
     this.#cancel = undefined;
   }
 
-  /** Forgets what waits. */
+  /** Removes all waiting events. */
   clear(): void {
     this.#queue.clear();
   }
@@ -145,7 +145,7 @@ export class Receiver {
     return this.#queue.correct(by, earliest, latest);
   }
 
-  /** Monotonic time of the next request: a batch that is not full waits for more events. */
+  /** Returns the monotonic time of the next request: a batch that is not full waits for more events. */
   #gathered(to: Destination, now: number): number {
     if (this.#queue.batch > 0 || this.#queue.length >= to.batch) return now;
     return (this.#since ?? now) + to.window;
@@ -176,7 +176,7 @@ export class Receiver {
     if (!this.#stopped) this.#settle(to, batch.count, receipt);
   }
 
-  /** The next request; undefined: nothing of what waits can be written. */
+  /** Returns the next request, or undefined if no waiting event can be encoded. */
   #write(to: Destination): RequestBatch | undefined {
     const { batch } = this.#parts;
     for (let items = this.#items(to); items.length > 0; items = this.#items(to)) {
@@ -186,7 +186,7 @@ export class Receiver {
         this.#say(error as Error);
         const [first] = items;
         const alone = items.findIndex((item) => !isWritable(() => batch(to, [item])));
-        // An event that cannot be encoded now never can be, and it would hold up all events behind it.
+        // An event that cannot be encoded now never can be, and it would delay all later events.
         if (alone >= 0) this.#lose(alone, items[alone]?.id, 'callbacks.unencodable');
         else if (first !== undefined) return batch(to, [first]);
       }
@@ -194,7 +194,7 @@ export class Receiver {
     return undefined;
   }
 
-  /** Drops one of the first events as lost; its record stays for readers. */
+  /** Drops one of the first events as lost; its record remains for readers. */
   #lose(index: number, id: string | undefined, event: 'callbacks.unencodable' | 'callbacks.unreadableEvent'): void {
     this.#parts.log.error(event, { receiver: this.key, id });
     this.#queue.lose(index, 'damaged');
@@ -206,7 +206,7 @@ export class Receiver {
     this.#parts.log.error('callbacks.defect', { receiver: this.key, error: defect.message });
   }
 
-  /** The largest possible batch. An unreadable record is lost, and logged. */
+  /** Returns the items of the largest possible batch. An unreadable record is lost and logged. */
   #items(to: Destination): NotificationItem[] {
     const items: NotificationItem[] = [];
     const most = (): number => this.#queue.batch || to.batch;
@@ -253,7 +253,7 @@ export class Receiver {
     this.#wait(Math.max(to.delay, Math.min(after, LONGEST_PLEA)), true);
   }
 
-  /** The first are done with; the next request may go at once. */
+  /** Removes the first `count` events; the next request may be sent at once. */
   #next(count: number, loss?: Loss): void {
     this.#queue.shift(count, loss);
     this.#due = undefined;
@@ -282,7 +282,7 @@ function isWritable(write: () => unknown): boolean {
     write();
     return true;
   } catch {
-    // The reason was logged when all were written together.
+    // The reason was logged when all were encoded together.
     return false;
   }
 }

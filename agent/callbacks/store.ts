@@ -11,7 +11,7 @@ export interface StoredCallback {
   readonly callback: Callback;
   /** Destinations by receiver. */
   readonly receivers: ReadonlyMap<string, Destination>;
-  /** Numbers of devices by endpoint, so that a device keeps its queue when others come and go. */
+  /** Numbers of devices by endpoint, so that a device keeps its queue when others are added and removed. */
   readonly numbers: ReadonlyMap<string, number>;
 }
 
@@ -43,14 +43,14 @@ export class CallbackStore {
     return this.#byReceiver.get(receiver);
   }
 
-  /** A new id, unique in this car: the time and a counter that is never reset. */
+  /** Returns a new id, unique in this car: the time and a counter that is never reset. */
   newId(at: number): string {
     this.#made++;
     this.#headChanged = true;
     return `${Math.max(0, Math.round(at)).toString(16)}-${this.#made.toString(16)}`;
   }
 
-  /** Returns the receivers that no longer exist. */
+  /** Adds or replaces a callback. Returns the receivers that no longer exist. */
   set(callback: Callback): string[] {
     const before = this.#entries.get(callback.callbackId);
     const entry = entryOf(callback, before?.numbers ?? new Map());
@@ -84,7 +84,7 @@ export class CallbackStore {
     this.#changed.clear();
   }
 
-  /** Unreadable callbacks are left out and logged. */
+  /** Restores the callbacks. Unreadable ones are omitted and logged. */
   recall(memory: Pick<Memory, 'recall'>, log: Log): void {
     const attempt = (key: string, take: (state: unknown) => void): void => {
       const state = memory.recall(key);

@@ -19,19 +19,19 @@ import type { AgentCommand } from '../remotes/agent-command.ts';
 import { FrameRing } from './ring.ts';
 import { FrameSelection } from './selection.ts';
 
-/** Longest delay until sources have delivered the frames of a time, ms. */
+/** Longest delay until sources have delivered the frames of a given time, ms. */
 const LATE = 1_000;
-/** Parts that a capture makes in a second: four times the frames of a busy car, and little work at once. */
+/** Number of parts that a capture writes per second: four times the frames of a busy car, with little work at once. */
 const PARTS_A_TICK = 4;
 /** Size of a message without its columns, bytes. */
 const ENVELOPE = 100;
-/** Buses have numbers of one byte. */
+/** Number of buses: bus numbers have one byte. */
 const BUSES = 256;
 const NO_BUS = -1;
 /** Highest identifier of 11 bits. */
 const STANDARD = 0x7ff;
 
-/** Compiled demand of a trigger. */
+/** Compiled request of a trigger. */
 interface Request {
   readonly rule: CaptureRule;
   readonly selection: FrameSelection;
@@ -44,7 +44,7 @@ interface OpenCapture {
   head: Head;
   readonly request: Request;
   part: number;
-  /** Frames from here on are not written yet, and how many came before it. */
+  /** Number of the first frame that is not written yet, and count of the frames before it. */
   cursor: number;
   passed: number;
   lost: number;
@@ -61,8 +61,8 @@ interface Today {
 type Draft = readonly [head: Head, part: number];
 
 /**
- * Keeps the newest raw frames, and writes those around an event as records. Frames enter the memory after their batch
- * has become Status, so that the privacy that the batch itself brought is known by then.
+ * Stores the newest raw frames, and writes those around an event as records. Frames enter the memory after their batch
+ * was applied to Status, so that a change of privacy in the batch itself is known by then.
  */
 export class Captures implements CapturesPart, Recorder, RecordObserver {
   readonly recorder: Recorder = this;
@@ -81,7 +81,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
   /** Frames that privacy does not hide. */
   readonly #free: readonly FrameSelection[];
   readonly #buses: string[] = [];
-  /** By index of a bus in the source of the present batch: its number. */
+  /** By index of a bus in the source of the present batch: number of the bus. */
   readonly #numbers = new Int16Array(BUSES);
   #open: OpenCapture[] = [];
   #drafts: readonly Draft[] = [];
@@ -112,7 +112,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
   take(batch: FrameBatch, buses: readonly string[]): void {
     const { count, at, id, bus } = batch;
     const wasPrivate = this.#private;
-    // The batch may have begun and ended a private time.
+    // The batch may have started and ended a private time.
     this.#private = this.#parts.highestPrivacy() > 0;
     if (this.#private && !wasPrivate) this.#conceal(batch);
     this.#number(buses);
@@ -154,7 +154,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     return [...this.#drafts, ...this.#open.map(({ head, part }): Draft => [head, part])];
   }
 
-  /** The totals of the day have a separate key from the open captures. */
+  /** The totals of the day and the open captures have separate keys. */
   *parts(): Generator<readonly [key: number, value: unknown]> {
     const { day, count, bytes } = this.#today;
     yield [0, count + bytes === 0 ? undefined : [day, count, bytes]];
@@ -252,7 +252,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     });
   }
 
-  /** Writes at most `most` parts of what came since the last one; all that is left when the capture is `over`. */
+  /** Writes at most `most` parts of the frames since the last part; all the rest if the capture is `over`. */
   #write(open: OpenCapture, over: boolean, most: number, broken = false): void {
     const ring = this.#ring;
     for (let parts = 0; parts < most; ) {
@@ -279,7 +279,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     }
   }
 
-  /** Frames of the capture from its cursor on, as many as a part has; the cursor goes to the first of them. */
+  /** Returns the frames of the capture from its cursor on, up to the size of a part. The cursor moves to the first. */
   #gather(open: OpenCapture): { found: number[]; next: number; passed: number } {
     const ring = this.#ring;
     const { from, to } = open.head;
@@ -326,7 +326,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     });
   }
 
-  /** Captures that a power cut ended get their last part. */
+  /** Writes the last part of captures that a power cut ended. */
   #endDrafts(): void {
     const drafts = this.#drafts;
     this.#drafts = [];
@@ -345,7 +345,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
     return this.#today.bytes >= this.#parts.settings.bytesPerDay;
   }
 
-  /** Another day may have begun. */
+  /** Resets the totals if `now` is in another day. */
   #look(now: number): void {
     const day = Math.floor(now / DAY);
     if (day !== this.#today.day) this.#today = { day, count: 0, bytes: 0 };
@@ -370,7 +370,7 @@ export class Captures implements CapturesPart, Recorder, RecordObserver {
   }
 }
 
-/** Capture rule of a command, within that of the profile. @throws VigieError if it exceeds that */
+/** Restricts the rule of the profile as the command requests. @throws VigieError if the command exceeds it */
 function narrowed(rule: CaptureRule, order: CaptureOrder, seen: readonly string[]): CaptureRule {
   const { before = rule.before, after = rule.after, buses = rule.buses, identifiers: written } = order;
   const identifiers = written?.map((id) => (id > STANDARD ? id + EXTENDED : id)) ?? rule.identifiers;
@@ -399,7 +399,7 @@ function requestOf(rule: CaptureRule): Request {
   return { rule, selection: new FrameSelection(rule) };
 }
 
-/** Called for each frame. */
+/** Returns true if a selection contains the frame. Called for each frame. */
 function selected(selections: readonly FrameSelection[], bus: number, id: number): boolean {
   for (let i = 0; i < selections.length; i++) if ((selections[i] as FrameSelection).has(bus, id)) return true;
   return false;

@@ -1,16 +1,16 @@
 import type { FrameBatch } from '../ports.ts';
 
-/** Bytes that a frame of at most 8 payload bytes takes; a longer one takes as many for each 8 bytes begun. */
+/** Bytes of a frame with up to 8 payload bytes; a longer frame uses this number for each started 8 bytes. */
 export const SLOT_BYTES = 24;
 
-/** Length of a slot that holds further payload of the frame before. */
+/** Length value of a slot that contains more payload of the previous frame. */
 const CONTINUED = 255;
 /** Flag of a frame that must not be read any more; the wire has no such flag. */
 const WITHHELD = 0x80;
 
 /**
- * The newest raw frames of all buses, in the order in which they came, in memory of a fixed size. A slot has a number
- * that counts up for ever; a frame is named by its first slot.
+ * The newest raw frames of all buses, in the order of arrival, in memory of a fixed size. Each slot has a number that
+ * is never reset; a frame is identified by its first slot.
  *
  *     slot:  time (8 bytes) | identifier (4) | bus (1) | flags (1) | length (1) | payload (8)     and one byte spare
  */
@@ -22,14 +22,14 @@ export class FrameRing {
   readonly #flags: Uint8Array;
   readonly #length: Uint8Array;
   readonly #data: Uint8Array;
-  /** Where {@link next} is. */
+  /** Position of {@link next} in the columns. */
   #place = 0;
   #next = 0;
   #first = 0;
   #overwritten = 0;
   #lastOverwritten = Number.NEGATIVE_INFINITY;
 
-  /** @param bytes of memory, at least those of a frame with 64 bytes of payload */
+  /** @param bytes size of the memory, at least that of a frame with 64 bytes of payload */
   constructor(bytes: number) {
     const capacity = Math.max(8, Math.floor(bytes / SLOT_BYTES));
     this.#capacity = capacity;
@@ -45,27 +45,27 @@ export class FrameRing {
     return this.#capacity;
   }
 
-  /** Index of the oldest frame; {@link next} without frames. */
+  /** Number of the oldest frame; {@link next} if there are no frames. */
   get first(): number {
     return this.#first;
   }
 
-  /** The slot behind the newest frame. */
+  /** Number of the slot after the newest frame. */
   get next(): number {
     return this.#next;
   }
 
-  /** Frames that newer ones have overwritten so far. */
+  /** Number of frames that newer ones have overwritten so far. */
   get overwritten(): number {
     return this.#overwritten;
   }
 
-  /** Time of the newest overwritten frame, UTC ms; minus infinity if none was overwritten. */
+  /** Time of the newest overwritten frame, UTC ms; minus infinity if no frame was overwritten. */
   get lastOverwritten(): number {
     return this.#lastOverwritten;
   }
 
-  /** Takes frame `index` of a batch. @param bus number of the bus, 0..255 */
+  /** Adds frame `index` of a batch. @param bus number of the bus, 0..255 */
   add(batch: FrameBatch, index: number, bus: number): void {
     const length = batch.length[index] as number;
     const slots = length <= 8 ? 1 : (length + 7) >> 3;
@@ -87,7 +87,7 @@ export class FrameRing {
     this.#next += slots;
   }
 
-  /** The frame behind `frame`. */
+  /** Returns the frame after `frame`. */
   after(frame: number): number {
     const length = this.#length[frame % this.#capacity] as number;
     return frame + (length <= 8 ? 1 : (length + 7) >> 3);
@@ -109,7 +109,7 @@ export class FrameRing {
     return ((this.#flags[frame % this.#capacity] as number) & WITHHELD) !== 0;
   }
 
-  /** From now on no reader gets the frame. */
+  /** Hides the frame from all readers from now on. */
   withhold(frame: number): void {
     const place = frame % this.#capacity;
     this.#flags[place] = (this.#flags[place] as number) | WITHHELD;
@@ -125,7 +125,7 @@ export class FrameRing {
     this.#lastOverwritten += by;
   }
 
-  /** Copies frames, which must still be there, into columns of their own. */
+  /** Copies frames, which must not be overwritten yet, into separate columns. */
   copy(frames: readonly number[]): FrameBatch {
     const count = frames.length;
     const batch: FrameBatch = {

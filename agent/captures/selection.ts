@@ -1,10 +1,10 @@
 import type { FrameChoice } from '../../protocol/profile.ts';
 import { ERROR, REMOTE } from '../ports.ts';
 
-/** Looks up whether a frame is one of those chosen; allocates nothing. */
+/** Checks whether a frame is selected; allocates nothing. */
 export class FrameSelection {
   readonly #buses: ReadonlySet<string> | undefined;
-  /** By number of the bus: 1 when it is chosen. */
+  /** By number of the bus: 1 if selected. */
   readonly #chosen = new Uint8Array(256);
   /** Ascending; undefined selects all. */
   readonly #identifiers: Uint32Array | undefined;
@@ -14,12 +14,12 @@ export class FrameSelection {
     this.#identifiers = identifiers === undefined ? undefined : Uint32Array.from(identifiers).sort();
   }
 
-  /** The bus of this name has this number, 0..255. */
+  /** Assigns the number 0..255 to the bus of this name. */
   number(bus: number, name: string): void {
     this.#chosen[bus] = this.#buses?.has(name) === false ? 0 : 1;
   }
 
-  /** @param id with the bits of FrameBatch.id; error frames have no identifier */
+  /** Returns true if the frame is selected. @param id identifier as in FrameBatch.id; error frames have none */
   has(bus: number, id: number): boolean {
     if (this.#chosen[bus] !== 1) return false;
     const sorted = this.#identifiers;

@@ -16,17 +16,17 @@ import type { SignalRecorderOptions } from '../signals/recorder.ts';
 import { PAUSED } from '../signals/signals.ts';
 import { type PreparedCollection, RunningCollection } from './running-collection.ts';
 
-/** Collections at a time, and their signals together. */
+/** Limits on the collections at a time, and on the total of their signals. */
 const MOST_COLLECTIONS = 16;
 const MOST_SIGNALS = 4_096;
-/** Longest time of a collection after its command, ms. Another command extends it. */
+/** Longest duration of a collection after its command, ms. Another command extends it. */
 const LONGEST = 31 * DAY;
-/** Bytes of a message in addition to its columns. */
+/** Size of a message without its columns, bytes. */
 const ENVELOPE = 60;
-/** The level of privacy that hides all. */
+/** Level of privacy that hides everything. */
 const ALL = 2;
 
-/** Keys of the stored state: the commands, what was collected today, and what each collection has gathered. */
+/** Keys of the stored state: commands, amount collected today, and open readings of each collection. */
 const COMMANDS = 'collections';
 const TODAY = 'collections/day';
 const keyOf = (name: string, part: number): string => `collections/${name}/${part}`;
@@ -37,13 +37,13 @@ export interface CollectorParts extends RecorderParts, Omit<SignalRecorderOption
   readonly clock: Pick<Clock, 'now'>;
   readonly quality: () => ClockQuality;
   readonly log: Log;
-  /** Bytes a day of all collections. */
+  /** Limit of all collections together, bytes per day. */
   readonly bytesPerDay: number;
   /** Finds the signals of the command. Throws a VigieError with the reason if they cannot be collected. */
   readonly prepare: (order: CollectOrder) => PreparedCollection;
   /** Resolves when the present state is on disk. */
   readonly commit: () => Promise<void>;
-  /** Notified of the running collections when they or the bound on bytes change. */
+  /** Notified of the running collections when they change or the byte limit is reached. */
   readonly changed: (running: readonly PreparedCollection[]) => void;
 }
 
@@ -54,20 +54,20 @@ interface Today {
   readonly bytes: number;
 }
 
-/** A command as it is stored. */
+/** A command in its stored form. */
 interface Stored {
   readonly order: CollectOrder;
   readonly body: Uint8Array;
 }
 
 /**
- * Records signals for a while because a command asks for them. The commands are stored, so that collections go on after
- * a power cut; each ends by itself.
+ * Records signals for a limited time on command. The commands are stored, so that collections continue after a power
+ * cut; each collection ends automatically.
  */
 export class Collector {
   readonly #parts: CollectorParts;
   readonly #stored = new Map<string, Stored>();
-  /** Persisted form of {@link #stored}: the same list as long as nothing changes. */
+  /** Persisted form of {@link #stored}: the same list until something changes. */
   #commands: readonly Uint8Array[] | undefined;
   readonly #running = new Map<string, RunningCollection>();
   /** Stored parts of collections that have ended. */
@@ -109,7 +109,7 @@ export class Collector {
     if (order.signals.length === 0) {
       this.#stored.delete(name);
       await this.#secure(name, before);
-      // Another command may have come meanwhile.
+      // Another command may have arrived meanwhile.
       if (!this.#stored.has(name)) this.#end(name, 'a command ended it');
       return;
     }
@@ -125,7 +125,7 @@ export class Collector {
     if (this.#stored.get(name) === stored) this.#begin(order, prepared);
   };
 
-  /** A batch that has become Status may have begun and ended a private time. */
+  /** A batch that was applied to Status may have started and ended a private time. */
   take(batch: FrameBatch, buses: readonly string[]): void {
     this.#batchPrivacy = this.#highestPrivacy();
     for (const collection of this.#running.values()) collection.take(batch, buses);
@@ -149,7 +149,7 @@ export class Collector {
     for (const collection of this.#running.values()) collection.correct(by, latest);
   }
 
-  /** State that must survive a power cut. */
+  /** Returns the state that must survive a power cut. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     yield [COMMANDS, this.#commands];
     const { day, bytes } = this.#today;
@@ -162,7 +162,7 @@ export class Collector {
     }
   }
 
-  /** Undefined when there is nothing to say. */
+  /** Returns undefined if there is nothing to report. */
   hello(): HelloCollect | undefined {
     if (this.#running.size === 0 && this.#boundReachedAt === undefined) return undefined;
     return {
@@ -196,7 +196,7 @@ export class Collector {
         log.error('collect.lost', { name, error: why });
       }
     }
-    // Readings are sent under the catalog of their time.
+    // Readings are sent with the catalog that was valid when they were made.
     const catalog = { numbers: [], catalog: new Uint8Array(0), entries: [] };
     new RunningCollection(order, { signals: [], decoder: never }, catalog, this.#collectionParts()).restoreParts(parts);
     this.#drop(order);
@@ -208,7 +208,7 @@ export class Collector {
     const { name, until } = order;
     this.#close(name);
     const catalog = numbers.collect(prepared.signals.map(definitionOf));
-    // At each start too: a new receiver, or one that lost the retained message, needs it.
+    // Also at each start: a new receiver, or one that lost the retained message, needs it.
     for (const part of catalogParts(catalog.entries)) publisher.put('catalog', part, { retain: true });
     const collection = new RunningCollection(order, prepared, catalog, this.#collectionParts());
     if (gathered.length > 0) collection.restoreParts(gathered);
@@ -227,7 +227,7 @@ export class Collector {
     this.#tell();
   }
 
-  /** Hands over what a collection has gathered. */
+  /** Closes a collection and publishes its open readings. */
   #close(name: string): void {
     const collection = this.#running.get(name);
     if (collection === undefined) return;
@@ -256,7 +256,7 @@ export class Collector {
       batch,
       patience,
       records: { append },
-      // While nothing may be collected, all is hidden; what is so then is recorded when that ends, unless it was private.
+      // While collection is paused, hide all values. When it resumes, record the current values, except private ones.
       privacy: (at?: number) => {
         const level = Math.max(privacy(at), this.#batchPrivacy);
         return this.#isPaused() ? (level > 0 ? ALL : PAUSED) : level;
@@ -264,7 +264,7 @@ export class Collector {
     };
   }
 
-  /** When the time is not known, neither is whether a collection has ended. */
+  /** Returns true if the byte limit is reached or the time is unknown: then the end of a collection is unknown, too. */
   #isPaused(): boolean {
     return this.#isFull() || this.#parts.quality() === 'none';
   }
@@ -285,7 +285,7 @@ export class Collector {
     this.#tell();
   }
 
-  /** Another day may have begun. */
+  /** Starts a new day if `now` is in one. */
   #look(now: number): void {
     const day = Math.floor(now / DAY);
     if (day !== this.#today.day) this.#today = { day, bytes: 0 };
@@ -298,7 +298,7 @@ export class Collector {
     throw new VigieError('input.malformed', `${all} signals would be collected; at most ${MOST_SIGNALS} allowed`);
   }
 
-  /** Puts a change of the commands on disk; when the disk refuses, everything is as `before`. */
+  /** Stores a change of the commands; if the disk refuses, restores the state `before`. */
   async #secure(name: string, before: Stored | undefined): Promise<void> {
     const stored = this.#stored.get(name);
     this.#store();

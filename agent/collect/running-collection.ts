@@ -9,10 +9,10 @@ import type { NumberedCatalog } from '../signals/numbers.ts';
 import { SignalRecorder, type SignalRecorderOptions } from '../signals/recorder.ts';
 import { Signals } from '../signals/signals.ts';
 
-/** Signals of a command, found in the network descriptions of the profile. */
+/** Signals of a command, resolved in the network descriptions of the profile. */
 export interface PreparedCollection {
   readonly signals: readonly CustomSignal[];
-  /** A decoder of these signals, in this order, for a source of these buses. */
+  /** Returns a decoder of these signals, in this order, for a source of these buses. */
   decoder(buses: readonly string[]): FrameDecoder;
 }
 
@@ -22,7 +22,7 @@ interface RunningParts extends SignalRecorderOptions {
   readonly privacy: RecorderParts['privacy'];
 }
 
-/** A collection that is running: its own values and recorder, and a decoder for each source of frames. */
+/** A running collection: its own values and recorder, and a decoder for each source of frames. */
 export class RunningCollection {
   readonly order: CollectOrder;
   readonly until: number;
@@ -33,7 +33,7 @@ export class RunningCollection {
   /** Changes of the condition while a batch was applied to Status, in the order of the readings. */
   readonly #turns: { readonly does: boolean; readonly at: number }[] = [];
   readonly #ignore: () => void;
-  /** By the names of the buses of a source. */
+  /** By the bus names of a source. */
   readonly #intakes = new Map<readonly string[], (batch: FrameBatch) => void>();
 
   constructor(order: CollectOrder, prepared: PreparedCollection, catalog: NumberedCatalog, parts: RunningParts) {
@@ -50,7 +50,7 @@ export class RunningCollection {
     this.#ignore = this.#observeCondition(parts.status);
   }
 
-  /** Takes frames that have become Status. */
+  /** Collects frames that were applied to Status. */
   take(batch: FrameBatch, buses: readonly string[]): void {
     if (batch.count === 0) return;
     let intake = this.#intakes.get(buses);
@@ -62,7 +62,7 @@ export class RunningCollection {
     this.#turn(batch.at[batch.count - 1] as number);
   }
 
-  /** Finds out whether the condition holds. */
+  /** Evaluates the condition. */
   look(now: number): void {
     this.#recorder.look(now);
   }
@@ -72,7 +72,7 @@ export class RunningCollection {
     this.#recorder.tick(now);
   }
 
-  /** It has ended. */
+  /** Ends the collection. */
   close(): void {
     this.#ignore();
     this.flush();
@@ -88,7 +88,7 @@ export class RunningCollection {
     this.#recorder.correct(by, latest);
   }
 
-  /** As those of a recorder. */
+  /** Returns the parts as a recorder does. */
   parts(): Iterable<readonly [key: number, value: unknown]> {
     return this.#recorder.parts();
   }
@@ -97,7 +97,7 @@ export class RunningCollection {
     this.#recorder.restoreParts(parts);
   }
 
-  /** Status changes before the batch that changed it is collected: what the condition was at each reading is noted. */
+  /** Status changes before the batch that changed it is collected: records the condition at each reading. */
   #observeCondition(status: ObservedStatus): () => void {
     // All signals of a collection have the condition of its command.
     const condition = this.prepared.signals[0]?.while;
@@ -114,7 +114,7 @@ export class RunningCollection {
     return () => status.unobserve(observer);
   }
 
-  /** The condition becomes what it was at this time. */
+  /** Sets the condition to its state at this time. */
   #turn(at: number): void {
     for (let next = this.#turns[0]; next !== undefined && next.at <= at; next = this.#turns[0]) {
       this.#turns.shift();
@@ -123,7 +123,7 @@ export class RunningCollection {
   }
 
   readonly #sink: ColumnSink<Int32Array> = {
-    // Readings at the end or later do not belong to it, even if the end is noticed later.
+    // Readings at the end or later do not belong to the collection, even if the end is detected later.
     reading: (place, value, raw, at) => {
       if (at >= this.until) return;
       if (this.#turns.length > 0) this.#turn(at);

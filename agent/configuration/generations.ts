@@ -1,6 +1,6 @@
 /**
- * Which configuration is in effect: the file on the unit, or one that was sent (a generation). One that was sent is on
- * trial until the broker is reached with it, and the last that was good is kept until then.
+ * Selects the active configuration: the file on the unit, or one that was sent (a generation). A sent configuration is
+ * on trial until the agent reaches the broker with it; until then the last good one is kept.
  */
 import { defined } from '../../protocol/defined.ts';
 import { shortened } from '../../protocol/errors.ts';
@@ -8,18 +8,18 @@ import type { HelloConfiguration } from '../../protocol/schema/hello.ts';
 
 /** Time for a configuration on trial to reach the broker, ms. */
 export const TRIAL = 600_000;
-/** A configuration on trial that was started so often without reaching the broker is given up. */
+/** Number of starts without reaching the broker after which a configuration on trial is given up. */
 export const TRIAL_STARTS = 3;
-/** Number of the file on the unit. */
+/** Generation number of the file on the unit. */
 export const LOCAL = 0;
 
 /** Persisted form of the generations. */
 export interface Generations {
-  /** The last that was good. */
+  /** The last good generation. */
   readonly good: number;
-  /** On trial, with the starts it has had. */
+  /** The generation on trial, with the number of its starts. */
   readonly trial?: { readonly number: number; readonly starts: number; readonly digest?: string };
-  /** The number the next one gets; never one that was used. */
+  /** Number of the next generation. A number is never used again. */
   readonly next: number;
   /** Content of the unit's own file when a generation replaced it. */
   readonly local?: string;
@@ -29,7 +29,7 @@ export interface Generations {
 
 export const noGenerations: Generations = { good: LOCAL, next: 1 };
 
-/** `data`, if it has the form of {@link Generations}. */
+/** Returns `data` if it has the form of {@link Generations}, or undefined. */
 export function readGenerations(data: unknown): Generations | undefined {
   const { good, next, trial } = (data ?? {}) as Partial<Generations>;
   const whole = (number: unknown): number is number => Number.isSafeInteger(number) && (number as number) >= 0;
@@ -38,17 +38,17 @@ export function readGenerations(data: unknown): Generations | undefined {
   return data as Generations;
 }
 
-/** The one to start with. */
+/** Returns the generation to start with. */
 export function current({ good, trial }: Generations): number {
   return trial?.number ?? good;
 }
 
-/** Generations with a text that must be kept. */
+/** Returns the generations with a text that must be kept. */
 export function needed({ good, trial }: Generations): readonly number[] {
   return [good, ...(trial === undefined ? [] : [trial.number])].filter((number) => number !== LOCAL);
 }
 
-/** The agent starts. `local` identifies the content of the unit's own file. */
+/** Call when the agent starts. `local` identifies the content of the unit's own file. */
 export function start(generations: Generations, local: string): Generations {
   const { trial } = generations;
   if (current(generations) !== LOCAL && generations.local !== undefined && generations.local !== local) {
@@ -74,12 +74,12 @@ export function take(generations: Generations, local: string, digest: string): G
   };
 }
 
-/** Whether the one that was sent with this digest is in effect. */
+/** Returns true if the configuration that was sent with this digest is active. */
 export function holds({ outcome }: Generations, digest: string): boolean {
   return outcome?.digest === digest && outcome.state !== 'returned';
 }
 
-/** The broker was reached with the one in effect. */
+/** The agent reached the broker with the active configuration. */
 export function proven(generations: Generations): Generations {
   const { trial, ...rest } = generations;
   if (trial === undefined) return generations;
@@ -87,7 +87,7 @@ export function proven(generations: Generations): Generations {
   return { ...rest, good: trial.number, outcome };
 }
 
-/** Replaces the configuration on trial, which does not work, by the last good one. `why` is the reason. */
+/** Replaces the configuration on trial, which failed, by the last good one. `why` is the reason. */
 export function returned(generations: Generations, why: string): Generations {
   const { trial, ...rest } = generations;
   if (trial === undefined) return generations;
@@ -95,12 +95,12 @@ export function returned(generations: Generations, why: string): Generations {
   return { ...rest, outcome: { generation: rest.good, state: 'returned', detail, ...digestOf(trial) } };
 }
 
-/** None of a trial that an older agent began. */
+/** Returns an empty object for a trial that an older agent started. */
 function digestOf({ digest }: { readonly digest?: string }): { readonly digest?: string } {
   return defined({ digest });
 }
 
-/** Report for `hello`. */
+/** Returns the report for `hello`. */
 export function helloConfiguration(generations: Generations): HelloConfiguration {
   const state = current(generations) === LOCAL ? 'local' : 'applied';
   return generations.outcome ?? { generation: current(generations), state };

@@ -1,20 +1,20 @@
-/** How the agent asks a car for its fault codes. */
+/** Interface to read the fault codes of a car. */
 import type { FaultStatus, FreezeFrameValue } from '../../protocol/schema/fault.ts';
 
 /** Report of one control unit. */
 export interface UnitFaults {
   /** Identifier of its answers, such as `7E8`. */
   readonly unit: string;
-  /** Codes by list; a list that the control unit did not give in this reading is absent. */
+  /** Codes by list. A list that the control unit did not send in this reading is omitted. */
   readonly lists: Readonly<Partial<Record<FaultStatus, readonly string[]>>>;
-  /** The unit commands the emission lamp (SAE J1979 §6.1, PID 01); absent: it did not say. */
+  /** True if the unit commands the emission lamp (SAE J1979 §6.1, PID 01). Omitted if the unit did not report it. */
   readonly lamp?: boolean;
-  /** Freeze frame 0 and the code that caused it; absent: the unit has none, or the code was known. */
+  /** Freeze frame 0 and the code that caused it. Omitted if the unit has none, or the code was known. */
   readonly freezeFrame?: { readonly code: string; readonly values: readonly FreezeFrameValue[] };
-  /** Read by UDS: its codes have a failure type, and nothing is said of codes without one. */
+  /** Set if the unit was read by UDS: its codes have a failure type, and codes without one are not reported. */
   readonly uds?: {
     readonly name?: string;
-    /** By code; of codes that were known there are none. */
+    /** Details by code; omitted for codes that were known. */
     readonly details: ReadonlyMap<string, FaultDetails>;
   };
 }
@@ -22,7 +22,7 @@ export interface UnitFaults {
 /** Data that a control unit has stored with a code (ISO 14229-1, 19 04 and 19 06). */
 export interface FaultDetails {
   readonly freezeFrame: readonly FreezeFrameValue[];
-  /** Hexadecimal; they may say where the car was. */
+  /** Hexadecimal; may contain the position of the car. */
   readonly snapshot?: string;
   readonly extendedData?: string;
 }
@@ -30,14 +30,14 @@ export interface FaultDetails {
 /** Reads fault codes; it never clears them. */
 export interface UnitFaultReader {
   /**
-   * Asks all control units. What they stored with a code is read only of codes that are not `known`.
-   * @returns units in the order of their identifiers; empty when no unit answers
-   * @throws VigieError `input.unreadable` when there is no way to ask now
+   * Polls all control units. Reads the data stored with a code only for codes that are not `known`.
+   * @returns units in the order of their identifiers; empty if no unit answers
+   * @throws VigieError `input.unreadable` if the car cannot be polled now
    */
   read(known: (unit: string, code: string) => boolean): Promise<readonly UnitFaults[]>;
 }
 
 export interface FaultReader extends UnitFaultReader {
-  /** Calls `found` whenever control units are found, as when the ignition comes on. */
+  /** Calls `found` whenever control units are found, for example when the ignition is switched on. */
   onUnitsFound(found: () => void): void;
 }

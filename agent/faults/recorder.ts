@@ -24,16 +24,16 @@ const privacy = slotByPath.get('privacy.state') as Slot;
 /** The alert of the emission lamp. */
 export const lampChannel = channelByPath.get('alerts.EngineFault') as Channel;
 
-/** Delay before a car that did not answer is asked again, ms: as often as its reader searches for control units. */
+/** Delay before a silent car is polled again, ms: the interval at which its reader searches for control units. */
 const RETRY = 30_000;
-/** Codes that are open at once; a car has some dozens at most. */
+/** Limit of open codes; a car has some dozens at most. */
 const MOST_OPEN = 1_000;
-/** Characters of a code without failure type. */
+/** Length of a code without failure type, characters. */
 const CODE_LENGTH = 5;
 
 export interface FaultParts {
   readonly status: StatusReader;
-  /** Takes the emission lamp; absent: the profile names another source of that alert. */
+  /** Receives the state of the emission lamp. Omitted if the profile has another source for that alert. */
   readonly lamp?: Pick<Channels, 'write'> | undefined;
   readonly records: Records;
   readonly log: Log;
@@ -44,21 +44,21 @@ interface FaultOptions extends FaultSettings {
   readonly texts: Readonly<Record<string, string>>;
 }
 
-/** Somebody who waits for a reading. */
+/** A caller that waits for a reading. */
 interface Waiting {
   readonly resolve: () => void;
   readonly reject: (error: VigieError) => void;
 }
 
-/** Fault codes as readers see them. */
+/** Fault codes in the form for readers. */
 export interface FaultView {
-  /** All that are kept, the newest first; of a code that is still active `lastSeenAt` is that of the last reading. */
+  /** Returns all stored codes, newest first; `lastSeenAt` of an active code is the time of the last reading. */
   all(): readonly FaultRecord[];
 }
 
 /**
- * Records the fault codes of the control units: when a code appears, when other lists have it, and when it is gone. The
- * car is asked at the start, when the ignition comes on, after a sleep, and then at an interval.
+ * Records the fault codes of the control units: when a code appears, when its lists change, and when it is gone. The
+ * car is polled at the start, when the ignition is switched on, after a sleep, and then at an interval.
  */
 export class FaultRecorder implements Recorder {
   readonly name = 'fault';
@@ -73,10 +73,10 @@ export class FaultRecorder implements Recorder {
   #result: readonly UnitFaults[] | undefined;
   /** UTC ms. */
   #next = Number.NEGATIVE_INFINITY;
-  /** The car did not answer the last time, which was said. */
+  /** The car did not answer the last time, which was logged. */
   #silent = false;
   #full = false;
-  /** Those who wait for the reading under way, and for the one after it. */
+  /** Callers that wait for the reading in progress, and for the next one. */
   #served: Waiting[] = [];
   #waiting: Waiting[] = [];
 
@@ -92,25 +92,25 @@ export class FaultRecorder implements Recorder {
   }
 
   stale(slot: Slot, stale: boolean): void {
-    // Cars with OBD alone never say Stop: the ignition is read again after a time without it.
+    // Cars with OBD alone never report Stop: the ignition is read again after a period without it.
     if (slot === ignition && !stale) this.#readSoon();
   }
 
   tick(now: number): void {
     const result = this.#result;
     this.#result = undefined;
-    // Full privacy allows no record, so the car is not asked.
+    // Full privacy allows no record, so the car is not polled.
     if (this.#isPrivate) {
       this.#refuse(hidden());
       return;
     }
     if (result !== undefined) this.#take(result, Math.round(now));
-    // A clock that was set back must not hold the next reading off.
+    // If the clock was set back, this must not delay the next reading.
     this.#next = Math.min(this.#next, now + this.#options.every);
     if (!this.#reading && now >= this.#next) this.#read(now);
   }
 
-  /** The unit stops or falls asleep: when it wakes, the ignition may have come on. */
+  /** The unit stops or falls asleep: when it wakes, the ignition may have been switched on. */
   flush(): void {
     this.#refuse(
       new VigieError('command.interrupted', 'the unit stopped or fell asleep before the fault codes were read'),
@@ -119,13 +119,13 @@ export class FaultRecorder implements Recorder {
   }
 
   /**
-   * Reads the fault codes now; resolves when what was found is recorded.
-   * @throws VigieError `command.private` under full privacy, `command.unconfirmed` when no control unit answers
+   * Reads the fault codes now; resolves when the results are recorded.
+   * @throws VigieError `command.private` under full privacy, `command.unconfirmed` if no control unit answers
    */
   async readNow(): Promise<void> {
     if (this.#isPrivate) throw hidden();
     this.#readSoon();
-    // A reading that is under way may have begun before.
+    // A reading in progress may have started before the call.
     await new Promise<void>((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
@@ -144,7 +144,7 @@ export class FaultRecorder implements Recorder {
     this.#next += by;
   }
 
-  /** {@link FaultView} over the records that are kept. */
+  /** Returns a {@link FaultView} of the stored records. */
   view(kept: Pick<RecordStore, 'list'>): FaultView {
     return {
       all: () => {
@@ -249,7 +249,7 @@ export class FaultRecorder implements Recorder {
     const text = texts[code] ?? texts[code.slice(0, CODE_LENGTH)];
     const details = uds?.details.get(code);
     const values = (freezeFrame?.code === code ? freezeFrame.values : details?.freezeFrame) ?? [];
-    // The maker of the car alone knows the meaning of these bytes: they may contain a position.
+    // Only the maker of the car knows the meaning of these bytes: they may contain a position.
     const { snapshot, extendedData } = present.value(privacy) === 'Geolocation' ? {} : (details ?? {});
     this.#put({
       createdAt: at,
@@ -291,7 +291,7 @@ function hidden(): VigieError {
   return new VigieError('command.private', 'fault codes are not read under full privacy');
 }
 
-/** For a code that UDS reported. */
+/** Returns true for a code that UDS reported. */
 function hasFailureType(code: string): boolean {
   return code.length > CODE_LENGTH;
 }

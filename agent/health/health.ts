@@ -5,9 +5,9 @@ import { type ClassVitals, MeteredStore } from './metered-store.ts';
 import { Pulse } from './pulse.ts';
 import { type SourceVitals, SourceWatch } from './sources.ts';
 
-/** Facts of the process that only the machine knows. */
+/** Facts of the process that only the operating system can report. */
 export interface ProcessVitals {
-  /** Memory that no other process shares, bytes; absent where the kernel does not say. */
+  /** Memory that is not shared with other processes, bytes. Omitted if the kernel does not report it. */
   readonly privateBytes?: number;
   /** Resident memory, bytes. */
   readonly residentBytes: number;
@@ -34,7 +34,7 @@ export interface JournalVitals {
   readonly flushes: number;
   readonly failures: number;
   readonly disk: number;
-  /** Bytes put on the medium, in whole pages. */
+  /** Bytes written to the medium, in whole pages. */
   readonly flashed: number;
 }
 
@@ -43,13 +43,13 @@ export type Mode = 'normal' | 'minimal';
 /** State of the agent at one time. */
 export interface HealthSnapshot {
   readonly mode: Mode;
-  /** Why it is in minimal mode. */
+  /** Reason for minimal mode. */
   readonly reason?: string;
   /** UTC ms. */
   readonly at: number;
   /** Milliseconds since the start. */
   readonly uptime: number;
-  /** Why the pipeline counts as stuck; absent: it moves. */
+  /** Reason why the pipeline counts as stuck. Omitted if the pipeline makes progress. */
   readonly stuck?: string;
   readonly sources: readonly SourceVitals[];
   readonly frames: number;
@@ -68,33 +68,33 @@ export interface HealthSnapshot {
 
 export interface LinkVitals {
   readonly connected: boolean;
-  /** Times it came up since the start. */
+  /** Number of connections since the start. */
   readonly connections: number;
-  /** Messages that the broker acknowledged. */
+  /** Number of messages that the broker acknowledged. */
   readonly published: number;
-  /** Their payload, bytes. */
+  /** Total payload of these messages, bytes. */
   readonly sent: number;
-  /** Report of the link. Absent before the link exists. */
+  /** Report of the link. Omitted before the link exists. */
   readonly details?: LinkDetails;
 }
 
 /** Report of a link. */
 export interface LinkDetails {
   readonly state: LinkState;
-  /** Since when, UTC ms. */
+  /** Start of the present state, UTC ms. */
   readonly since: number;
-  /** Since when it is not up; absent while it is. UTC ms. */
+  /** Time at which the link went down, UTC ms. Omitted while it is up. */
   readonly downSince?: number;
-  /** Why it is not up, or was not last. */
+  /** Reason why the link is down, or was down last. */
   readonly reason?: string;
-  /** The broker that is spoken to, or was last; carries no secret. */
+  /** Present or last broker; contains no secret. */
   readonly broker?: string;
   readonly protocol?: '5' | '3.1.1';
   /** Seconds of silence before a ping, adapted to the network. */
   readonly keepalive: number;
-  /** When the vehicle's certificate expires, UTC ms. */
+  /** Expiry of the vehicle's certificate, UTC ms. */
   readonly certificateExpires?: number;
-  /** Connections begun, and times it was lost while up. */
+  /** Number of connection attempts, and of losses while up. */
   readonly counts: { readonly attempts: number; readonly losses: number };
 }
 
@@ -108,7 +108,7 @@ interface HealthOptions {
 const NO_AGENT: AgentVitals = { readings: 0, refused: 0, faults: 0 };
 const NO_JOURNAL: JournalVitals = { written: 0, flushes: 0, failures: 0, disk: 0, flashed: 0 };
 
-/** Gathers what is known of a running agent. The roof lets sources, store and link pass through it. */
+/** Collects the health of a running agent. The assembly wraps sources, store and link with it. */
 export class Health {
   readonly pulse: Pulse;
   readonly #options: HealthOptions;
@@ -134,24 +134,24 @@ export class Health {
     });
   }
 
-  /** Stands in for a source of frames. */
+  /** Wraps a source of frames. */
   frames(name: string, source: FrameSource): FrameSource {
     return this.#sources.frames(name, source);
   }
 
-  /** Stands in for a source of readings. */
+  /** Wraps a source of readings. */
   readings(name: string, source: ReadingSource): ReadingSource {
     return this.#sources.readings(name, source);
   }
 
-  /** Stands in for the store of the outbox; `journal` is what counts the bytes on the disk. */
+  /** Wraps the store of the outbox; `journal` counts the bytes on the disk. */
   store(store: OutboxStore, journal: JournalVitals = NO_JOURNAL): OutboxStore {
     this.#store = new MeteredStore(store, this.#options.clock);
     this.#journal = journal;
     return this.#store;
   }
 
-  /** Observes the link for the core. `details` is the link's own report. */
+  /** Wraps the link events of the core. `details` returns the link's own report. */
   events(core: LinkEvents, details?: () => LinkDetails): LinkEvents {
     this.#details = details;
     return {
@@ -168,7 +168,7 @@ export class Health {
     };
   }
 
-  /** The core with the counters. `inUse` reports whether the car is awake and its readings should arrive. */
+  /** Sets the source of the counters. `inUse` reports whether the car is awake and its readings should arrive. */
   attach(agent: AgentVitals, inUse: () => boolean = () => false): void {
     this.#agent = agent;
     this.#inUse = inUse;
@@ -212,18 +212,18 @@ export class Health {
     };
   }
 
-  /** The same for the cloud, in the few bytes of a `hello`. */
+  /** Returns the same report in compact form, for a `hello`. */
   hello(): HelloHealth {
     return compact(this.snapshot());
   }
 }
 
-/** Processor time in ms, the busy share in hundredths of a percent: measured no finer. */
+/** Rounds processor time to ms and the busy share to hundredths of a percent: the measurement is no finer. */
 function rounded(vitals: ProcessVitals): ProcessVitals {
   return { ...vitals, cpu: Math.round(vitals.cpu), busy: Math.round(vitals.busy * 10_000) / 10_000 };
 }
 
-/** The members of a link that belong to the health report; a link may have more. */
+/** Returns the members of a link that belong to the health report; a link may have more. */
 function detailsOf(link: LinkDetails): LinkDetails {
   const { state, since, reason, broker, protocol, keepalive, certificateExpires, counts } = link;
   return {
@@ -236,12 +236,12 @@ function detailsOf(link: LinkDetails): LinkDetails {
   };
 }
 
-/** Frames that a source lost: on the way to its queue, refused by a full queue, or not of its format. */
+/** Returns the number of frames that a source lost: before its queue, refused by a full queue, or malformed. */
 export function droppedBy({ counts }: Pick<SourceVitals, 'counts'>): number {
   return ['dropped', 'interfaceDropped', 'malformed', 'overruns'].reduce((sum, name) => sum + (counts[name] ?? 0), 0);
 }
 
-/** Members that are 0 or empty are left out: nearly all are, nearly always. */
+/** Omits members that are 0 or empty, as nearly all are most of the time. */
 export function compact(snapshot: HealthSnapshot): HelloHealth {
   const { agent, link, journal, process } = snapshot;
   const counts = {

@@ -10,7 +10,7 @@ export interface ClassVitals {
   readonly count: number;
   /** Payload, bytes. */
   readonly bytes: number;
-  /** `at` of the oldest, UTC ms; absent: nothing waits. */
+  /** `at` of the oldest message, UTC ms. Omitted if no message waits. */
   readonly oldest?: number;
 }
 
@@ -21,12 +21,12 @@ interface Waiting {
   lowest: number;
 }
 
-/** States after which a command is over. */
+/** Final states of a command. */
 const FINAL: ReadonlySet<string> = new Set(['Success', 'AlreadyDone', 'Failed']);
 
 /**
- * Stands in for the store of an outbox: counts what waits by class, which commands were answered how, and for how long
- * the oldest commit has been waited for.
+ * Wraps the store of an outbox: counts waiting messages by class, outcomes of commands, and the time for which the
+ * oldest commit has been in progress.
  */
 export class MeteredStore implements OutboxStore {
   readonly #store: OutboxStore;
@@ -35,9 +35,9 @@ export class MeteredStore implements OutboxStore {
   readonly #outcomes = new Map<string, number>();
   /** Monotonic start times of the running commits, oldest first. */
   readonly #underWay = new Set<{ readonly since: number }>();
-  /** Payload that was put in since the start, bytes. */
+  /** Total payload appended since the start, bytes. */
   appended = 0;
-  /** Commits that the disk refused. */
+  /** Number of commits that the disk refused. */
   refused = 0;
 
   constructor(store: OutboxStore, clock: Clock) {
@@ -54,7 +54,7 @@ export class MeteredStore implements OutboxStore {
     return this.#store.bytes;
   }
 
-  /** By class, those in which something waits. */
+  /** Returns the classes with waiting messages. */
   get waiting(): readonly ClassVitals[] {
     return [...this.#classes]
       .filter(([, { count }]) => count > 0)
@@ -70,12 +70,12 @@ export class MeteredStore implements OutboxStore {
       });
   }
 
-  /** Commands that were finished since the start, by `Success`, `AlreadyDone` or the cause of their failure. */
+  /** Number of commands finished since the start, by `Success`, `AlreadyDone` or the cause of their failure. */
   get outcomes(): ReadonlyMap<string, number> {
     return this.#outcomes;
   }
 
-  /** Milliseconds since the oldest commit under way began; 0: no commit is under way. */
+  /** Milliseconds since the oldest running commit started; 0 if no commit is running. */
   get commitWait(): number {
     for (const { since } of this.#underWay) return this.#clock.monotonic() - since;
     return 0;
@@ -163,7 +163,7 @@ export class MeteredStore implements OutboxStore {
     this.#classes.set(priority, line);
   }
 
-  /** Counts each skipped number once, also if it is called again. */
+  /** Counts each skipped number once, even if it is called again. */
   #oldest(priority: number, line: Waiting): OutboxReference | undefined {
     const end = this.#store.nextSeq(priority);
     for (; line.lowest < end; line.lowest++) {
@@ -178,7 +178,7 @@ export class MeteredStore implements OutboxStore {
     try {
       report = decodeMessage(payload).body as RemoteReport;
     } catch (error) {
-      // The message is kept and sent as it is; only this count is without it.
+      // The message is stored and sent unchanged; only this count lacks it.
       if (error instanceof VigieError) return;
       throw error;
     }

@@ -1,11 +1,11 @@
 import type { Hello } from '../../protocol/schema/hello.ts';
 
-/** Who watches over an agent. */
+/** Supervises an agent. */
 export interface Overseer {
-  /** The agent looks around so often from now on, ms; called whenever it sets its alarm. */
+  /** Sets the interval of the agent's ticks from now on, ms. Called whenever the agent sets its timer. */
   looksEvery(ms: number): void;
-  /** The agent looked around and came to the end of it. */
+  /** The agent completed a tick. */
   ticked(): void;
-  /** Content of a hello in addition to the identity. */
+  /** Returns the content of a hello in addition to the identity. */
   hello(): Partial<Hello>;
 }

@@ -1,23 +1,23 @@
 import type { Clock } from '../ports.ts';
 
-/** A tick that is this late means that the event loop, or the agent, stands still, ms. */
+/** Delay of a tick which means that the event loop, or the agent, is blocked, ms. */
 const LATE = 15_000;
-/** A commit without a result counts as stuck after this time, ms: the slowest flash takes some seconds. */
+/** Time after which a commit without a result counts as stuck, ms: the slowest flash takes some seconds. */
 const UNCOMMITTED = 30_000;
 /** The reported delay covers one to two such windows, ms. */
 const WINDOW = 60_000;
 
 /** Inputs of the pulse in addition to the tick. */
 interface PulseParts {
-  /** Milliseconds since the oldest commit under way began; 0: no commit is under way. */
+  /** Returns the milliseconds since the oldest running commit started; 0 if no commit is running. */
   readonly commitWait: () => number;
-  /** Why a source counts as stuck; undefined: none does. */
+  /** Returns the reason why a source counts as stuck, or undefined. */
   readonly stuckSource: () => string | undefined;
 }
 
 /**
- * Says whether the pipeline moves. The tick of the agent beats it, so nothing that stops the tick, or that the tick
- * waits for, leaves it beating.
+ * Reports whether the pipeline makes progress. The tick of the agent drives the pulse, so the pulse stops if anything
+ * blocks the tick, or an operation that the tick waits for.
  */
 export class Pulse {
   readonly #clock: Clock;
@@ -27,7 +27,7 @@ export class Pulse {
   #worst = 0;
   #worstBefore = 0;
   #windowSince = 0;
-  /** The agent looks around this often, ms; longer while the car sleeps. */
+  /** Interval between the ticks of the agent, ms; longer while the car sleeps. */
   #interval = 1_000;
 
   constructor(clock: Clock, parts: PulseParts) {
@@ -35,7 +35,7 @@ export class Pulse {
     this.#parts = parts;
   }
 
-  /** The tick of the agent ran to its end. */
+  /** The agent completed a tick. */
   ticked(): void {
     const now = this.#clock.monotonic();
     if (now - this.#windowSince >= WINDOW) {
@@ -47,10 +47,10 @@ export class Pulse {
     this.#lastTick = now;
   }
 
-  /** From now on ticks come this far apart, ms: 1,000 in a car that is awake. */
+  /** Sets the interval between ticks from now on, ms: 1,000 in a car that is awake. */
   expectEvery(interval: number): void {
     this.#interval = interval;
-    // The tick that was under way came by the interval before.
+    // The pending tick was scheduled with the previous interval.
     this.#lastTick = undefined;
   }
 
@@ -59,7 +59,7 @@ export class Pulse {
     return Math.max(this.#worst, this.#worstBefore);
   }
 
-  /** Why the pipeline counts as stuck; undefined: it moves. */
+  /** Returns the reason why the pipeline counts as stuck, or undefined if it makes progress. */
   stuck(): string | undefined {
     if (this.#lastTick !== undefined) {
       const late = this.#clock.monotonic() - this.#lastTick - this.#interval;

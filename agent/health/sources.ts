@@ -5,25 +5,25 @@ import type { Clock, FrameSource, ReadingSink, ReadingSource, SourceHealth } fro
 export interface SourceVitals {
   readonly name: string;
   readonly state: SourceHealth['state'];
-  /** Why it waits. */
+  /** Reason for the wait. */
   readonly reason?: string;
-  /** Frames, or for a source of readings the moments at which it delivered. */
+  /** Number of frames, or of deliveries for a source of readings. */
   readonly frames: number;
-  /** Milliseconds since it delivered; absent: never. */
+  /** Milliseconds since its last delivery. Omitted if it never delivered. */
   readonly silence?: number;
-  /** Its own counts since the start, by name. */
+  /** The source's own counts since the start, by name. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** A source may take this long to open before it counts as stuck, ms: serial adapters search for half a minute. */
+/** Longest time to open before a source counts as stuck, ms: serial adapters search for half a minute. */
 const OPENING = 180_000;
 /**
- * A source that delivered, says that it runs and is silent for so long in a car that was in use all the while is stuck,
- * ms. Long enough that a broken wire, which looks the same from here, brings at most two restarts in ten minutes.
+ * Silence after which a source is stuck, ms, if it delivered before, reports that it runs, and the car was in use all
+ * that time. Long enough that a broken wire, which looks the same from here, causes at most two restarts in 10 minutes.
  */
 const SILENCE = 300_000;
 
-/** Stands in for a source and counts what goes through. */
+/** Wraps a source and counts its deliveries. */
 class Meter {
   readonly name: string;
   readonly #clock: Clock;
@@ -55,7 +55,7 @@ class Meter {
     };
   }
 
-  /** `used`: for how long the car has been in use, ms; 0: it is not. */
+  /** Returns the reason why it is stuck, or undefined. `used`: time for which the car has been in use, ms, or 0. */
   stuck(used: number): string | undefined {
     const { state, silence } = this.vitals();
     const now = this.#clock.monotonic();
@@ -63,8 +63,8 @@ class Meter {
     if (this.#openingSince !== undefined && now - this.#openingSince > OPENING) {
       return `source ${this.name} has been opening for ${seconds(now - this.#openingSince)}`;
     }
-    // A source without any delivery since this start has a wiring fault, which no restart mends; a source without
-    // a report, such as a log, may have come to its end.
+    // A source without any delivery since this start has a wiring fault, which no restart repairs; a source without
+    // a report, such as a log, may have reached its end.
     const claims = this.#health !== undefined && state === 'running';
     if (claims && silence !== undefined && Math.min(silence, used) > SILENCE) {
       return `source ${this.name} says that it runs and gave nothing for ${seconds(silence)}`;
@@ -83,7 +83,7 @@ export class SourceWatch {
     this.#clock = clock;
   }
 
-  /** Stands in for a source of frames. */
+  /** Wraps a source of frames. */
   frames(name: string, source: FrameSource): FrameSource {
     const meter = this.#meter(name, source.health?.bind(source));
     return {
@@ -100,7 +100,7 @@ export class SourceWatch {
     };
   }
 
-  /** Stands in for a source of readings. */
+  /** Wraps a source of readings. */
   readings(name: string, source: ReadingSource): ReadingSource {
     const meter = this.#meter(name, source.health?.bind(source));
     return {
@@ -115,7 +115,7 @@ export class SourceWatch {
     return this.#meters.map((meter) => meter.vitals());
   }
 
-  /** Reason why a source counts as stuck, or undefined. A source that reports why it waits is not stuck. */
+  /** Returns the reason why a source counts as stuck, or undefined. A source that reports why it waits is not stuck. */
   stuck(inUse: boolean): string | undefined {
     const now = this.#clock.monotonic();
     this.#usedSince = inUse ? (this.#usedSince ?? now) : undefined;

@@ -1,33 +1,33 @@
 /**
- * Starts of the agent, and whether it keeps crashing. Times are those of the machine since its boot, which no step of
- * the clock and no flat battery confuses: what ended with the machine itself, by a power cut, is not a crash.
+ * Starts of the agent, and detection of repeated crashes. Times are those of the machine since its boot, which clock
+ * steps and a flat battery do not affect: a run that ended with the machine, by a power cut, is not a crash.
  */
 
 /** One start of the agent. */
 export interface AgentRun {
-  /** Which boot of the machine it was in. */
+  /** Boot of the machine in which it started. */
   readonly boot: string;
   /** Milliseconds since that boot. */
   readonly at: number;
-  /** It ended on request. */
+  /** Set if it ended on request. */
   readonly ended?: true;
 }
 
-/** Number of crashes … */
+/** Number of crashes after which the agent starts in its minimal mode. */
 export const CRASHES = 3;
-/** … within this time, ms, before the agent starts in its minimal mode. */
+/** Period in which these crashes must occur, ms. */
 export const WITHIN = 15 * 60_000;
-/** The agent stays in that mode for this time, ms, and then tries again. */
+/** Time for which the agent stays in that mode before it tries again, ms. */
 export const STAY = 15 * 60_000;
-/** Runs that are remembered. */
+/** Number of runs that are remembered. */
 const REMEMBERED = 16;
 
-/** Crashes that count at a start at this time. */
+/** Returns the number of crashes that count at a start at this time. */
 export function crashes(runs: readonly AgentRun[], { boot, at }: Pick<AgentRun, 'boot' | 'at'>): number {
   return runs.filter((run) => run.ended !== true && run.boot === boot && run.at <= at && at - run.at < WITHIN).length;
 }
 
-/** Wait before a start after this many crashes, ms: 1 s, then 4 s. The minimal mode needs no wait. */
+/** Returns the delay before a start after this many crashes, ms: 1 s, then 4 s. The minimal mode needs no delay. */
 export function backOff(count: number): number {
   return count >= CRASHES ? 0 : count * count * 1000;
 }
@@ -36,13 +36,13 @@ export function begun(runs: readonly AgentRun[], run: AgentRun): readonly AgentR
   return [...runs, run].slice(-REMEMBERED);
 }
 
-/** The latest run ends as it should. */
+/** Marks the latest run as ended on request. */
 export function ended(runs: readonly AgentRun[]): readonly AgentRun[] {
   const last = runs.at(-1);
   return last === undefined ? runs : [...runs.slice(0, -1), { ...last, ended: true }];
 }
 
-/** `data`, when it is a list of runs. */
+/** Returns `data` if it is a list of runs, or undefined. */
 export function readRuns(data: unknown): readonly AgentRun[] | undefined {
   if (!Array.isArray(data)) return undefined;
   const sound = data.every((run: unknown) => {

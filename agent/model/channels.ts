@@ -1,13 +1,13 @@
 import { type Channel, channels } from '../../protocol/channels.ts';
 import type { SlotValue } from '../../protocol/slots.ts';
 
-/** Sees what the channels say. */
+/** Observes the values of the channels. */
 export interface ChannelObserver {
   /** A change of the channel's value. `at` is UTC milliseconds of the reading. */
   channel(channel: Channel, value: SlotValue, at: number): void;
-  /** The car reports that the channel has no value. Called once, also if it had no value before. */
+  /** The car reports that the channel has no value. Called once, even if it had no value before. */
   channelAbsent?(channel: Channel, at: number): void;
-  /** Each reading of a sampled channel, also without a change; such channels have no other call. */
+  /** Each reading of a sampled channel, changed or not; such channels cause no other call. */
   sample?(channel: Channel, value: SlotValue, at: number): void;
 }
 
@@ -17,7 +17,7 @@ export class Channels {
   readonly #seenAt = new Float64Array(channels.length).fill(Number.NEGATIVE_INFINITY);
   readonly #timeout = new Float64Array(channels.length).fill(Number.POSITIVE_INFINITY);
   readonly #observers: ChannelObserver[] = [];
-  /** Those of them with samples: hundreds a second. */
+  /** Observers of samples: hundreds of calls a second. */
   readonly #samplers: Required<ChannelObserver>[] = [];
 
   observe(observer: ChannelObserver): void {
@@ -29,24 +29,24 @@ export class Channels {
     return this.#values[channel.index];
   }
 
-  /** UTC milliseconds at which the channel last spoke, also without a change; -Infinity: never. */
+  /** Returns the time of the channel's last reading, UTC ms, changed or not; -Infinity if there was none. */
   seenAt(channel: Channel): number {
     return this.#seenAt[channel.index] as number;
   }
 
-  /** A value older than `timeout` ms is no longer fresh. */
+  /** Sets the time-out of a channel: a value older than `timeout` ms is no longer fresh. */
   expireAfter(channel: Channel, timeout: number): void {
     this.#timeout[channel.index] = timeout;
   }
 
-  /** True when the channel has spoken, and not too long before `now`, UTC ms. */
+  /** Returns true if the channel was read within its time-out before `now`, UTC ms. */
   fresh(channel: Channel, now: number): boolean {
     const age = now - this.seenAt(channel);
-    // As in Status: how old a reading from the future is cannot be said.
+    // As in Status: a reading from the future has no known age.
     return age >= -1000 && age !== Number.POSITIVE_INFINITY && age <= (this.#timeout[channel.index] as number);
   }
 
-  /** Takes a reading that is already quantised and within the channel's range. */
+  /** Writes a reading that is already quantised and within the channel's range. */
   write(channel: Channel, value: SlotValue, at: number): void {
     const { index } = channel;
     this.#seenAt[index] = at;
@@ -69,14 +69,14 @@ export class Channels {
     for (const observer of this.#observers) observer.channelAbsent?.(channel, at);
   }
 
-  /** Notes that this channel, which is not sampled, repeats its value. False if the value is another. */
+  /** Records that a channel, which is not sampled, repeats its value. Returns false if the value is another. */
   confirm(index: number, value: SlotValue, at: number): boolean {
     if (this.#values[index] !== value) return false;
     this.#seenAt[index] = at;
     return true;
   }
 
-  /** As {@link seen}, for the channels with these indexes, none of them sampled. */
+  /** Does the same as {@link seen} for the channels with these indexes, none of them sampled. */
   seenAll(indexes: Int32Array, at: number): void {
     const seenAt = this.#seenAt;
     for (let i = 0; i < indexes.length; i++) {
@@ -85,12 +85,12 @@ export class Channels {
     }
   }
 
-  /** The clock was set `by` ms later. Moves the times of the values, or old values would count as fresh. */
+  /** The clock was set `by` ms later: shifts the times of the values, or old values would count as fresh. */
   stepped(by: number): void {
     for (const [index, at] of this.#seenAt.entries()) this.#seenAt[index] = at + by;
   }
 
-  /** The channel's source repeated what it said: of a sampled channel that is a sample. */
+  /** The channel's source repeated its value: in a sampled channel this is a sample. */
   seen(channel: Channel, at: number): void {
     const value = this.#values[channel.index];
     if (value !== undefined) this.write(channel, value, at);

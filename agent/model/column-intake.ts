@@ -1,10 +1,10 @@
 import type { BatchReadings, FrameBatch, FrameDecoder, ReadingSink } from '../ports.ts';
 
-/** A sink that also takes the repetition of signals that always come together, at once. */
+/** A sink that also accepts the repetition of a group of signals that always arrive together, in one call. */
 export interface ColumnSink<G> extends ReadingSink {
-  /** Sorts signals that always come together. */
+  /** Sorts signals that always arrive together. */
   group(signals: readonly number[]): G;
-  /** As `alive`, of a group. */
+  /** Does the same as `alive` for a group. */
   aliveTogether(group: G, at: number): void;
 }
 
@@ -12,7 +12,7 @@ export interface ColumnSink<G> extends ReadingSink {
 // biome-ignore lint/suspicious/noExplicitAny: only the sink itself looks into its groups
 export type AnyColumnSink = ColumnSink<any>;
 
-/** A sink that does each thing within `take`. */
+/** Returns a sink that runs each operation within `take`. */
 export function sinkWithin(take: (work: () => void) => void, sink: ReadingSink): ReadingSink {
   return {
     reading: (signal, value, raw, at) => take(() => sink.reading(signal, value, raw, at)),
@@ -22,11 +22,11 @@ export function sinkWithin(take: (work: () => void) => void, sink: ReadingSink):
   };
 }
 
-/** Works the columns of one decoder into the mapping, as {@link FrameDecoder.decode} would value by value. */
+/** Applies the columns of one decoder to the mapping, as {@link FrameDecoder.decode} does value by value. */
 class ColumnIntake<G> {
   readonly #read: (batch: FrameBatch) => BatchReadings;
   readonly #mapping: ColumnSink<G>;
-  /** By number of the decoder's list. */
+  /** By number of the decoder's signal list. */
   readonly #groups: G[] = [];
 
   constructor(read: (batch: FrameBatch) => BatchReadings, mapping: ColumnSink<G>) {
@@ -72,7 +72,7 @@ class ColumnIntake<G> {
   }
 }
 
-/** How the frames of a decoder come into the mapping. */
+/** Returns a function that applies the frames of a decoder to the mapping. */
 export function intakeOf<G>(decoder: FrameDecoder, mapping: ColumnSink<G>): (batch: FrameBatch) => void {
   if (decoder.read === undefined) return (batch) => decoder.decode(batch, mapping);
   const columns = new ColumnIntake(decoder.read.bind(decoder), mapping);

@@ -24,11 +24,11 @@ export interface StatusWriter {
   /** Ignored while privacy hides the slot. */
   set(slot: Slot, value: SlotValue, at: number): void;
   remove(slot: Slot, at: number): void;
-  /** The car was declared stolen, or is no longer: privacy counts no more, or again. */
+  /** The car was declared stolen, or is no longer: privacy is suspended, or applies again. */
   expose(exposed: boolean, at: number): void;
   /** Shows `value` in place of the car's value of the slot, until {@link release}. */
   overrule(slot: Slot, value: SlotValue, at: number): void;
-  /** The car's value of the slot no longer holds: shows no value until the car reports another one. */
+  /** The car's value of the slot is no longer valid: shows no value until the car reports another one. */
   retract(slot: Slot, at: number): void;
   /** Shows the car's value of the slot again. */
   release(slot: Slot, at: number): void;
@@ -41,39 +41,39 @@ interface Overruled {
   said: SlotValue | undefined;
 }
 
-/** Signals that always come together. */
+/** Signals that always arrive together. */
 export interface SourceGroup {
   readonly signals: readonly number[];
-  /** Indexes of the slots and channels of which nothing but their time has to be noted when they come again. */
+  /** Indexes of the slots and channels that need only a new time if the signals are repeated. */
   readonly slots: Int32Array;
   readonly channels: Int32Array;
   readonly others: readonly Target[];
 }
 
-/** Buses are read in turns: frames of one may be so much older than those of another that were given before, ms. */
+/** Longest delay of frames of one bus relative to earlier delivered frames of another, ms. Buses are read in turns. */
 const SKEW = 1_000;
 
 const privacyState = slotByPath.get('privacy.state') as Slot;
 
 /**
- * Turns readings into Status, whose only writer it is: scales, names, drops what is invalid or out of range, and
- * settles which of several sources speaks.
+ * Converts readings into Status and is its only writer: scales, names, drops invalid or out-of-range values, and
+ * decides which of several sources to use.
  */
 export class Mapping implements ReadingSink, StatusWriter {
   /** Signals that the decoder must deliver, in this order. */
   readonly wanted: readonly WantedSignal[];
-  /** Readings that came. */
+  /** Number of readings received. */
   readings = 0;
-  /** Readings with an impossible value of their slot. */
+  /** Number of readings with an impossible value of their slot. */
   rejected = 0;
   readonly #status: Status;
   readonly #channels: Channels;
   readonly #privacy = new Privacy();
-  /** Values read while privacy hid them: they may still hold when privacy ends, and their frame may not change then. */
+  /** Values hidden by privacy: they may still be valid when privacy ends, and their frame may not change then. */
   readonly #hidden = new Map<Target, SlotValue>();
   readonly #overruled = new Map<Slot, Overruled>();
   readonly #targets: readonly (readonly Target[])[];
-  /** Most values come again in frames in which others changed: what was read last, by signal. */
+  /** Last reading by signal: most values are repeated in frames in which others changed. */
   readonly #latest: Latest;
   readonly #position: PositionGate;
   readonly #constants: readonly [Slot, SlotValue][];
@@ -101,7 +101,7 @@ export class Mapping implements ReadingSink, StatusWriter {
       }
       const target = compile(source, contests.get(source.path));
       targets[index]?.push(target);
-      // With several sources, the writing source decides how long its value holds.
+      // With several sources, the active source determines the time-out of its value.
       if (source.priority === 0) this.#expire(target);
     }
     this.wanted = wanted;
@@ -111,7 +111,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     this.#position.expectFix(profile.sources.some((source) => source.path === 'lastPosition.fixStatus'));
   }
 
-  /** Level of privacy, now or for what was read at `at`: 0 nothing is hidden, 1 positions, 2 all but safety. */
+  /** Returns the level of privacy, now or for readings made at `at`: 0 hides nothing, 1 positions, 2 all but safety. */
   privacyLevel(at = Number.POSITIVE_INFINITY): number {
     const privacy = this.#privacy;
     return at < privacy.until ? privacy.levelAt(at) : privacy.level;
@@ -123,7 +123,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     this.#privacy.stepped(by);
   }
 
-  /** Returns the highest level since the previous call. */
+  /** Returns a function that returns the highest level since its previous call. */
   highestPrivacy(): () => number {
     return this.#privacy.highest();
   }
@@ -137,13 +137,13 @@ export class Mapping implements ReadingSink, StatusWriter {
     this.#latest.note(signal, value, raw);
   }
 
-  /** The last reading was repeated. Returns true if only its time had to be noted. */
+  /** Handles a repeated reading. Returns true if only its time had to be updated. */
   #confirm(signal: number, at: number): boolean {
     const { slots: plain, channels, converted } = this.#latest;
     const value = converted[signal] as SlotValue;
     const slot = plain[signal] as number;
     if (slot >= 0) return this.#status.confirm(slot, value, at);
-    // A channel keeps what privacy hides.
+    // A channel also stores values that privacy hides.
     return this.#hidden.size === 0 && this.#channels.confirm(channels[signal] as number, value, at);
   }
 
@@ -152,7 +152,7 @@ export class Mapping implements ReadingSink, StatusWriter {
       if (target.contest !== undefined && !this.#speaks(target, target.contest, at)) continue;
       const converted = convert(target, value, raw);
       target.absent = converted === undefined;
-      // A value that came and went while privacy hid it never comes out.
+      // A value that appeared and disappeared while privacy hid it is never published.
       if (target.absent && this.#hidden.size > 0) this.#hidden.delete(target);
       if (target.position) this.#position.offer(target.slot as Slot, converted, at);
       else if (converted !== undefined) this.#write(target, converted, at);
@@ -177,7 +177,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     if (located) this.#position.settle(at);
   }
 
-  /** Sorts signals that always come together; for {@link aliveTogether}. */
+  /** Sorts signals that always arrive together, for {@link aliveTogether}. */
   group(signals: readonly number[]): SourceGroup {
     const targets = signals.flatMap((signal) => this.#targets[signal] as readonly Target[]);
     const plain = targets.filter(isPlain);
@@ -205,7 +205,7 @@ export class Mapping implements ReadingSink, StatusWriter {
   settled(at: number): void {
     if (!this.#started) {
       this.#started = true;
-      // A value of an earlier run does not become a reading by being equal.
+      // A value of an earlier run does not become a reading only because it is equal.
       for (const [slot, value] of this.#constants) if (this.#status.value(slot) !== value) this.set(slot, value, at);
     }
     if (this.#position.heard === WHOLE) this.#position.settle(at);
@@ -223,7 +223,7 @@ export class Mapping implements ReadingSink, StatusWriter {
   overrule(slot: Slot, value: SlotValue, at: number): void {
     const shown = this.#status.value(slot);
     const known = this.#overruled.get(slot);
-    // After a restart Status still shows what an earlier run of the agent put there.
+    // After a restart Status still shows the value that an earlier run of the agent set.
     const said = known === undefined ? (shown === value ? undefined : shown) : known.said;
     this.#overruled.set(slot, { value, said });
     this.set(slot, value, at);
@@ -249,7 +249,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     this.#privacyChanged(before, at);
   }
 
-  /** Restores the privacy that Status has kept from an earlier run. */
+  /** Restores the privacy setting from the Status of an earlier run. */
   resume(): void {
     const chosen = this.#status.value(privacyState);
     if (chosen !== undefined) this.#privacy.choose(chosen, Number.NEGATIVE_INFINITY);
@@ -274,7 +274,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     this.#status.write(slot, value, at);
   }
 
-  /** The car reports `value` for the slot, which shows another value. */
+  /** Handles a value that the car reports. Returns true if the slot shows another value instead. */
   #isOverruled(slot: Slot, value: SlotValue, at: number): boolean {
     const known = this.#overruled.get(slot);
     if (known === undefined) return false;
@@ -292,7 +292,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     if (known !== undefined) known.said = undefined;
   }
 
-  /** True when it is a part of a position. */
+  /** Returns true if the target is a part of a position. */
   #alive(target: Target, at: number): boolean {
     if (target.contest !== undefined && !this.#speaks(target, target.contest, at)) return false;
     if (target.position) {
@@ -323,7 +323,7 @@ export class Mapping implements ReadingSink, StatusWriter {
     const { level } = this.#privacy;
     if (level === before) return;
     this.#position.privacyChanged();
-    // Constants are facts of the car, known before; they come back with the rest.
+    // Constants are known facts of the car; they are restored with the other values.
     if (level < before) this.#started = false;
     else this.#conceal(level, at);
   }
@@ -340,12 +340,12 @@ export class Mapping implements ReadingSink, StatusWriter {
     for (const slot of slots) if (hiddenFrom(slot.path) <= level) this.#status.remove(slot, at);
   }
 
-  /** Notes that the target's source spoke; true when no better source did within its fail-over time. */
+  /** Records that the target's source was active. Returns true if no better source was within its fail-over time. */
   #speaks(target: Target, contest: Contest, at: number): boolean {
     contest.spoke[target.rank] = at;
     for (let better = 0; better < target.rank; better++) {
       const silence = at - (contest.spoke[better] as number);
-      // A better source that spoke in the future was read first, or spoke before the clock was set back.
+      // A better source with a future time was read first, or was active before the clock was set back.
       if (silence >= -SKEW && silence <= (contest.failover[better] as number)) return false;
     }
     this.#expire(target);

@@ -13,22 +13,22 @@ const type = slotByPath.get('lastPosition.type') as Slot;
 
 const lastPosition: ReadonlySet<number> = new Set([latitude.object]);
 
-/** No road vehicle is faster; a larger jump between two fixes is an error of the receiver. m/s */
+/** Highest speed of a road vehicle, m/s; a larger jump between two fixes is an error of the receiver. */
 const FASTEST = 70;
-/** Latitude and longitude were both received. */
+/** Bits of a position with both latitude and longitude. */
 export const WHOLE = 3;
-/** Refused jumps after which the earlier position is taken to be the wrong one. */
+/** Number of refused jumps after which the earlier position counts as the wrong one. */
 const JUMPS_BELIEVED = 5;
 
 /**
- * Lets positions into Status whole or not at all: latitude and longitude of the same moment, with a fix, not the
- * 0,0 of a receiver without one, and not further from the last than a car can have driven.
+ * Admits only complete positions to Status: latitude and longitude of the same time, with a fix, not the 0,0 of a
+ * receiver without one, and not further from the last position than a car can have driven.
  */
 export class PositionGate {
   readonly #status: Status;
   /** The latest value of each component. */
   readonly #latest = new Map<Slot, SlotValue>();
-  /** Which of latitude (1) and longitude (2) were received since the last position. */
+  /** Received components since the last position, as bits: latitude (1) and longitude (2). */
   heard = 0;
   #changed = false;
   readonly #privacy: Pick<Privacy, 'levelAt'>;
@@ -46,12 +46,12 @@ export class PositionGate {
     this.#refusals = refusals;
   }
 
-  /** With a source for the fix, positions count only while it reports a fix. */
+  /** If there is a source for the fix, positions count only while it reports a fix. */
   expectFix(expected: boolean): void {
     this.#needsFix = expected;
   }
 
-  /** Accepts one component. Undefined means that the receiver has no value for it. */
+  /** Accepts one component. Undefined if the receiver has no value for it. */
   offer(slot: Slot, value: SlotValue | undefined, at: number): void {
     if (slot === fixStatus) this.#hasFix = value !== undefined;
     if (value === undefined) {
@@ -64,7 +64,7 @@ export class PositionGate {
     this.#changed = true;
   }
 
-  /** A component came again unchanged: a car that drives due east repeats its latitude. */
+  /** A component was repeated unchanged: a car that drives due east repeats its latitude. */
   repeat(slot: Slot, at: number): void {
     if (this.#latest.has(slot)) this.#hear(slot, at);
     this.#status.seen(slot, at);
@@ -76,21 +76,21 @@ export class PositionGate {
     else if (this.#concealed.size > 0) this.#concealed.delete(slot);
   }
 
-  /** The bit of a component that was not read in a private time. */
+  /** Returns the bit of a component, or 0 if it was read in a private time. */
   #open(slot: Slot): number {
     return this.#concealed.has(slot) ? 0 : bitOf(slot);
   }
 
-  /** Privacy takes positions away, or no longer: what comes in a private time is kept until it comes again after it. */
+  /** Privacy hides or shows positions: components from a private time stay hidden until they are read again later. */
   privacyChanged(): void {
-    // The next position must be heard whole after the change, is shown also when it is the last one still, and is not
-    // measured against a hidden way.
+    // The next position must be received completely after the change. It is shown even if it equals the last one, and
+    // is not compared with a hidden position.
     this.heard = 0;
     this.#changed = true;
     this.#last = undefined;
   }
 
-  /** A frame or fix is complete: a whole position goes into Status. */
+  /** A frame or fix is complete: writes a complete position to Status. */
   settle(at: number): void {
     if (this.heard !== WHOLE) return;
     const open = this.#privacy.levelAt(at) > 0 ? 0 : this.#open(latitude) | this.#open(longitude);
@@ -99,7 +99,7 @@ export class PositionGate {
       this.#refuse('hidden');
       return;
     }
-    // Also a position that is the same again is done with: what comes next belongs to the next one.
+    // A repeated position is also complete: the following components belong to the next one.
     this.heard = 0;
     if (!this.#changed) return;
     this.#changed = false;
@@ -148,12 +148,12 @@ function bitOf(slot: Slot): number {
   return slot === latitude ? 1 : slot === longitude ? 2 : 0;
 }
 
-/** Present position in the form of the interface, or undefined. */
+/** Returns the present position in the form of the interface, or undefined. */
 export function presentPosition(status: Pick<StatusReader, 'contents'>): Position | undefined {
   return status.contents(lastPosition).lastPosition;
 }
 
-/** Metres between two points on the sphere of mean radius 6,371,009 m (IUGG), haversine. */
+/** Returns the distance between two points on the sphere of mean radius 6,371,009 m (IUGG), by haversine, m. */
 export function distance(
   a: { latitude: number; longitude: number },
   b: { latitude: number; longitude: number },
@@ -167,13 +167,13 @@ export function distance(
   return 2 * 6_371_009 * Math.asin(Math.min(1, Math.sqrt(h)));
 }
 
-/** Metres from `point` to the straight line between two points that are near each other (100 km at most). */
+/** Returns the distance from `point` to the straight line between two points at most 100 km apart, m. */
 export function deviation(
   from: { latitude: number; longitude: number },
   to: { latitude: number; longitude: number },
   point: { latitude: number; longitude: number },
 ): number {
-  // The sphere is flat on the way between two waypoints: metres east and north of `from`.
+  // Between two waypoints the sphere is nearly flat: metres east and north of `from`.
   const scale = (6_371_009 * Math.PI) / 180;
   const narrow = Math.cos((from.latitude * Math.PI) / 180);
   const east = (other: { longitude: number }): number =>

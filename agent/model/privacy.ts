@@ -1,6 +1,6 @@
 /**
- * Privacy chosen in the car (interface 3.19.2 Privacy.state), applied where readings become Status: what it forbids is
- * not in Status, so nothing behind Status can store or send it.
+ * Privacy chosen in the car (interface 3.19.2 Privacy.state), applied where readings become Status: forbidden values
+ * are not in Status, so no later part can store or send them.
  *
  * | state | hidden |
  * |---|---|
@@ -8,14 +8,14 @@
  * | Geolocation | every position |
  * | Full | everything but the privacy state itself and what safety needs: belts, emergency call, collisions |
  *
- * A car that was declared stolen shows itself whatever is chosen in it: the choice is the thief's then.
+ * A car that was declared stolen hides nothing, whatever is chosen in it: the thief may have made the choice.
  */
 import type { SlotValue } from '../../protocol/slots.ts';
 
 const levels: Readonly<Record<string, number>> = { None: 0, Geolocation: 1, Full: 2 };
 const NEVER = 3;
 
-/** From which level on a path of Status or a channel is hidden. */
+/** Returns the lowest level that hides a path of Status or a channel. */
 export function hiddenFrom(path: string): number {
   if (path.startsWith('privacy.') || path.startsWith('safety.')) return NEVER;
   if (path.startsWith('collision.') || path.startsWith('acceleration.')) return NEVER;
@@ -24,18 +24,18 @@ export function hiddenFrom(path: string): number {
 }
 
 export class Privacy {
-  /** 0 nothing is hidden, 1 positions, 2 all but safety. Every reading is compared with it. */
+  /** 0 hides nothing, 1 positions, 2 all but safety. Every reading is compared with it. */
   level = 0;
-  /** UTC ms. All levels have ended by then: only what was read earlier may be private although {@link level} is 0. */
+  /** UTC ms. All levels have ended by then: only earlier readings may be private although {@link level} is 0. */
   until = Number.NEGATIVE_INFINITY;
-  /** By level: when it ended last, UTC ms. */
+  /** Last end of each level, UTC ms. */
   readonly #ends = [0, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   /** Highest level since the previous call of each reader. */
   readonly #highest: { level: number }[] = [];
   #chosen = 0;
   #exposed = false;
 
-  /** Takes the value of privacy.state. A state that is not known hides as much as the last one did. */
+  /** Applies the value of privacy.state. An unknown state hides as much as the previous one. */
   choose(state: SlotValue, at: number): void {
     this.#chosen = levels[String(state)] ?? this.#chosen;
     this.#apply(at);
@@ -47,7 +47,7 @@ export class Privacy {
     this.#apply(at);
   }
 
-  /** The level for what was read at `at`: a source may deliver what it read in a private time when that is over. */
+  /** Returns the level for readings made at `at`: a source may deliver readings of a private time after its end. */
   levelAt(at: number): number {
     let past = 2;
     while (past > this.level && at >= (this.#ends[past] as number)) past--;
@@ -60,7 +60,7 @@ export class Privacy {
     for (const [level, end] of this.#ends.entries()) this.#ends[level] = end + by;
   }
 
-  /** Returns the highest level since the previous call. */
+  /** Returns a function that returns the highest level since its previous call. */
   highest(): () => number {
     const highest = { level: this.level };
     this.#highest.push(highest);

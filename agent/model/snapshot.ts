@@ -1,4 +1,4 @@
-/** The state of the core on disk: what has changed is written at every commit, and read after the next start. */
+/** The state of the core on disk: changes are written at every commit, and read after the next start. */
 import { statusObjects } from '../../protocol/slots.ts';
 import type { Log, Memory } from '../ports.ts';
 import { PARTS, type Recorder } from '../recorders/recorder.ts';
@@ -8,7 +8,7 @@ import type { Status, StatusObserver } from './status.ts';
 const RECORDS = 'records';
 const STATUS = 'status/';
 
-/** Key of an object of Status; each is kept by itself, so that a commit writes those that changed. */
+/** Key of an object of Status. Each object is stored separately, so that a commit contains only those that changed. */
 const keyOf = (path: string): string => STATUS + path;
 
 export class Snapshot implements StatusObserver {
@@ -35,7 +35,7 @@ export class Snapshot implements StatusObserver {
     this.#changed.add(slot.object);
   }
 
-  /** Restores stored state. Logs and skips unreadable parts, which start again. */
+  /** Restores stored state. Logs and skips unreadable parts, which start empty. */
   recall(memory: Memory): void {
     for (const { path } of statusObjects) {
       this.#attempt(keyOf(path), () => {
@@ -54,7 +54,7 @@ export class Snapshot implements StatusObserver {
     }
   }
 
-  /** Present state of everything that changed since the previous call. */
+  /** Returns the present state of everything that changed since the previous call. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     for (const object of this.#changed) {
       const contents = this.#status.contents(new Set([object]));

@@ -1,41 +1,41 @@
 import type { StatusContents } from '../../protocol/schema/status.ts';
 import { assemble, disassemble, type Slot, type SlotValue, slots, statusObjects } from '../../protocol/slots.ts';
 
-/** Sees the changes of Status, in the order they happened. */
+/** Observes the changes of Status, in the order in which they happened. */
 export interface StatusObserver {
   /** Slots to observe. If omitted, all. */
   readonly watches?: Iterable<Slot>;
   /** `at` is UTC milliseconds of the reading; `previous` is undefined the first time. */
   changed?(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void;
-  /** The value is no longer known: privacy took it away, or what it was about has ended. */
+  /** The value is no longer known: privacy removed it, or its subject has ended. */
   removed?(slot: Slot, previous: SlotValue, at: number): void;
-  /** The value has not been read within its time-out (true), or is read again (false). */
+  /** `stale` is true if the value has not been read within its time-out, false if it is read again. */
   stale?(slot: Slot, stale: boolean, at: number): void;
-  /** All readings of one frame (or fix, or answer) have been worked in. */
+  /** All readings of one frame (or fix, or answer) have been applied. */
   settled?(at: number): void;
 }
 
-/** Reads Status; only the mapping writes it. */
+/** Reads Status. Only the mapping writes Status. */
 export interface StatusReader {
   value(slot: Slot): SlotValue | undefined;
   /**
-   * True when the slot has a value that was read not longer ago than its time-out. Without a time-out that holds for
-   * ever, also of what an earlier run read.
+   * Returns true if the slot has a value that was read within its time-out. A value without a time-out stays fresh
+   * forever, even if an earlier run read it.
    */
   fresh(slot: Slot, now: number): boolean;
-  /** True when the value is fresh and was read in this run: it may be acted upon. */
+  /** Returns true if the value is fresh and was read in this run: it may be acted upon. */
   current(slot: Slot, now: number): boolean;
-  /** Tree of the interface, with all objects or with those that have an index in `objects`. */
+  /** Returns the tree of the interface, with all objects or with those that have an index in `objects`. */
   contents(objects?: ReadonlySet<number>): StatusContents;
 }
 
-/** Also returns when a value was last read, and since when it holds. */
+/** Also returns when a value was last read, and when it last changed. */
 export interface StatusListener extends StatusReader {
-  /** UTC milliseconds of the last reading since the start, also of one without a change; -Infinity: none. */
+  /** Returns the time of the last reading since the start, UTC ms, changed or not; -Infinity if there was none. */
   seenAt(slot: Slot): number;
   /**
-   * UTC milliseconds of the reading that changed the value of a slot that has one. Of what an earlier run knew it is the
-   * `createdAt` of its object.
+   * Returns the time of the reading that changed the value of a slot that has one, UTC ms. For a value of an earlier
+   * run, returns the `createdAt` of its object.
    */
   changedAt(slot: Slot): number;
 }
@@ -49,7 +49,7 @@ export interface ObservedStatus extends StatusListener {
 
 /**
  * The car's present state: one value per slot, one `createdAt` per object. `createdAt` is the time of the last
- * change of any member of the object; that a value was read again unchanged only renews its freshness.
+ * change of any member of the object; an unchanged reading only renews its freshness.
  */
 export class Status implements ObservedStatus {
   readonly #values: (SlotValue | undefined)[] = new Array(slots.length).fill(undefined);
@@ -61,9 +61,9 @@ export class Status implements ObservedStatus {
   readonly #expiring: Slot[] = [];
   readonly #stale = new Set<Slot>();
   readonly #observers: StatusObserver[] = [];
-  /** By index of the slot: observers of its changes. Most changes concern few. */
+  /** Observers by index of the slot. Most changes concern few observers. */
   readonly #watchers: Watcher[][] = slots.map(() => []);
-  /** The observers among them that are called once for each frame. */
+  /** Observers that are called once for each frame. */
   readonly #settlers: Required<Pick<StatusObserver, 'settled'>>[] = [];
 
   observe(observer: StatusObserver): void {
@@ -79,12 +79,12 @@ export class Status implements ObservedStatus {
     }
   }
 
-  /** All readings of one frame have been written. */
+  /** Notifies the observers that all readings of one frame have been written. */
   settle(at: number): void {
     for (const observer of this.#settlers) observer.settled(at);
   }
 
-  /** A value older than `timeout` ms is no longer fresh. */
+  /** Sets the time-out of a slot: a value older than `timeout` ms is no longer fresh. */
   expireAfter(slot: Slot, timeout: number): void {
     if (!this.#expiring.includes(slot)) this.#expiring.push(slot);
     this.#timeout[slot.index] = timeout;
@@ -95,7 +95,7 @@ export class Status implements ObservedStatus {
     return [...this.#stale].sort((a, b) => a.index - b.index);
   }
 
-  /** Finds what has become stale, or is no longer; about once a second of the car's time. */
+  /** Detects values that have become stale or fresh. Call about once a second of the car's time. */
   sweep(now: number): void {
     for (const slot of this.#expiring) {
       const stale = this.#values[slot.index] !== undefined && !this.fresh(slot, now);
@@ -106,7 +106,7 @@ export class Status implements ObservedStatus {
     }
   }
 
-  /** Takes a value away. */
+  /** Removes a value. */
   remove(slot: Slot, at: number): void {
     const previous = this.#values[slot.index];
     if (previous === undefined) return;
@@ -131,7 +131,7 @@ export class Status implements ObservedStatus {
 
   fresh(slot: Slot, now: number): boolean {
     const age = now - (this.#seenAt[slot.index] as number);
-    // A reading from the future means that the clock stepped: how old it is cannot be said.
+    // A reading from the future means that the clock stepped: its age is unknown.
     return this.#values[slot.index] !== undefined && age >= -1000 && age <= (this.#timeout[slot.index] as number);
   }
 
@@ -139,7 +139,7 @@ export class Status implements ObservedStatus {
     return this.seenAt(slot) > Number.NEGATIVE_INFINITY && this.fresh(slot, now);
   }
 
-  /** Takes a reading that is already quantised and within the slot's range. */
+  /** Writes a reading that is already quantised and within the slot's range. */
   write(slot: Slot, value: SlotValue, at: number): void {
     const index = slot.index;
     this.#seenAt[index] = at;
@@ -152,32 +152,32 @@ export class Status implements ObservedStatus {
     for (let i = 0; i < watchers.length; i++) (watchers[i] as Watcher).changed(slot, value, previous, at);
   }
 
-  /** The slot with this index has this value already, which is noted as {@link seen}; false when it has another. */
+  /** Marks the slot as {@link seen} if it already has this value. Returns false if it has another value. */
   confirm(index: number, value: SlotValue, at: number): boolean {
     if (this.#values[index] !== value) return false;
     this.#seenAt[index] = at;
     return true;
   }
 
-  /** The slot's source repeated the value it gave before. */
+  /** The slot's source repeated its previous value. */
   seen(slot: Slot, at: number): void {
     this.#seenAt[slot.index] = at;
   }
 
-  /** As {@link seen}, for the slots with these indexes. */
+  /** Does the same as {@link seen} for the slots with these indexes. */
   seenAll(indexes: Int32Array, at: number): void {
     const seenAt = this.#seenAt;
     for (let i = 0; i < indexes.length; i++) seenAt[indexes[i] as number] = at;
   }
 
-  /** The clock was set `by` ms later: readings are as old as they were, or one of long ago would be fresh again. */
+  /** The clock was set `by` ms later: keeps the age of all readings, otherwise an old one would become fresh again. */
   stepped(by: number): void {
     for (const [index, at] of this.#seenAt.entries()) this.#seenAt[index] = at + by;
   }
 
   /**
-   * The clock became known: what was read between `from` and `to`, by the old time, was read `by` ms later. What an
-   * earlier run knew lies outside and stays.
+   * The clock became known: a reading from between `from` and `to` (old time) was made `by` ms later. Values of an
+   * earlier run have times outside this range and do not change.
    */
   correct(by: number, from: number, to: number): void {
     for (const times of [this.#createdAt, this.#seenAt, this.#changedAt]) {
@@ -194,7 +194,7 @@ export class Status implements ObservedStatus {
     return assemble(this.#values, this.#createdAt, objects);
   }
 
-  /** Puts back what an earlier run knew. Observers are not called, and nothing restored is {@link current}. */
+  /** Restores values of an earlier run. Observers are not called, and no restored value is {@link current}. */
   restore(contents: object): void {
     for (const { slot, value, at } of disassemble(contents)) {
       this.#values[slot.index] = value;
@@ -210,7 +210,7 @@ function watches(observer: StatusObserver): observer is Watcher {
   return observer.changed !== undefined;
 }
 
-/** Sets of names and structured values are equal when their contents are. */
+/** Compares two values. Sets of names and structured values are equal if their contents are equal. */
 function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

@@ -8,13 +8,13 @@ import { hiddenFrom } from './privacy.ts';
 /** Target of one signal: a slot or channel, and the conversion of its number to a value. */
 export interface Target {
   readonly leaf: Leaf;
-  /** One of the two is there. */
+  /** Either a slot or a channel is set. */
   readonly slot: Slot | undefined;
   readonly channel: Channel | undefined;
   readonly scale: number;
   readonly offset: number;
   readonly quantise: Quantiser;
-  /** Raw values that are none; undefined when all are. */
+  /** Raw values that mean no value. Undefined if all of them are valid. */
   readonly invalid: ReadonlySet<number> | undefined;
   readonly values: ReadonlyMap<number, SlotValue> | undefined;
   readonly rank: number;
@@ -22,21 +22,21 @@ export interface Target {
   readonly position: boolean;
   /** Milliseconds after which a value of this source is stale. */
   readonly timeout: number;
-  /** Level of privacy from which on it is hidden. */
+  /** Lowest level of privacy that hides it. */
   readonly hiddenFrom: number;
-  /** The last reading was not a value: the previous value no longer holds. */
+  /** The last reading was not a value: the previous value is no longer valid. */
   absent: boolean;
-  /** Last conversion with its result: most values repeat in frames in which others changed. */
+  /** Last conversion and its result: most values are repeated in frames in which others changed. */
   lastValue: number;
   lastRaw: number;
   lastConverted: SlotValue | undefined;
 }
 
-/** Several sources of one path: the best that is alive writes. */
+/** Several sources of one path: the best active source writes. */
 export interface Contest {
-  /** By rank: when the source last spoke. */
+  /** Last activity of each source, by rank. */
   readonly spoke: number[];
-  /** By rank: silence after which the next may write, ms. */
+  /** By rank: silence after which the next source may write, ms. */
   readonly failover: readonly number[];
 }
 
@@ -54,12 +54,12 @@ function quantiserOf({ resolution = 0 }: Leaf): Quantiser {
   return (value) => Math.round(value / resolution) * resolution + 0;
 }
 
-/** The value nearest to `value` that the slot's resolution can say; what Status holds is what the wire carries. */
+/** Returns the nearest value that the slot's resolution can represent: Status has the same values as the messages. */
 export function quantise(slot: Leaf, value: number): number {
   return quantiserOf(slot)(value);
 }
 
-/** Value of a reading for the target. Undefined if the reading means no value, or an impossible one. */
+/** Returns the value of a reading for the target, or undefined if the reading means no value or an impossible one. */
 export function convert(target: Target, value: number, raw: number): SlotValue | undefined {
   if (value !== target.lastValue || raw !== target.lastRaw) {
     target.lastConverted = converted(target, value, raw);
@@ -76,7 +76,7 @@ function converted(target: Target, value: number, raw: number): SlotValue | unde
   const scaled = value * target.scale + target.offset;
   if (slot.kind === 'flag') return scaled !== 0;
   if (!Number.isFinite(scaled)) return undefined;
-  // Signals count time in seconds once scaled; the interface writes it out. Any other text has no number form.
+  // Signals count time in seconds after scaling; the interface uses text. Other texts have no numeric form.
   if (slot.kind === 'text') return slot.duration === true && isDuration(scaled) ? formatDuration(scaled) : undefined;
   const quantised = target.quantise(scaled);
   if (slot.minimum !== undefined && quantised < slot.minimum) return undefined;
@@ -84,7 +84,7 @@ function converted(target: Target, value: number, raw: number): SlotValue | unde
   return quantised;
 }
 
-/** Why a reading became no value of its path. */
+/** Reason why a reading has no value for its path. */
 export type ValueRefusal =
   | 'unavailable'
   | 'below'
@@ -101,7 +101,7 @@ export interface RefusalListener {
   refused(path: string, rule: ValueRefusal, value: number, raw: number): void;
 }
 
-/** The rule by which {@link convert} made no value of a reading. */
+/** Returns the rule by which {@link convert} rejected a reading. */
 export function refusalOf(
   { invalid, values, leaf, scale, offset, quantise }: Target,
   value: number,
@@ -114,7 +114,7 @@ export function refusalOf(
   return leaf.maximum !== undefined && quantised > leaf.maximum ? 'above' : 'no-number';
 }
 
-/** Target of a source of a profile. Throws `configuration.wrong` for an unknown path. */
+/** Compiles the target of a source of a profile. Throws `configuration.wrong` for an unknown path. */
 export function compile(source: SourceMapping, contest: Contest | undefined): Target {
   const { leaf, slot, channel } = leafOf(source.path);
   const values = source.map === undefined ? undefined : new Map<number, SlotValue>();
@@ -136,27 +136,27 @@ export function compile(source: SourceMapping, contest: Contest | undefined): Ta
     timeout: source.timeout ?? Number.POSITIVE_INFINITY,
     hiddenFrom: hiddenFrom(leaf.path),
     absent: false,
-    // No reading equals them.
+    // NaN: no reading equals it.
     lastValue: Number.NaN,
     lastRaw: Number.NaN,
     lastConverted: undefined,
   };
 }
 
-/** With a single source, a repeated value only needs its time noted. */
+/** Returns true for a target with a single source, where a repeated value needs only a new time. */
 export function isPlain({ channel, contest, position }: Target): boolean {
   return contest === undefined && !position && channel?.sampled !== true;
 }
 
 /**
- * Last values of signals that feed one plain slot or channel and nothing else. In columns, for there are millions of
+ * Last values of signals that feed only one plain slot or channel. Stored in columns, because there are millions of
  * such readings.
  */
 export class Latest {
-  /** By signal: index of the slot or channel, -1 for none. */
+  /** By signal: index of the slot or channel, or -1. */
   readonly slots: Int32Array;
   readonly channels: Int32Array;
-  /** By signal: the number that was read, NaN for none that counts; the raw number, and what became of them. */
+  /** By signal: the number of the last reading, or NaN if it does not count; its raw number; and its result. */
   readonly values: Float64Array;
   readonly raws: Float64Array;
   readonly converted: (SlotValue | undefined)[];
@@ -165,7 +165,7 @@ export class Latest {
   constructor(targets: readonly (readonly Target[])[]) {
     this.#targets = targets.map(([target, ...others]) => {
       if (target === undefined || others.length > 0 || !isPlain(target)) return undefined;
-      // A choice of privacy is one, also when it is made again.
+      // Choosing privacy counts as a choice even if the value is repeated.
       return target.slot?.path === 'privacy.state' ? undefined : target;
     });
     this.slots = Int32Array.from(this.#targets, (target) => target?.slot?.index ?? -1);
@@ -175,7 +175,7 @@ export class Latest {
     this.converted = new Array(targets.length).fill(undefined);
   }
 
-  /** Takes what was read of a signal and has been worked in. */
+  /** Stores a reading of a signal that has been applied. */
   note(signal: number, value: number, raw: number): void {
     const target = this.#targets[signal];
     if (target === undefined) return;
@@ -185,7 +185,7 @@ export class Latest {
   }
 }
 
-/** The paths that have several sources, and what is between these. */
+/** Returns the paths with several sources, and their contests. */
 export function contestsOf(sources: readonly SourceMapping[]): Map<string, Contest> {
   const failover = new Map<string, number[]>();
   for (const source of sources) {
@@ -208,7 +208,7 @@ function leafOf(path: string): Pick<Target, 'leaf' | 'slot' | 'channel'> {
   return { leaf: slot, slot, channel };
 }
 
-/** Throws `configuration.wrong` for a path that Status does not have. */
+/** Returns the slot of a path. Throws `configuration.wrong` for a path that Status does not have. */
 export function slotOf(path: string): Slot {
   const slot = slotByPath.get(path);
   if (slot === undefined) throw new VigieError('configuration.wrong', `Status has no path ${path}`);

@@ -1,10 +1,10 @@
-/** Times of day in a zone of the IANA data base, and the intervals of time triggers on the line of time. */
+/** Times of day in a zone of the IANA database, and the intervals of time triggers in absolute time. */
 import { DAY, weekdayOf, weekOf } from '../../protocol/calendar.ts';
 import type { Interval, TriggerSchedule } from '../../protocol/schema/monitor/schedule.ts';
 
-/** Clocks change on the quarter of an hour of UTC only. */
+/** Clocks change only at quarter hours of UTC, ms. */
 const QUARTER = 900_000;
-/** Offsets remembered for each zone. */
+/** Number of offsets remembered per zone. */
 const REMEMBERED = 4_096;
 /** Interval between evaluations without a known boundary, ms. */
 const LOOK_AGAIN = DAY;
@@ -14,7 +14,7 @@ class Zone {
   readonly #format: Intl.DateTimeFormat;
   readonly #offsets = new Map<number, number>();
 
-  /** `name` was checked when the monitor was given. */
+  /** `name` was validated when the monitor was added. */
   constructor(name: string) {
     this.#format = new Intl.DateTimeFormat('en-US', {
       timeZone: name,
@@ -30,7 +30,7 @@ class Zone {
     });
   }
 
-  /** Offset of local time from UTC at a UTC time, ms. */
+  /** Returns the offset of local time from UTC at a UTC time, ms. */
   offset(at: number): number {
     const quarter = Math.floor(at / QUARTER);
     const known = this.#offsets.get(quarter);
@@ -45,14 +45,14 @@ class Zone {
     return offset;
   }
 
-  /** Local day of a UTC time, counted from 1970-01-01. */
+  /** Returns the local day of a UTC time, counted from 1970-01-01. */
   day(at: number): number {
     return Math.floor((at + this.offset(at)) / DAY);
   }
 
   /**
-   * UTC time of a local time, which is in ms since 1970-01-01T00:00 as if it were UTC. A local time that occurs twice
-   * is the first; one that is skipped has the previous offset. RFC 5545 §3.3.5.
+   * Returns the UTC time of a local time, in ms since 1970-01-01T00:00 as if it were UTC. If a local time occurs twice,
+   * the first is returned; a skipped local time has the previous offset. RFC 5545 §3.3.5.
    */
   moment(local: number): number {
     const before = this.offset(local - DAY);
@@ -66,9 +66,9 @@ class Zone {
 
 const zones = new Map<string, Zone>();
 
-/** One for each name: all triggers of a zone share what is known of its clocks. */
+/** Returns the zone of a name: all triggers of a zone share the cached offsets. */
 export function zoneOf(name: string): Zone {
-  // Names are the same in any capitals: as they are written there is no end of them.
+  // Zone names ignore case: without this, different spellings would fill the memory.
   const key = name.toLowerCase();
   const known = zones.get(key) ?? new Zone(name);
   zones.set(key, known);
@@ -77,11 +77,11 @@ export function zoneOf(name: string): Zone {
 
 interface Look {
   readonly inside: boolean;
-  /** When it is to be looked again, UTC ms: nothing changes before. */
+  /** Time of the next evaluation, UTC ms: nothing changes before. */
   readonly next: number;
 }
 
-/** Whether `now` is inside an interval, and the earliest time at which that can change. */
+/** Returns whether `now` is inside an interval, and the earliest time at which that can change. */
 export function look({ zone: name, intervals }: TriggerSchedule, now: number): Look {
   const zone = zoneOf(name);
   let inside = false;
@@ -97,7 +97,7 @@ export function look({ zone: name, intervals }: TriggerSchedule, now: number): L
   return { inside, next };
 }
 
-/** Those intervals that can reach `now`, and those that begin until a day later. */
+/** Returns the intervals that can contain `now`, and those that start up to a day later. */
 function* around(
   interval: Extract<Interval, { kind: 'daily' }>,
   zone: Zone,

@@ -6,30 +6,30 @@ import { RecentReadings } from '../recorders/collision/recent.ts';
 /** Longest context before and after an event plus one tick, ms. */
 const SPAN = 122_000;
 
-/** The rest of an event's context that is still to come. */
+/** The part of an event's context that follows the event. */
 interface Complement {
   readonly id: string;
   readonly monitorId: string;
-  /** Readings after this, up to and with `until`; UTC ms. */
+  /** Readings after `from`, up to and including `until`; UTC ms. */
   from: number;
   until: number;
 }
 
 /** The changes of Status around events. */
 export class MonitorContext {
-  /** The changes of the last moments; only while a monitor asks for them. */
+  /** Recent changes; set only while a monitor requests them. */
   ring: RecentReadings | undefined;
   #complements: Complement[] = [];
   /** True if something changed since {@link state} was called. */
   altered = false;
 
-  /** Whether a monitor asks for it. */
+  /** Starts storing changes if a monitor requests the context; otherwise stops when no event waits for them. */
   keep(asked: boolean): void {
     if (asked) this.ring ??= new RecentReadings(SPAN);
     else if (this.#complements.length === 0) this.ring = undefined;
   }
 
-  /** Changes in the `span` before an event at `at`. */
+  /** Returns the changes in the `span` before an event at `at`. */
   before(at: number, span: number): Telemetry | undefined {
     return telemetryOf(span > 0 ? this.ring?.between(at - span, at) : undefined);
   }
@@ -41,7 +41,7 @@ export class MonitorContext {
     this.altered = true;
   }
 
-  /** Takes what is complete at `now`. */
+  /** Returns the complements that are complete at `now`. */
   tick(now: number): MonitorEvent[] {
     this.ring?.prune(now);
     if (this.#complements.length === 0) return [];
@@ -49,7 +49,7 @@ export class MonitorContext {
     const left: Complement[] = [];
     for (const complement of this.#complements) {
       const { id, monitorId, from, until } = complement;
-      // A clock that was set back would hold it until the old time is reached again.
+      // If the clock was set back, the complement would wait until the old time is reached again.
       if (now >= from && now < until) {
         left.push(complement);
         continue;

@@ -1,15 +1,15 @@
-/** The custom signals of the car, as monitors see them; agent/signals/watch.ts is one. */
+/** The custom signals of the car in the form for monitors, implemented by agent/signals/watch.ts. */
 import type { SignalRules } from '../../protocol/schema/monitor/signals.ts';
 
 export interface MonitorSignals extends SignalRules {
-  /** Calls `changed` at each change of the signal that privacy does not hide; undefined: the car has no such signal. */
+  /** Calls `changed` at each change that privacy does not hide. Returns undefined if the car has no such signal. */
   watch(name: string, changed: (at: number) => void): WatchedSignal | undefined;
 }
 
 export interface WatchedSignal {
   hidden(): boolean;
-  /** Undefined: it has no value, or privacy hides it. */
+  /** Returns the value, or undefined if there is none or privacy hides it. */
   read(): number | string | undefined;
-  /** Ends the watch. */
+  /** Stops watching. */
   end(): void;
 }

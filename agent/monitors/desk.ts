@@ -12,21 +12,21 @@ export interface GivenMonitor {
   readonly status?: MonitorStatus;
 }
 
-/** Key of the ids of those that came with the configuration. */
+/** Key of the ids of monitors from the configuration. */
 const WRITTEN = 'monitors/written';
 
 /**
  * Creates, changes and deletes monitors for a signed command, a file and the HTTP interface. Each change is published
- * with the version of the list, and kept in the same commit.
+ * with the version of the list, in the same commit as the state.
  */
 export class MonitorDesk {
   readonly #monitors: Monitors;
   readonly #publisher: Publisher;
   readonly #clock: Clock;
   readonly #log: Log;
-  /** Version that the agent last reported to the cloud in this run; 0: it reported none. */
+  /** Version that the agent last reported to the cloud in this run; 0 if it reported none. */
   #reported = 0;
-  /** Ids of monitors of the configuration that no command or request has replaced since. */
+  /** Ids of monitors from the configuration that no command or request has replaced since. */
   #written = new Set<string>();
   #writtenChanged = false;
 
@@ -37,7 +37,7 @@ export class MonitorDesk {
     this.#log = parts.log;
   }
 
-  /** The custom signals that monitors may name. */
+  /** Custom signals that monitors may refer to. */
   get signals(): SignalRules {
     return this.#monitors.signals;
   }
@@ -50,7 +50,7 @@ export class MonitorDesk {
     return this.#monitors.get(id);
   }
 
-  /** As {@link Monitors.put}; resolves when it is on disk. Rejects with `store.failed` when the disk refuses. */
+  /** As {@link Monitors.put}; resolves when the change is on disk. Rejects with `store.failed` if the disk refuses. */
   async put(id: string, input: unknown, status?: MonitorStatus, revision?: string): Promise<Monitor> {
     const monitor = this.#monitors.put(id, input, this.#clock.now(), status, revision);
     this.#disown(id);
@@ -58,14 +58,14 @@ export class MonitorDesk {
     return monitor;
   }
 
-  /** As {@link Monitors.setStatus}; resolves when it is on disk. */
+  /** As {@link Monitors.setStatus}; resolves when the change is on disk. */
   async setStatus(id: string, status: MonitorStatus): Promise<Monitor> {
     const monitor = this.#monitors.setStatus(id, status, this.#clock.now());
     await this.#publish();
     return monitor;
   }
 
-  /** Resolves when it is on disk; false: there was none. */
+  /** Removes a monitor. Resolves when the change is on disk: with true, or with false if there was no such monitor. */
   async remove(id: string): Promise<boolean> {
     const found = this.#monitors.remove(id);
     this.#disown(id);
@@ -74,8 +74,8 @@ export class MonitorDesk {
   }
 
   /**
-   * Applies the monitors of the configuration: removes those that it no longer has, and no others. An id that another
-   * sender used stays theirs. A faulty monitor is logged, and its previous version continues; the others are applied.
+   * Applies the monitors of the configuration: removes those that it no longer has, and no others. If another sender
+   * used an id, its monitor stays. If a monitor is faulty, logs it and keeps its previous version; applies the others.
    */
   async take(given: readonly GivenMonitor[]): Promise<void> {
     const before = this.#written;
@@ -105,7 +105,7 @@ export class MonitorDesk {
     await this.#publish();
   }
 
-  /** Changes since the last call, for the commits of the monitors themselves. */
+  /** Returns the changes since the last call, for the commits of the monitors. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     if (!this.#writtenChanged) return;
     this.#writtenChanged = false;
@@ -133,7 +133,7 @@ export class MonitorDesk {
     if (wasReported && this.#monitors.version === version) await this.#publish(true);
   };
 
-  /** Somebody else decides about this one now. */
+  /** Another sender now controls this monitor: removes its id from those of the configuration. */
   #disown(id: string): void {
     if (this.#written.delete(id)) this.#writtenChanged = true;
   }

@@ -22,7 +22,7 @@ import { literal, type Sources, sameValue } from './sources.ts';
 import { type KeptMonitor, type KeptTrigger, monitorFrom } from './state.ts';
 import { TimerQueue } from './timer-queue.ts';
 
-/** If a tick is earlier than the last input by more than this, the clock was set back. ms */
+/** Largest difference by which a tick may be earlier than the last input, ms. Beyond, the clock was set back. */
 const STEP = 1_000;
 
 interface EvaluatorParts {
@@ -30,13 +30,13 @@ interface EvaluatorParts {
   readonly sources: Sources;
   /** Emits an event of the monitor. */
   readonly tell: (monitor: RunningMonitor, refresh: boolean) => void;
-  /** Where the monitor stands has changed. */
+  /** Called when the state of the monitor has changed. */
   readonly changed: (monitor: RunningMonitor) => void;
 }
 
 type Item = RunningTrigger | Boundary | RunningMonitor;
 
-/** Judges running monitors step by step; docs/monitors.md, "A step". */
+/** Evaluates running monitors step by step; docs/monitors.md, "A step". */
 export class Evaluator {
   readonly #parts: EvaluatorParts;
   readonly #timers = new TimerQueue<Item>();
@@ -54,12 +54,12 @@ export class Evaluator {
     this.#parts = parts;
   }
 
-  /** The time of the car becomes that of an input, if it is later. */
+  /** Advances the time of the car to that of an input, if it is later. */
   arrive(at: number): void {
     if (at > this.now) this.now = at;
   }
 
-  /** Starts a monitor from its stored state, or from the beginning; from the beginning it can emit at once. */
+  /** Starts a monitor from its stored state, or from the beginning. In the latter case it can emit an event at once. */
   begin(id: string, order: number, compiled: CompiledMonitor, kept: KeptMonitor | undefined): RunningMonitor {
     const monitor = monitorFrom(id, order, compiled, kept, (name, trigger) => this.#parts.sources.watch(name, trigger));
     for (const trigger of monitor.triggers) this.#start(trigger, kept?.triggers[trigger.bit]);
@@ -80,14 +80,14 @@ export class Evaluator {
     }
   }
 
-  /** Another form of the monitor with the same triggers and the same expression. */
+  /** Replaces a monitor by one with the same triggers and the same expression. */
   replace(monitor: RunningMonitor, compiled: CompiledMonitor): void {
     monitor.compiled = compiled;
     if (compiled.refresh === undefined) this.#timers.remove(monitor);
     this.#parts.changed(monitor);
   }
 
-  /** A slot has another value; `previous` is undefined when it had none. */
+  /** A slot has another value; `previous` is undefined if it had none. */
   changed(slot: Slot, previous: SlotValue | undefined, at: number): void {
     this.arrive(at);
     const sources = this.#parts.sources.bySlot[slot.index];
@@ -100,7 +100,7 @@ export class Evaluator {
     this.#settle();
   }
 
-  /** A slot has no value any more. */
+  /** A slot no longer has a value. */
   removed(slot: Slot, previous: SlotValue, at: number): void {
     this.arrive(at);
     const sources = this.#parts.sources.bySlot[slot.index];
@@ -116,7 +116,7 @@ export class Evaluator {
     this.#settle();
   }
 
-  /** A custom signal has another value, or none any more. */
+  /** A custom signal has another value, or no longer has one. */
   heard(source: TriggerSource, at: number): void {
     this.arrive(at);
     if (this.#timers.next <= this.now && this.#endWaits(source)) {
@@ -161,7 +161,7 @@ export class Evaluator {
     this.#settle();
   }
 
-  /** Checks whether privacy hid or showed the signal since the last tick: a silent signal causes no other check. */
+  /** Checks whether privacy hid or showed the signal since the last tick: a silent signal triggers no other check. */
   #heedPrivacy(source: TriggerSource, signal: WatchedSignal): void {
     const obscured = signal.hidden();
     if (obscured !== source.obscured || !sameValue(signal.read(), source.last)) source.dirty = true;
@@ -198,7 +198,7 @@ export class Evaluator {
     }
     if (kept.due !== undefined) this.#timers.set(trigger, kept.due);
     if (trigger.boundary !== undefined) this.#timers.set(trigger.boundary, Number.NEGATIVE_INFINITY);
-    // The work that the previous run left for its next tick is not stored.
+    // The deferred evaluations of the previous run are not stored.
     if (!trigger.source.single) trigger.source.dirty = true;
   }
 
@@ -229,7 +229,7 @@ export class Evaluator {
     this.#consider(trigger);
   }
 
-  /** Ends waits before a change of the slot counts; their events contain the previous value. */
+  /** Ends due waits before a change of the slot is applied; their events contain the previous value. */
   #endWaitsBefore(slot: Slot, previous: SlotValue | undefined, counts: (source: TriggerSource) => boolean): void {
     if (this.#timers.next > this.now) return;
     let ended = false;
@@ -239,7 +239,7 @@ export class Evaluator {
     if (ended) this.#parts.status.before(slot, previous, () => this.#settle());
   }
 
-  /** Waits that were over before what now comes; true when there were any. */
+  /** Ends the waits that were due before the present input. Returns true if there were any. */
   #endWaits({ triggers }: TriggerSource): boolean {
     let ended = false;
     for (const trigger of triggers) {
@@ -299,7 +299,7 @@ export class Evaluator {
     this.#consider(trigger);
   }
 
-  /** The occurrence that a trigger watches, with the value it has, and the value from which it came. */
+  /** Applies an occurrence to a trigger that watches it, with the present and the previous value. */
   #happen(trigger: RunningTrigger, value: SourceValue, old?: SourceValue): void {
     const { condition } = trigger.compiled;
     if (condition.kind !== 'data' || !condition.occurrence) return;
@@ -310,7 +310,7 @@ export class Evaluator {
     this.#assign(trigger, TRUE);
   }
 
-  /** Its condition is true, false or unknown; the result counts at once or after the trigger's wait. */
+  /** Evaluates the condition; the result applies at once or after the trigger's wait. */
   #consider(trigger: RunningTrigger): void {
     const raw = rawOf(trigger);
     const { holdFor } = trigger.compiled;
@@ -339,7 +339,7 @@ export class Evaluator {
     this.#touched.push(monitor);
   }
 
-  /** Judges with what occurrences in this step, then without it. */
+  /** Evaluates the monitors with the occurrences of this step, then without them. */
   #settle(): void {
     this.#judgeAll();
     if (this.occurring.size > 0) this.occurring.clear();
@@ -379,7 +379,7 @@ export class Evaluator {
 
   #refresh(monitor: RunningMonitor): void {
     const { table, refresh } = monitor.compiled;
-    // It may have become armed in this very step, and satisfied again.
+    // The monitor may have become armed in this step, and satisfied again.
     if (!monitor.satisfied || monitor.place >= 0 || refresh === undefined) return;
     if (judge(table, monitor.truths) === TRUE) this.#parts.tell(monitor, true);
     this.#timers.set(monitor, this.now + refresh);

@@ -20,19 +20,19 @@ interface EventContentParts {
   readonly now: number;
 }
 
-/** The step that the event comes from. */
+/** The step that causes the event. */
 interface StepContext {
   readonly values: ReadonlyMap<TriggerData, SourceValue>;
   /** The alert that has just ended. */
   readonly ended: Alert | undefined;
 }
 
-/** Names of the triggers that are true. */
+/** Returns the names of the triggers that are true. */
 export function triggersOf(monitor: RunningMonitor): string[] {
   return monitor.triggers.filter(({ truth }) => truth === TRUE).map(({ compiled }) => compiled.name);
 }
 
-/** Each data name that the monitor watches, once, if it has a value now. */
+/** Returns each data name that the monitor watches once, if it has a value now. */
 export function valuesOf(monitor: RunningMonitor, parts: EventContentParts, step: StepContext): EventValue[] {
   const values = new Map<TriggerData, EventValue>();
   for (const trigger of monitor.triggers) {
@@ -67,14 +67,14 @@ function currentText(data: TriggerData, parts: EventContentParts, step: StepCont
   return value === undefined ? undefined : { ...codedData(data), literal: literal(value) };
 }
 
-/** Requested extensions, in addition to the values. */
+/** Returns the requested extensions, in addition to the values. */
 export function extensionsOf(monitor: RunningMonitor, parts: EventContentParts): EventExtension[] {
   return monitor.compiled.extensions.map(
     (extension) => ({ ...extension, ...contentOf(extension, parts) }) as EventExtension,
   );
 }
 
-/** Extensions that are the newest record of a kind. */
+/** Extensions that contain the newest record of a kind. */
 const recordOf = {
   'vehicle.maintenance': 'maintenance',
   'vehicle.stolen': 'stolen',
@@ -111,7 +111,7 @@ function contentOf(
     case 'vehicle.trip': {
       const trip = facts.newest('trip');
       if (trip === undefined || facts.hidden > 1) return {};
-      // The stored record of an open trip is its beginning.
+      // The stored record of an open trip contains only its start.
       const present = trip.done === true ? undefined : trips.present(now);
       return { trip: shown(present?.id === trip.id ? present : trip, facts) };
     }
@@ -123,7 +123,7 @@ function contentOf(
   }
 }
 
-/** The members of Status that are named, `alarm.status` being a part of one. */
+/** Returns the named members of Status; `alarm.status` is a part of one. */
 function part(status: StatusReader, names: readonly string[]): { status?: StatusContents } {
   const contents = status.contents() as Readonly<Record<string, unknown>>;
   const found: Record<string, unknown> = {};
@@ -141,7 +141,7 @@ function part(status: StatusReader, names: readonly string[]): { status?: Status
 
 const places = ['position', 'startPosition', 'stopPosition', 'endPosition'];
 
-/** A record without its positions while privacy hides them, those included that were recorded before. */
+/** Returns a record without its positions while privacy hides them, including those that were recorded before. */
 function shown<T extends object>(record: T, { hidden }: Facts): T {
   if (hidden === 0) return record;
   return Object.fromEntries(Object.entries(record).filter(([name]) => !places.includes(name))) as T;

@@ -27,12 +27,12 @@ export class Facts {
     return this.#newest[kind] as Body<K> | undefined;
   }
 
-  /** Alerts that are active, in the order in which they began to be known. */
+  /** Active alerts, in the order in which they were first recorded. */
   get alerts(): readonly Alert[] {
     return [...this.#alerts.values()];
   }
 
-  /** The record, if it ends an alert that is active. */
+  /** Returns the record if it ends an active alert, or undefined. */
   ending(record: Alert): Alert | undefined {
     return !record.active && this.#alerts.get(record.type)?.id === record.id ? record : undefined;
   }
@@ -44,11 +44,11 @@ export class Facts {
     return levels[String(this.#status.value(privacyState))] ?? 0;
   }
 
-  /** Stores a record; `previous` is its former version. */
+  /** Stores a record; `previous` is its previous version. */
   note<K extends RecordKind>(kind: K, record: Body<K>, previous: Body<K> | undefined): void {
     if (kind === 'alert') this.#noteAlert(record as Alert);
     const newest = this.newest(kind) as { id: string } | undefined;
-    // One that was put again, corrected, is the newest only if it was.
+    // A corrected record is the newest only if its previous version was.
     const older = previous !== undefined && newest !== undefined && newest.id !== (record as { id: string }).id;
     if (!older)
       this.#newest = { ...this.#newest, [kind]: kind === 'collision' ? shorn(record as Body<'collision'>) : record };
@@ -74,7 +74,7 @@ export class Facts {
   }
 }
 
-/** The collision without its measurements, which are as long as a message may be. */
+/** Returns the collision without its measurements, which may fill a whole message. */
 function shorn({ pulse: _pulse, readings: _readings, ...rest }: Body<'collision'>): Body<'collision'> {
   return rest;
 }

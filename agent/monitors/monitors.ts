@@ -40,7 +40,7 @@ const standingKeyOf = (id: string): string => `monitor/${id}/now`;
 interface MonitorsParts {
   readonly status: StatusReader;
   readonly trips: OpenTripReader;
-  /** Absent: the profile has no custom signals. */
+  /** Omitted if the profile has no custom signals. */
   readonly signals?: MonitorSignals;
   /** Receives an event. Store it in the same commit as the states. */
   readonly emit: (event: MonitorEvent) => void;
@@ -51,21 +51,21 @@ interface Entry {
   monitor: Monitor;
   readonly order: number;
   compiled: CompiledMonitor;
-  /** Absent while paused. */
+  /** Undefined while paused. */
   running: RunningMonitor | undefined;
 }
 
 interface Head {
   readonly version: number;
-  /** Events so far, and monitors so far. */
+  /** Number of events and of monitors so far. */
   readonly events: number;
   readonly given: number;
   readonly ids: readonly string[];
 }
 
 /**
- * The monitors of the car: adds them, evaluates them and publishes their events (docs/monitors.md). The state has many
- * keys, so it is not a recorder's `state` but {@link states} and {@link recall}.
+ * The monitors of the car: adds them, evaluates them and publishes their events (docs/monitors.md). Its state has many
+ * keys, so it uses {@link states} and {@link recall} instead of a recorder's `state`.
  */
 export class Monitors implements Recorder, RecordObserver {
   readonly name = HEAD;
@@ -102,17 +102,17 @@ export class Monitors implements Recorder, RecordObserver {
     });
   }
 
-  /** Counts the changes of the list. */
+  /** Version of the list; grows with each change. */
   get version(): number {
     return this.#version;
   }
 
-  /** The custom signals that monitors may name. */
+  /** Custom signals that monitors may refer to. */
   get signals(): SignalRules {
     return this.#parts.signals ?? noSignals;
   }
 
-  /** In the order in which they were given. */
+  /** Monitors in the order in which they were added. */
   get all(): readonly Monitor[] {
     return [...this.#entries.values()].map(({ monitor }) => monitor);
   }
@@ -133,9 +133,9 @@ export class Monitors implements Recorder, RecordObserver {
   }
 
   /**
-   * Adds a monitor and starts it. It replaces one with its id, and continues from the state of that if triggers and
+   * Adds a monitor and starts it. Replaces the monitor with this id, and continues from its state if triggers and
    * expression are the same. `at` is the current time, UTC ms; `revision` is reported with the list.
-   * @throws VigieError `input.malformed`, `input.unknown` for what compileMonitor refuses, and when there are too many
+   * @throws VigieError `input.malformed`, `input.unknown` if compileMonitor refuses the input or there are too many
    */
   put(id: string, input: unknown, at: number, status?: MonitorStatus, revision?: string): Monitor {
     if (!new RegExp(monitorIdPattern).test(id)) {
@@ -175,7 +175,7 @@ export class Monitors implements Recorder, RecordObserver {
     if (entry === undefined) throw new VigieError('input.unknown', `there is no monitor ${id}`, { where: 'monitorId' });
     this.#evaluator.arrive(at);
     if (entry.monitor.status === status) return entry.monitor;
-    // It is no longer as the sender of the revision gave it.
+    // It no longer equals the version that the sender of the revision defined.
     const { revision: _, ...monitor } = entry.monitor;
     entry.monitor = { ...monitor, status, updatedAt: Math.round(at) };
     this.#note(id);
@@ -184,7 +184,7 @@ export class Monitors implements Recorder, RecordObserver {
     return entry.monitor;
   }
 
-  /** False: there is no monitor with this id. */
+  /** Removes a monitor. Returns false if there is no monitor with this id. */
   remove(id: string): boolean {
     const entry = this.#entries.get(id);
     if (entry === undefined) return false;
@@ -231,7 +231,7 @@ export class Monitors implements Recorder, RecordObserver {
     this.#context.correct(by);
   }
 
-  /** State that changed since the last call, for a commit together with the events. */
+  /** Returns the state that changed since the last call, for the same commit as the events. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     if (this.#headChanged) {
       this.#headChanged = false;
@@ -259,8 +259,8 @@ export class Monitors implements Recorder, RecordObserver {
   }
 
   /**
-   * Restores the state of the previous run, after Status was restored; `at` is the current time, UTC ms. A monitor that
-   * cannot be read is left out; a monitor without a readable state starts from the beginning. The log reports both.
+   * Restores the state of the previous run, after Status was restored; `at` is the current time, UTC ms. An unreadable
+   * monitor is omitted; a monitor without a readable state starts from the beginning. The log reports both.
    */
   recall(memory: Memory, at: number): void {
     this.#attempt(RECORDS, memory, (state) => this.#facts.restore(state));
@@ -290,7 +290,7 @@ export class Monitors implements Recorder, RecordObserver {
     this.#restart(entry);
   }
 
-  /** Another profile may lack these signals. The monitors stay, because the previous profile may come back. */
+  /** Another profile may lack these signals. The monitors stay, because the previous profile may return. */
   #compileKept(id: string, parameter: MonitorParameter): CompiledMonitor {
     try {
       return compileMonitor(parameter, this.signals);
@@ -312,7 +312,7 @@ export class Monitors implements Recorder, RecordObserver {
     }
   }
 
-  /** Restarts or ends the watch. */
+  /** Restarts or stops the evaluation of the monitor. */
   #restart(entry: Entry): void {
     const { monitor, order, compiled } = entry;
     const id = monitor.monitorId;
@@ -365,7 +365,7 @@ export class Monitors implements Recorder, RecordObserver {
     this.#parts.emit(event);
   }
 
-  /** A monitor of collisions sends one event for each collision, also if later records of it have more data. */
+  /** A monitor of collisions sends one event for each collision, even if later records of it have more data. */
   #tellsCollision(monitor: RunningMonitor): boolean {
     const watches = monitor.triggers.some(
       ({ compiled: { condition } }) => condition.kind === 'data' && condition.data.startsWith('vehicle.collision.'),
@@ -382,7 +382,7 @@ function sameTriggers(before: CompiledMonitor | undefined, after: CompiledMonito
   return JSON.stringify(before?.parameter.triggerParam) === JSON.stringify(after.parameter.triggerParam);
 }
 
-/** Whether the two differ in the time of the change alone. */
+/** Returns true if the two monitors differ at most in the time of their change. */
 function sameMonitor(before: Monitor, after: Monitor): boolean {
   if (before.status !== after.status || before.revision !== after.revision) return false;
   return JSON.stringify(before.monitor) === JSON.stringify(after.monitor);

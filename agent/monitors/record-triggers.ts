@@ -28,7 +28,7 @@ type RecordTriggers = ReadonlyMap<TriggerData, SourceValue>;
 
 const nothing: RecordTriggers = new Map();
 
-/** Data names that occur because of the record, with their values; `previous` is the record before. */
+/** Returns the data names that occur because of the record, with their values; `previous` is the previous record. */
 export function recordTriggersOf<K extends RecordKind>(
   kind: K,
   record: Body<K>,

@@ -1,4 +1,4 @@
-/** Where a running monitor stands, and what its triggers make of values. docs/monitors.md. */
+/** State of a running monitor, and the evaluation of values by its triggers. docs/monitors.md. */
 import type {
   Choice,
   CompiledMonitor,
@@ -15,54 +15,54 @@ import type { WatchedSignal } from './custom-signals.ts';
 import type { Thresholds } from './thresholds.ts';
 import type { Due } from './timer-queue.ts';
 
-/** A number, one name, or several names that hold together. */
+/** A number, one name, or several names that apply together. */
 export type SourceValue = number | string | readonly string[];
 
-/** `used` and `position` are what time and zone triggers watch. */
+/** Time triggers watch `used`, zone triggers watch `position`. */
 export type SourceName = TriggerData | 'used' | 'position';
 
 export interface TriggerSource {
   readonly name: SourceName;
   readonly slots: readonly Slot[];
-  /** One slot, or one custom signal, is all that it is made of. */
+  /** True if the source is a single slot or custom signal. */
   readonly single: boolean;
-  /** Its parts arrive one after the other: the next tick evaluates changes. */
+  /** True if its parts arrive one after the other: the next tick evaluates changes. */
   readonly deferred: boolean;
-  /** The present value; undefined: not known. */
+  /** Returns the present value, or undefined if it is unknown. */
   read(): SourceValue | undefined;
   /** State of a custom signal of the car. */
   readonly signal: WatchedSignal | undefined;
-  /** Privacy hid the signal when a tick looked at it last. */
+  /** True if privacy hid the signal at the last tick that checked it. */
   obscured: boolean;
-  /** The current evaluation sees the previous value of the signal. */
+  /** True if the current evaluation sees the previous value of the signal. */
   before: boolean;
-  /** The value when it was looked at last; undefined also when a part was taken away since. */
+  /** Value at the last evaluation. Undefined also if a part was removed since then. */
   last: SourceValue | undefined;
-  /** Is to be looked at at the next tick. */
+  /** True if the next tick must evaluate it. */
   dirty: boolean;
   /** Triggers of running monitors. */
   readonly triggers: RunningTrigger[];
-  /** Thresholds of a number. `last` is their position unless `anew`. */
+  /** Thresholds of a number. `last` is their position if `anew` is false. */
   readonly thresholds: Thresholds<RunningTrigger>;
-  /** The triggers that watch it have changed since the last evaluation: evaluate all. */
+  /** True if the triggers of this source have changed since the last evaluation: evaluate all. */
   anew: boolean;
 }
 
-/** A trigger of a running monitor; due when its wait is over. */
+/** A trigger of a running monitor; due at the end of its wait. */
 export interface RunningTrigger extends Due {
   readonly kind: 'wait';
   readonly monitor: RunningMonitor;
-  /** Its place among the triggers of the monitor. */
+  /** Its index among the triggers of the monitor. */
   readonly bit: number;
   readonly compiled: CompiledTrigger;
   readonly source: TriggerSource;
-  /** Data: the operator holds. Zone: the car is inside the circle. Time: the current time is inside an interval. */
+  /** Data: the operator is true. Zone: the car is inside the circle. Time: the current time is inside an interval. */
   main: Truth;
-  /** With `previous`: the operator holds, and the previous value met the condition. Only in the step of the change. */
+  /** With `previous`: the operator is true, and the previous value met the condition. Only in the changing step. */
   ready: boolean;
-  /** That value. */
+  /** The previous value. */
   from: string | undefined;
-  /** Only for a time trigger: whether the car is in use. */
+  /** State of the car's use; only for a time trigger. */
   used: Truth;
   /** Its value in the expression. */
   truth: Truth;
@@ -79,7 +79,7 @@ export interface Boundary extends Due {
 export interface RunningMonitor extends Due {
   readonly kind: 'refresh';
   readonly id: string;
-  /** Monitors are judged in this order: that in which they were created. */
+  /** Order of evaluation: monitors are evaluated in the order in which they were created. */
   readonly order: number;
   compiled: CompiledMonitor;
   readonly triggers: RunningTrigger[];
@@ -88,11 +88,11 @@ export interface RunningMonitor extends Due {
   satisfied: boolean;
   /** The collision that its last event reported. */
   collision: string | undefined;
-  /** Is to be judged in this step. */
+  /** True if the monitor must be evaluated in this step. */
   touched: boolean;
 }
 
-/** The operator of a level applied to a value; `before` is the outcome so far, for the hysteresis. */
+/** Applies the operator of a level to a value; `before` is the previous outcome, for the hysteresis. */
 export function levelOf(condition: DataCondition, value: SourceValue | undefined, before: Truth): Truth {
   if (value === undefined) return UNKNOWN;
   const { names, bound, hysteresis } = condition;
@@ -109,7 +109,7 @@ export function levelOf(condition: DataCondition, value: SourceValue | undefined
   }
 }
 
-/** Where {@link levelOf} of a number can change, met or not: these are all that it compares with. */
+/** Returns the values at which {@link levelOf} of a number can change: all values that it compares with. */
 export function edgesOf({ condition }: CompiledTrigger): ReadonlySet<number> {
   if (condition.kind !== 'data' || condition.names !== undefined || condition.occurrence) return new Set();
   const { op, bound, hysteresis } = condition;
@@ -119,7 +119,7 @@ export function edgesOf({ condition }: CompiledTrigger): ReadonlySet<number> {
   return thresholds;
 }
 
-/** Whether a value is, or one of several names is, among those chosen. */
+/** Returns true if `choice` contains the value, or at least one of several names. */
 export function among(choice: Choice, value: SourceValue): boolean {
   return typeof value === 'object' ? value.some((name) => choice.has(name)) : choice.has(value);
 }
@@ -134,7 +134,7 @@ const ESTIMATED = 200;
 const FLAT = 50;
 const SPATIAL = 20;
 
-/** Whether the car is inside the circle; `before` is what it was, which counts where the fix cannot decide. */
+/** Returns whether the car is inside the circle; `before` is the previous result, used if the fix cannot decide. */
 export function sideOf({ center, radius }: ZoneCondition, status: StatusReader, before: Truth): Truth {
   const here = { latitude: status.value(latitude), longitude: status.value(longitude) };
   if (typeof here.latitude !== 'number' || typeof here.longitude !== 'number') return UNKNOWN;
@@ -147,7 +147,7 @@ export function sideOf({ center, radius }: ZoneCondition, status: StatusReader, 
   return away <= radius ? TRUE : FALSE;
 }
 
-/** Whether the condition of the trigger holds now, without its waits. */
+/** Evaluates the condition of the trigger now, without its waits. */
 export function rawOf(trigger: RunningTrigger): Truth {
   const { condition } = trigger.compiled;
   const { main } = trigger;
@@ -161,7 +161,7 @@ export function rawOf(trigger: RunningTrigger): Truth {
   }
 }
 
-/** Whether the car is used, as the source of that name has it. */
+/** Converts a value of the source `used`: whether the car is in use. */
 export function usedOf(value: SourceValue | undefined): Truth {
   return value === undefined ? UNKNOWN : value === 'true' ? TRUE : FALSE;
 }

@@ -25,11 +25,11 @@ const inUse: ReadonlySet<SlotValue> = new Set(['StartUp', 'Start', 'Starting', '
 
 export interface CustomSignalParts {
   readonly signals: MonitorSignals;
-  /** Called at each change of a custom signal that somebody watches. */
+  /** Called at each change of a custom signal that a monitor watches. */
   readonly heard: (source: TriggerSource, at: number) => void;
 }
 
-/** The sources that somebody watches. */
+/** The sources that monitors watch. */
 export class Sources {
   readonly #custom: CustomSignalParts | undefined;
   readonly #status: StatusReader;
@@ -45,7 +45,7 @@ export class Sources {
     this.#custom = custom;
   }
 
-  /** The source, if anybody watches it. */
+  /** Returns the source, or undefined if no monitor watches it. */
   watched(name: SourceName): TriggerSource | undefined {
     return this.#byName.get(name);
   }
@@ -54,7 +54,7 @@ export class Sources {
     return this.#byName.values();
   }
 
-  /** From now on the trigger gets the changes of this source. */
+  /** Subscribes the trigger to the changes of this source. */
   watch(name: SourceName, trigger: RunningTrigger): TriggerSource {
     const source = this.#byName.get(name) ?? this.#begin(name);
     source.triggers.push(trigger);
@@ -76,7 +76,7 @@ export class Sources {
     }
   }
 
-  /** Current value of the source, watched or not. */
+  /** Returns the current value of the source, watched or not. */
   value(name: SourceName): SourceValue | undefined {
     if (isSignal(name)) {
       const source = this.#byName.get(name);
@@ -136,7 +136,7 @@ export class Sources {
       case 'used':
         return this.#used(parts);
       case 'position':
-        // The triggers read where it is themselves, at each tick after a change.
+        // The triggers themselves evaluate the position, at each tick after a change.
         return undefined;
       default: {
         const [only] = parts;
@@ -186,7 +186,7 @@ function slotsOf(name: SourceName): readonly Slot[] {
   return paths.map((path) => slotByPath.get(path) as Slot);
 }
 
-/** A slot's value as triggers compare it. */
+/** Returns a slot's value in the form that triggers compare. */
 export function sourceValue(value: SlotValue | undefined): SourceValue | undefined {
   if (value === undefined || typeof value === 'number' || typeof value === 'string') return value;
   return Array.isArray(value) ? (value as readonly string[]) : String(value);
@@ -198,7 +198,7 @@ export function sameValue(a: SourceValue | undefined, b: SourceValue | undefined
   return a.every((name, index) => name === b[index]);
 }
 
-/** A value as an event contains it. */
+/** Returns a value in the form of an event. */
 export function literal(value: SourceValue): string {
   return typeof value === 'object' ? value.join(',') : String(value);
 }

@@ -1,4 +1,4 @@
-/** State of a running monitor: its beginning, its persisted form, and its restoration. */
+/** State of a running monitor: its initial state, its persisted form, and its restoration. */
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { CompiledMonitor, CompiledTrigger } from '../../protocol/schema/monitor/compile.ts';
@@ -10,19 +10,19 @@ export interface KeptTrigger {
   readonly truth: Truth;
   readonly used: Truth;
   readonly from?: string;
-  /** When its wait is over, UTC ms. */
+  /** End of its wait, UTC ms. */
   readonly due?: number;
 }
 
 export interface KeptMonitor {
   readonly satisfied: boolean;
   readonly collision?: string;
-  /** When its event is sent again, UTC ms. */
+  /** Time at which its event is sent again, UTC ms. */
   readonly due?: number;
   readonly triggers: readonly KeptTrigger[];
 }
 
-/** The first or the restored state of a monitor. `watch` subscribes a trigger to its source. */
+/** Returns the initial or the restored state of a monitor. `watch` subscribes a trigger to its source. */
 export function monitorFrom(
   id: string,
   order: number,
@@ -77,12 +77,12 @@ function triggerFrom(
   return trigger;
 }
 
-/** Source of a trigger. */
+/** Returns the source of a trigger. */
 function sourceOf({ condition }: CompiledTrigger): SourceName {
   return condition.kind === 'data' ? condition.data : condition.kind === 'zone' ? 'position' : 'used';
 }
 
-/** Persisted form, for {@link readKept}. */
+/** Returns the persisted form, for {@link readKept}. */
 export function kept(monitor: RunningMonitor): KeptMonitor {
   const { satisfied, collision, place, due, triggers } = monitor;
   return {
@@ -103,7 +103,7 @@ function keptTrigger({ main, truth, used, from, place, due }: RunningTrigger): K
   };
 }
 
-/** @throws VigieError `input.malformed` if it is not the state of a monitor with this many triggers. */
+/** Validates a persisted state. @throws VigieError `input.malformed` if it is not one with this many triggers */
 export function readKept(state: unknown, triggers: number): KeptMonitor {
   const found = state as Partial<KeptMonitor> | undefined;
   if (!Array.isArray(found?.triggers) || found.triggers.length !== triggers || typeof found.satisfied !== 'boolean') {

@@ -6,11 +6,11 @@ export class Thresholds<T> {
   /** Ascending; the item at the same index watches it. */
   readonly #values: number[] = [];
   readonly #items: T[] = [];
-  /** Where the number stands: the thresholds from `first` to before `end` are equal to it. */
+  /** Position of the number: the thresholds from `first` up to (not including) `end` are equal to it. */
   #first = 0;
   #end = 0;
 
-  /** {@link stand} has to be called before the next {@link cross}. */
+  /** Adds an item. Call {@link stand} before the next {@link cross}. */
   add(item: T, thresholds: Iterable<number>): void {
     for (const threshold of thresholds) {
       const place = this.#firstFrom(threshold);
@@ -19,7 +19,7 @@ export class Thresholds<T> {
     }
   }
 
-  /** After it, as after {@link add}, place the number again. */
+  /** Removes an item. Call {@link stand} before the next {@link cross}. */
   remove(item: T): void {
     for (let place = this.#items.length - 1; place >= 0; place--) {
       if (this.#items[place] !== item) continue;
@@ -28,7 +28,7 @@ export class Thresholds<T> {
     }
   }
 
-  /** The number is there, however it came there. */
+  /** Sets the position of the number without reporting crossed thresholds. */
   stand(value: number): void {
     this.#first = this.#firstFrom(value);
     this.#end = this.#first;

@@ -1,23 +1,23 @@
-/** Something with a due time. */
+/** An item with a due time. */
 export interface Due {
-  /** UTC milliseconds; read it only while the item is in the queue. */
+  /** UTC milliseconds; valid only while the item is in the queue. */
   due: number;
-  /** Place in the heap of the queue; -1: not in it. Only the queue writes it. */
+  /** Index in the heap of the queue, or -1 if not queued. Only the queue writes it. */
   place: number;
 }
 
 /**
- * Items by due time, soonest first: a binary heap whose items store their index, so that each can be moved or removed.
+ * Items by due time, soonest first: a binary heap. Items store their index, so that each can be moved or removed.
  */
 export class TimerQueue<T extends Due> {
   readonly #heap: T[] = [];
 
-  /** Due time of the next item, UTC ms; Infinity without items. */
+  /** Due time of the next item, UTC ms; Infinity if there are no items. */
   get next(): number {
     return this.#heap[0]?.due ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Puts an item in, or moves the one that is in. */
+  /** Adds an item, or moves it if it is already queued. */
   set(item: T, due: number): void {
     item.due = due;
     if (item.place < 0) item.place = this.#heap.push(item) - 1;
@@ -36,7 +36,7 @@ export class TimerQueue<T extends Due> {
     this.#down(last.place);
   }
 
-  /** Takes out the soonest item if it is due. */
+  /** Removes and returns the soonest item if it is due. */
   take(now: number): T | undefined {
     const [first] = this.#heap;
     if (first === undefined || first.due > now) return undefined;
@@ -44,7 +44,7 @@ export class TimerQueue<T extends Due> {
     return first;
   }
 
-  /** Changes when everything is due. */
+  /** Changes the due times of all items. */
   move(to: (item: T) => number): void {
     const items = this.#heap.splice(0);
     for (const item of items) {

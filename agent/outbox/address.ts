@@ -7,8 +7,8 @@ import { catalogTopic, upTopic } from '../../protocol/topics.ts';
 import type { OutboxEntry, OutgoingMessage } from '../ports.ts';
 
 /**
- * The message as it is published: its topic, and how the broker keeps it.
- * @param newest no later message of its kind is to be retained
+ * Returns the message in its published form: its topic, and how the broker retains it.
+ * @param newest true if no later message of its kind is to be retained
  */
 export function addressed(entry: OutboxEntry, vin: string, newest: boolean): OutgoingMessage {
   const { payload, correlation } = entry;

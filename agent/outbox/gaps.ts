@@ -14,7 +14,7 @@ type Loss = Required<Pick<Gap, 'count' | 'bytes' | 'from' | 'to'>>;
 interface Tally {
   readonly numbers: Runs;
   readonly losses: Map<Kind, Loss>;
-  /** Messages of which nothing but the number is known. */
+  /** Messages with a known number and no other known data. */
   readonly unknown: Runs;
 }
 
@@ -25,15 +25,15 @@ interface Kept {
 }
 
 /**
- * Contains every number that was given up until the gap message that reports it is acknowledged. So the report outlives
- * its message: if that is damaged or refused, its gap is reported again.
+ * Contains every given-up number until the gap message that reports it is acknowledged. So the report outlives its
+ * message: if the message is damaged or refused, its gap is reported again.
  */
 export class Gaps {
   readonly #unreported = new Map<number, Tally>();
   /** Contents of gap messages that wait or are in flight, by their number. */
   readonly #reports = new Map<number, Gap>();
 
-  /** Gap messages that are still to be made. */
+  /** Number of gap messages still to be created. */
   get unreported(): number {
     let unreported = 0;
     for (const { losses, unknown } of this.#unreported.values()) unreported += losses.size + Number(unknown.size > 0);
@@ -45,14 +45,14 @@ export class Gaps {
     return this.#reports.size;
   }
 
-  /** Notes a message that will never be sent; what was noted before changes nothing. */
+  /** Records a message that will never be sent; has no effect if it is already recorded. */
   note({ class: priority, seq, kind, at, bytes }: OutboxReference): void {
     if (this.has({ class: priority, seq })) return;
     if (priority === GAP_CLASS) this.#takeBack(seq);
     this.add({ class: priority, lost: kind as Kind, count: 1, bytes, from: at, to: at, numbers: [[seq, seq]] });
   }
 
-  /** Whether the message was given up. */
+  /** Returns true if the message was given up. */
   has({ class: priority, seq }: Pick<OutboxReference, 'class' | 'seq'>): boolean {
     const tally = this.#unreported.get(priority);
     if (tally?.numbers.has(seq) === true || tally?.unknown.has(seq) === true) return true;
@@ -86,7 +86,7 @@ export class Gaps {
     losses.set(lost, before === undefined ? loss : both(before, loss));
   }
 
-  /** Gaps that are still to be reported, one for each kind. The caller reports the outcome with {@link report}. */
+  /** Returns the gaps still to be reported, one per kind. The caller reports the outcome with {@link report}. */
   take(): Gap[] {
     const gaps = [...this.#gaps()];
     this.#unreported.clear();
@@ -98,12 +98,12 @@ export class Gaps {
     this.#reports.set(seq, gap);
   }
 
-  /** Whether the gap of the gap message with this number is known. */
+  /** Returns true if the gap of the gap message with this number is known. */
   hasReport(seq: number): boolean {
     return this.#reports.has(seq);
   }
 
-  /** The message with this number has arrived. If it was a gap message, the receiver knows its gap: returns that. */
+  /** The message with this number was acknowledged. Returns the reported gap if it was a gap message. */
   arrived(priority: number, seq: number): Gap | undefined {
     if (priority !== GAP_CLASS) return undefined;
     const gap = this.#reports.get(seq);
@@ -111,7 +111,7 @@ export class Gaps {
     return gap;
   }
 
-  /** Data for {@link restore}; undefined when nothing was given up. */
+  /** Returns data for {@link restore}, or undefined if nothing was given up. */
   state(): Kept | undefined {
     if (this.#unreported.size === 0 && this.#reports.size === 0) return undefined;
     return { unreported: [...this.#gaps()], reports: [...this.#reports] };
@@ -158,7 +158,7 @@ function both(a: Loss, b: Loss): Loss {
   };
 }
 
-/** Whether a persisted value has the form of this version. */
+/** Returns true if a persisted value has the form of this version. */
 function isGap({ class: priority, lost, count, bytes, from, to }: Gap): boolean {
   const known = lost === undefined || (kinds.includes(lost) && [bytes, from, to].every(Number.isSafeInteger));
   return known && [priority, count].every(Number.isSafeInteger);

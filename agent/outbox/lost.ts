@@ -1,14 +1,14 @@
-/** Lost messages that a start knows of: recorded by the previous run, or lost in damage of the disk. */
+/** Lost messages that are known at a start: recorded by the previous run, or lost through disk damage. */
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
 import type { Runs } from '../../protocol/runs.ts';
 import type { Log, Memory, OutboxStore } from '../ports.ts';
 import type { Gaps } from './gaps.ts';
 
-/** Runs of numbers that one line of the log names. */
+/** Number of runs that one log line lists. */
 const NAMED = 20;
 
-/** Key of what was given up in {@link Memory}. */
+/** Key of the gaps in {@link Memory}. */
 const GAPS = 'gaps';
 
 /** Restores `gaps` from `memory`, and stores its changes there from now on. */
@@ -29,19 +29,19 @@ export function recallGaps(memory: Memory, store: OutboxStore, gaps: Gaps, log: 
 }
 
 /**
- * Restores gaps from waiting gap messages whose record was lost. Call it before queueing anything: a message that was
- * given up can be found again on the disk, and must not arrive as well.
+ * Restores gaps from waiting gap messages whose record was lost. Call before queueing anything: a given-up message can
+ * be found again on the disk, and must not be delivered as well.
  */
 export function readGaps(store: OutboxStore, gaps: Gaps, log: Log): void {
   const waiting = [...store.entries()].filter(({ kind }) => kind === 'gap');
   const unknown = waiting.filter((entry) => !gaps.hasReport(entry.seq) && !gaps.has(entry));
-  // The recorded gaps are older than these messages, which report every gap that was open when they were made.
+  // The recorded gaps are older than these messages, which report every gap that was open when they were created.
   if (unknown.length > 0) gaps.take();
   for (const { class: priority, seq } of unknown) readGap(priority, seq, store, gaps, log);
 }
 
 /**
- * Adds every number that the store owes and `gaps` lacks, and logs them. True if there are any.
+ * Adds every number that the store owes and `gaps` lacks, and logs them. Returns true if there are any.
  */
 export function findLost(store: OutboxStore, gaps: Gaps, log: Log): boolean {
   let found = false;

@@ -5,12 +5,12 @@ import type { OutboxSettings } from '../../protocol/settings.ts';
 export interface OutboxOptions extends Pick<OutboxSettings, 'limit'> {
   readonly vin: string;
   readonly boot: number;
-  /** Quality of the wall clock now. */
+  /** Returns the present quality of the wall clock. */
   readonly quality: () => ClockQuality;
-  /** Maximum number of messages in flight. */
+  /** Returns the maximum number of messages in flight. */
   readonly window: () => number;
-  /** Compresses messages. If omitted, the portable implementation of the protocol does. */
+  /** Compresses messages. If omitted, the protocol's portable implementation is used. */
   readonly deflate?: Deflate | undefined;
-  /** Called with each message that was numbered. Must not throw. */
+  /** Called for each message that gets a number. Must not throw. */
   readonly numbered?: (message: Message) => void;
 }

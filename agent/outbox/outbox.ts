@@ -13,17 +13,17 @@ import { type Queued, SendQueue, type Taken, type Uncommitted } from './queue.ts
 import { Repetition } from './repetition.ts';
 import { sentNumbers } from './sent-numbers.ts';
 
-/** Messages that need not be on disk before the next step share the commit of this time, ms. */
+/** Delay of the commit that is shared by messages which need not be on disk before the next step, ms. */
 const GROUP = 100;
 /** Delay before the next attempt on a disk that refused a write, ms. */
 const RETRY = 5_000;
-/** Eviction makes room down to this share of the limit, so that it is not needed again at once. */
+/** Share of the limit that remains in use after an eviction, so that the next eviction is not needed at once. */
 const ROOM = 0.95;
 
 /**
- * Assigns every message its number, stores it until the broker has acknowledged it, and sends by priority. A message is
- * sent only after it is on disk: no receiver sees a number that a power cut could free again. Every number ends in one
- * of two ways: the broker acknowledges its message, or a gap message that reports it.
+ * Assigns a number to every message, stores it until the broker has acknowledged it, and sends by priority. A message
+ * is sent only after it is on disk: no receiver sees a number that could become free again in a power cut. Every number
+ * ends in one of two ways: the broker acknowledges its message, or acknowledges a gap message that reports it.
  */
 export class Outbox implements Publisher {
   readonly #store: OutboxStore;
@@ -33,10 +33,10 @@ export class Outbox implements Publisher {
   readonly #options: OutboxOptions;
   readonly #queue = new SendQueue();
   readonly #gaps = new Gaps();
-  /** Messages in flight, and those to read from the disk again later. */
+  /** Number of messages in flight, and messages that must be read from the disk again later. */
   #inFlight = 0;
   #unread: Taken[] = [];
-  /** Messages that the broker refused, in the order of their repetition. */
+  /** Messages that the broker refused, in the order in which they are sent again. */
   #refused: Taken[] = [];
   #refusals = 0;
   #uncommitted: Uncommitted[] = [];
@@ -44,19 +44,19 @@ export class Outbox implements Publisher {
   #group: (() => void) | undefined;
   #retry: (() => void) | undefined;
   #idle: (() => void)[] = [];
-  /** A gap message could not be made or was refused: the next one is made later, not at once. */
+  /** True if a gap message could not be created or was refused: the next one is created later, not at once. */
   #gapsLater = false;
   #closed = false;
-  /** Acknowledged messages that are sent again, behind all that waits. */
+  /** Acknowledged messages that are sent again, after all waiting messages. */
   readonly repetition: Repetition;
-  /** Messages made since the start: states of commands, and all others. */
+  /** Number of messages created since the start: states of commands, and all others. */
   readonly made = { remote: 0, other: 0 };
-  /** By class: the first number of this start. */
+  /** First number of each class in this run. */
   readonly #first = new Map<number, number>();
-  /** By kind: the number of the newest message that the broker shall keep. */
+  /** Number of the newest message of each kind that the broker shall retain. */
   readonly #retained = new Map<string, number>();
 
-  /** Without `memory`, for a store without persistence, the lost numbers are known only during this run. */
+  /** Without `memory` (a store without persistence), the lost numbers are known only during this run. */
   constructor(store: OutboxStore, link: Link, clock: Clock, log: Log, options: OutboxOptions, memory?: Memory) {
     this.#store = store;
     this.#link = link;
@@ -66,7 +66,7 @@ export class Outbox implements Publisher {
     if (memory !== undefined) recallGaps(memory, store, this.#gaps, log);
     readGaps(store, this.#gaps, log);
     for (const entry of [...store.entries()]) {
-      // The power failed before it could be forgotten.
+      // The power failed before the entry could be removed.
       if (this.#gaps.has(entry)) {
         store.giveUp(entry.class, entry.seq);
         continue;
@@ -92,13 +92,13 @@ export class Outbox implements Publisher {
     if (findLost(store, this.#gaps, log)) this.#commitSoon();
   }
 
-  /** Messages that wait or are in flight, and gap messages still to be made. */
+  /** Number of messages that wait or are in flight, and of gap messages still to be created. */
   get waiting(): number {
     const aside = this.#unread.length + this.#refused.length + this.#committing;
     return this.#queue.size + this.#inFlight + aside + this.#uncommitted.length + this.#gaps.unreported;
   }
 
-  /** How far each class was sent. */
+  /** Numbers sent so far, by class. */
   get sent(): HelloNumbers[] {
     return sentNumbers(this.#store, this.#first);
   }
@@ -108,7 +108,7 @@ export class Outbox implements Publisher {
     try {
       this.#append(kind, body, options);
     } catch (error) {
-      // No number was used, so no receiver misses it; a fault in one message must not stop the frames behind it.
+      // No number was used, so no receiver misses it; a fault in one message must not stop the frames that follow.
       this.#log.error('outbox.unencodable', { kind, error: (error as Error).message });
       return;
     }
@@ -122,19 +122,19 @@ export class Outbox implements Publisher {
     else await this.#commit();
   }
 
-  /** Messages that need not be on disk before the next step share a commit. */
+  /** Schedules a commit that is shared by messages which need not be on disk before the next step. */
   #commitSoon(): void {
     if (this.#store.volatile === true) this.#release();
     else this.#group ??= this.#clock.after(GROUP, () => this.#commitQuietly());
   }
 
-  /** Has what changed written down, also while no message is to be: state and records go with the same commit. */
+  /** Commits changes of state and records even if no message is queued: they are in the same commit. */
   checkpoint(): void {
     if (this.#closed || this.#store.volatile === true) return;
     this.#group ??= this.#clock.after(GROUP, () => this.#commitQuietly());
   }
 
-  /** The broker can be reached: waiting messages are sent, a prioritised Status before all others. */
+  /** The broker is connected: sends waiting messages, a prioritised Status first. */
   linkUp(): void {
     this.#gapsLater = false;
     this.#askAgain(this.#refused.length);
@@ -142,7 +142,7 @@ export class Outbox implements Publisher {
     else this.#drain();
   }
 
-  /** Sends and writes no more; no timer is left. */
+  /** Stops sending and writing; cancels all timers. */
   close(): void {
     this.#closed = true;
     this.repetition.stop();
@@ -152,14 +152,14 @@ export class Outbox implements Publisher {
     this.#retry = undefined;
   }
 
-  /** Resolves when nothing waits any more, or the link is down. */
+  /** Resolves when no message waits any more, or the link is down. */
   async settled(): Promise<void> {
     if (this.#uncommitted.length > 0) await this.#commit();
     if (this.waiting === 0 || !this.#link.connected) return;
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** Numbers the message; the number. */
+  /** Assigns a number to the message and returns it. */
   #append<K extends BodyKind>(kind: K, body: Body<K>, options: PutOptions): number {
     const priority = classOf(kind);
     const seq = this.#store.nextSeq(priority);
@@ -198,7 +198,7 @@ export class Outbox implements Publisher {
     try {
       await this.#store.commit();
     } catch (error) {
-      // A failing disk stops recording, not the car's service: messages in memory are sent while that is possible.
+      // A failing disk stops recording, not the car's service: messages in memory are sent while possible.
       this.#log.error('outbox.inMemory', { error: (error as Error).message });
       for (const { queued, durable } of covered) if (durable) this.#withdraw(queued);
       covered = covered.filter(({ durable }) => !durable);
@@ -210,7 +210,7 @@ export class Outbox implements Publisher {
     }
   }
 
-  /** It was to be on disk before anybody sees it. */
+  /** Gives up a durable message that the disk refused: it must not be sent before it is on disk. */
   #withdraw({ class: priority, seq }: Queued): void {
     const reference = this.#store.reference(priority, seq);
     if (reference === undefined) return;
@@ -219,7 +219,7 @@ export class Outbox implements Publisher {
   }
 
   #commitQuietly(): void {
-    // The failure was logged and the next attempt is set where it happened.
+    // #commit logs its own failures and sets the next attempt.
     this.#commit().catch(() => undefined);
   }
 
@@ -256,7 +256,7 @@ export class Outbox implements Publisher {
     if (this.waiting === 0 || !this.#link.connected) this.#tellIdle();
   }
 
-  /** Contents of the message; undefined if it cannot be sent now, or never. */
+  /** Returns the contents of the message, or undefined if it cannot be sent now, or never. */
   #load(queued: Taken): OutboxEntry | undefined {
     const { class: priority, seq } = queued;
     try {
@@ -274,7 +274,7 @@ export class Outbox implements Publisher {
     }
   }
 
-  /** Later reads from the disk again what could not be read, and sends again what the broker refused. */
+  /** Schedules another read of messages that could not be read, and another publication of refused messages. */
   #drainLater(): void {
     if (this.#closed) return;
     this.#retry ??= this.#clock.after(RETRY, () => {
@@ -294,7 +294,7 @@ export class Outbox implements Publisher {
   }
 
   #send(entry: OutboxEntry): Promise<void> {
-    // An older one that is sent again must not take the newer one's place at the broker.
+    // An older message that is sent again must not replace the newer retained message at the broker.
     const newest = this.#retained.get(entry.kind) === entry.seq;
     return this.#link.publish(addressed(entry, this.#options.vin, newest));
   }
@@ -314,22 +314,22 @@ export class Outbox implements Publisher {
       return;
     }
     this.#inFlight--;
-    // The broker may have it: after an eviction a gap message could report a number that is not lost.
+    // The broker may have the message: after an eviction a gap message could report a number that is not lost.
     if (!this.#link.connected) {
-      // linkUp is called when it is back.
+      // linkUp is called after reconnection.
       this.#queue.hold(queued);
       this.#tellIdle();
       return;
     }
-    // After a refusal without a close, send again later, and other messages meanwhile. At most half of
-    // the refused messages of that time were refused before, so that every message gets its turn.
+    // After a refusal without a close, send this message later and other messages meanwhile. At most half of the
+    // refused messages of that time were refused before, so that every message is tried.
     this.#refusals++;
     this.#refused.push({ class: queued.class, seq: queued.seq, held: true });
     this.#drainLater();
     this.#drain();
   }
 
-  /** An accepted message can never be sent. It is removed as soon as the report of its loss is on disk. */
+  /** Removes a message that can never be sent, as soon as the report of its loss is on disk. */
   #giveUp(queued: Queued, event: 'outbox.damaged' | 'outbox.unsendable', error?: Error): void {
     const { class: priority, seq } = queued;
     const reference = this.#store.reference(priority, seq);
@@ -345,7 +345,7 @@ export class Outbox implements Publisher {
       this.#drain();
     };
     const noted = this.#store.volatile === true ? Promise.resolve() : this.#commit();
-    // Refused or not, which was logged: a message that cannot be sent must not stay.
+    // Even if the write was refused, which was logged: a message that cannot be sent must not remain.
     noted.then(forget, forget);
   }
 
@@ -356,8 +356,8 @@ export class Outbox implements Publisher {
   }
 
   /**
-   * Makes room by dropping the least important messages. The loss is on disk in the commit of the message that needed
-   * the room.
+   * Drops the least important messages to free space. The loss is on disk in the commit of the message that needed the
+   * space.
    */
   #evict(): void {
     const dropped: Record<string, number> = {};
@@ -376,8 +376,8 @@ export class Outbox implements Publisher {
   }
 
   /**
-   * Puts a gap message for each kind of which messages will never come. While one waits, no other is put: however long
-   * the car is offline and however much is given up, gap messages take no room that others need.
+   * Queues a gap message for each kind that has lost messages. While a gap message waits, no other is queued: however
+   * long the car is offline and however many messages are given up, gap messages use no space that others need.
    */
   #reportGaps(): void {
     if (this.#closed || !this.#link.connected || this.#gapsLater || this.#gaps.underway > 0) return;
@@ -395,7 +395,7 @@ export class Outbox implements Publisher {
     this.#commitSoon();
   }
 
-  /** Otherwise a broker that refuses every message would get a report of each refusal, for ever. */
+  /** Delays the next gap message: otherwise a broker that refuses every message would cause endless reports. */
   #reportGapsLater(): void {
     this.#gapsLater = true;
     this.#drainLater();

@@ -4,19 +4,19 @@ export interface Queued {
   readonly seq: number;
 }
 
-/** A message that was taken, and whether it may not be evicted when it is put back. */
+/** A message taken from the queue; `held` if it must not be evicted when it is put back. */
 export interface Taken extends Queued {
   readonly held: boolean;
 }
 
-/** A message that is in no commit yet, and what becomes of it then. */
+/** A message that is in no commit yet, and its place in the queue after the commit. */
 export interface Uncommitted {
   readonly queued: Queued;
   readonly place: 'first' | 'held' | 'line';
   readonly durable: boolean;
 }
 
-/** Sequence numbers, ascending, with the index of the first that is not yet taken, so that taking costs nothing. */
+/** Sequence numbers, ascending, with the index of the first that is not taken yet, so that taking costs nothing. */
 interface Line {
   numbers: number[];
   from: number;
@@ -24,13 +24,13 @@ interface Line {
 
 /**
  * Messages to send, by priority: the lowest class number first, within a class by sequence number. Messages put in
- * front go before all others. Only their numbers are in memory, so that a long backlog takes little.
+ * front are sent before all others. Only their numbers are in memory, so that a long backlog needs little memory.
  */
 export class SendQueue {
   #size = 0;
   readonly #front: Queued[] = [];
   readonly #classes: Line[] = [];
-  /** By class: those that are not evicted. */
+  /** Messages that must not be evicted, by class. */
   readonly #held: Line[] = [];
 
   get size(): number {
@@ -47,13 +47,13 @@ export class SendQueue {
     this.#front.push({ class: priority, seq });
   }
 
-  /** Inserts a message that must not be evicted: it may have arrived already, or reports evictions. */
+  /** Inserts a message that must not be evicted: it may have arrived already, or it reports evictions. */
   hold({ class: priority, seq }: Queued): void {
     this.#size++;
     insert(lineOf(this.#held, priority), seq);
   }
 
-  /** Puts a message that was not sent back at its place. */
+  /** Puts an unsent message back in its place. */
   restore({ held, ...queued }: Taken): void {
     this.#size++;
     insert(lineOf(held ? this.#held : this.#classes, queued.class), queued.seq);
@@ -74,7 +74,7 @@ export class SendQueue {
     return undefined;
   }
 
-  /** Takes the message that matters least: of the last class the oldest. */
+  /** Removes and returns the least important message: the oldest of the last class. */
   evict(): Queued | undefined {
     for (let priority = this.#classes.length - 1; priority >= 0; priority--) {
       const seq = this.#advance(this.#classes[priority]!);
@@ -83,7 +83,7 @@ export class SendQueue {
     return undefined;
   }
 
-  /** Steps over the first number, and lets go of what was stepped over from time to time. */
+  /** Advances past the first number, and frees the taken numbers from time to time. */
   #advance(line: Line): number | undefined {
     const seq = line.numbers[line.from];
     if (seq === undefined) return undefined;
@@ -102,7 +102,7 @@ function head({ numbers, from }: Line): number {
 }
 
 function insert(line: Line, seq: number): void {
-  // Mostly it comes before all that wait: it was the first when it was taken.
+  // Usually it precedes all waiting numbers: it was the first when it was taken.
   if (line.from > 0 && !(line.numbers[line.from]! < seq)) {
     line.numbers[--line.from] = seq;
     return;

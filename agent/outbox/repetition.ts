@@ -1,11 +1,11 @@
-/** Sends messages again that were acknowledged: a receiver asks for what it does not have. */
+/** Sends acknowledged messages again: a receiver requests those that it lacks. */
 import { VigieError } from '../../protocol/errors.ts';
 import { Runs } from '../../protocol/runs.ts';
 import type { Clock, Link, Log, OutboxEntry, OutboxStore, OwedNumbers } from '../ports.ts';
 
-/** A piece of the disk is searched this often, ms: some 2.5 MB a second, which nothing else in the unit feels. */
+/** Interval between searches of a piece of the disk, ms: some 2.5 MB a second, which slows nothing else in the unit. */
 const STEP = 50;
-/** Runs of numbers in one request. A caller that needs more must ask again later. */
+/** Largest number of runs in the pending requests. A caller that needs more must repeat its request later. */
 const MOST_RUNS = 1024;
 
 interface RepetitionParts {
@@ -13,7 +13,7 @@ interface RepetitionParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly link: Pick<Link, 'connected'>;
-  /** Number of repeated messages that may be in flight in addition to those that were never acknowledged. */
+  /** Number of repeated messages that may be in flight in addition to messages that were never acknowledged. */
   readonly room: () => number;
   /** As {@link Link.publish}. */
   readonly publish: (entry: OutboxEntry) => Promise<void>;
@@ -24,12 +24,12 @@ interface RepetitionParts {
 }
 
 /**
- * Requests to send messages again, in memory only: a receiver that does not get one asks again. One search through all
- * files serves all requests up to its start; the next search serves later ones. Memory holds the results of one step.
+ * Requests to send messages again, in memory only: a receiver that lacks a message repeats its request. One search
+ * through all files serves all requests up to its start; the next serves later ones. Memory holds one step's results.
  */
 export class Repetition {
   readonly #parts: RepetitionParts;
-  /** By class: numbers of the present search, and of the next one. */
+  /** Numbers of the present search, and of the next one, by class. */
   #wanted = new Map<number, Runs>();
   #next = new Map<number, Runs>();
   #search: Iterator<readonly OutboxEntry[]> | undefined;
@@ -43,7 +43,7 @@ export class Repetition {
     this.#parts = parts;
   }
 
-  /** @throws VigieError `command.tooFast` for too many numbers at a time: none of them is searched for then */
+  /** Requests messages again. @throws VigieError `command.tooFast` for too many numbers at a time: accepts none then */
   ask({ class: priority, numbers }: OwedNumbers): void {
     if (countIn(this.#next) + countIn(this.#wanted) + numbers.length > MOST_RUNS) {
       throw new VigieError('command.tooFast', `more than ${MOST_RUNS} runs of numbers are asked for; ask again later`);
@@ -56,7 +56,7 @@ export class Repetition {
     this.#look();
   }
 
-  /** Sends of what was found as much as there is room for, and has more searched. */
+  /** Sends as many of the found messages as there is room for, and continues the search. */
   send(): void {
     const { link, room } = this.#parts;
     while (!this.#stopped && link.connected && this.underway < room()) {
@@ -67,14 +67,14 @@ export class Repetition {
     this.#look();
   }
 
-  /** Searches no more; no timer is left. */
+  /** Stops searching and cancels the timer. */
   stop(): void {
     this.#stopped = true;
     this.#cancel?.();
     this.#cancel = undefined;
   }
 
-  /** If the broker refuses a message, its receiver asks again; the link sends lost messages when it is back. */
+  /** If the broker refuses a message, its receiver repeats the request; the link resends lost messages by itself. */
   #publish(entry: OutboxEntry): void {
     const { link, log, publish, sent } = this.#parts;
     this.underway++;
@@ -90,7 +90,7 @@ export class Repetition {
       });
   }
 
-  /** Has the next piece searched when nothing waits that was found. */
+  /** Schedules the search of the next piece if no found message waits. */
   #look(): void {
     if (this.#stopped || this.#found.length > 0 || (this.#search === undefined && countIn(this.#next) === 0)) return;
     this.#cancel ??= this.#parts.clock.after(STEP, () => {
@@ -104,7 +104,7 @@ export class Repetition {
     if (this.#search === undefined) {
       this.#wanted = this.#next;
       this.#next = new Map();
-      // Waiting messages are sent anyway: one can be acknowledged before the search ends, and is not gone then.
+      // Waiting messages are sent anyway. One of them can be acknowledged before the search ends, but is not gone then.
       for (const { class: priority, seq } of store.entries()) this.#wanted.get(priority)?.remove(seq);
       this.#search = store.find?.((priority, seq) => this.#wants(priority, seq)) ?? [].values();
     }
@@ -113,7 +113,7 @@ export class Repetition {
       if (step.done === true) this.#end();
       else for (const entry of step.value) this.#take(entry);
     } catch (error) {
-      // Some may be in files that cannot be read now: report none of them as gone; the receiver asks again.
+      // Some may be in files that cannot be read now: report none of them as gone; the receiver repeats its request.
       log.error('outbox.repeatUnreadable', { error: (error as Error).message });
       this.#search = undefined;
       this.#wanted.clear();
@@ -122,7 +122,7 @@ export class Repetition {
     this.#look();
   }
 
-  /** Reports the numbers that no file has as gone. */
+  /** Reports the numbers that are in no file as gone. */
   #end(): void {
     const { gone } = this.#parts;
     this.#search = undefined;
@@ -130,7 +130,7 @@ export class Repetition {
     this.#wanted.clear();
   }
 
-  /** A message that was moved on the disk is there twice. */
+  /** Queues a found message. A message that was moved on the disk is found twice, but queued once. */
   #take(entry: OutboxEntry): void {
     const { class: priority, seq } = entry;
     if (!this.#wants(priority, seq)) return;

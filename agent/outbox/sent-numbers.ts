@@ -1,9 +1,9 @@
-/** How far each class was sent: a receiver that lacks a lower number asks for it, though no later message shows the hole. */
+/** Last number sent in each class: a receiver can request lower numbers that it lacks, even without a later message. */
 import { classes } from '../../protocol/classes.ts';
 import type { HelloNumbers } from '../../protocol/schema/hello.ts';
 import type { OutboxStore } from '../ports.ts';
 
-/** @param first by class: the first number of this start, of the classes of which it has given one out */
+/** @param first by class: the first number of this run, for classes in which this run has assigned one */
 export function sentNumbers(
   store: Pick<OutboxStore, 'nextSeq' | 'firstWaiting'>,
   first: ReadonlyMap<number, number>,

@@ -1,27 +1,27 @@
 import { type Clock, ERROR, type FrameBatch, SENT } from '../ports.ts';
 
 /**
- * The time of the latest frame on each bus of the car: while one bus talks, another may sleep. Only this class examines
- * each frame for that purpose. Two kinds of frame do not show that the car is awake:
+ * The time of the latest frame on each bus of the car: one bus may sleep while another is active. Only this class
+ * checks each frame for that purpose. Two kinds of frame do not show that the car is awake:
  *
  * - error frames of the controller: it reports a frame that no node acknowledges each time it sends the frame again;
- * - frames that this unit sent: they would keep it awake, and it would take its own wake-up frame for the car's answer.
+ * - frames that this unit sent: they would keep it awake, and its own wake-up frame would count as the car's answer.
  *
  * In a log, the mark "sent" means that the recording device sent the frame. For the car that device is a node like any
- * other, and tools that simulate a car mark every frame so. Every frame of a log therefore shows that the car is awake:
- * `sends` is false for a replay, and a log that is played as if its buses were there gives frames without that mark.
+ * other, and tools that simulate a car mark every frame as sent. Every frame of a log therefore shows that the car is
+ * awake: `sends` is false for a replay, and a log that is replayed onto buses has frames without that mark.
  */
 export class BusActivity {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #silence: number;
-  /** Flags of frames that say nothing of the car. */
+  /** Flags of frames that do not show that the car is awake. */
   readonly #ignored: number;
-  /** Monotonic ms, by bus. */
+  /** Time of the latest frame by bus, monotonic ms. */
   readonly #heard = new Map<string, number>();
 
   /**
-   * @param silence a bus that says nothing for longer sleeps, ms
-   * @param sends whether frames flagged SENT are those of this unit
+   * @param silence time without a frame after which a bus counts as asleep, ms
+   * @param sends true if this unit sent the frames flagged SENT
    */
   constructor(clock: Pick<Clock, 'monotonic'>, silence: number, sends = true) {
     this.#clock = clock;
@@ -30,8 +30,8 @@ export class BusActivity {
   }
 
   /**
-   * Frames came; `buses` are the names that their `bus` indexes.
-   * @returns whether any of them says that the car is awake
+   * Processes received frames; `buses` are the names that their `bus` indexes.
+   * @returns true if any of them shows that the car is awake
    */
   received({ count, id, flags, bus }: FrameBatch, buses: readonly string[]): boolean {
     const now = this.#clock.monotonic();
@@ -47,7 +47,7 @@ export class BusActivity {
     return last >= 0;
   }
 
-  /** True for a bus that was silent for longer than `silence`, and for one that was always silent. */
+  /** Returns true for a bus without a frame for longer than `silence`, or without any frame so far. */
   asleep(bus: string): boolean {
     return this.#clock.monotonic() - (this.#heard.get(bus) ?? Number.NEGATIVE_INFINITY) > this.#silence;
   }

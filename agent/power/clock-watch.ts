@@ -1,25 +1,25 @@
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import type { Clock, Log } from '../ports.ts';
 
-/** Wall and monotonic time that differ from before by more are a step of the wall clock, ms. */
+/** Smallest change of the difference between wall and monotonic time that counts as a step of the wall clock, ms. */
 const STEP = 1_000;
 
 interface ClockWatchParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly quality: () => ClockQuality;
-  /** Whether what happens now is stamped with the true time. */
+  /** Called with true if present timestamps are correct. */
   readonly trusted: (known: boolean) => void;
-  /** The time became known: everything since the start was stamped with moments `by` ms too early. */
+  /** Called when the time becomes known: all timestamps since the start are `by` ms too early. */
   readonly found: (by: number) => void;
-  /** The wall clock was set `by` ms later, or earlier, for another reason. */
+  /** Called when the wall clock was set `by` ms later (earlier if negative) for another reason. */
   readonly stepped: (by: number) => void;
 }
 
-/** Notices that the wall clock was stepped, and that the time became known by it. */
+/** Detects steps of the wall clock, and whether the time became known through a step. */
 export class ClockWatch {
   readonly #parts: ClockWatchParts;
-  /** Wall less monotonic time when it was looked at last. */
+  /** Wall minus monotonic time at the last check, ms. */
   #offset = 0;
   #quality: ClockQuality = 'none';
 
@@ -34,7 +34,7 @@ export class ClockWatch {
     trusted(this.#quality !== 'none');
   }
 
-  /** Called before anything is stamped. */
+  /** Checks the clock. Call before any timestamp is used. */
   look(): void {
     const { clock, log, quality, trusted, found, stepped } = this.#parts;
     const offset = clock.now() - clock.monotonic();
@@ -43,7 +43,7 @@ export class ClockWatch {
     this.#offset = offset;
     this.#quality = quality();
     if (before !== this.#quality) trusted(this.#quality !== 'none');
-    // Less is how a clock is kept, not how it is found.
+    // A smaller step is an adjustment of the clock, not the discovery of the time.
     if (Math.abs(by) < STEP) return;
     log.warn('clock.stepped', { by, clock: this.#quality });
     if (before === 'none' && this.#quality !== 'none') found(by);

@@ -7,15 +7,15 @@ import type { Power } from '../remotes/power.ts';
 import type { BusActivity } from './bus-activity.ts';
 
 /**
- * `active`: the car is used. `standby`: it is not, but its buses talk, something is under way, or somebody spoke to the
- * unit within the last minutes. `asleep`: nothing of that; the unit does nothing of its own accord but keep the link
- * alive, and puts no frame on a bus.
+ * `active`: the car is in use. `standby`: it is not in use, but its buses are active, an operation is in progress, or
+ * the unit received a message within the last minutes. `asleep`: none of these; the unit does nothing unprompted except
+ * to keep the link alive, and sends no frame on a bus.
  */
 export type PowerState = 'active' | 'standby' | 'asleep';
 
 const KEY = 'power';
 
-/** Persisted state: whether the unit sleeps, and until when (UTC ms) it stays awake if nothing else happens. */
+/** Persisted state: the sleep state, and the time (UTC ms) until which the unit stays awake if nothing else happens. */
 interface State {
   readonly asleep: boolean;
   readonly until: number;
@@ -29,19 +29,19 @@ interface PowerParts {
   readonly status: StatusReader;
   readonly actuator: Actuator;
   readonly log: Log;
-  /** Something is open that ends by itself and would not be ended in a unit that sleeps. */
+  /** Returns true if an operation is open that ends automatically but would not end in a sleeping unit. */
   readonly busy: () => boolean;
   /** Notified after a change of the state. */
   readonly changed: (state: PowerState, before: PowerState) => void;
   readonly rules: PowerSettings;
-  /** Bytes to and from the broker since the start; without it they are not reported. */
+  /** Bytes to and from the broker since the start. If omitted, they are not reported. */
   readonly traffic?: () => number;
 }
 
 /** Cost of being awake since the start. */
 interface PowerCost {
   readonly state: PowerState;
-  /** Times the unit was woken by the car, by messages, and by programs that came to their time. */
+  /** Number of wake-ups of the unit by the car, by messages, and by programs that were due. */
   readonly wakeUps: number;
   readonly wokenByMessages: number;
   readonly wokenByPrograms: number;
@@ -60,25 +60,25 @@ const moving = slot('kinetic.moving');
 const charge = slot('battery.voltage');
 const using: ReadonlySet<unknown> = new Set(['StartUp', 'Start', 'Starting', 'Running', 'Stopping']);
 
-/** Whether car and unit are awake, and what moves them between {@link PowerState}s. All times are monotonic ms. */
+/** States of car and unit, and the transitions between {@link PowerState}s. All times are monotonic ms. */
 export class PowerStates implements Power {
   readonly #parts: PowerParts;
   readonly #rules: PowerSettings;
-  /** Time of the last frame on any bus. Undefined before the first. */
+  /** Time of the last frame on any bus. Negative infinity before the first. */
   #heard = Number.NEGATIVE_INFINITY;
-  /** When something last happened that keeps the unit awake for a while. */
+  /** Time of the last event that keeps the unit awake for a while. */
   #stirred: number;
   #state: PowerState = 'standby';
-  /** When it woke or fell asleep last. */
+  /** Time of the last change between awake and asleep. */
   #since: number;
-  /** ms of earlier times. */
+  /** Total of earlier periods, ms. */
   #awakeFor = 0;
   #asleepFor = 0;
-  /** Bytes of earlier sleeps, and what the broker had cost when this one began. */
+  /** Bytes of earlier sleep periods, and the broker traffic at the start of the present period. */
   #sleepBytes = 0;
   #bytesBefore = 0;
   readonly #woken = { car: 0, message: 0, program: 0 };
-  /** Looked at with every frame. */
+  /** Checked with every frame. */
   readonly #waiting = new Set<{ readonly actions: readonly string[]; readonly woken: () => void }>();
 
   constructor(parts: PowerParts) {
@@ -107,7 +107,7 @@ export class PowerStates implements Power {
     };
   }
 
-  /** State for {@link Memory}: a unit that restarts while the car sleeps continues to sleep. */
+  /** Returns the state for {@link Memory}: a unit that restarts while the car sleeps continues to sleep. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     const { clock } = this.#parts;
     const asleep = this.asleep();
@@ -120,20 +120,20 @@ export class PowerStates implements Power {
     const { clock } = this.#parts;
     const { asleep, until } = (memory.recall(KEY) ?? {}) as Partial<State>;
     if (typeof until !== 'number') return;
-    // However the clock was set meanwhile.
+    // The clock may have been set meanwhile, so limit the remaining time.
     const left = Math.min(Math.max(until - clock.now(), 0), this.#rules.standbyFor);
     this.#stirred = clock.monotonic() + left - this.#rules.standbyFor;
     if (asleep === true) this.#state = 'asleep';
   }
 
-  /** A bus talks: see {@link BusActivity.received}. */
+  /** A bus is active: see {@link BusActivity.received}. */
   heard(): void {
     this.#heard = this.#parts.clock.monotonic();
     for (const { actions, woken } of this.#waiting) if (this.awake(actions)) woken();
     if (this.#state === 'asleep') this.#stir('car');
   }
 
-  /** A trusted message arrived, or a program is due: the unit stays awake to answer, and for what may follow. */
+  /** A trusted message arrived, or a program is due: keeps the unit awake to answer and for further messages. */
   stayAwake(by: 'message' | 'program' = 'message'): void {
     this.#stir(by);
   }
@@ -142,7 +142,7 @@ export class PowerStates implements Power {
     return this.#state === 'asleep';
   }
 
-  /** Looks whether the state is still right; at each tick. */
+  /** Updates the state. Call at each tick. */
   look(): void {
     const { clock, status, busy } = this.#parts;
     const now = clock.monotonic();
@@ -153,15 +153,15 @@ export class PowerStates implements Power {
     else this.#become('asleep');
   }
 
-  /** The buses talk, and so does each bus that one of `actions` needs: a frame sent now wakes no control unit. */
+  /** Returns true if the buses are active, and each bus that `actions` need: a frame sent now wakes no control unit. */
   awake(actions: readonly string[] = []): boolean {
     const talks = this.#parts.clock.monotonic() - this.#heard <= this.#rules.busSilentAfter;
     return talks && !actions.some((action) => this.#parts.actuator.asleep?.(action) === true);
   }
 
   /**
-   * Asks the car to wake up, by the frame that its profile has for that, and waits until it is heard, on each bus that
-   * one of `actions` needs.
+   * Sends the profile's wake-up frame and waits until the car is active on each bus that one of `actions` needs.
+   * Returns true if the car is awake, false if it did not wake up in time.
    */
   async wake(actions: readonly string[] = []): Promise<boolean> {
     if (this.awake(actions)) return true;
@@ -174,7 +174,7 @@ export class PowerStates implements Power {
     this.#waiting.add(waiting);
     const cancel = clock.after(this.#rules.wakeTimeout, () => over(false));
     if (actuator.actions.has(WAKE)) {
-      // A car with a bus that accepts no frame may still wake up on its own. If not, the command reports that.
+      // A car with a bus that accepts no frame may still wake up by another cause. If not, the command reports that.
       const asked = actuator.actuate(WAKE);
       asked.catch((error: Error) => log.warn('power.wakeUnsent', { error: error.message }));
     }
@@ -195,7 +195,7 @@ export class PowerStates implements Power {
     this.#become('standby');
   }
 
-  /** A battery that is low is spared, by the last that is known of it. */
+  /** Returns the standby time. Shorter if the last known state of the battery is low. */
   #standbyFor(): number {
     const { standbyFor, lowBatteryStandbyFor, battery } = this.#rules;
     const left = this.#parts.status.value(charge);

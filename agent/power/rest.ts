@@ -1,11 +1,11 @@
-/** Whether the unit sleeps, for whatever would otherwise do something of its own accord. */
+/** Sleep state of the unit, for parts that otherwise act on their own schedule. */
 export interface Rest {
   readonly asleep: boolean;
   /** Calls `listener` after each change, until the returned function is called. */
   subscribe(listener: (asleep: boolean) => void): () => void;
 }
 
-/** The one place where a unit's sleep is known. The core sets it; adapters are given it as a {@link Rest}. */
+/** The only holder of the unit's sleep state. The core sets it; adapters receive it as a {@link Rest}. */
 export class UnitRest implements Rest {
   #asleep = false;
   readonly #listeners = new Set<(asleep: boolean) => void>();
@@ -15,7 +15,7 @@ export class UnitRest implements Rest {
   }
 
   subscribe(listener: (asleep: boolean) => void): () => void {
-    // Its own object, so that the same function may listen twice.
+    // A separate function, so that the same listener can subscribe twice.
     const own = (asleep: boolean): void => listener(asleep);
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);

@@ -1,6 +1,6 @@
 /**
- * Occurrences at wall-clock times, in the calendar of a time zone. It has no timer: the owner asks it at each tick. It
- * returns each occurrence once, however often the clock steps and the agent restarts, and also after its time.
+ * Occurrences at wall-clock times, in the calendar of a time zone. It has no timer: the owner polls it at each tick. It
+ * returns each occurrence once, even late, however often the clock steps and the agent restarts.
  */
 
 import { DAY, weekdayOf } from '../../protocol/calendar.ts';
@@ -8,7 +8,7 @@ import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { zoneOf } from '../monitors/calendar.ts';
 
-/** When something is due. */
+/** Due time of an item. */
 export type When =
   | { readonly kind: 'once' /** UTC ms. */; readonly at: number }
   | {
@@ -17,9 +17,9 @@ export type When =
       readonly seconds: number;
       /** By day of the week, Monday first. */
       readonly weekdays: readonly boolean[];
-      /** Time zone of the IANA data base. */
+      /** Time zone of the IANA database. */
       readonly zone: string;
-      /** False: only the first occurrence. */
+      /** If false, only the first occurrence counts. */
       readonly repeats: boolean;
     };
 
@@ -28,9 +28,9 @@ export interface Occurrence {
   readonly key: string;
   /** Its due time, UTC ms. */
   readonly due: number;
-  /** Earlier occurrences of the same key that passed between two questions of the owner. */
+  /** Number of earlier occurrences of the same key that passed between two calls of the owner. */
   readonly skipped: number;
-  /** There will be no other. */
+  /** True if no other occurrence follows. */
   readonly last: boolean;
 }
 
@@ -42,16 +42,16 @@ interface Item {
   last: number | undefined;
 }
 
-/** A clock that was further ahead than this when something came out was wrong then. */
+/** Limit by which a clock may have been ahead when an occurrence was returned; beyond, that clock was wrong. */
 const WRONG = 2 * DAY;
-/** Longest time between two occurrences, and a day for the zone's clocks. */
+/** Longest time between two occurrences, plus a day for clock changes of the zone. */
 const WEEK = 8 * DAY;
 
 export class Schedule {
   readonly #items = new Map<string, Item>();
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  /** Plans `key`, in place of what it was planned for. What is due at `now` or before counts as missed only if `once`. */
+  /** Schedules `key`, replacing its previous schedule. Occurrences up to `now` count as missed only for `once`. */
   set(key: string, when: When, now: number): void {
     const next = when.kind === 'once' ? when.at : nextOf(when, now);
     this.#items.set(key, { key, when, next, last: undefined });
@@ -65,14 +65,14 @@ export class Schedule {
     return this.#items.has(key);
   }
 
-  /** When there is something to ask for, UTC ms; undefined: never. */
+  /** Time of the next occurrence, UTC ms. Undefined if there is none. */
   get next(): number | undefined {
     let next: number | undefined;
     for (const item of this.#items.values()) if (next === undefined || item.next < next) next = item.next;
     return next;
   }
 
-  /** Due occurrences, soonest first. If several of one key were missed, only the newest is returned. */
+  /** Returns due occurrences, soonest first. If several of one key were missed, returns only the newest. */
   take(now: number): Occurrence[] {
     if (now < this.#lookedAt) this.#stepBack(now);
     this.#lookedAt = now;
@@ -101,7 +101,7 @@ export class Schedule {
     return { key, due, skipped, last: false };
   }
 
-  /** The clock was set back: what has come out does not come out again, what lies nearer now is seen. */
+  /** The clock was set back: returned occurrences do not repeat, and occurrences that are now nearer are scheduled. */
   #stepBack(now: number): void {
     for (const item of this.#items.values()) {
       if (item.when.kind === 'once' || item.next <= now) continue;
@@ -110,7 +110,7 @@ export class Schedule {
     }
   }
 
-  /** Data of CBOR's and JSON's types. */
+  /** Returns data of types that CBOR and JSON have. */
   state(): unknown {
     return {
       items: [...this.#items.values()].map(({ key, when, next, last }) => ({
@@ -132,12 +132,12 @@ export class Schedule {
   }
 }
 
-/** First time after `after` at which it is due. The weekdays contain at least one day. */
+/** Returns the first due time after `after`. The weekdays contain at least one day. */
 export function nextOf(when: When, after: number): number {
   if (when.kind === 'once') return when.at;
   const zone = zoneOf(when.zone);
   const today = zone.day(after);
-  // The day before can reach past midnight where clocks skip an hour around it.
+  // The previous day can extend past midnight if clocks skip an hour around it.
   for (let day = today - 1; day <= today + WEEK / DAY; day++) {
     if (when.weekdays[weekdayOf(day)] !== true) continue;
     const moment = zone.moment(day * DAY + when.seconds * 1000);
@@ -146,7 +146,7 @@ export function nextOf(when: When, after: number): number {
   throw new VigieError('input.malformed', 'a program without a day of the week is never due');
 }
 
-/** Seconds since midnight on the clocks of a zone at a time. */
+/** Returns the seconds since midnight on the clocks of a zone at a time. */
 export function localSeconds(zone: string, at: number): number {
   return Math.floor((at + zoneOf(zone).offset(at) - zoneOf(zone).day(at) * DAY) / 1000);
 }
@@ -166,7 +166,7 @@ function isWhen(when: Partial<When> | undefined): when is When {
   try {
     return typeof when.zone === 'string' && Number.isFinite(zoneOf(when.zone).offset(0));
   } catch {
-    // The zone was dropped from the data base of this engine.
+    // The IANA database of this engine no longer has the zone.
     return false;
   }
 }

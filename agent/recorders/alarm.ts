@@ -16,8 +16,8 @@ type Activation = NonNullable<AlarmRecord['status']>['activation'];
 type Trigger = NonNullable<AlarmRecord['trigger']>;
 
 /**
- * Records that the burglar alarm was armed, disarmed or triggered. Its end (`NoBreakIn`) is in Status and makes no
- * record. The first reading of the alarm is not a change, so it makes no record either.
+ * Records that the burglar alarm was armed, disarmed or triggered. Its end (`NoBreakIn`) is in Status and causes no
+ * record. The first reading of the alarm is not a change, so it causes no record either.
  */
 export class AlarmRecorder implements Recorder {
   readonly name = 'alarm';
@@ -43,7 +43,7 @@ export class AlarmRecorder implements Recorder {
 
   #trigger(value: Trigger['type'], previous: SlotValue | undefined, at: number): void {
     const position = presentPosition(this.#status);
-    // A trigger of the interface needs a time; the frame of the alarm has only its kind.
+    // A trigger of the interface needs a time; the frame of the alarm contains only its kind.
     this.#writer.set(startAt, Math.round(at), at);
     if (position === undefined) this.#writer.remove(place, at);
     else this.#writer.set(place, position, at);

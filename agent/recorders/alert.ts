@@ -16,8 +16,8 @@ const SECTION = 'alerts.';
 const privacy = slotByPath.get('privacy.state') as Slot;
 
 /**
- * One type of alert. A lit lamp starts an alert after the rule's `on`, a dark lamp ends it after `off`, each dated from
- * the change of the lamp:
+ * One type of alert. A lit lamp starts an alert after the rule's `on`, a dark lamp ends it after `off`. Both have the
+ * time of the lamp's change:
  *
  *     idle → rising → active → falling → idle       rising → idle, falling → active when the lamp changes back
  */
@@ -25,7 +25,7 @@ interface Track {
   readonly type: AlertType;
   readonly rule: AlertRule;
   phase: 'idle' | 'rising' | 'active' | 'falling';
-  /** When and where the lamp changed, in the phases rising and falling. */
+  /** Time and position of the lamp's change, in the phases rising and falling. */
   since: number;
   place: Position | undefined;
   record: Alert | undefined;
@@ -35,11 +35,11 @@ interface AlertParts {
   readonly status: StatusReader;
   readonly records: Records;
   readonly trips: TripReader;
-  /** By type; `default` for the rest. */
+  /** Rules by type; `default` for all others. */
   readonly rules: Readonly<Record<string, AlertRule>> | undefined;
 }
 
-/** Makes one alert of a lamp that stands for long enough, from its begin to its end. */
+/** Records one alert for a lamp that is lit for long enough, from its start to its end. */
 export class AlertRecorder implements Recorder {
   readonly name = 'alert';
   readonly #parts: AlertParts;
@@ -52,7 +52,7 @@ export class AlertRecorder implements Recorder {
   channel(channel: Channel, value: SlotValue, at: number): void {
     if (!channel.path.startsWith(SECTION)) return;
     const track = this.#track(channel);
-    // The lamp may have stood for long enough before it changes now, without a tick between.
+    // The lamp may have been unchanged for long enough before this change, without a tick in between.
     this.#advance(track, at);
     if (value === true) {
       if (track.phase === 'idle') this.#enter(track, 'rising', at);

@@ -11,10 +11,10 @@ const days = channelByPath.get('maintenance.days') as Channel;
 const mileage = channelByPath.get('maintenance.mileage') as Channel;
 const privacy = slotByPath.get('privacy.state') as Slot;
 
-/** The distance left is recorded again when it has changed by this, km: once in some days of driving. */
+/** Change of the remaining distance after which it is recorded again, km: once in some days of driving. */
 const STEP = 50;
 /**
- * If the remaining time or distance grows by this much, the car was serviced, and the next service is another record.
+ * Increase of the remaining time or distance which means that the car was serviced: the next service is another record.
  */
 const SERVICED = { days: 14, km: 500 };
 
@@ -22,7 +22,7 @@ interface State {
   readonly record: Maintenance | undefined;
 }
 
-/** Records when the car is next due for service: one record from one service to the next. */
+/** Records when the next service is due: one record from one service to the next. */
 export class MaintenanceRecorder implements Recorder {
   readonly name = 'maintenance';
   readonly #status: StatusReader;
@@ -69,7 +69,7 @@ export class MaintenanceRecorder implements Recorder {
 
   restore(state: unknown): void {
     this.#record = (state as Partial<State>).record;
-    // Until the car speaks of both again, what was known of the other still holds.
+    // Until the car reports both values again, the last known ones remain valid.
     this.#days = this.#record?.daysBeforeMaintenance;
     this.#mileage = this.#record?.mileageBeforeMaintenance;
   }

@@ -7,31 +7,31 @@ import type { Records } from '../records.ts';
 /** Bound on the parts of a recorder's state. */
 export const PARTS = 64;
 
-/** How long a publication may wait now that waits `age` ms while no client watches the car. */
+/** Returns how long a publication that waits `age` ms may wait while no client watches the car, ms. */
 export type Patience = (age: number) => number;
 
-/** For a car that no client can watch. */
+/** For a car that no client can watch: leaves the wait unchanged. */
 export const unchanged: Patience = (age) => age;
 
 /**
- * Turns changes of Status and channels into records. Its only times are those of readings and ticks, UTC ms; it has no
- * timers, so that a replay does the same as the drive.
+ * Converts changes of Status and channels into records. Uses only the times of readings and ticks, UTC ms, and no
+ * timers, so that a replay gets the same result as the drive.
  */
 export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
   /** Key of its state. */
   readonly name: string;
-  /** Called about once a second of the car's time, also while nothing changes. */
+  /** Called about once a second of the car's time, even if nothing changes. */
   tick(now: number): void;
   /**
-   * The agent stops or falls asleep: hands over data that would be lost or late. Open records stay open until the next
+   * The agent stops or falls asleep: publishes data that would be lost or late. Open records stay open until the next
    * start.
    */
   flush(now: number): void;
-  /** State to restore after a power cut, of types that CBOR has. Called at every commit. */
+  /** Returns the state to restore after a power cut, of CBOR types. Called at every commit. */
   state?(): unknown;
   /**
-   * State in several parts, each written only when it differs from before: what grows is not written whole each time.
-   * The keys are `0` to {@link PARTS} - 1; undefined forgets a part.
+   * Returns state in several parts. Only changed parts are written, so that growing state is not rewritten as a whole.
+   * The keys are `0` to {@link PARTS} - 1; undefined deletes a part.
    */
   parts?(): Iterable<readonly [key: number, value: unknown]>;
   /** Restores the parts of an earlier run, in order. Called after {@link restore}. */
@@ -41,8 +41,8 @@ export interface Recorder extends StatusObserver, Partial<ChannelObserver> {
    */
   restore?(state: unknown): void;
   /**
-   * The clock became known: times were `by` ms behind. Those after `latest`, where the wrong clock stood, are of an
-   * earlier run that knew the time.
+   * The clock became known: times were `by` ms behind. Times after `latest`, the last time of the wrong clock, are from
+   * an earlier run that knew the time.
    */
   correct?(by: number, latest: number): void;
 }
@@ -52,14 +52,14 @@ export interface RecorderParts {
   readonly status: ObservedStatus;
   readonly publisher: Publisher;
   readonly records: Records;
-  /** Level of privacy, now or for what was read at `at`: 0 nothing is hidden, 1 positions, 2 all. */
+  /** Returns the level of privacy, now or for readings made at `at`: 0 hides nothing, 1 positions, 2 everything. */
   readonly privacy: (at?: number) => number;
-  /** The returned function returns the highest level since its last call. */
+  /** Returns a function that returns the highest level since its previous call. */
   readonly highestPrivacy: () => () => number;
   readonly patience: Patience;
 }
 
-/** Makes a recorder that somebody adds to those of the agent. */
+/** Creates a recorder in addition to those of the agent. */
 export type MakeRecorder = (parts: RecorderParts) => Recorder;
 
 /** Reports the open trip. */
@@ -70,6 +70,6 @@ export interface TripReader {
 
 /** Reports the distance of the open trip. */
 export interface OpenTripReader {
-  /** The open trip at `now`, UTC ms, with its duration and distance so far. */
+  /** Returns the open trip at `now`, UTC ms, with its duration and distance so far. */
   present(now: number): Trip | undefined;
 }

@@ -3,36 +3,36 @@ import type { Status } from '../model/status.ts';
 import type { Publisher } from '../ports.ts';
 import { type Patience, type Recorder, unchanged } from './recorder.ts';
 
-/** A change waits this long for further ones, ms: events go out at once, drifting quantities are gathered. */
+/** Delay of a change to wait for further ones, ms: events are sent at once, drifting quantities are collected. */
 const GATHER = { event: 1_000, quantity: 10_000 };
-/** Maximum age of the retained whole Status while something changes, ms. */
+/** Maximum age of the retained complete Status while values change, ms. */
 const WHOLE = 60_000;
-/** After this time without a change, publish the whole Status, so that a new subscriber gets all of it. ms */
+/** Time without a change after which the complete Status is published, so that a new subscriber gets all of it, ms. */
 const QUIET = 10_000;
 
 /**
- * Publishes Status: whole and retained when a subscriber may have missed something, otherwise every object that
- * changed since the last whole one. So a subscriber that starts at any time has the exact Status as soon as it has the
- * retained message and the next one, whichever it missed between. While the link is down nothing is queued: the newest
- * whole Status goes first when it is back.
+ * Publishes Status: complete and retained if a subscriber may have missed something, otherwise every object that
+ * changed since the last complete one. So a subscriber that starts at any time has the exact Status when it has the
+ * retained message and the next one, whichever messages it missed in between. While the link is down nothing is queued:
+ * after reconnection the newest complete Status is sent first.
  */
 export class StatusRecorder implements Recorder {
   readonly name = 'status';
   readonly #status: Status;
   readonly #publisher: Publisher;
   readonly #patience: Patience;
-  /** When the changes since the last message are to be published; infinite: there are none. */
+  /** Time at which the changes since the last message must be published; infinite if there are none. */
   #due = Number.POSITIVE_INFINITY;
-  /** The time of the first change that waits to be published. */
+  /** Time of the first change that waits for publication. */
   #waitsSince = Number.POSITIVE_INFINITY;
-  /** By index, 1 for objects that changed since the last whole Status. */
+  /** By index: 1 for objects that changed since the last complete Status. */
   readonly #changed = new Uint8Array(statusObjects.length);
   #changedAt = 0;
   #live = false;
-  /** The next message must be whole. */
+  /** True if the next message must be complete. */
   #whole = true;
   #wholeAt = Number.NEGATIVE_INFINITY;
-  /** Something changed since the last whole Status, be it only that a value is stale. */
+  /** True if something changed since the last complete Status, even if only a value became stale. */
   #outdated = false;
 
   constructor(status: Status, publisher: Publisher, patience: Patience = unchanged) {
@@ -41,11 +41,11 @@ export class StatusRecorder implements Recorder {
     this.#publisher = publisher;
   }
 
-  /** The link is up: subscribers may have missed changes, so the next publication is whole, and now. */
+  /** The link is up: subscribers may have missed changes, so the next publication is complete and immediate. */
   linkUp(now: number): void {
     this.#live = true;
     this.#whole = true;
-    // A car that was just started for the first time has no Status yet.
+    // The car has no Status yet at its very first start.
     if (Object.keys(this.#status.contents()).length > 0) this.#publishWhole(now);
   }
 
@@ -58,7 +58,7 @@ export class StatusRecorder implements Recorder {
     this.#note(at, slot.kind === 'quantity' ? GATHER.quantity : GATHER.event);
   }
 
-  /** A removal cannot be sent as a change: the next tick sends the whole Status. */
+  /** A removal cannot be sent as a change: the next tick sends the complete Status. */
   removed(_slot: Slot, _previous: SlotValue, at: number): void {
     this.#note(at, 0);
     this.#whole = true;
@@ -76,7 +76,7 @@ export class StatusRecorder implements Recorder {
 
   tick(now: number): void {
     if (!this.#live || !this.#outdated) return;
-    // A clock that stepped back would hold everything until the old time is reached again.
+    // After the clock stepped back, everything would wait until the old time is reached again.
     const steppedBack = now < this.#wholeAt || now < this.#changedAt - GATHER.quantity;
     const quiet = this.#due === Number.POSITIVE_INFINITY && now - this.#changedAt >= QUIET;
     if (this.#whole || quiet || steppedBack || now - this.#wholeAt >= WHOLE) this.#publishWhole(now);

@@ -16,9 +16,9 @@ import type { Records } from '../records.ts';
 import { PARTS, type Patience, type Recorder, unchanged } from './recorder.ts';
 
 const FALLBACK: TelemetryRule = { interval: 1_000, deadBand: 0, heartbeat: 60_000 };
-/** Readings can arrive a little out of order; a larger step back in time is a step of the clock. ms */
+/** Readings may arrive slightly out of order; a larger step back, ms, is a step of the clock. */
 const STEP = 10_000;
-/** A batch is closed after this many readings: more would save little and be lost together. */
+/** Number of readings after which a batch is closed: more would save little and be lost together. */
 const READINGS = 1_000;
 /** Longest duration of a batch, ms: each second is a part of the state. */
 const LONGEST = PARTS * 1_000 - 4_000;
@@ -29,7 +29,7 @@ interface Track {
   /** Last recorded reading; its time is in whole ms, as in the persisted form. */
   value: SlotValue | undefined;
   at: number;
-  /** An earlier run had read it again since then, and it was not stale at the tick that followed. */
+  /** An earlier run had read it again since then, and it was not stale at the next tick. */
   seen: boolean;
   fresh: boolean;
   /** A change that the minimum interval holds back. */
@@ -57,7 +57,7 @@ type Draft = readonly [slot: number, at: number, value: SlotValue];
 
 /**
  * Records readings on change: at most one per interval and slot (the last one of the interval, so that the series ends
- * on the true value), quantities beyond their dead-band, and a heartbeat while readings repeat the same value, except
+ * with the true value), quantities beyond their dead-band, and a heartbeat while readings repeat the same value, except
  * in a sleeping car. Readings are sent in batches; until a batch is closed, each second's readings are a part of the
  * recorder's state.
  */
@@ -68,19 +68,19 @@ export class TelemetryRecorder implements Recorder {
   readonly #records: Records;
   readonly #rules: VehicleProfile['telemetry'];
   readonly #deflate: Deflate;
-  /** A batch is closed when its first reading is so old, ms: the longer, the fewer bytes a reading. */
+  /** Age of its first reading at which a batch is closed, ms: a longer batch needs fewer bytes per reading. */
   readonly #age: number;
   readonly #patience: Patience;
   readonly #tracks = new Map<Slot, Track>();
-  /** The same by index of the slot, for changes come a hundred times as often as ticks. */
+  /** The tracks by index of the slot, because changes are a hundred times as frequent as ticks. */
   readonly #byIndex: (Track | undefined)[] = new Array(slots.length).fill(undefined);
   readonly #held = new Set<Track>();
-  /** Seconds of the batch that is open, those of the present one last. */
+  /** Readings of the open batch by second, those of the present second last. */
   #seconds: Reading[][] = [[]];
   #readings = 0;
-  /** The last tick; 0: there was none yet. */
+  /** Time of the last tick; 0 before the first. */
   #tickAt = 0;
-  /** Parts that the last commit may have written. */
+  /** Number of parts that the last commit may have written. */
   #written = 0;
 
   constructor(
@@ -229,7 +229,7 @@ export class TelemetryRecorder implements Recorder {
     return track;
   }
 
-  /** Read again since it was recorded. */
+  /** Returns true if the slot was read again since its record. */
   #seen({ seen, slot, at }: Track): boolean {
     return seen || this.#status.seenAt(slot) > at;
   }
@@ -277,7 +277,7 @@ export class TelemetryRecorder implements Recorder {
   }
 }
 
-/** Whether `span` ms have passed since `from`; true if the clock stepped back. */
+/** Returns true if `span` ms have passed since `from`, or the clock stepped back. */
 function passed(from: number, now: number, span: number): boolean {
   return now - from >= span || now < from - STEP;
 }

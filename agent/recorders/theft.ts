@@ -28,7 +28,7 @@ const keyPresent = channelByPath.get('key.present') as Channel;
 /** Alarm triggers that mean driving without the right key. */
 const keyless: ReadonlySet<SlotValue> = new Set(['KeyLearning', 'UnauthenticatedStartup']);
 
-/** The alarm went off here: movement from here without a key is a theft. */
+/** Start of a suspicion, where the alarm went off: movement from here without a key is a theft. */
 interface Suspicion {
   at: number;
   readonly keyless: boolean;
@@ -52,8 +52,8 @@ interface TheftParts {
 }
 
 /**
- * Knows whether the car counts as stolen: declared by command until it is declared found, or found out by the car
- * (alarm, then movement without key) until a key is there again or it is declared found.
+ * Determines whether the car counts as stolen: declared by command until it is declared found, or detected by the car
+ * (alarm, then movement without key) until a key is present again or it is declared found.
  */
 export class TheftRecorder implements Recorder {
   readonly name = 'stolen';
@@ -64,7 +64,7 @@ export class TheftRecorder implements Recorder {
   #suspicion: Suspicion | undefined;
   #key: boolean | undefined;
   /**
-   * When the position was read that came since the last tick: it has two coordinates, which come one after the other.
+   * Time of the position read since the last tick. Its two coordinates arrive one after the other.
    */
   #movedAt: number | undefined;
 
@@ -73,7 +73,7 @@ export class TheftRecorder implements Recorder {
     this.#rule = parts.rule ?? recordingDefaults.theft;
   }
 
-  /** The theft that is going on. */
+  /** The theft in progress. */
   get current(): Theft | undefined {
     return this.#theft;
   }
@@ -116,7 +116,7 @@ export class TheftRecorder implements Recorder {
     this.#movedAt = undefined;
     const suspicion = this.#suspicion;
     if (suspicion === undefined) return;
-    // A clock that stepped back must not keep a suspicion for ever.
+    // If the clock stepped back, a suspicion must not last forever.
     if (now < suspicion.at) suspicion.at = now;
     if (now - suspicion.at > this.#rule.within) this.#suspicion = undefined;
   }
@@ -150,7 +150,7 @@ export class TheftRecorder implements Recorder {
     if (this.#theft !== undefined) this.#theft = shiftInstants(theftSchema, this.#theft, by, latest);
   }
 
-  /** The car moved: is it without key, and far enough from where the alarm went off? */
+  /** The car moved: decides whether it has no key and is far enough from where the alarm went off. */
   #look(at: number): void {
     const suspicion = this.#suspicion;
     if (suspicion === undefined || this.#theft !== undefined || at - suspicion.at > this.#rule.within) return;
@@ -161,11 +161,11 @@ export class TheftRecorder implements Recorder {
 
   #withoutKey(suspicion: Suspicion): boolean {
     if (suspicion.keyless || this.#key === false) return true;
-    // A car that does not speak of keys and rolls with the ignition off is being towed.
+    // A car that does not report keys and rolls with the ignition off is being towed.
     return this.#key === undefined && this.#parts.status.value(ignition) === 'Stop';
   }
 
-  /** Metres from where the alarm went off, by what is known. */
+  /** Returns the distance from where the alarm went off, by the available readings, m. */
   #way(suspicion: Suspicion): number {
     const place = this.#place();
     const driven = this.#parts.status.value(mileage) as number | undefined;

@@ -22,7 +22,7 @@ export interface TripParts {
   readonly rule?: TripRule | undefined;
 }
 
-/** Slots that show the car's movement and whether it is on, without positions. */
+/** Slots that show movement or the switch state of the car, without positions. */
 const signs: ReadonlySet<Slot> = new Set([...slots.powerSlots, slots.speed, slots.moving, slots.mileage]);
 const places: ReadonlySet<Slot> = new Set([slots.latitude, slots.longitude]);
 const ways: ReadonlySet<Slot> = new Set(slots.waySlots);
@@ -30,8 +30,8 @@ const ways: ReadonlySet<Slot> = new Set(slots.waySlots);
 const concerning: ReadonlySet<Slot> = new Set([...signs, ...places, ...gaugeSlots.keys(), slots.privacy]);
 
 /**
- * Makes trips of what the car says of its switch, its speed, its odometer and its place; docs/trips.md says how. A power
- * cut is to it what a silence of the car is: all that it goes by is in its state.
+ * Derives trips from the switch, the speed, the odometer and the position of the car (docs/trips.md). After a power cut
+ * it resumes from its saved state, as after a gap in the readings.
  */
 export class TripRecorder implements Recorder, TripReader, OpenTripReader {
   readonly name = 'trip';
@@ -43,7 +43,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
   #state: TripState;
   #machine: TripMachine;
   #readings: TripReadings;
-  /** The position that privacy takes away now: it is where the trip ends that privacy hides as well. */
+  /** Position that privacy hides now: the end of the trip that privacy hides as well. */
   #parting: TripState['position'] = null;
   /** State since the readings of the parked car stopped. */
   #silence: unknown;
@@ -68,8 +68,8 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
   }
 
   /**
-   * No reading follows, as at the end of a log: puts the open trip as it is now, marked as unfinished. It stays open for a run
-   * that resumes it.
+   * Publishes the open trip, marked as unfinished, if no reading follows, as at the end of a log. It stays open for a
+   * run that resumes it.
    */
   putUnfinished(now: number): Trip | undefined {
     const trip = this.#status.value(slots.privacy) === 'Full' ? undefined : this.present(now);
@@ -85,14 +85,14 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     if (slot === slots.privacy) {
       const now = this.#arrive(at);
       if (value === 'Full' && this.#blinded()) this.#machine.hide(now, 'FullPrivacy');
-      // Hidden values are removed before observers are notified: the next choice hides the values known then.
+      // Hidden values are removed before observers are notified: the next choice hides the values known at its time.
       this.#parting = null;
     } else if (gauge !== undefined) {
       const now = this.#arrive(at);
       this.#hearing.changed(slot);
       this.#readings.gauge(gauge, value, now);
     } else if (places.has(slot)) {
-      // A place has two coordinates: it is looked at when both are there, at the next tick.
+      // A position has two coordinates: the next tick evaluates it, when both have arrived.
       this.#state.fixAt = this.#arrive(at);
       this.#hearing.changed(slot);
       this.#noteHeard(this.#state.fixAt, true);
@@ -138,10 +138,10 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     state.tickAt = now;
   }
 
-  /** An open trip stays open. Its state is in every commit. */
+  /** Keeps an open trip open. Every commit contains its state. */
   flush(_now: number): void {}
 
-  /** For a parked car without new readings: the passing of time alone needs no write. */
+  /** Returns an unchanged state for a parked car without new readings: elapsed time alone needs no write. */
   state(): unknown {
     const { dark, open } = this.#state;
     const hearing = this.#hearing.state();
@@ -161,7 +161,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     this.#readings = new TripReadings(this.#state, this.#status, this.#machine, this.#rule);
   }
 
-  /** The records themselves are corrected and put again where they are kept. */
+  /** Corrects the state. records.ts corrects the records and publishes them again. */
   correct(by: number, latest = Number.POSITIVE_INFINITY): void {
     this.#silence = undefined;
     const state = this.#state;
@@ -169,7 +169,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     correctState(state, corrected(state.timeline, by, state.open?.startedAt ?? null), latest);
   }
 
-  /** Accepts the time of an event, applies the time that has passed until then, and returns its trip time. */
+  /** Accepts the time of an event, applies the elapsed time, and returns the trip time of the event. */
   #arrive(at: number): number {
     const state = this.#state;
     const { phase } = this.#machine;
@@ -204,7 +204,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     if (way) this.#state.wayAt = now;
   }
 
-  /** Nothing is left by which the car could be followed. */
+  /** Returns true if no value is left that shows the movement of the car. */
   #blinded(): boolean {
     return [...signs].every((slot) => this.#status.value(slot) === undefined);
   }
@@ -217,7 +217,7 @@ export class TripRecorder implements Recorder, TripReader, OpenTripReader {
     state.position = position;
   }
 
-  /** While a car is driven, its distance must be received, not only that it is on. */
+  /** While a car is driven, readings of its distance must arrive, not only of its switch. */
   #lackWay(now: number): void {
     const { wayAt } = this.#state;
     if (this.#machine.phase !== 'driving') return;

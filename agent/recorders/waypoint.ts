@@ -23,19 +23,19 @@ const members = {
   speed,
 };
 
-/** Without a speed: below this way a new fix of a standing car is drift of the receiver, m. */
+/** Without a speed: distance below which a new fix of a standing car is drift of the receiver, m. */
 const DRIFT = 15;
-/** Slower is standing, km/h. */
+/** Speed below which the car stands, km/h. */
 const STANDING = 1;
-/** No fix for this long is a gap, ms, unless the car is still where it was, m: then it has stood. */
+/** Time without a fix that is a gap, ms. A car within the distance `way`, m, of its last position has stood instead. */
 const GAP = { time: 30_000, way: 50 };
-/** A car without a moving fix for so long has stood, ms: where it pulls out is a point, with which the track of a trip begins. */
+/** Time without a moving fix after which the car has stood, ms: its departure is a point, the first of a track. */
 const STOOD = 10_000;
-/** Fixes looked at together: more would make each fix dearer, and the line longer than roads are straight. */
+/** Number of fixes evaluated together: more would cost more per fix and make lines longer than straight roads. */
 const SPAN = 240;
 /** Largest number of points in one message. */
 const POINTS = 20;
-/** And at most so old, ms. */
+/** Longest age of a point in a message, ms. */
 const LONGEST = 60_000;
 
 interface State {
@@ -46,17 +46,17 @@ interface State {
   readonly movedAt: number | undefined;
 }
 
-/** While the car is stolen: a point in these intervals, ms, whatever the way. */
+/** Intervals between points while the car is stolen, ms, independent of the distance. */
 interface Tracking {
   readonly running: number;
   readonly shutdown: number;
 }
 
 /**
- * Sets waypoints so that the way between two of them is nowhere further than the rule's `error` from the straight line
- * (opening window: a fix is kept as soon as the line past it would leave a fix too far aside; of several fixes in a
- * second one is looked at, which at the limit of tyres is less than a metre). Also when the car has
- * gone far enough, turned enough, or driven long enough since the last, where it stops, and where it pulls out again.
+ * Sets waypoints so that the route between two of them deviates by at most the rule's `error` from the straight line
+ * (opening window: a fix becomes a point as soon as the line beyond it would leave a fix too far aside; only one fix
+ * per second is evaluated, which at the limit of tyres is less than a metre). Also sets a point when the car has driven
+ * far enough, turned enough, or driven long enough since the last point, where it stops, and where it departs again.
  */
 export class WaypointRecorder implements Recorder {
   readonly name = 'waypoint';
@@ -66,9 +66,9 @@ export class WaypointRecorder implements Recorder {
   readonly #rule: WaypointRule;
   readonly #age: number;
   readonly #patience: Patience;
-  /** When the position was read that came since the last tick. */
+  /** Time of the position that was read since the last tick. */
   #movedAt: number | undefined;
-  /** The last point that was set. */
+  /** The last point. */
   #last: Waypoint | undefined;
   /** Fixes since then, oldest first. */
   #between: Waypoint[] = [];
@@ -91,7 +91,7 @@ export class WaypointRecorder implements Recorder {
     this.#patience = patience;
   }
 
-  /** Follows a stolen car, or no longer. */
+  /** Starts or stops tracking a stolen car. */
   track(tracking: Tracking | undefined): void {
     this.#tracking = tracking;
   }
@@ -100,7 +100,7 @@ export class WaypointRecorder implements Recorder {
     this.#movedAt = at;
   }
 
-  /** Privacy took the position away: the way is not continued across it. */
+  /** Privacy removed the position: the track does not continue across it. */
   removed(removed: Slot): void {
     if (removed !== latitude && removed !== longitude) return;
     this.#movedAt = undefined;
@@ -110,10 +110,10 @@ export class WaypointRecorder implements Recorder {
     this.#send();
   }
 
-  /** At one look a second no point is later than the second in which it became due. */
+  /** Called once a second: each point is set within the second in which it became due. */
   tick(now: number): void {
     const last = this.#between.at(-1) ?? this.#last;
-    // A clock that stepped back: the way so far is of another time.
+    // The clock stepped back: the track so far has other times.
     if (last !== undefined && now < last.at - 1000) this.#break();
     if (this.#movedAt !== undefined) {
       this.#take(this.#position(this.#movedAt));
@@ -183,7 +183,7 @@ export class WaypointRecorder implements Recorder {
       this.#set(fix);
       return;
     }
-    // The line to the new fix would leave one between too far aside: the way turns at the fix before it.
+    // The line to the new fix would leave a fix too far aside: the route turns at the previous fix.
     if (this.#between.some((point) => deviation(last, fix, point) > this.#rule.error)) this.#settle();
     this.#between.push(fix);
     if (this.#due(this.#last ?? last, fix)) this.#settle();
@@ -207,7 +207,7 @@ export class WaypointRecorder implements Recorder {
     return typeof value === 'number' && value < STANDING;
   }
 
-  /** A stolen car is seen in the intervals that were ordered, standing or not. */
+  /** Adds a point of a stolen car at the ordered intervals, whether it is standing or not. */
   #follow(now: number): void {
     if (this.#tracking === undefined || this.#status.value(latitude) === undefined) return;
     const due = this.#stopped() ? this.#tracking.shutdown : this.#tracking.running;
@@ -218,7 +218,7 @@ export class WaypointRecorder implements Recorder {
     this.#send();
   }
 
-  /** The newest fix becomes a point. */
+  /** Turns the newest fix into a waypoint. */
   #settle(): void {
     const fix = this.#between.at(-1);
     if (fix !== undefined) this.#set(fix);

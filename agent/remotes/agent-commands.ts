@@ -7,7 +7,7 @@ import type { AgentCommand } from './agent-command.ts';
 import { resendCommand } from './resend.ts';
 import { trustCommand } from './trust.ts';
 
-/** Commands about the agent itself and its surroundings (`agentCommands`). */
+/** Returns the commands about the agent itself and other parts of the unit (`agentCommands`). */
 export function agentCommandsOf(
   { monitors, callbacks }: { readonly monitors: MonitorDesk; readonly callbacks: CallbackDesk },
   repetition: Pick<Repetition, 'ask'>,

@@ -1,25 +1,25 @@
 import type { Clock } from '../ports.ts';
 
 export interface CheckRate {
-  /** Authentic commands of a second, and wrong signatures of a second that may be found whatever they cost. */
+  /** Limit per second of authentic commands, and of wrong signatures that may be found at any cost. */
   readonly perSecond: number;
-  /** Wrong signatures of a second that are found at most, while all checks take less than {@link SHARE} of the time. */
+  /** Limit per second of wrong signatures while all checks use less than {@link SHARE} of the time. */
   readonly maximum: number;
 }
 
-/** Part of the time of one core that further checks may take. */
+/** Share of the time of one core that further checks may use. */
 const SHARE = 0.2;
-/** Such checks may block the agent for this time. */
+/** Longest time for which these checks may block the agent. */
 const MAX_BLOCK_MS = 50;
 
-/** Bounds what signature checks cost: a fast unit checks a whole flood, a slow one as many as it can afford. */
+/** Limits the cost of signature checks: a fast unit checks a whole flood, a slow one as many as it can afford. */
 export class CheckBudget {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #rate: CheckRate;
   #at: number;
-  /** Authentic commands that may be found now: each costs more than its check. */
+  /** Number of authentic commands that may be found now: each costs more than its check. */
   #authentic: number;
-  /** Wrong signatures that may be found now. */
+  /** Number of wrong signatures that may be found now. */
   #wrong: number;
   /** Time for further checks. */
   #spareMs = MAX_BLOCK_MS;
@@ -33,7 +33,7 @@ export class CheckBudget {
     this.#wrong = rate.perSecond;
   }
 
-  /** Whether a signature may be checked now. */
+  /** Returns true if a signature may be checked now. */
   allows(): boolean {
     this.#refill();
     const { perSecond, maximum } = this.#rate;
@@ -41,7 +41,7 @@ export class CheckBudget {
     return this.#authentic >= 1 && (this.#wrong >= 1 || further);
   }
 
-  /** Makes a check at the cost of the budget; its result. */
+  /** Runs a check, charges it to the budget, and returns its result. */
   spend(check: () => boolean): boolean {
     this.#refill();
     const begun = this.#clock.monotonic();

@@ -1,4 +1,4 @@
-/** All checks of a command, in their order. The demands of a kind are in its row (protocol/remote/). */
+/** All checks of a command, in their order. The requirements of a kind are in its row (protocol/remote/). */
 
 import { DAY } from '../../protocol/calendar.ts';
 import type { OpenedCommand } from '../../protocol/command.ts';
@@ -35,7 +35,7 @@ export interface Order {
   readonly issued: number;
   readonly expires: number;
   readonly correlation: Uint8Array | undefined;
-  /** It comes from the car itself. */
+  /** True if the command was created by the car itself. */
   readonly own: boolean;
 }
 
@@ -54,7 +54,7 @@ interface Timely {
 
 /** Inputs of the checks, by stage. */
 interface Stages {
-  /** A message that came. */
+  /** A received message. */
   message: { readonly opened: OpenedCommand | VigieError };
   arrival: { readonly opened: OpenedCommand; readonly vin: string; readonly verifier: SignatureVerifier };
   /** A message that needs no signature check, because it has no effect. */
@@ -64,26 +64,26 @@ interface Stages {
     readonly ledger: Ledger;
     /** Result of the check of the same message, byte for byte, if it arrived before. */
     readonly verdict: 'authentic' | 'forged' | undefined;
-    /** An answer that is on record may be sent again now. */
+    /** A recorded answer may be sent again now. */
     readonly answerDue: boolean;
     readonly quality: ClockQuality;
   };
-  /** One that had its turn: signatures are verified at a bounded rate. */
+  /** A message whose signature is checked now: signatures are verified at a bounded rate. */
   signature: { readonly opened: OpenedCommand; readonly verifier: SignatureVerifier };
   /** An authentic command with an id that the ledger does not know; a known one gets its recorded answer. */
   replay: { readonly opened: OpenedCommand; readonly key: string; readonly ledger: Ledger };
-  /** A command that was never taken before. */
+  /** A command that was never accepted before. */
   order: Timely & {
     /** Kinds of commands that the key may sign. */
     readonly rights: readonly string[];
-    /** Too many wait. */
+    /** Too many commands wait. */
     readonly crowded: boolean;
-    /** Why commands of this kind are not carried out. */
+    /** Reason why commands of this kind are not carried out. */
     readonly unsupported: string | undefined;
   };
   /** A command to the car. */
   body: { readonly plan: Plan | VigieError };
-  /** With a sound body; `missing`: the first of its actions that this car cannot do. */
+  /** A command with a valid body; `missing`: the first of its actions that this car cannot do. */
   profile: { readonly missing: string | undefined };
   car: Car & {
     readonly kind: RemoteKind<RemoteType>;
@@ -92,12 +92,12 @@ interface Stages {
     readonly other: string | undefined;
     readonly ledger: Ledger;
     readonly limits: Limits;
-    /** The car is awake, and the buses that the command needs. */
+    /** The car and the buses that the command needs are awake. */
     readonly awake: boolean;
     /** UTC ms. */
     readonly now: number;
   };
-  /** Before each action and effect, and again before each frame: what the car shows may have changed on the way. */
+  /** Before each action and effect, and again before each frame: the state of the car may have changed meanwhile. */
   step: Car & Timely & { readonly kind: RemoteKind; readonly interlocks: Refusal | undefined };
 }
 export type CheckStage = keyof Stages;
@@ -105,15 +105,15 @@ export type CheckStage = keyof Stages;
 interface StageCheck<S extends CheckStage> {
   readonly stage: S;
   readonly name: string;
-  /** The demand, for docs/commands.md. */
+  /** The requirement, for docs/commands.md. */
   readonly demand: string;
-  /** Codes of its refusals; empty: those of the interlock. */
+  /** Codes of its refusals. If empty, those of the interlock. */
   readonly codes: readonly ErrorCode[];
   refusal(asked: Stages[S]): Refusal | undefined;
 }
 export type CommandCheck = { readonly [S in CheckStage]: StageCheck<S> }[CheckStage];
 
-/** The first that fails decides. Those of the stages before `order` are not answered. */
+/** The first check that fails decides. Refusals of the stages before `order` are not answered. */
 export const checks: readonly CommandCheck[] = [
   {
     stage: 'message',
@@ -325,7 +325,7 @@ export const checks: readonly CommandCheck[] = [
 const byStage = new Map<CheckStage, CommandCheck[]>();
 for (const check of checks) byStage.set(check.stage, [...(byStage.get(check.stage) ?? []), check]);
 
-/** Why the first check of a stage that fails does. */
+/** Returns the refusal of the first check of a stage that fails, or undefined. */
 export function firstRefusal<S extends CheckStage>(stage: S, asked: Stages[S]): Refusal | undefined {
   for (const check of (byStage.get(stage) ?? []) as unknown as readonly StageCheck<S>[]) {
     const refusal = check.refusal(asked);
@@ -334,12 +334,12 @@ export function firstRefusal<S extends CheckStage>(stage: S, asked: Stages[S]): 
   return undefined;
 }
 
-/** The kinds that pass all the same. */
+/** Returns the kinds that are exempt from the rule. */
 function exempt(rule: 'whileStolen' | 'whilePrivate' | 'withLowBattery'): string {
   return remoteKinds.flatMap((kind) => (kind[rule] === true ? [kind.type] : [])).join(', ');
 }
 
-/** Data that privacy hides now. */
+/** Returns the data that privacy hides now. */
 export function hidden({ status, thefts }: Car): ReturnType<EffectParts['hidden']> {
   if (thefts.current?.origin === 'Declared') return 'nothing';
   const state = status.value(privacyState);
@@ -353,7 +353,7 @@ function longLived({ order: { issued, expires, own }, limits: { maxValidity } }:
   return { code: 'command.longLived', detail };
 }
 
-/** By its own statement it can only fail: it is verified after all others, only to be answered. */
+/** Returns true if the command can only fail by its own times: it is verified after all others, only to be answered. */
 export function isLate(timely: Timely): boolean {
   return timely.quality !== 'none' && (longLived(timely) ?? late(timely)) !== undefined;
 }
@@ -378,10 +378,10 @@ function hiding({ kind, ...car }: Car & { readonly kind: RemoteKind }): Refusal 
   return { code: 'command.private', detail: 'full privacy is chosen in the car: what it does could not be seen' };
 }
 
-/** Nothing in the message is proven yet: it refuses only what would be refused with a right signature, too. */
+/** Nothing in the message is proven yet: refuses only messages that would be refused even with a valid signature. */
 function spent({ opened: { command }, key, ledger, verdict, quality }: Stages['repetition']): Refusal | undefined {
   if (ledger.find(command.id) !== undefined) return undefined;
-  // A ledger in doubt is settled by the next authentic command once the time is known; until then a repetition is idle.
+  // The next authentic command settles a doubtful ledger once the time is known; until then a repetition is idle.
   const idle = quality === 'none' && verdict === 'authentic';
   const forgotten = ledger.doubtful ? idle : ledger.forgot(command.issued);
   return forgotten || ledger.used(key, command.counter) ? replayed(command.id) : undefined;

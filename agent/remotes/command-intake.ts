@@ -16,16 +16,16 @@ import { type Progress, Reports } from './reports.ts';
 import { type SeenMessage, type UnverifiedCommand, VerificationQueue } from './verification-queue.ts';
 
 const CHECK_RATE: CheckRate = { perSecond: 250, maximum: 2_000 };
-/** Messages of which the agent remembers how often they arrived and whether they were authentic. */
+/** Number of messages for which the agent stores how often they arrived and whether they were authentic. */
 const MAX_SEEN = 2_048;
 
-/** Carries out commands to the car, and settles those that the previous run left open. */
+/** Carries out commands to the car, and completes those that the previous run left open. */
 export interface CarCommands {
-  /** An authentic command arrived that is not a repetition. */
+  /** An authentic command arrived that is not repeated. */
   commandArrived(): void;
-  /** Why it does not carry out commands of this kind, if it does not. */
+  /** Returns the reason why commands of this kind are not carried out, or undefined. */
   unsupported(type: CommandKind): string | undefined;
-  /** States of such a command that are not published. */
+  /** Returns the states of such a command that are not published. */
   unreported(type: CommandKind): ReadonlySet<RemoteStatus>;
   /** Resolves when the outcome has been reported. */
   carryOut(order: Order, progress: Progress): Promise<void>;
@@ -35,7 +35,7 @@ export interface CommandIntakeParts {
   readonly vin: string;
   readonly verifier: SignatureVerifier;
   readonly ledger: Ledger;
-  /** The commits of the publisher have a copy of the ledger. */
+  /** True if the commits of the publisher contain a copy of the ledger. */
   readonly copied: boolean;
   readonly publisher: Publisher;
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'after'>;
@@ -46,13 +46,13 @@ export interface CommandIntakeParts {
   readonly rate?: CheckRate;
   /** Commands that concern the agent itself, by kind. */
   readonly agentCommands?: ReadonlyMap<CommandKind, AgentCommand> | undefined;
-  /** Why nothing is done to the car, or what does it. */
+  /** Carries out commands to the car, or the reason why this agent carries out no such commands. */
   readonly car: string | CarCommands;
   /** Called with each authentic new command before its first state. */
   readonly arrived?: ((command: ArrivedCommand) => void) | undefined;
 }
 
-/** A command that was received, for those who show it to people. */
+/** A command that was received, for display to people. */
 export interface ArrivedCommand extends Pick<Command, 'id' | 'kind' | 'body'> {
   /** Name of the key that signed it, or its id in hexadecimal. */
   readonly signer: string;
@@ -64,8 +64,8 @@ interface TakeOptions {
 }
 
 /**
- * Takes signed commands, each at most once: what all have in common before they are carried out, and the whole of those
- * that concern the agent itself. checks.ts has the order of the checks.
+ * Processes signed commands, each at most once: the steps common to all commands before they are carried out, and the
+ * complete processing of those that concern the agent itself. checks.ts defines the order of the checks.
  */
 export class CommandIntake {
   readonly reports: Reports;
@@ -92,17 +92,17 @@ export class CommandIntake {
     });
   }
 
-  /** Messages that were no command of a trusted key, or that repeat an old one. They are never answered. */
+  /** Number of messages without an answer: not a command of a trusted key, or a repetition of an old message. */
   get unanswered(): number {
     return this.#refusals.count;
   }
 
-  /** Counts a message of any down topic. False if too many arrived within this second: drop it. */
+  /** Counts a message of any down topic. Returns false if too many arrived within this second: the caller drops it. */
   admits(): boolean {
     return this.#queue.admits();
   }
 
-  /** A message of a down topic of commands; it may come from anybody. */
+  /** Processes a message of a down topic of commands, from any sender. */
   message(payload: Uint8Array, correlation: Uint8Array | undefined): void {
     const opened = this.#open(payload);
     if (opened === undefined || this.reports.stopped) return;
@@ -126,13 +126,13 @@ export class CommandIntake {
     }
   }
 
-  /** Takes nothing more. */
+  /** Stops accepting messages. */
   stop(): void {
     this.#queue.stop();
     this.reports.stop();
   }
 
-  /** A command from within the unit, or `crowded`: one of too many, which is only answered. Never rejects. */
+  /** Processes a command from within the unit. `crowded`: too many wait, so it is only answered. Never rejects. */
   async receive(payload: Uint8Array, correlation?: Uint8Array, crowded = false): Promise<void> {
     const { verifier } = this.#parts;
     const opened = this.#open(payload);
@@ -142,7 +142,7 @@ export class CommandIntake {
     await this.#take(opened, { correlation, crowded, always: true });
   }
 
-  /** The message, counted once more. */
+  /** Counts the message and returns its entry. */
   #seenBefore(digest: string): SeenMessage {
     const seen = this.#seen.get(digest) ?? { copies: 0, waiting: false, verdict: undefined };
     seen.copies++;
@@ -154,15 +154,15 @@ export class CommandIntake {
     const { verifier } = this.#parts;
     const forged = firstRefusal('signature', { opened, verifier });
     if (forged === undefined) seen.verdict = 'authentic';
-    // A key may be trusted again later; until then messages with it come no further than this.
+    // A key may be trusted again later; until then its messages are dropped here.
     else if (verifier.key(opened.keyId) !== undefined) seen.verdict = 'forged';
     if (forged !== undefined) this.#refusals.add(forged);
     return forged === undefined;
   }
 
   /**
-   * An authentic command. `crowded`: too many wait, and it is only answered; `always`: if it repeats another, the
-   * answer is sent however often that happens. Never rejects.
+   * Processes an authentic command. `crowded`: too many wait, so it is only answered. `always`: a repetition is always
+   * answered, however often it occurs. Never rejects.
    */
   async #take(
     opened: OpenedCommand,
@@ -173,7 +173,7 @@ export class CommandIntake {
     await this.guarded(async () => {
       const { id, kind: type, body, issued, expires } = opened.command;
       const { kinds: rights = [], name } = verifier.key(opened.keyId) ?? {};
-      // From here to the first state on record nothing else is let in: two may come at once under one id.
+      // Admit nothing else until the first state is recorded: two commands with one id may arrive together.
       if (ledger.find(id) === undefined) await this.makeUp();
       const known = ledger.find(id);
       if (known !== undefined) {
@@ -208,13 +208,13 @@ export class CommandIntake {
     return { record, correlation, unreported: typeof car === 'string' ? new Set() : car.unreported(record.type) };
   }
 
-  /** Inputs of the expiry check, now. */
+  /** Returns the current inputs of the expiry check. */
   timeliness(order: Order) {
     const { limits, clock, quality } = this.#parts;
     return { order, limits, now: clock.now(), quality: quality() };
   }
 
-  /** A ledger that has lost something stays so on disk until it is known from when on nothing is lost. */
+  /** Settles a ledger that has lost something when the time is known; until then, stores that it is doubtful. */
   async makeUp(): Promise<void> {
     const { ledger, clock, quality } = this.#parts;
     if (!ledger.doubtful) return;
@@ -230,7 +230,7 @@ export class CommandIntake {
     }
   }
 
-  /** The same command again gets the same answer, and nothing is done. */
+  /** Sends the recorded answer to a repeated command; does nothing else. */
   #answerAgain(progress: Progress): Promise<void> {
     const { agentCommands, car, clock } = this.#parts;
     const { id, type, status } = progress.record;
@@ -249,7 +249,7 @@ export class CommandIntake {
     const { id } = progress.record;
     this.#underWay.add(id);
     try {
-      // A counter that is not marked on disk would let the same happen again after a power cut.
+      // A counter that is not marked on disk would allow a repetition after a power cut.
       ledger.set(progress.record);
       await ledger.write();
       await agentCommand(body, clock.now());

@@ -7,13 +7,13 @@ import type { Status, StatusObserver } from '../model/status.ts';
 import type { Clock } from '../ports.ts';
 import type { CommandEnd } from './diagnosis.ts';
 
-/** How waiting for a result ended: it was shown, it was not in time, or something else was shown that ends it. */
+/** Outcome of a wait for a result: it was shown, it was not shown in time, or another event ended the wait. */
 type Ending = 'shown' | 'late' | CommandEnd;
 
 interface WaitOptions {
-  /** Events that end it early. */
+  /** Events that end the wait early. */
   readonly ends?: readonly CommandEnd[];
-  /** Only a change to the result counts, since the previous command of this kind was confirmed in the same way. */
+  /** If true, only a change to the result counts: the previous command of this kind had the same confirmation. */
   readonly anew?: boolean;
 }
 
@@ -21,15 +21,15 @@ interface Waiting {
   readonly leaf: Slot | Channel;
   readonly rule: Confirmation;
   readonly ends: readonly CommandEnd[];
-  /** The result counts when it is shown; not as long as it may be that of an earlier command. */
+  /** False while a shown result may still be that of an earlier command; if true, the result counts. */
   armed: boolean;
-  /** Somebody at the car acted against it; that counts when the result is not shown all the same. */
+  /** Act of a person at the car against the command; it counts only if the result is not shown. */
   opposed: CommandEnd | undefined;
-  /** Only the first ending counts. */
+  /** Only the first call counts. */
   readonly settle: (ending: Ending) => void;
 }
 
-/** Watches Status, while somebody waits, and channels for what the car must show before a command counts as done. */
+/** Observes Status (during waits) and channels for the result that the car must show before a command is done. */
 export class Confirmations implements StatusObserver, ChannelObserver {
   readonly #status: Status;
   readonly #clock: Clock;
@@ -42,20 +42,20 @@ export class Confirmations implements StatusObserver, ChannelObserver {
     this.#clock = clock;
   }
 
-  /** Watches these too. */
+  /** Observes these channels, too. */
   hear(channels: Channels): void {
     this.#channels = channels;
     channels.observe(this);
   }
 
-  /** True when the car shows the result now, by a reading that is not stale. */
+  /** Returns true if the car shows the result now, by a reading that is not stale. */
   shown(rule: Confirmation): boolean {
     return satisfies(rule, this.#fresh(leafOf(rule)));
   }
 
   /**
-   * Resolves as soon as the car shows the result or one of `ends`, else after `within` ms. An act of the driver alone
-   * ends nothing: a lock with an order closes although the engine is started meanwhile.
+   * Resolves as soon as the car shows the result or one of `ends`, otherwise after `within` ms. An act of the driver
+   * alone ends nothing: an ordered lock still closes if the engine is started meanwhile.
    */
   async wait(rule: Confirmation, within: number, { ends = [], anew = false }: WaitOptions = {}): Promise<Ending> {
     if (!anew && this.shown(rule)) return 'shown';
@@ -68,19 +68,19 @@ export class Confirmations implements StatusObserver, ChannelObserver {
       settle = resolve;
     });
     const waiting: Waiting = { leaf, rule, ends, armed, opposed: undefined, settle };
-    // A value that did not change but became fresh again is shown too.
+    // An unchanged value that became fresh again also counts as shown.
     const cancel = this.#clock.after(within, () => settle(!anew && this.shown(rule) ? 'shown' : 'late'));
     if (this.#waiting.size === 0) this.#status.observe(this);
     this.#waiting.add(waiting);
     const ending = await settled;
-    // All signals of the frame are applied by now: an unplugged cable also delivers no power.
+    // By now all signals of the frame are applied: an unplugged cable also delivers no power.
     this.#waiting.delete(waiting);
     if (this.#waiting.size === 0) this.#status.unobserve(this);
     cancel();
     return ending === 'shown' ? ending : (waiting.opposed ?? ending);
   }
 
-  /** Readings have ended: ends all waits as too late, and leaves no timer. */
+  /** Readings have ended: ends all waits as too late, and cancels their timers. */
   stop(): void {
     this.#stopped = true;
     for (const { settle } of this.#waiting) settle('late');

@@ -1,4 +1,4 @@
-/** Why the car did not carry out an action: values that it shows meanwhile, by action. */
+/** Explains why the car did not carry out an action: values that it shows meanwhile, by action. */
 import { channelByPath } from '../../protocol/channels.ts';
 import type { FailureSign } from '../../protocol/remote/kind.ts';
 import { remoteActions } from '../../protocol/remote/table.ts';
@@ -7,7 +7,7 @@ import type { Channels } from '../model/channels.ts';
 import type { StatusReader } from '../model/status.ts';
 import type { Refusal } from './plan.ts';
 
-/** A change of Status that ends an action before its time. */
+/** A change of Status that ends an action early. */
 export interface CommandEnd extends Refusal {
   readonly slot: Slot;
   readonly value: SlotValue;
@@ -21,7 +21,7 @@ function commandEnd({ path, value, code, detail }: FailureSign): CommandEnd {
   return { slot: slotByPath.get(path) as Slot, value: value as SlotValue, code, detail };
 }
 
-/** The changes of Status that end an action. */
+/** Returns the changes of Status that end an action. */
 export function endsOf(action: string): readonly CommandEnd[] {
   return endsByAction.get(action) ?? [];
 }
@@ -29,13 +29,13 @@ export function endsOf(action: string): readonly CommandEnd[] {
 interface Evidence {
   readonly status: StatusReader;
   readonly channels: Pick<Channels, 'value' | 'fresh'> | undefined;
-  /** Paths that the profile feeds, channels included. */
+  /** Paths that the profile feeds, including channels. */
   readonly fed: ReadonlySet<string>;
   /** UTC ms. */
   readonly now: number;
 }
 
-/** Explanation from Status for an action that was not confirmed in time; undefined without one. */
+/** Returns an explanation from Status for an action that was not confirmed in time, or undefined. */
 export function diagnose(action: string, evidence: Evidence): Refusal | undefined {
   const rules = remoteActions.get(action);
   const causes = rules?.causes ?? rules?.ends?.filter(({ code }) => code !== 'command.canceled');

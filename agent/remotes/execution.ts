@@ -25,7 +25,7 @@ interface ExecutionParts {
   readonly reports: Reports;
 }
 
-/** Why the next step must not be taken. */
+/** Returns the reason why the next step must not be taken, or undefined. */
 type StepCheck = (interlocks: Refusal | undefined) => Refusal | undefined;
 
 /** Interval between checks of the readings while the car wakes up, ms. */
@@ -33,7 +33,7 @@ const GLANCE = 100;
 
 const STOPPED: Refusal = { code: 'command.interrupted', detail: 'the agent stops' };
 
-/** Brings a plan about: wakes the car, asks it, waits until Status shows it. */
+/** Carries out a plan: wakes the car, sends the actions, waits until Status shows the result. */
 export class Execution {
   readonly #parts: ExecutionParts;
 
@@ -41,13 +41,13 @@ export class Execution {
     this.#parts = parts;
   }
 
-  /** The first action of the plan that this car cannot do. */
+  /** Returns the first action of the plan that this car cannot do, or undefined. */
   missing({ actions }: Plan): string | undefined {
     const { rules, actuator } = this.#parts;
     return actions.find((action) => rules[action] === undefined || !actuator.actions.has(action));
   }
 
-  /** Resolves true if Status shows all of the plan in time, without any action. */
+  /** Resolves with true if Status shows all of the plan in time, without any action. */
   async shown({ actions, effects, parameters }: Plan): Promise<boolean> {
     const { rules, confirmations } = this.#parts;
     if (actions.length + effects.length === 0) return this.#parts.power.awake();
@@ -60,10 +60,10 @@ export class Execution {
   }
 
   /**
-   * From Accepted to the final state. Where nothing is done to the car between two states, one commit has both.
-   * @param allowed asked before each step, with the refusal of the step's own interlocks
-   * @param woken called before the car is woken, UTC ms
-   * @throws VigieError `store.failed` when a state is not on disk; nothing was done after the last that is
+   * Runs a command from Accepted to its final state. One commit has two states if nothing is done to the car between.
+   * @param allowed called before each step, with the refusal of the step's own interlocks
+   * @param woken called before the car is woken, with UTC ms
+   * @throws VigieError `store.failed` if a state is not on disk; nothing was done after the last stored state
    */
   async run(begun: Progress, plan: Plan, allowed: StepCheck, woken: (at: number) => void): Promise<Progress> {
     const { reports, power } = this.#parts;
@@ -80,7 +80,7 @@ export class Execution {
       if (!(await power.wake(plan.actions))) {
         return this.#end(progress, { code: 'command.asleep', detail: 'it did not wake up' });
       }
-      // A car that was woken has done what WakeUp asks for.
+      // WakeUp requests nothing but waking the car.
       acted = plan.actions.length + plan.effects.length === 0;
       if (plan.actions.length > 0) {
         progress = await reports.advance(progress, 'CheckingVehicle');
@@ -120,7 +120,7 @@ export class Execution {
   ): Promise<Refusal | 'done' | 'so already'> {
     const { rules, confirmations, actuator, reports, status, clock, fed } = this.#parts;
     const rule = rules[action] as CommandRule;
-    // Each destination needs its own confirmation: that of the previous one proves nothing.
+    // Each destination needs its own confirmation: a previous one proves nothing.
     const anew = parameters !== undefined;
     if (!anew && confirmations.shown(rule.confirm)) return 'so already';
     const forbids = (): Refusal | undefined => allowed(this.#refuses(action));
@@ -130,12 +130,12 @@ export class Execution {
     let broken: Refusal | undefined;
     try {
       await actuator.actuate(action, parameters, () => {
-        // A stopping agent receives no more readings, and would not notice that the car drives off.
+        // A stopping agent receives no more readings, and would not detect that the car drives off.
         const meanwhile = reports.stopped ? STOPPED : forbids();
         if (meanwhile !== undefined) throw new VigieError(meanwhile.code, meanwhile.detail);
       });
     } catch (error) {
-      // Faults of the car have their own failure cause; other errors are of the connection to it.
+      // Faults of the car have their own failure cause; other errors concern the connection to it.
       const known = error instanceof VigieError && error.fact.cause !== undefined;
       broken = { code: known ? error.code : 'command.actuation', detail: (error as Error).message };
       if (!(error instanceof BrokenOff)) return broken;

@@ -21,23 +21,23 @@ export interface Circumstances {
   readonly requires?: readonly Requirement[];
 }
 
-/** One thing that an action needs of the car, and whether it is so. */
+/** One condition of an action, and whether it is met. */
 interface InterlockState {
-  /** For people: what must be so, and what the car shows. */
+  /** Text for people: the required state, and the state that the car shows. */
   readonly demand: string;
   readonly shown: string;
   readonly holds: boolean;
-  /** Why the action is refused while it does not hold. */
+  /** Refusal of the action while the condition is not met. */
   readonly refusal: Refusal;
 }
 
-/** Why `action` must not be done now, by the first interlock that does not hold. */
+/** Returns the refusal of the first interlock that is not met, or undefined if `action` is allowed now. */
 export function refuses(action: string, circumstances: Circumstances): Refusal | undefined {
   for (const { holds: isHeld, refusal } of interlockStates(action, circumstances)) if (!isHeld) return refusal;
   return undefined;
 }
 
-/** Conditions of `action` in this car: the rows of the table that apply, then those of the profile. */
+/** Returns the conditions of `action` in this car: the applicable rows of the table, then those of the profile. */
 export function* interlockStates(action: string, circumstances: Circumstances): Generator<InterlockState> {
   const { requires = [], fed } = circumstances;
   for (const { action: of, any, none = [], refusal: code, demand, onlyIfFed, fixed } of interlocks) {
@@ -57,7 +57,7 @@ export function* interlockStates(action: string, circumstances: Circumstances): 
   }
 }
 
-/** True when Status shows it, from a reading that is not stale. */
+/** Returns true if Status meets the condition, from a reading that is not stale. */
 export function holds(condition: Condition, { status, now }: Pick<Circumstances, 'status' | 'now'>): boolean {
   const slot = slotByPath.get(condition.path);
   if (slot === undefined || !status.current(slot, now)) return false;
@@ -69,7 +69,7 @@ export function holds(condition: Condition, { status, now }: Pick<Circumstances,
   return (atMost ?? atLeast) !== undefined && value <= (atMost ?? value) && value >= (atLeast ?? value);
 }
 
-/** The current value of the condition's path, and the limit: `kinetic.speed is 57 km/h; the limit is 6 km/h`. */
+/** Returns the current value of the path and the limit: `kinetic.speed is 57 km/h; the limit is 6 km/h`. */
 function shownBy({ path, atMost }: Condition, { status, now }: Circumstances): string {
   const slot = slotByPath.get(path);
   const unit = slot?.unit === undefined ? '' : ` ${slot.unit}`;
@@ -84,7 +84,7 @@ function wanted({ equals, includes, atMost, atLeast }: Condition): string {
   return atMost !== undefined ? `at most ${atMost}` : `at least ${atLeast}`;
 }
 
-/** The code of the failure that a profile names by its cause. */
+/** Error code of each failure cause that a profile can name. */
 const codes: Readonly<Record<FailureCause, ErrorCode>> = {
   GeneralError: 'configuration.wrong',
   VehicleError: 'command.unconfirmed',

@@ -8,12 +8,12 @@ import { isUsed, type ReplayWindow, unite, use } from './replay-window.ts';
 export interface ActionRecord {
   readonly id: string;
   readonly type: CommandKind;
-  /** Its profile actions, joined by a comma, e.g. `doors.lock`; empty when it has none or was refused before. */
+  /** Its profile actions, joined by a comma, e.g. `doors.lock`. Empty if it has none or was refused early. */
   readonly action: string;
   readonly status: RemoteStatus;
   readonly failureCause?: FailureCause;
   readonly detail?: string;
-  /** Hexadecimal; stored until the command has ended, so that a restart knows its intended result. */
+  /** Hexadecimal; stored until the command has ended, so that its intended result is known after a restart. */
   readonly body?: string;
   /** UTC ms of the last transition. */
   readonly at: number;
@@ -24,16 +24,16 @@ export interface LedgerData {
   readonly counters: Readonly<Record<string, ReplayWindow>>;
   /** Oldest first. */
   readonly actions: readonly ActionRecord[];
-  /** Grows with every change; of two books the one with the higher is newer. */
+  /** Grows with every change; of two ledgers, the one with the higher revision is newer. */
   readonly revision?: number;
-  /** When commands were accepted and the car was woken, UTC ms, oldest first. */
+  /** Times at which commands were accepted and the car was woken, UTC ms, oldest first. */
   readonly accepted?: readonly Taken[];
   readonly wakeUps?: readonly number[];
-  /** Commands issued before are refused: counters of then may be lost. UTC ms. */
+  /** Commands issued before this time (UTC ms) are refused, because their counters may be lost. */
   readonly floor?: number;
-  /** Something was lost, and the time was not known since. */
+  /** Something was lost, and the time has been unknown since then. */
   readonly doubtful?: true;
-  /** In the file: the revision that the journal had at least when this was written. */
+  /** In the file: lowest possible revision of the journal when this file was written. */
   readonly committed?: number;
   /** State of programs, schedule and tracking, by name. */
   readonly kept?: Readonly<Record<string, unknown>>;
@@ -41,15 +41,15 @@ export interface LedgerData {
 
 /** The copy. Long members that seldom change have separate keys, so that a commit contains only the changes. */
 interface Head extends Omit<LedgerData, 'counters' | 'actions' | 'accepted' | 'kept' | 'committed'> {
-  /** The revision that the file had at least. */
+  /** Lowest possible revision of the file. */
   readonly filed?: number;
   /** Finished commands with an outcome that is not in the same commit. */
   readonly unreported: readonly string[];
-  /** Where the commands are, oldest first: the last part of their keys. */
+  /** Positions of the commands, oldest first: the last part of their keys. */
   readonly places: readonly number[];
 }
 
-/** The copy as it is for as long as nothing of the ledger has changed. */
+/** The copy, valid until the ledger changes. */
 interface Copy {
   readonly of: {
     readonly data: LedgerData;
@@ -65,29 +65,29 @@ interface Taken {
   readonly at: number;
 }
 
-/** Finished commands remembered; an id older than these is still refused by its key's counter window. */
+/** Number of finished commands remembered; an older id is still refused by its key's counter window. */
 const REMEMBERED = 256;
 /** Number of finished commands in the copy, in addition to those that the file lacks. */
 const COPIED = 32;
-/** Key of the copy in {@link Memory}, and what the keys of its parts begin with. */
+/** Key of the copy in {@link Memory}, and prefix of the keys of its parts. */
 const COPY = 'remotes';
 
 export const emptyLedger: LedgerData = { counters: Object.freeze({}), actions: [] };
 
-/** States no further transition follows. */
+/** Returns true for a state that no further transition follows. */
 export function final(status: RemoteStatus): boolean {
   return status === 'Success' || status === 'AlreadyDone' || status === 'Failed';
 }
 
-/** The ledger's file, and how it was found. */
+/** The ledger's file, and the result of reading it. */
 export interface LedgerDocument extends Document<LedgerData> {
   /** Files that could not be read. */
   readonly corrupt?: number;
-  /** Which generation was read; default: the newest. */
+  /** Generation that was read; default: the newest. */
   readonly found?: 'newest' | 'previous' | 'none';
 }
 
-/** Whether the journal lacks commits that the file refers to: it is missing, or was replaced by an older one. */
+/** Returns true if the journal lacks commits that the file refers to: it is missing or was replaced by an older one. */
 export function lacksCommits(file: LedgerData, memory: Pick<Memory, 'recall'>): boolean {
   const head = memory.recall(COPY);
   return file.committed !== undefined && (!isHead(head) || revisionOf(head) < file.committed);
@@ -107,14 +107,14 @@ export class Ledger {
   #kept: () => Readonly<Record<string, unknown>> = () => ({});
   #behind: boolean;
   /**
-   * How often a command has finished, and how often when what is in the file was written: the last of them it lacks.
+   * Number of commands finished, now and when the file was written: the file lacks the difference.
    */
   #finished = 0;
   #finishedInFile = 0;
   /** Revisions that are known to be on disk. */
   #committed: number | undefined;
   #filed: number | undefined;
-  /** Where the copy has commands, by id. */
+  /** Positions of the commands in the copy, by id. */
   #places = new Map<string, number>();
   #copy: Copy | undefined;
 
@@ -134,12 +134,12 @@ export class Ledger {
     return this.#behind;
   }
 
-  /** The newest state, as a number that grows. */
+  /** Revision of the newest state. It only grows. */
   get revision(): number {
     return revisionOf(this.#data);
   }
 
-  /** The journal has all up to this revision on disk. */
+  /** The journal has all changes up to this revision on disk. */
   committed(revision: number): void {
     this.#committed = Math.max(revision, this.#committed ?? 0);
   }
@@ -154,7 +154,7 @@ export class Ledger {
     this.#kept = state;
   }
 
-  /** The copy, for {@link Memory}: commands that are not finished, and the last of those that are. */
+  /** Returns the copy, for {@link Memory}: the unfinished commands and the most recent finished ones. */
   states(): Iterable<readonly [key: string, value: unknown]> {
     const [data, unreported, filed] = [this.#data, this.#unreported, this.#filed];
     const { of } = this.#copy ?? {};
@@ -164,7 +164,7 @@ export class Ledger {
     return this.#copy.states;
   }
 
-  /** All frozen: what is given again need not be compared. */
+  /** Returns only frozen values: unchanged values need not be compared. */
   *#states(): Generator<readonly [key: string, value: unknown]> {
     const { counters, actions, accepted, kept, committed: _, ...head } = this.#data;
     const finished = actions
@@ -187,8 +187,8 @@ export class Ledger {
 
   /**
    * Adds the entries that the file lacks from the copy of the last commit. If the copy is missing or older than the
-   * file states, an old disk may have been put back: commands carried out since then are unknown. Call it once, before
-   * anything else.
+   * file requires, an old disk may have been restored: commands carried out since then are unknown. Call once, before
+   * any other method.
    */
   recall(memory: Pick<Memory, 'recall' | 'damaged'>): void {
     const head = memory.recall(COPY);
@@ -228,36 +228,36 @@ export class Ledger {
       this.#finished += copy.actions.length;
     }
     const copied = new Map(copy.actions.map((action) => [action.id, action]));
-    // The copy is of a commit with all that was published: what it does not have as finished was perhaps never
-    // published.
+    // The copy is from the same commit as the published messages: the outcome of a command that the copy does not have
+    // as finished may not have been published.
     const known = mine.actions.findLastIndex(({ id, status }) => copied.get(id)?.status === status);
     const untold = mine.actions.slice(known + 1).filter(({ status }) => final(status));
     this.#unreported = new Set([...this.#unreported, ...untold.map(({ id }) => id), ...unreported]);
     const actions = new Map<string, ActionRecord>();
     for (const action of newer === copy ? [...mine.actions, ...copy.actions] : [...copy.actions, ...mine.actions]) {
-      // The last state counts, and takes its place at the end: the oldest are removed first.
+      // The last state counts and moves to the end: the oldest entries are removed first.
       actions.delete(action.id);
       actions.set(action.id, action);
     }
-    // The newer of the two also decides whether it is doubtful: the copy completes a file that lost nothing newer.
+    // The newer ledger also decides `doubtful`: the copy completes a file that lost nothing newer.
     this.#data = frozen({ ...newer, counters: united(mine.counters, copy.counters), actions: [...actions.values()] });
   }
 
-  /** Something was lost: to be written down, before anything else is, that it was. */
+  /** True if something was lost. This must be stored before anything else. */
   get doubtful(): boolean {
     return this.#data.doubtful === true;
   }
 
   /**
-   * After a loss: commands issued up to `until` (UTC ms) are refused from now on, because whether they were carried out
-   * is not known any more. To be called when the time is known.
+   * Call after a loss, when the time is known. From now on, commands issued up to `until` (UTC ms) are refused, because
+   * the agent no longer knows which of them were carried out.
    */
   settle(until: number): void {
     const { doubtful: _lost, ...rest } = this.#data;
     this.#data = { ...rest, floor: until };
   }
 
-  /** True if a command issued then may have been carried out in a period that the ledger has lost. */
+  /** Returns true if a command issued at this time may have been carried out in a period that the ledger has lost. */
   forgot(issued: number): boolean {
     return this.doubtful || issued <= (this.#data.floor ?? Number.NEGATIVE_INFINITY);
   }
@@ -266,22 +266,22 @@ export class Ledger {
     return this.#data.actions.find((action) => action.id === id);
   }
 
-  /** Commands that an earlier run left without a final state. */
+  /** Returns the commands that an earlier run left without a final state. */
   unfinished(): readonly ActionRecord[] {
     return this.#data.actions.filter((action) => !final(action.status));
   }
 
-  /** Finished commands with an outcome that the previous run did not report. */
+  /** Returns finished commands with an outcome that the previous run did not report. */
   unreported(): readonly ActionRecord[] {
     return this.#data.actions.filter(({ id, status }) => final(status) && this.#unreported.has(id));
   }
 
-  /** The outcome goes to the outbox, in the commit that has the next {@link states}. */
+  /** The outcome is in the outbox, in the commit with the next {@link states}. */
   reported(id: string): void {
     this.#unreported = new Set([...this.#unreported].filter((other) => other !== id));
   }
 
-  /** Marks a counter as used; false when it was used before. On disk with the next state of a command. */
+  /** Marks a counter as used; returns false if it was used before. On disk with the next state of a command. */
   use(key: string, counter: number): boolean {
     const next = use(this.#data.counters[key], counter);
     if (next === undefined) return false;
@@ -289,32 +289,32 @@ export class Ledger {
     return true;
   }
 
-  /** Whether {@link use} would refuse the counter. */
+  /** Returns true if {@link use} would refuse the counter. */
   used(key: string, counter: number): boolean {
     return isUsed(this.#data.counters[key], counter);
   }
 
   /**
-   * Number of commands accepted after `since` and not after `now`, UTC ms, of one kind or of all. Later entries are
-   * from a clock that was set back since: they would count until that time.
+   * Returns the number of commands accepted after `since` and up to `now`, UTC ms, of one kind or of all. Later entries
+   * are from before the clock was set back: otherwise they would count until that time.
    */
   accepted(since: number, now: number, type?: CommandKind): number {
     const taken = (this.#data.accepted ?? []).filter(({ at }) => at > since && at <= now);
     return type === undefined ? taken.length : taken.filter((one) => one.type === type).length;
   }
 
-  /** Notes an accepted command; those before `since` are forgotten. On disk with the next state of a command. */
+  /** Records an accepted command and removes those before `since`. On disk with the next state of a command. */
   accept(taken: Taken, since: number): void {
     const accepted = (this.#data.accepted ?? []).filter(({ at }) => at > since && at <= taken.at);
     this.#data = { ...this.#data, accepted: Object.freeze([...accepted, taken]) };
   }
 
-  /** Times the car was woken after `since` and, as {@link accepted}, not after `now`, UTC ms. */
+  /** Returns the number of wake-ups of the car after `since` and up to `now`, UTC ms, as {@link accepted} does. */
   wakeUps(since: number, now: number): number {
     return (this.#data.wakeUps ?? []).filter((at) => at > since && at <= now).length;
   }
 
-  /** Notes a wake-up; those before `since` are forgotten. On disk with the next state of a command. */
+  /** Records a wake-up and removes those before `since`. On disk with the next state of a command. */
   wake(at: number, since: number): void {
     const wakeUps = (this.#data.wakeUps ?? []).filter((woken) => woken > since && woken <= at);
     this.#data = { ...this.#data, wakeUps: [...wakeUps, at] };
@@ -335,7 +335,7 @@ export class Ledger {
     this.#advance();
   }
 
-  /** Writes the file; resolves when all of now is on disk. */
+  /** Writes the file; resolves when all current state is on disk. */
   async write(): Promise<void> {
     this.#advance();
     const { revision } = this;
@@ -348,7 +348,7 @@ export class Ledger {
     this.#behind = false;
   }
 
-  /** From the first commit on, the file states that the journal has a copy: if it is missing later, it was lost. */
+  /** Records in the file, from the first commit on, that the journal has a copy: if it is absent later, it was lost. */
   async mark(commit: (() => Promise<void>) | undefined): Promise<void> {
     if (this.#committed !== undefined || commit === undefined) return;
     const { revision } = this;
@@ -366,7 +366,7 @@ function revisionOf({ revision = 0 }: Pick<LedgerData, 'revision'>): number {
   return revision;
 }
 
-/** Numbers from 0 on but those. */
+/** Returns the numbers from 0 on that are not in `taken`. */
 function* placesBeside(taken: readonly number[]): Generator<number, never> {
   for (let place = 0; ; place++) if (!taken.includes(place)) yield place;
 }
@@ -377,7 +377,7 @@ function united(a: LedgerData['counters'], b: LedgerData['counters']): LedgerDat
   return Object.freeze(result);
 }
 
-/** The same data, frozen, so that {@link Memory} recognizes unchanged parts. */
+/** Returns the same data, frozen, so that {@link Memory} recognizes unchanged parts. */
 function frozen(data: LedgerData): LedgerData {
   for (const part of [data.counters, data.accepted, data.kept, ...data.actions]) Object.freeze(part);
   return data;

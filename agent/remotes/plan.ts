@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../protocol/errors.ts';
 import type { ActionParameters } from '../ports.ts';
 
-/** Why something is not done, or did not succeed. */
+/** Reason why a command is not carried out, or failed. */
 export interface Refusal {
   readonly code: ErrorCode;
   /** For people. */
@@ -10,21 +10,21 @@ export interface Refusal {
 
 /** A change of the agent's own state. */
 export interface Effect {
-  /** It is as the command asks already. */
+  /** Returns true if the present state is already the requested one. */
   done(): boolean;
-  /** Why it cannot be done now. */
+  /** Returns the reason why it cannot be done now, or undefined. */
   refusal?(): Refusal | undefined;
-  /** `at` is UTC ms. */
+  /** Applies the change. `at` is UTC ms. */
   apply(at: number): void;
 }
 
 /** Actions and effects of a command. An empty plan is complete as soon as the car is awake. */
 export interface Plan {
-  /** Actions of the profile, e.g. `doors.lock`, one after the other, each until Status shows it. */
+  /** Actions of the profile, e.g. `doors.lock`, carried out in order; each waits until Status shows it. */
   readonly actions: readonly string[];
   readonly parameters?: ActionParameters;
   /** A member of the body that is accepted without effect. */
   readonly ignored?: string;
-  /** Afterwards, in this order. */
+  /** Effects after the actions, in this order. */
   readonly effects: readonly Effect[];
 }

@@ -1,4 +1,4 @@
-/** Turns the body of a command into a plan. */
+/** Converts the body of a command into a plan. */
 
 import { instantOf } from '../../protocol/calendar.ts';
 import { type CommandBodyKind, decodeBody } from '../../protocol/command.ts';
@@ -16,7 +16,7 @@ export interface EffectParts {
   readonly programs: Programs;
   readonly thefts: Thefts;
   readonly tracking: Tracking;
-  /** Data hidden by privacy, unless the car was declared stolen. */
+  /** Returns the data hidden by privacy, unless the car was declared stolen. */
   readonly hidden: () => 'nothing' | 'position' | 'everything';
   /** UTC ms. */
   readonly now: () => number;
@@ -39,7 +39,7 @@ const effects: Effects = {
   },
 };
 
-/** Plan for a body. @throws VigieError `command.malformed` with the member and the rule */
+/** Returns the plan of a body. @throws VigieError `command.malformed` with the member and the rule */
 export function planOf(kind: RemoteKind, bytes: Uint8Array, parts: EffectParts): Plan {
   const body = decodeBody(kind.type as CommandBodyKind, bytes);
   const fault = kind.fault?.(body);
@@ -54,7 +54,7 @@ export function planOf(kind: RemoteKind, bytes: Uint8Array, parts: EffectParts):
   };
 }
 
-/** Groups that exclude each other in time: commands of one kind, and actions of one part of the car. */
+/** Returns the groups that must not run at the same time: commands of one kind, and actions of one part of the car. */
 export function groupsOf(type: CommandKind, plan: Plan | undefined): string[] {
   return [...new Set([type, ...(plan?.actions ?? []).map((action) => action.split('.')[0] as string)])];
 }
@@ -67,7 +67,7 @@ function declaration(isStolen: boolean, { thefts }: EffectParts): Effect {
   };
 }
 
-/** A car that hides where it is cannot be followed; one that was declared stolen hides nothing. */
+/** Returns the effect, refused if the car hides its position: then it cannot be tracked, unless declared stolen. */
 function following(effect: Effect, { hidden }: EffectParts): Effect {
   return {
     ...effect,

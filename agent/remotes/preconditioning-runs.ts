@@ -11,13 +11,13 @@ const failureCause = slot('failureCause');
 
 /**
  * The agent stores the programs, and a program starts the preconditioning by the same request as a command: only the
- * agent knows that the run was scheduled. A car can continue to report why an earlier run failed: a run that works
+ * agent knows that the run was scheduled. A car can continue to report an earlier failure: a run that works
  * clears it.
  */
 export class PreconditioningRuns implements StatusObserver {
   readonly watches = [state];
   readonly #writer: StatusWriter;
-  /** A program starts the preconditioning now. */
+  /** True while a program starts the preconditioning. */
   #starting = false;
   #scheduled = false;
 
@@ -51,7 +51,7 @@ export class PreconditioningRuns implements StatusObserver {
     return this.#scheduled;
   }
 
-  /** An earlier run of the agent knew that it was. */
+  /** Restores the fact that a program started the run, known from an earlier run of the agent. */
   restore(at: number): void {
     this.#scheduled = true;
     this.#writer.overrule(startingCause, 'Scheduled', at);

@@ -23,7 +23,7 @@ const slots = {
   delayed: slot(`${CHARGING}.nextDelayedTime`),
 };
 
-/** A stored program, as in Status. */
+/** A stored program, in the form of Status. */
 interface Kept {
   readonly slot: number;
   readonly enabled: boolean;
@@ -37,11 +37,11 @@ interface Kept {
 export interface ScheduledCommand {
   readonly type: RemoteType;
   readonly body: object;
-  /** Longest delay at which it is still carried out, ms. */
+  /** Longest delay after which it is still carried out, ms. */
   readonly window: number;
 }
 
-/** Late preconditioning has no use; late charging is better than none. */
+/** Longest delay per kind, ms. Late preconditioning is useless; late charging is better than none. */
 const WINDOW = { preconditioning: 15 * 60_000, charging: 2 * 3_600_000 };
 
 /** Keys in the schedule. */
@@ -54,19 +54,19 @@ interface ProgramsParts {
   readonly schedule: Schedule;
   readonly writer: StatusWriter;
   readonly status: Pick<Status, 'value' | 'observe'>;
-  /** Time zone of the car, a name of the IANA data base. */
+  /** Time zone of the car, a name of the IANA database. */
   readonly zone: string;
   /** UTC ms. */
   readonly now: () => number;
 }
 
-/** Stores, plans and writes to Status: programs of preconditioning and charging, and delayed charging. */
+/** Stores, schedules and writes to Status: programs of preconditioning and charging, and delayed charging. */
 export class Programs {
   readonly runs: PreconditioningRuns;
   readonly #parts: ProgramsParts;
   #preconditioning: readonly Kept[] = [];
   #charging: readonly Kept[] = [];
-  /** When the delayed charging starts, UTC ms. */
+  /** Start of the delayed charging, UTC ms. */
   #delayed: number | undefined;
   /** Slots that this agent wrote: it does not overwrite the charging times of the car. */
   readonly #written = new Set<Slot>();
@@ -77,7 +77,7 @@ export class Programs {
     parts.status.observe(this.runs);
   }
 
-  /** Sets or deletes the programs of the slots that are named. They follow rules.ts. */
+  /** Sets or deletes the programs of the named slots, according to rules.ts. */
   preconditioning(changes: readonly RemotePreconditioningProgram[]): Effect {
     const next = (): Kept[] => {
       const others = this.#preconditioning.filter((kept) => !changes.some((change) => change.slot === kept.slot));
@@ -100,7 +100,7 @@ export class Programs {
     };
   }
 
-  /** Makes these the only charging programs. A program without slot takes the first that is free. */
+  /** Replaces all charging programs by these. A program without slot gets the first free slot. */
   charging(programs: readonly RemoteChargeProgram[]): Effect {
     const taken = new Set(programs.map(({ slot: place }) => place));
     const free = Array.from({ length: PROGRAMS }, (_, index) => index + 1).filter((place) => !taken.has(place));
@@ -140,7 +140,7 @@ export class Programs {
     };
   }
 
-  /** The command of an occurrence; removes a program for one time only. */
+  /** Returns the command of an occurrence, or undefined. Removes a one-time program. */
   scheduled({ key, last }: Occurrence, now: number): ScheduledCommand | undefined {
     const [kind, place, end] = key.split('/');
     if (kind === 'precondition') {
@@ -157,7 +157,7 @@ export class Programs {
     return { type: 'ElectricBatteryChargingRequest', body: { immediate: end === undefined }, window: WINDOW.charging };
   }
 
-  /** Puts into Status what is missing there: privacy may have hidden it, or a restart lost it. */
+  /** Restores values that Status lacks, because privacy hid them or a restart lost them. */
   look(now: number): void {
     const { status } = this.#parts;
     const missing = (kept: unknown, shown: Slot): boolean => kept !== undefined && status.value(shown) === undefined;
@@ -186,7 +186,7 @@ export class Programs {
     write(slots.delayed, local === undefined ? undefined : formatDuration(local));
   }
 
-  /** Data of CBOR's and JSON's types; what is planned is in the state of the schedule. */
+  /** Returns data of types that CBOR and JSON have. The schedule has its own state. */
   state(): unknown {
     return {
       preconditioning: this.#preconditioning,
@@ -203,7 +203,7 @@ export class Programs {
     this.#preconditioning = Array.isArray(preconditioning) ? preconditioning.filter(isKept) : [];
     this.#charging = Array.isArray(charging) ? charging.filter(isKept) : [];
     this.#delayed = typeof delayed === 'number' && Number.isFinite(delayed) ? delayed : undefined;
-    // Status remembers them from the earlier run.
+    // Status has restored them from the earlier run.
     if (this.#preconditioning.length > 0) this.#written.add(slots.preconditioning);
     if (this.#charging.length > 0) this.#written.add(slots.charging);
     if (this.#delayed !== undefined) this.#written.add(slots.delayed);
@@ -251,7 +251,7 @@ function keptOf(program: (RemoteChargeProgram | RemotePreconditioningProgram) & 
   };
 }
 
-/** A program that was to run once has run. */
+/** Disables a one-time program after it has run. */
 function spent(kept: Kept, place: number): Kept {
   return kept.slot === place ? { ...kept, enabled: false } : kept;
 }
@@ -260,7 +260,7 @@ function sorted(programs: readonly Kept[]): Kept[] {
   return programs.toSorted((a, b) => a.slot - b.slot);
 }
 
-/** Both were made by {@link keptOf}, members in one order. */
+/** Compares two results of {@link keptOf}, which have their members in the same order. */
 function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -1,10 +1,10 @@
-/** A map of bounded size: when a generation is full, it replaces the generation before. A value that is used stays. */
+/** A map of bounded size: a full generation replaces the previous one. A value that is used stays. */
 export class RecentMap<V> {
   readonly #capacity: number;
   #current = new Map<string, V>();
   #previous = new Map<string, V>();
 
-  /** Keeps the last `capacity` keys that were used, and at most twice as many. */
+  /** Keeps the last `capacity` used keys, and at most twice that number. */
   constructor(capacity: number) {
     this.#capacity = capacity;
   }

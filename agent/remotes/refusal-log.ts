@@ -1,12 +1,12 @@
 import type { Clock, Log } from '../ports.ts';
 import type { Refusal } from './plan.ts';
 
-/** Lines of one minute: a flood must not fill the log. */
+/** Log lines per minute: a flood must not fill the log. */
 const MAX_LINES = 5;
 const MINUTE_MS = 60_000;
 
 /**
- * Refusals without an answer to the sender: with one, any sender could cause reports about the command of another.
+ * Refusals without an answer to the sender: an answer would let any sender cause reports about the command of another.
  * Counts all and logs the first of each minute.
  */
 export class RefusalLog {
@@ -14,7 +14,7 @@ export class RefusalLog {
   readonly #log: Log;
   #count = 0;
   #minute = { number: -1, lines: 0 };
-  /** Refusals since the last line that have none. */
+  /** Number of unlogged refusals since the last log line. */
   #unlogged = 0;
 
   constructor(clock: Pick<Clock, 'monotonic'>, log: Log) {

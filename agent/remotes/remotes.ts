@@ -25,7 +25,7 @@ import type { Progress } from './reports.ts';
 import { ScheduledCommands, type Waker } from './scheduled-commands.ts';
 import { type Thefts, type Tracker, Tracking } from './tracking.ts';
 
-/** Why an agent that was started without what the kind needs refuses it. */
+/** Returns the reason why an agent without the necessary parts refuses this kind. */
 function unsupported(type: CommandKind): string {
   if (type !== 'Configuration') return `this agent does not carry out ${type}`;
   return 'this car has no configuration file that could be replaced, as a car of vigie bench: run its agent with vigie run';
@@ -40,18 +40,18 @@ export interface RemotesOptions extends Omit<CommandIntakeParts, 'clock' | 'copi
   /** Shows programs in Status. */
   readonly writer: StatusWriter;
   readonly thefts: Thefts;
-  /** Follows a stolen car; without it that is refused. */
+  /** Tracks a stolen car. If omitted, tracking is refused. */
   readonly tracker?: Tracker | undefined;
   readonly channels?: Channels;
   /** Paths of Status and channels that the profile feeds. */
   readonly fed: ReadonlySet<string>;
   readonly power?: Power;
   readonly limits?: Partial<Limits>;
-  /** Time zone of programs, a name of the IANA data base. */
+  /** Time zone of programs, a name of the IANA database. */
   readonly zone?: string;
   /** Store of the ledger's copy. */
   readonly memory?: Pick<Memory, 'recall' | 'damaged'>;
-  /** Puts the copy on disk, with all else that waits. */
+  /** Commits the copy to disk, with all other waiting changes. */
   readonly commit?: () => Promise<void>;
   readonly waker?: Waker;
 }
@@ -59,8 +59,8 @@ export interface RemotesOptions extends Omit<CommandIntakeParts, 'clock' | 'copi
 const BEFORE_SENT: ReadonlySet<RemoteStatus> = new Set(['Accepted', 'WakingUpVehicle']);
 
 /**
- * Carries out signed commands and the commands that they planned, each at most once. Every state is on disk before it
- * is published, and published before the next step. checks.ts has the order of the checks.
+ * Carries out signed commands and the commands that they scheduled, each at most once. Every state is on disk before it
+ * is published, and published before the next step. checks.ts defines the order of the checks.
  */
 export class Remotes {
   readonly intake: CommandIntake;
@@ -115,14 +115,14 @@ export class Remotes {
     ledger.keep(() => this.#kept());
   }
 
-  /** State for {@link Memory}. */
+  /** Returns the state for {@link Memory}. */
   states(): Iterable<readonly [key: string, value: unknown]> {
     return this.#o.ledger.states();
   }
 
   /**
-   * Accepts no more commands and settles none: commands in progress keep the state that is on disk, and the next start
-   * settles them by the Status of the car.
+   * Accepts no more commands and completes none: commands in progress keep the state that is on disk, and the next
+   * start completes them according to the Status of the car.
    */
   stop(): void {
     this.intake.stop();
@@ -130,7 +130,7 @@ export class Remotes {
     this.#scheduled.stop();
   }
 
-  /** Resolves when nothing is being written any more. */
+  /** Resolves when no write is in progress any more. */
   async settled(): Promise<void> {
     await this.intake.reports.settled();
   }
@@ -141,8 +141,8 @@ export class Remotes {
   }
 
   /**
-   * Settles what an earlier run left open, without doing anything to the car: what had been sent is done if the car
-   * shows it in time, everything else failed. From then on the schedule is carried out.
+   * Completes the open commands of an earlier run, without doing anything to the car: a sent command is done if the car
+   * shows that in time; all others failed. Then starts the schedule.
    */
   async resume(): Promise<void> {
     const { ledger } = this.#o;
@@ -155,7 +155,7 @@ export class Remotes {
       await ledger.mark(this.#o.commit);
       if (ledger.behind) await ledger.write();
     });
-    // A schedule that begins after `stop` would keep the process from ending.
+    // A schedule that starts after `stop` would keep the process from ending.
     if (this.intake.reports.stopped) return;
     this.#scheduled.start();
     for (const record of unreported) await this.intake.reports.publish(this.intake.progress(record));
@@ -177,7 +177,7 @@ export class Remotes {
     }
   }
 
-  /** The same is not begun until this has ended. */
+  /** Blocks the same groups until this command has ended. */
   #occupy({ id, type }: ActionRecord, plan: Plan | undefined): void {
     for (const group of groupsOf(type, plan)) this.#running.set(group, id);
   }
@@ -228,7 +228,7 @@ export class Remotes {
     }
   }
 
-  /** Why the car as a whole forbids it. */
+  /** Returns the reason why the state of the car forbids the command, or undefined. */
   #refusal(order: Order, kind: RemoteKind<RemoteType>, plan: Plan): Refusal | undefined {
     const { ledger, clock, status, thefts } = this.#o;
     const running = groupsOf(order.type, plan).map((group) => this.#running.get(group));
@@ -245,7 +245,7 @@ export class Remotes {
     });
   }
 
-  /** Carries out a command of a program under its own id: at most once, as any command. */
+  /** Carries out a command of a program under its own id, at most once, like any command. */
   readonly #runScheduled = ({ type, body, window }: ScheduledCommand, id: string, due: number): void => {
     const bytes = encodeBody(type as CommandBodyKind, body);
     const order: Order = {

@@ -1,13 +1,13 @@
-/** Which counters of a key were used: the highest {@link REMEMBERED} of them. */
+/** Used counters of a key: the highest {@link REMEMBERED} of them. */
 export interface ReplayWindow {
   readonly highest: number;
-  /** Used counters below the highest one, highest first: the distance of each to the one before. */
+  /** Used counters below the highest one, highest first, each as the distance to the previous one. */
   readonly earlier: readonly number[];
-  /** Whether numbers up to this one were used is unknown. */
+  /** Up to this counter, the window no longer contains which counters were used. */
   readonly floor: number;
 }
 
-/** Used counters that are remembered of a key. */
+/** Number of used counters remembered per key. */
 export const REMEMBERED = 512;
 
 interface Counters {
@@ -16,7 +16,7 @@ interface Counters {
   readonly floor: number;
 }
 
-/** The window after `counter` was used. Undefined if it was used before or is too old to decide. */
+/** Returns the window after `counter` was used, or undefined if it was used before or is too old to decide. */
 export function use(window: ReplayWindow | undefined, counter: number): ReplayWindow | undefined {
   if (!Number.isSafeInteger(counter) || counter < 0) return undefined;
   const { used, floor } = open(window);
@@ -24,13 +24,13 @@ export function use(window: ReplayWindow | undefined, counter: number): ReplayWi
   return seal({ used: [...used, counter], floor });
 }
 
-/** Whether {@link use} would refuse it. */
+/** Returns true if {@link use} would refuse the counter. */
 export function isUsed(window: ReplayWindow | undefined, counter: number): boolean {
   const { used, floor } = open(window);
   return counter <= floor || used.includes(counter);
 }
 
-/** Union of two windows of one key. */
+/** Returns the union of two windows of one key. */
 export function unite(a: ReplayWindow | undefined, b: ReplayWindow): ReplayWindow {
   const [one, other] = [open(a), open(b)];
   return seal({ used: [...new Set([...one.used, ...other.used])], floor: Math.max(one.floor, other.floor) });
@@ -47,7 +47,7 @@ function open(window: ReplayWindow | undefined): Counters {
   return { used, floor: window.floor };
 }
 
-/** In any order; what is too much is forgotten, the lowest first. */
+/** Returns the window of counters in any order. Drops the lowest if there are too many. */
 function seal(counters: Counters): ReplayWindow {
   const used = [...counters.used].sort((a, b) => b - a);
   const floor = Math.max(counters.floor, ...used.splice(REMEMBERED));

@@ -5,9 +5,9 @@ import type { Clock, Log, Publisher } from '../ports.ts';
 import { type ActionRecord, final, type Ledger } from './ledger.ts';
 import type { Refusal } from './plan.ts';
 
-/** Characters of a detail that fit into its schema. */
+/** Longest detail in its schema, characters. */
 const DETAIL = 256;
-/** The file of the ledger follows the commits within this, ms: an answer is not to wait for it. */
+/** Delay of the ledger's file after a commit, ms: an answer must not wait for the file. */
 const FOLLOW = 1_000;
 
 /** A command in progress: its record and its answers. */
@@ -20,7 +20,7 @@ export interface Progress {
 
 interface ReportsParts {
   readonly ledger: Ledger;
-  /** The commits of the publisher have the copy of the ledger. */
+  /** True if the commits of the publisher contain the copy of the ledger. */
   readonly copied: boolean;
   readonly publisher: Publisher;
   readonly log: Log;
@@ -31,7 +31,7 @@ interface ReportsParts {
 export class Reports {
   readonly #parts: ReportsParts;
   #stopped = false;
-  /** Ends the wait until the file is written; undefined when it is as new as the commits. */
+  /** Cancels the timer for writing the file. Undefined if the file is as new as the commits. */
   #behind: (() => void) | undefined;
   #saving: Promise<void> = Promise.resolve();
 
@@ -39,7 +39,7 @@ export class Reports {
     this.#parts = parts;
   }
 
-  /** Nothing is written or published any more. */
+  /** Stops writing and publishing. */
   stop(): void {
     this.#stopped = true;
   }
@@ -55,15 +55,15 @@ export class Reports {
   }
 
   /**
-   * Goes through states in their order; resolves with the last when all are on disk.
-   * @throws VigieError `store.failed` when a state that is not final is not on disk
+   * Applies states in their order; resolves with the last when all are on disk.
+   * @throws VigieError `store.failed` if a state that is not final is not on disk
    */
   async advance(progress: Progress, ...states: readonly RemoteStatus[]): Promise<Progress> {
     const kept = states.map((status) => this.#keep(progress, { ...progress.record, status }));
     return (await Promise.all(kept)).at(-1) ?? progress;
   }
 
-  /** Never rejects for a disk that refuses: a final state is reported all the same. */
+  /** Never rejects if the disk refuses a write: a final state is still reported. */
   async fail(progress: Progress, { code, detail }: Refusal): Promise<void> {
     const { id, type } = progress.record;
     this.#parts.log.warn('command.failed', { id, type, code, detail });
@@ -98,8 +98,8 @@ export class Reports {
   }
 
   /**
-   * A disk that refuses a write stops an unfinished command, because its next steps could happen twice; a final state
-   * is reported all the same.
+   * If the disk refuses a write, an unfinished command stops, because its next steps could happen twice; a final state
+   * is still reported.
    */
   async #keep(progress: Progress, changed: ActionRecord): Promise<Progress> {
     const { body, ...rest } = changed;
@@ -109,7 +109,7 @@ export class Reports {
     if (this.#stopped) return next;
     const { ledger, copied, log, clock } = this.#parts;
     ledger.set(record);
-    // One commit has the state and the message that reports it; a state that is not published makes no commit.
+    // One commit has the state and the message that reports it; an unpublished state causes no commit.
     const together = copied && !progress.unreported.has(record.status);
     try {
       if (!together) await ledger.write();

@@ -9,12 +9,12 @@ import type { ArrivedCommand } from './command-intake.ts';
 import { final } from './ledger.ts';
 
 const KEY = 'requests';
-/** Remembered, as the ledger does. */
+/** Number of commands remembered, as in the ledger. */
 const REMEMBERED = 256;
-/** Validity of a command from within the car, ms: it waits only for the car. */
+/** Validity of a command from the car itself, ms: it waits only for the car. */
 const VALID = 120_000;
 
-/** Signs a command; `payload` makes it with the counter that is used up by it. */
+/** Signs a command; `payload` creates it with the counter that it uses. */
 export interface Signer {
   sign(payload: (counter: number) => Uint8Array): Promise<Uint8Array>;
 }
@@ -35,7 +35,7 @@ export interface RemoteOrder {
 /** A command with a callback for its states. */
 export type OrderOfCallback = RemoteOrder & Required<Pick<RemoteOrder, 'callbackId'>>;
 
-/** Its present state. */
+/** State of a requested command. */
 export interface RemoteAction {
   readonly remoteActionId: string;
   readonly callbackId?: string;
@@ -58,9 +58,9 @@ interface CommandObserver {
 interface RequestsParts {
   readonly vin: string;
   readonly clock: Clock;
-  /** Omitted if this unit has no key, and so sends itself no commands. */
+  /** Omitted if this unit has no key, so that it cannot sign commands. */
   readonly signer?: Signer | undefined;
-  /** Takes a signed command, as if it came from the broker. */
+  /** Processes a signed command, as if it had been received from the broker. */
   readonly receive: (payload: Uint8Array) => Promise<void>;
   /** Called for each command with a callback, before it is carried out. Throws the reason to refuse it. */
   readonly setOrigin?: (id: string, order: OrderOfCallback) => void;
@@ -77,14 +77,14 @@ export class Requests {
   /** Commands with a first state that is not on disk yet. */
   readonly #unheard = new Map<string, () => void>();
   #made = 0;
-  /** Some change is not stored yet. */
+  /** True if a change is not stored yet. */
   #changed = false;
 
   constructor(parts: RequestsParts) {
     this.#parts = parts;
   }
 
-  /** Those sent with a callback, oldest first. */
+  /** Returns the commands with this callback, oldest first. */
   all(callbackId: string): readonly RemoteAction[] {
     return [...this.#actions.values()].filter((action) => action.callbackId === callbackId);
   }
@@ -95,10 +95,10 @@ export class Requests {
 
   /**
    * Signs the command and passes it to the car; resolves when its first state is on disk. Later states are reported
-   * when they occur. An id that was used before refers to that command: nothing is done. Rejects with
+   * when they occur. If the id was used before, it refers to that command: nothing is done. Rejects with
    * `command.unsupported` for a unit without a key, `command.malformed` for a body that the kind does not have, and
    * `store.failed` if the counter cannot be stored or the car does not accept the command, because its ledger has lost
-   * something or it stops.
+   * something or the car's agent stops.
    */
   async submit(order: RemoteOrder): Promise<{ readonly remoteActionId: string }> {
     const { vin, clock, signer, receive, setOrigin } = this.#parts;
@@ -127,7 +127,7 @@ export class Requests {
       this.#actions.delete(oldest);
     }
     const heard = new Promise<boolean>((resolve) => this.#unheard.set(id, () => resolve(true)));
-    // It never rejects: what goes wrong is a state of the command. One without any state was not taken.
+    // receive() never rejects: an error becomes a state of the command. A command without any state was not accepted.
     const taken = await Promise.race([heard, receive(payload).then(() => !this.#unheard.has(id))]);
     this.#unheard.delete(id);
     if (!taken) {
@@ -138,7 +138,7 @@ export class Requests {
     return { remoteActionId: id };
   }
 
-  /** A state of that command is on disk. */
+  /** A state of the command is on disk. */
   heard(id: string): void {
     this.#unheard.get(id)?.();
     this.#unheard.delete(id);
@@ -168,7 +168,7 @@ export class Requests {
     this.#changed = true;
   }
 
-  /** Changes since the last call: up to 256 commands, which few commits concern. */
+  /** Returns the changes since the last call: up to 256 commands. Few commits have any. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     if (!this.#changed) return;
     this.#changed = false;
@@ -178,7 +178,7 @@ export class Requests {
   /**
    * Restores the state of the previous run. A command in progress that the ledger lacks was lost before its acceptance
    * was reported, and can be requested again.
-   * @param isKnown whether the ledger has the command
+   * @param isKnown returns true if the ledger has the command
    */
   recall(memory: Pick<Memory, 'recall'>, isKnown: (id: string) => boolean): void {
     const { made, actions } = (memory.recall(KEY) ?? {}) as { made?: unknown; actions?: unknown };

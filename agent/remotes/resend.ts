@@ -3,7 +3,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { OwedNumbers } from '../ports.ts';
 import type { AgentCommand } from './agent-command.ts';
 
-/** Carries out commands of kind `Resend`: `repeat` takes what is to be sent again, or throws why it does not. */
+/** Carries out commands of kind `Resend`. `repeat` accepts the numbers to send again, or throws the reason why not. */
 export function resendCommand(repeat: (numbers: OwedNumbers) => void): AgentCommand {
   return async (body) => {
     const { class: priority, numbers } = decodeBody('Resend', body);

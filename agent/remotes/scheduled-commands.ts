@@ -5,10 +5,10 @@ import type { Tracking } from './tracking.ts';
 
 /** Longest interval between checks of the schedule, ms: the clock may have stepped. */
 const LOOK = 10_000;
-/** The same while the unit sleeps, ms: due commands have their own alarm. */
+/** Longest interval between checks while the unit sleeps, ms: due commands have their own alarm. */
 const SLEEPING_LOOK = 600_000;
 
-/** Wakes a process that sleeps; `due` may come late or twice. The result cancels it. */
+/** Wakes a sleeping process; `due` may be called late or twice. Returns a function that cancels the alarm. */
 export type Waker = (at: number, due: () => void) => () => void;
 
 export interface ScheduledCommandsParts {
@@ -18,15 +18,15 @@ export interface ScheduledCommandsParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly waker?: Waker | undefined;
-  /** While it is not, nothing is due: what was missed meanwhile is found afterwards. */
+  /** While the time is unknown, nothing is due: missed occurrences are found afterwards. */
   readonly timeKnown: () => boolean;
-  /** Carries out a due command. `id` is that of the occurrence, always the same; `due` is UTC ms. */
+  /** Carries out a due command. `id` belongs to the occurrence and is always the same; `due` is UTC ms. */
   readonly carryOut: (command: ScheduledCommand, id: string, due: number) => void;
-  /** The unit sleeps; default: never. */
+  /** Returns true if the unit sleeps. If omitted, it never sleeps. */
   readonly asleep?: () => boolean;
 }
 
-/** Looks at the schedule when something is due, and now and then. */
+/** Checks the schedule when an entry is due, and periodically. */
 export class ScheduledCommands {
   readonly #parts: ScheduledCommandsParts;
   #started = false;

@@ -1,7 +1,7 @@
 import type { Theft } from '../../protocol/schema/theft.ts';
 import type { Effect } from './plan.ts';
 
-/** Knows whether the car counts as stolen (the recorder of thefts). */
+/** Reports whether the car counts as stolen (the theft recorder). */
 export interface Thefts {
   readonly current: Theft | undefined;
   declare(isStolen: boolean, at: number): void;
@@ -13,12 +13,12 @@ export interface TrackingPeriod {
   readonly shutdown: number;
 }
 
-/** Sets waypoints in these intervals, or no longer (the recorder of waypoints). */
+/** Starts waypoints at these intervals, or stops them (the waypoint recorder). */
 export interface Tracker {
   track(period: TrackingPeriod | undefined): void;
 }
 
-/** Defaults of a command, ms. */
+/** Default intervals of a command, ms. */
 const DEFAULT: TrackingPeriod = { running: 60_000, shutdown: 3_600_000 };
 
 /** Stores the interval at which a stolen car reports its position, until it is found. */
@@ -32,7 +32,7 @@ export class Tracking {
     this.#tracker = tracker;
   }
 
-  /** Effect of a command with this period, in seconds. */
+  /** Returns the effect of a command with this period, in seconds. */
   ordered({ running, shutdown }: { readonly running?: number; readonly shutdown?: number }): Effect {
     const before = this.#period ?? DEFAULT;
     const period = {
@@ -53,7 +53,7 @@ export class Tracking {
     };
   }
 
-  /** Ends with the theft; called now and then. */
+  /** Ends the tracking when the theft has ended. Called periodically. */
   look(): void {
     if (this.#period === undefined || this.#thefts.current !== undefined) return;
     this.#period = undefined;

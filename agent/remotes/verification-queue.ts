@@ -4,20 +4,20 @@ import type { Clock, Log } from '../ports.ts';
 import type { CheckBudget } from './check-budget.ts';
 import { RecentMap } from './recent-map.ts';
 
-/** Messages of one second that are parsed; the agent drops more. */
+/** Number of messages per second that are parsed; the agent drops more. */
 const MAX_MESSAGES = 2_000;
 const MAX_WAITING = 1_000;
 const MAX_WAITING_BYTES = 2 ** 20;
-/** Commands of one second that find no place and are verified all the same, to be answered. */
+/** Number of commands per second that exceed the queue but are still verified, to be answered. */
 const MAX_CROWDED = 200;
-/** Late commands that are verified in a second, only to be answered. */
+/** Number of late commands per second that are verified, only to be answered. */
 const MAX_LATE = 5;
-/** After a wrong signature, commands that find no place are dropped instead of refused for this time. */
+/** Time after a wrong signature in which commands that exceed the queue are dropped instead of refused. */
 const FLOOD_MS = 10_000;
-/** Waiting commands are verified this often. */
+/** Interval at which waiting commands are verified. */
 const SLICE_MS = 100;
 const LOG_INTERVAL_MS = 60_000;
-/** Counters of which the agent remembers how many wrong signatures came with them. */
+/** Number of counters for which the agent stores how many wrong signatures arrived with them. */
 const MAX_COUNTERS = 1_024;
 
 /** Facts about one message, found by its bytes. */
@@ -32,10 +32,10 @@ export interface SeenMessage {
 export interface UnverifiedCommand {
   readonly opened: OpenedCommand;
   readonly correlation: Uint8Array | undefined;
-  /** Length of the message. */
+  /** Length of the message, bytes. */
   readonly bytes: number;
   readonly seen: SeenMessage;
-  /** By its own statement it cannot succeed any more: it is verified only to be answered. */
+  /** True if it can no longer succeed by its own times: it is verified only to be answered. */
   readonly late: boolean;
 }
 
@@ -43,7 +43,7 @@ interface VerificationParts {
   readonly clock: Pick<Clock, 'monotonic' | 'after'>;
   readonly log: Log;
   readonly budget: CheckBudget;
-  /** Checks the signature: the part that costs time. */
+  /** Checks the signature, which is the expensive part. */
   readonly verify: (candidate: UnverifiedCommand) => boolean;
   /** Carries out an authentic command or, when `crowded`, answers only that too many wait. */
   readonly take: (candidate: UnverifiedCommand, crowded: boolean) => void;
@@ -54,7 +54,7 @@ interface Waiting extends UnverifiedCommand {
 }
 
 /**
- * Commands that are not verified yet. Verification costs most of what a stranger can cause, so its rate is bounded
+ * Commands that are not verified yet. Verification is the highest cost that a stranger can cause. Its rate is bounded
  * ({@link CheckBudget}), and the order of checks is chosen so that forged messages delay valid ones least:
  *
  * - Every other check goes to the counter with the fewest wrong signatures so far: forged messages with few counters
@@ -83,7 +83,7 @@ export class VerificationQueue {
     this.#parts = parts;
   }
 
-  /** Commands that wait. */
+  /** Number of waiting commands. */
   get length(): number {
     return this.#waiting.length;
   }
@@ -95,7 +95,7 @@ export class VerificationQueue {
     return false;
   }
 
-  /** A copy of a message that waits only raises its place in the order. */
+  /** Adds a command. A copy of a waiting message only raises its rank. */
   put(candidate: UnverifiedCommand): void {
     if (this.#stopped || candidate.seen.waiting) return;
     const { keyId, command } = candidate.opened;
@@ -111,14 +111,14 @@ export class VerificationQueue {
     if (this.#waiting.length > 0) this.#arm();
   }
 
-  /** Forgets what waits. */
+  /** Removes all waiting commands and accepts no more. */
   stop(): void {
     this.#stopped = true;
     this.#cancel?.();
     this.#waiting = [];
   }
 
-  /** The counts of this second. */
+  /** Returns the counts of this second. */
   #now() {
     const at = this.#parts.clock.monotonic();
     const number = Math.floor(at / 1000);
@@ -147,7 +147,7 @@ export class VerificationQueue {
     }
   }
 
-  /** Takes the last in the order out, for which there is no place: the sender gets an answer unless a flood is on. */
+  /** Removes the last command in the order, which exceeds the queue. The sender gets an answer unless a flood is on. */
   #refuseLast(): void {
     const last = this.#remove(this.#first((a, b) => (this.#compare(a, b, true) >= 0 ? -1 : 1)));
     const second = this.#now();
@@ -174,7 +174,7 @@ export class VerificationQueue {
     });
   }
 
-  /** The place of the one that comes first by `compare`; among equals the oldest. */
+  /** Returns the index of the first command in the order of `compare`; among equals the oldest. */
   #first(compare: (a: Waiting, b: Waiting) => number): number {
     let best = 0;
     for (let index = 1; index < this.#waiting.length; index++) {

@@ -8,7 +8,7 @@ export function announceCatalog(entries: readonly CatalogEntry[], publisher: Pic
   for (const part of catalogParts(entries)) publisher.put('catalog', part, { retain: true });
 }
 
-/** Publishes the catalogs that are no longer in use and that telemetry in `store` may name. */
+/** Publishes the catalogs that are no longer in use but that telemetry in `store` may refer to. */
 export function announceEarlier(
   numbers: Pick<SignalNumbers, 'earlier'>,
   publisher: Pick<Publisher, 'put'>,
@@ -19,9 +19,9 @@ export function announceEarlier(
   for (const entries of numbers.earlier(oldest)) announceCatalog(entries, publisher);
 }
 
-/** UTC ms of the first telemetry that waits; undefined: none waits. */
+/** Returns the time of the first waiting telemetry, UTC ms, or undefined if no telemetry waits. */
 function oldestTelemetry(store: Pick<OutboxStore, 'entries'>): number | undefined {
-  // They are in the order of their numbers, so that the first is the oldest.
+  // Entries are in the order of their numbers, so the first is the oldest.
   for (const { kind, at } of store.entries()) if (kind === 'telemetry') return at;
   return undefined;
 }

@@ -4,7 +4,7 @@ import type { StatusReader } from '../model/status.ts';
 import { slotOf } from '../model/target.ts';
 import { holds } from '../remotes/interlocks.ts';
 
-/** The conditions of a profile under which signals are recorded: each is looked at when its path changes. */
+/** The conditions of a profile under which signals are recorded. Each is evaluated when its path changes. */
 export class Conditions {
   readonly #status: StatusReader;
   readonly #conditions: readonly Condition[];
@@ -19,19 +19,19 @@ export class Conditions {
     this.slots = [...new Set(conditions.map(({ path }) => slotOf(path)))];
   }
 
-  /** Whether the condition with this index holds as of the last look. */
+  /** Returns true if the condition with this index was true at the last evaluation. */
   hold(index: number): boolean {
     return this.#holds[index] as boolean;
   }
 
-  /** Sets what a condition was found to be; the indexes of conditions that changed. */
+  /** Sets the result of a condition. Returns the indexes of conditions that changed. */
   turn(index: number, does: boolean): readonly number[] {
     if (does === this.#holds[index]) return [];
     this.#holds[index] = does;
     return [index];
   }
 
-  /** Looks again, when a slot changed at those that ask it; the indexes of conditions that hold or do not any more. */
+  /** Evaluates all conditions, or those of a changed slot. Returns the indexes of conditions that changed. */
   look(now: number, slot?: Slot): readonly number[] {
     const turned: number[] = [];
     for (const [index, condition] of this.#conditions.entries()) {

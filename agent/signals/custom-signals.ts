@@ -16,7 +16,7 @@ interface SplitGroup {
   readonly custom: Int32Array;
 }
 
-/** The custom signals of a car: what they say, their numbers, and their recorder. */
+/** The custom signals of a car: their values, their numbers, and their recorder. */
 export class CustomSignals implements CustomSignalsPart {
   readonly wanted: readonly WantedSignal[];
   readonly signals: Signals;
@@ -47,7 +47,7 @@ export class CustomSignals implements CustomSignalsPart {
 
   announce(publisher: Pick<Publisher, 'put'>, store: Pick<OutboxStore, 'entries'>): void {
     announceEarlier(this.numbers, publisher, store);
-    // A car with texts alone has no catalog.
+    // A car that has only texts has no catalog.
     if (this.numbers.entries.length > 0) announceCatalog(this.numbers.entries, publisher);
   }
 
@@ -68,7 +68,7 @@ export class CustomSignals implements CustomSignalsPart {
     return this.signals.rejected;
   }
 
-  /** Takes the readings of {@link wanted}, which come behind the `first` signals of `mapping`. */
+  /** Returns a sink for the readings of {@link wanted}, which follow the `first` signals of `mapping`. */
   behind(mapping: ColumnSink<SourceGroup>, first: number): ColumnSink<SplitGroup> {
     const { signals, texts } = this;
     const firstText = first + signals.size;

@@ -9,18 +9,18 @@ const STATE = 'signals';
 const DEFINITIONS = 'signals/definitions';
 
 /**
- * Catalogs that are remembered of profiles, the present one among them, and as many of collections that have ended.
- * Those in use are always remembered.
+ * Number of profile catalogs remembered, including the present one, and of catalogs of ended collections.
+ * Catalogs in use are always remembered.
  */
 const KEPT = 16;
 
 /**
- * Numbers that are skipped when damage of the disk may have taken the newest ones: no profile has more signals, and no
- * number that was sent is to get another meaning.
+ * Count of numbers skipped if disk damage may have lost the newest ones: no profile has more signals, and a number
+ * that was sent must not change its meaning.
  */
 const SKIPPED = 1 << 14;
 
-/** No car has used this many numbers; a larger one is damaged. */
+/** Upper limit of the numbers. No car has used so many: a larger number is damaged. */
 const LARGEST = 2 ** 31;
 
 /** A catalog that the car has used. */
@@ -28,9 +28,9 @@ interface Used {
   readonly hash: string;
   /** Ascending. */
   readonly numbers: readonly number[];
-  /** UTC ms at which it went out of use; absent: it is in use, or the car did not know the time. */
+  /** Time at which it was last in use, UTC ms. Omitted if it is in use, or the car did not know the time. */
   readonly until?: number;
-  /** It was of a collection; absent: of a profile. */
+  /** True for the catalog of a collection. Omitted for that of a profile. */
   readonly collected?: true;
 }
 
@@ -41,17 +41,17 @@ interface State {
 
 /** A catalog in use. */
 export interface NumberedCatalog {
-  /** By place of the signal. */
+  /** By index of the signal. */
   readonly numbers: readonly number[];
   /** Its hash. */
   readonly catalog: Uint8Array;
-  /** By ascending number. */
+  /** Sorted by number. */
   readonly entries: readonly CatalogEntry[];
 }
 
 /**
- * Gives each definition a number, and the same definition always the same. A number never gets another meaning in this
- * car, whatever profiles and collections come and go: a definition that changes gets a new number.
+ * Assigns a number to each definition, always the same one. A number never gets another meaning in this car, even if
+ * profiles and collections change: a changed definition gets a new number.
  */
 export class SignalNumbers implements NumberedCatalog {
   readonly numbers: readonly number[];
@@ -59,14 +59,14 @@ export class SignalNumbers implements NumberedCatalog {
   readonly entries: readonly CatalogEntry[];
   readonly #all: Map<number, CatalogEntry>;
   readonly #byMeaning: Map<string, number>;
-  /** Hashes of the catalogs in use, and how many use each. */
+  /** Number of users of each catalog in use, by hash. */
   readonly #uses = new Map<string, number>();
   #state: State;
   #definitions: readonly CatalogEntry[];
 
   /**
-   * @param definitions signals of the profile; none: it has no catalog
-   * @param now UTC ms; absent: the car does not know the time
+   * @param definitions signals of the profile. If there are none, the profile has no catalog.
+   * @param now UTC ms. Omitted if the car does not know the time.
    */
   constructor(definitions: readonly SignalDefinition[], memory: Memory, log: Log, now?: number) {
     const { state, definitions: known } = recall(memory, log);
@@ -84,7 +84,7 @@ export class SignalNumbers implements NumberedCatalog {
     this.entries = own.entries;
   }
 
-  /** The catalog of a collection, which is in use until {@link end}. */
+  /** Returns the catalog of a collection. It is in use until {@link end}. */
   collect(definitions: readonly SignalDefinition[]): NumberedCatalog {
     return this.#use(definitions, true);
   }
@@ -101,20 +101,20 @@ export class SignalNumbers implements NumberedCatalog {
     if (used !== undefined) this.#remember([...others, now === undefined ? used : { ...used, until: now }]);
   }
 
-  /** Entries of a catalog that the car has used; undefined when it is not remembered. */
+  /** Returns the entries of a catalog that the car has used, or undefined if the catalog is not remembered. */
   entriesOf(hash: Uint8Array): readonly CatalogEntry[] | undefined {
     const used = this.#state.catalogs.find((catalog) => catalog.hash === hexOf(hash));
     return used === undefined ? undefined : this.#listed(used.numbers);
   }
 
-  /** Catalogs that are no longer in use and that telemetry from `oldest`, UTC ms, on may name. */
+  /** Returns catalogs no longer in use that telemetry from `oldest` (UTC ms) on may refer to. */
   *earlier(oldest: number): Generator<readonly CatalogEntry[]> {
     for (const { hash, numbers, until = Number.POSITIVE_INFINITY } of this.#state.catalogs) {
       if (until >= oldest && !this.#uses.has(hash)) yield this.#listed(numbers);
     }
   }
 
-  /** State that must survive a power cut. */
+  /** Returns the state that must survive a power cut. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     yield [STATE, this.#state];
     yield [DEFINITIONS, this.#definitions];
@@ -160,7 +160,7 @@ export class SignalNumbers implements NumberedCatalog {
     const numbers = new Set(kept.flatMap((catalog) => catalog.numbers));
     this.#state = Object.freeze({ next: this.#state.next, catalogs: kept });
     this.#definitions = Object.freeze(this.#listed([...numbers].sort((a, b) => a - b)));
-    // A number that is not remembered is not used again, and a definition that comes again gets another one.
+    // A forgotten number is not used again; if its definition returns, that gets another number.
     for (const [number, entry] of this.#all) {
       if (numbers.has(number)) continue;
       this.#all.delete(number);
@@ -173,7 +173,7 @@ export class SignalNumbers implements NumberedCatalog {
   }
 }
 
-/** Identity of a signal, without how it is read and recorded. */
+/** Returns the identity of a signal, without how it is read and recorded. */
 export function definitionOf({ name, kind, unit, resolution, offset, names }: CustomSignal): SignalDefinition {
   return {
     name,
@@ -182,7 +182,7 @@ export function definitionOf({ name, kind, unit, resolution, offset, names }: Cu
   };
 }
 
-/** Equal for definitions that mean the same. */
+/** Returns equal keys for definitions with the same meaning. */
 function meaningOf({ name, kind, unit, resolution, offset, names }: SignalDefinition): string {
   return JSON.stringify([name, kind, unit, resolution, offset, names?.map(({ count, name: of }) => [count, of])]);
 }
@@ -202,7 +202,7 @@ function recall(memory: Memory, log: Log): Kept {
   return { state: { next: unused(kept), catalogs: [] }, definitions: [] };
 }
 
-/** Each catalog names itself by the hash of its definitions: with it every damage of them shows. */
+/** Returns true if the state is undamaged. Each catalog has the hash of its definitions, which detects any damage. */
 function isWhole({ state, definitions }: Kept): boolean {
   try {
     const entries = new Map(definitions.map((entry) => [entry.number, entry]));
@@ -215,12 +215,12 @@ function isWhole({ state, definitions }: Kept): boolean {
       return (until === undefined || Number.isFinite(until)) && hexOf(catalogHash(listed)) === hash;
     });
   } catch {
-    // A member that has another form than it must.
+    // A member has the wrong type.
     return false;
   }
 }
 
-/** A number beyond all that the car may have used. */
+/** Returns a number above all that the car may have used. */
 function unused({ state, definitions }: { readonly state: unknown; readonly definitions: unknown }): number {
   let highest = 0;
   const walk = (value: unknown): void => {
@@ -230,7 +230,7 @@ function unused({ state, definitions }: { readonly state: unknown; readonly defi
   const { next, catalogs } = membersOf(state);
   walk(listOf(definitions).map((entry) => membersOf(entry)['number']));
   walk(listOf(catalogs).map((catalog) => membersOf(catalog)['numbers']));
-  // For forgotten catalogs, only `next` shows how high their numbers went.
+  // For forgotten catalogs, only `next` shows their highest number.
   return isNumber(next) && next > highest ? next : highest + 1 + SKIPPED;
 }
 

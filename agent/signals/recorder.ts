@@ -11,11 +11,11 @@ import { Conditions } from './conditions.ts';
 import type { NumberedCatalog } from './numbers.ts';
 import type { Signals } from './signals.ts';
 
-/** Readings may come a little out of order; what lies further back is a step of the clock, ms. */
+/** Readings may arrive slightly out of order; a larger step back, ms, is a step of the clock. */
 const STEP = 10_000;
-/** A batch is closed after this many readings. */
+/** Number of readings after which a batch is closed. */
 const READINGS = 1_000;
-/** And after this, ms: each second is a part of the state. */
+/** Longest duration of a batch, ms: each second is a part of the state. */
 const LONGEST = PARTS * 1_000 - 4_000;
 
 export interface SignalRecorderOptions {
@@ -30,8 +30,8 @@ type Draft = readonly [catalog: string, readings: readonly number[]];
 
 /**
  * Records readings of custom signals by the rules of telemetry: on change, at most one per interval (the last of the
- * interval is kept), beyond the dead-band, and a heartbeat while a value is read again and stays the same. What was
- * recorded last is not kept over a restart: each signal is recorded anew then.
+ * interval is stored), beyond the dead-band, and a heartbeat while readings repeat the same value. The last records are
+ * not stored across a restart: each signal is recorded again then.
  */
 export class SignalRecorder implements Recorder {
   readonly name = 'signals';
@@ -44,10 +44,10 @@ export class SignalRecorder implements Recorder {
   readonly #patience: Patience;
   readonly #interval: Float64Array;
   readonly #heartbeat: Float64Array;
-  /** A change by fewer counts is ignored. */
+  /** Smallest change that is recorded, counts. */
   readonly #band: Float64Array;
   readonly #conditions: Conditions;
-  /** By place: index of its condition; -1: none. */
+  /** By index of the signal: index of its condition, or -1. */
   readonly #condition: Int16Array;
   readonly #timeResolution: ReadonlyMap<number, TimeResolution>;
   /** Last recorded count, or NaN. Its time is in whole ms. */
@@ -95,7 +95,7 @@ export class SignalRecorder implements Recorder {
     });
   }
 
-  /** Status changed: a condition may hold, or not any more. */
+  /** Status changed: re-evaluates the conditions of the slot. */
   changed(slot: Slot, _value: unknown, _previous: unknown, at: number): void {
     this.#turn(this.#conditions.look(at, slot), at);
   }
@@ -104,7 +104,7 @@ export class SignalRecorder implements Recorder {
     this.#turn(this.#conditions.look(at, slot), at);
   }
 
-  /** The only condition held, or not, from `at` on; for callers that find out what it was when a reading was made. */
+  /** Sets the only condition, valid from `at` on, for callers that determine it for the time of a reading. */
   turn(does: boolean, at: number): void {
     this.#turn(this.#conditions.turn(0, does), at);
   }
@@ -151,7 +151,7 @@ export class SignalRecorder implements Recorder {
     this.#written = seconds.length;
   }
 
-  /** Readings of the signal with this number in the batch that is open, with the times that they will travel with. */
+  /** Readings of the signal with this number in the open batch, with the times that will be sent. */
   *gathered(number: number): Generator<SignalReading> {
     const step = this.#timeResolution.get(number) ?? 1;
     for (const second of this.#seconds) {
@@ -161,7 +161,7 @@ export class SignalRecorder implements Recorder {
     }
   }
 
-  /** Readings of an earlier profile are closed at once: their numbers are those of its catalog. */
+  /** Closes a batch of an earlier profile at once: its numbers are those of the earlier catalog. */
   restoreParts(parts: readonly unknown[]): void {
     this.#written = PARTS;
     const present = hexOf(this.#numbers.catalog);
@@ -188,23 +188,23 @@ export class SignalRecorder implements Recorder {
     for (const held of this.#held.values()) held.at = later(held.at);
   }
 
-  /** A signal has another value. */
+  /** Records a change of value, if the rules allow it. */
   #take(place: number, count: number, at: number): void {
     // A hidden signal causes no call of this observer, so this one is visible.
     this.#hidden[place] = 0;
     if (!this.#wanted(place)) return;
-    // A signal without a record has NaN, and no difference to that is less than a dead-band.
+    // A signal without a record has NaN, and no difference to NaN is less than a dead-band.
     if (Math.abs(count - (this.#count[place] as number)) < (this.#band[place] as number)) {
       this.#held.delete(place);
       return;
     }
     const interval = this.#interval[place] as number;
-    // Times are kept in whole ms, so the reading before may seem to be the later one.
+    // Times are stored in whole ms, so the previous reading may seem to be the later one.
     if (interval === 0 || passed(this.#at[place] as number, at, interval)) this.#record(place, count, at);
     else this.#held.set(place, { count, at: Math.round(at) });
   }
 
-  /** A signal without a value is neither repeated nor caught up with. */
+  /** Discards the record of a signal without a value, so that no heartbeat or held change follows. */
   #forget(place: number): void {
     this.#held.delete(place);
     this.#count[place] = Number.NaN;
@@ -216,13 +216,13 @@ export class SignalRecorder implements Recorder {
     return condition < 0 || this.#conditions.hold(condition);
   }
 
-  /** Read again since it was recorded, and fresh. */
+  /** Returns true if the signal was read again since its record, and is fresh. */
   #lives(place: number, at: number, now: number): boolean {
     if (at === Number.NEGATIVE_INFINITY || !this.#wanted(place)) return false;
     return this.#signals.seenAt(place) > at && this.#signals.fresh(place, now);
   }
 
-  /** Conditions changed: newly admitted signals are recorded with their present values. */
+  /** Records the present values of newly admitted signals after a change of conditions. */
   #turn(conditions: readonly number[], at: number): void {
     if (conditions.length === 0) return;
     for (let place = 0; place < this.#condition.length; place++) {
@@ -232,7 +232,7 @@ export class SignalRecorder implements Recorder {
     }
   }
 
-  /** Privacy hides a signal, or does not any more. */
+  /** Applies a change of privacy for a signal. */
   #hide(place: number, hidden: number, now: number): void {
     this.#hidden[place] = hidden;
     this.#forget(place);
@@ -274,9 +274,9 @@ export class SignalRecorder implements Recorder {
   }
 }
 
-/** The dead-band as a number of counts: a value that moved by at least the band moved by this many. */
+/** Returns the dead-band as a number of counts: a value that changes by at least the band changes by this count. */
 function bandOf({ kind, resolution = 1, rule }: CustomSignal): number {
-  // A decimal divided by a decimal is a little off: 0.3 / 0.1 is less than 3.
+  // The quotient of two decimals is not exact: 0.3 / 0.1 is less than 3.
   return kind === 'quantity' ? Math.ceil(rule.deadBand / Math.abs(resolution) - 1e-6) : 0;
 }
 
@@ -284,7 +284,7 @@ function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
 
-/** Whether `span` ms have passed since `from`. True also after the clock stepped back, because that proves nothing. */
+/** Returns true if `span` ms have passed since `from`, or the clock stepped back, because that proves nothing. */
 function passed(from: number, now: number, span: number): boolean {
   return now - from >= span || now < from - STEP;
 }

@@ -1,33 +1,33 @@
 import { REACH } from '../../protocol/columns/numbers.ts';
 import type { CustomSignal } from '../../protocol/profile.ts';
 
-/** Sees what custom signals say. */
+/** Observes the values of custom signals. */
 export interface CustomSignalObserver {
-  /** The signal with this place has another value. `at` is UTC milliseconds of the reading. */
+  /** The signal with this index has another value. `at` is UTC milliseconds of the reading. */
   changed(place: number, count: number, at: number): void;
   /** The car reports that the signal has no value. */
   absent?(place: number, at: number): void;
 }
 
-/** A level beyond those of privacy: readings are known, and go nowhere. */
+/** A level above those of privacy: readings are known but not passed on. */
 export const PAUSED = 3;
 
-/** How a reading becomes the integer that stands for it. */
+/** Conversions of a reading to its integer. */
 const RAW = 0;
 const COUNTED = 1;
 const FLAG = 2;
 
 /**
- * The present value of each custom signal, as the integer that stands for it. In columns by place in the profile, for
+ * The present value of each custom signal, as an integer count. Stored in columns by index in the profile, because
  * there are thousands of signals.
  */
 export class Signals {
-  /** Readings that came. */
+  /** Number of readings received. */
   readings = 0;
-  /** Readings with an impossible value. */
+  /** Number of readings with an impossible value. */
   rejected = 0;
   readonly size: number;
-  /** NaN: it has no value. */
+  /** NaN if the signal has no value. */
   readonly #counts: Float64Array;
   readonly #seenAt: Float64Array;
   readonly #changedAt: Float64Array;
@@ -35,15 +35,15 @@ export class Signals {
   readonly #form: Uint8Array;
   readonly #scale: Float64Array;
   readonly #shift: Float64Array;
-  /** Privacy from this level on hides it. */
+  /** Lowest level of privacy that hides the signal. */
   readonly #hiddenFrom: Uint8Array;
   readonly #invalid: (ReadonlySet<number> | undefined)[];
   readonly #level: (at?: number) => number;
-  /** Values read while privacy hid them: they may still hold when privacy ends, and their frame may not change then. */
+  /** Values hidden by privacy: they may still be valid when privacy ends, and their frame may not change then. */
   readonly #withheld = new Map<number, number>();
   #observers: readonly CustomSignalObserver[] = [];
 
-  /** @param level of privacy, now or of a time: 0 nothing is hidden, 1 positions, 2 all; or {@link PAUSED} */
+  /** @param level level of privacy, now or at a time: 0 hides nothing, 1 positions, 2 all; or {@link PAUSED} */
   constructor(signals: readonly CustomSignal[], level: (at?: number) => number) {
     this.size = signals.length;
     this.#level = level;
@@ -60,7 +60,7 @@ export class Signals {
     this.#invalid = signals.map(({ invalid }) => (invalid.length === 0 ? undefined : new Set(invalid)));
   }
 
-  /** How many observers each change goes to: none looks at signals while no part needs them. */
+  /** Number of observers. While there are none, no part needs the signals. */
   get watchers(): number {
     return this.#observers.length;
   }
@@ -73,25 +73,25 @@ export class Signals {
     };
   }
 
-  /** The integer that represents the value. NaN if there is no value, or privacy hides it. */
+  /** Returns the integer that represents the value, or NaN if there is no value or privacy hides it. */
   count(place: number): number {
     return this.hidden(place) ? Number.NaN : (this.#counts[place] as number);
   }
 
-  /** UTC milliseconds of the last reading, also of one without a change; -Infinity: none. */
+  /** Returns the time of the last reading, UTC ms, changed or not; -Infinity if there was none. */
   seenAt(place: number): number {
     return this.#seenAt[place] as number;
   }
 
-  /** UTC milliseconds of the reading that made the value what it is. */
+  /** Returns the time of the reading that last changed the value, UTC ms. */
   changedAt(place: number): number {
     return this.#changedAt[place] as number;
   }
 
-  /** It has a value that was read not longer ago than its time-out. */
+  /** Returns true if the signal has a value that was read within its time-out. */
   fresh(place: number, now: number): boolean {
     const age = now - (this.#seenAt[place] as number);
-    // As in Status: how old a reading from the future is cannot be said.
+    // As in Status: a reading from the future has no known age.
     return !Number.isNaN(this.count(place)) && age >= -1000 && age <= (this.#timeout[place] as number);
   }
 
@@ -109,7 +109,7 @@ export class Signals {
     }
   }
 
-  /** The frame that carries these came again unchanged. */
+  /** The frame with these signals was repeated unchanged. */
   seen(places: Int32Array, at: number): void {
     if (this.#withheld.size > 0 || this.#level(at) > 0) {
       for (const place of places) this.#seenOne(place, at);
@@ -134,7 +134,7 @@ export class Signals {
     return (this.#hiddenFrom[place] as number) <= level && level < PAUSED;
   }
 
-  /** Read while privacy hides it: it has no value until it is read after that. */
+  /** Stores a reading that privacy hides: the signal has no value until it is read after the private time. */
   #withhold(place: number, count: number): void {
     this.#withheld.set(place, count);
     this.#counts[place] = Number.NaN;
@@ -152,7 +152,7 @@ export class Signals {
     }
     this.#counts[place] = count;
     this.#changedAt[place] = at;
-    // While this is paused.
+    // Hidden while collection is paused.
     if (this.hidden(place)) return;
     for (const observer of this.#observers) observer.changed(place, count, at);
   }

@@ -2,12 +2,12 @@ import type { TextSignal } from '../../protocol/profile.ts';
 import { LONGEST_TEXT } from '../../protocol/schema/text.ts';
 import type { Records } from '../records.ts';
 
-/** Sees what text signals say. */
+/** Observes the values of text signals. */
 type TextObserver = (place: number, at: number) => void;
 
 /**
- * The present text of each text signal. A text that differs from the last recorded one is recorded, and so published; it
- * is not kept over a restart what that was, so each text is recorded anew then.
+ * The present text of each text signal. A text that differs from the last recorded one is recorded, and so published.
+ * The last recorded texts are not stored across a restart, so each text is recorded again then.
  */
 export class Texts {
   readonly size: number;
@@ -20,7 +20,7 @@ export class Texts {
   readonly #recorded: (string | undefined)[];
   #observers: readonly TextObserver[] = [];
 
-  /** @param level of privacy, now or of a time: 0 nothing is hidden, 1 positions, 2 all */
+  /** @param level level of privacy, now or at a time: 0 hides nothing, 1 positions, 2 all */
   constructor(signals: readonly TextSignal[], records: Pick<Records, 'append'>, level: (at?: number) => number) {
     this.size = signals.length;
     this.#signals = signals;
@@ -36,7 +36,7 @@ export class Texts {
     this.#observers = [...this.#observers, observer];
   }
 
-  /** A reading. What privacy hides is not recorded; the first reading after that is. */
+  /** Processes a reading. A reading that privacy hides is not recorded; the first one after that is. */
   take(place: number, text: string, at: number): void {
     if (this.#hiddenAt(place, at)) {
       this.#now[place] = undefined;
@@ -57,17 +57,17 @@ export class Texts {
     if (isNew) for (const observer of this.#observers) observer(place, at);
   }
 
-  /** Undefined: it has none, or privacy hides it. */
+  /** Returns undefined if there is no text, or privacy hides it. */
   text(place: number): string | undefined {
     return this.hidden(place) ? undefined : this.#now[place];
   }
 
-  /** UTC milliseconds of the reading that made the text what it is. */
+  /** Returns the time of the reading that last changed the text, UTC ms. */
   changedAt(place: number): number {
     return this.#changedAt[place] as number;
   }
 
-  /** It was read not longer ago than its time-out. */
+  /** Returns true if the text was read within its time-out. */
   fresh(place: number, now: number): boolean {
     const age = now - (this.#seenAt[place] as number);
     return age >= -1000 && age <= (this.#signals[place]?.timeout ?? Number.POSITIVE_INFINITY);

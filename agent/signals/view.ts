@@ -1,4 +1,4 @@
-/** Custom signals as readers see them: what they are, say, and said. */
+/** Custom signals in the form for readers: definitions, present values and history. */
 import type { CustomSignal, TextSignal } from '../../protocol/profile.ts';
 import type { Telemetry } from '../../protocol/schema/telemetry.ts';
 import type { SignalText } from '../../protocol/schema/text.ts';
@@ -10,17 +10,17 @@ import type { SignalRecorder } from './recorder.ts';
 import type { Signals } from './signals.ts';
 import type { Texts } from './texts.ts';
 
-/** No piece spans more: a minute, and what a reading may come late. ms */
+/** Longest time span of a piece, ms: a minute, and the longest delay of a reading. */
 const PIECE = 120_000;
 
 /** A signal with its present value. */
 export interface PresentSignal {
   readonly definition: ShownDefinition;
-  /** The signal contains the position of the car. */
+  /** True if the signal contains the position of the car. */
   readonly position: boolean;
-  /** Undefined: it has none, or privacy hides it. */
+  /** Undefined if it has none, or privacy hides it. */
   readonly value: SignalValue | undefined;
-  /** UTC ms of the reading that made the value what it is; undefined without a value. */
+  /** Time of the reading that last changed the value, UTC ms. Undefined without a value. */
   readonly changedAt: number | undefined;
   readonly stale: boolean;
 }
@@ -33,12 +33,12 @@ export interface SignalSample {
 
 /** Reader of custom signals for the interfaces. */
 export interface SignalView {
-  /** In the order of the profile. */
+  /** Returns all signals in the order of the profile. */
   all(now: number): Iterable<PresentSignal>;
   get(name: string, now: number): PresentSignal | undefined;
-  /** Records with `from` ≤ at < `to`, UTC ms, ascending, also under earlier profiles, by the same name. */
+  /** Returns records with `from` ≤ at < `to`, UTC ms, ascending, also those of earlier profiles with the same name. */
   history(name: string, from: number, to: number): SignalSample[];
-  /** Calls `changed` at each change, until the result is called. */
+  /** Calls `changed` at each change, until the returned function is called. */
   follow(changed: (name: string, at: number) => void): () => void;
 }
 
@@ -49,7 +49,7 @@ interface RecordedParts {
   readonly recorder: Pick<SignalRecorder, 'gathered'>;
 }
 
-/** Places from that of the first text on are those of texts. */
+/** Reads recorded signals. Indexes from that of the first text on belong to texts. */
 export class RecordedSignals implements SignalView {
   readonly #custom: readonly CustomSignal[];
   readonly #signals: Signals;
@@ -111,12 +111,12 @@ export class RecordedSignals implements SignalView {
     const place = this.#places.get(name);
     if (place !== undefined) {
       const value = this.#values[place] as (count: number) => SignalValue;
-      // Records under an earlier profile are in pieces: a batch is closed when the profile changes.
+      // Records of an earlier profile are in pieces: a batch is closed when the profile changes.
       for (const { at, count } of this.#recorder.gathered(this.#numbers.numbers[place] as number)) {
         if (at >= from && at < to) samples.push({ at, value: value(count) });
       }
     }
-    // Pieces may overlap by what came late.
+    // Pieces may overlap because of late readings.
     return samples.sort((a, b) => a.at - b.at);
   }
 

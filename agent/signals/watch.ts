@@ -1,17 +1,17 @@
-/** Custom signals as monitors watch them. */
+/** Custom signals in the form for monitors. */
 import type { CustomSignal } from '../../protocol/profile.ts';
 import { type SignalRule, type SignalRules, signalRulesOf } from '../../protocol/schema/monitor/signals.ts';
 import { valuesOf } from '../../protocol/signals/values.ts';
 import type { MonitorSignals, WatchedSignal } from '../monitors/custom-signals.ts';
 import type { CustomSignalObserver, Signals } from './signals.ts';
 
-/** Observes the signals only while a monitor watches one: a unit without such monitors spends nothing on them. */
+/** Observes the signals only while a monitor watches one: a unit without such monitors has no cost. */
 export class WatchedSignals implements MonitorSignals {
   readonly #custom: readonly CustomSignal[];
   readonly #signals: Signals;
-  /** Made at the first use. */
+  /** Created at the first use. */
   #known: { readonly rules: SignalRules; readonly places: ReadonlyMap<string, number> } | undefined;
-  /** By place. */
+  /** Listeners by index of the signal. */
   readonly #watchers = new Map<number, (at: number) => void>();
   #ignore: (() => void) | undefined;
 
@@ -51,7 +51,7 @@ export class WatchedSignals implements MonitorSignals {
 
   readonly #observer: CustomSignalObserver = {
     changed: (place, _count, at) => this.#watchers.get(place)?.(at),
-    // Values that privacy hides are unknown already.
+    // Monitors already treat hidden values as unknown.
     absent: (place, at) => {
       if (!this.#signals.hidden(place)) this.#watchers.get(place)?.(at);
     },
@@ -66,7 +66,7 @@ export class WatchedSignals implements MonitorSignals {
   }
 }
 
-/** Numbers of a quantity; flags and enumerations as texts, which their triggers name. */
+/** Returns numbers for a quantity, and texts for flags and enumerations, which their triggers name. */
 function compared({ kind }: CustomSignal, value: number | boolean | string): number | string {
   return kind === 'quantity' ? (value as number) : String(value);
 }

@@ -6,16 +6,16 @@ const longitudinal = channelByPath.get('acceleration.longitudinal') as Channel;
 const lateral = channelByPath.get('acceleration.lateral') as Channel;
 const vertical = channelByPath.get('acceleration.vertical') as Channel;
 
-/** Maximum number of samples: four seconds at 1 kHz, and the bound of the schema. */
+/** Maximum number of samples: four seconds at 1 kHz, and the limit of the schema. */
 const CAPACITY = 4096;
 
-/** Samples as a recorder's state has them; an axis that is not measured is null. */
+/** Samples in the form of a recorder's state; an axis that is not measured is null. */
 export interface KeptSamples {
   readonly at: readonly number[];
   readonly axes: readonly (readonly number[] | null)[];
 }
 
-/** Last samples of the accelerometer; components with the same time belong together. */
+/** Most recent samples of the accelerometer; components with the same time belong together. */
 export class Accelerometer {
   readonly #at = new Float64Array(CAPACITY);
   readonly #axes: readonly Float64Array[] = [0, 1, 2].map(() => new Float64Array(CAPACITY));
@@ -30,11 +30,11 @@ export class Accelerometer {
     return x * x + y * y;
   }
 
-  /** True when the channel is one of its axes and the value was taken. */
+  /** Adds a value. Returns true if the channel is one of the sensor's axes. */
   take(channel: Channel, value: number, at: number): boolean {
     const axis = channel === longitudinal ? 0 : channel === lateral ? 1 : channel === vertical ? 2 : -1;
     if (axis < 0) return false;
-    // A clock that stepped back: samples of two clocks are not series.
+    // If the clock stepped back, discard the samples: their times do not fit together.
     if (at < this.#last) this.#count = 0;
     if (at !== this.#last || this.#count === 0) {
       const place = this.#count % CAPACITY;
@@ -50,7 +50,7 @@ export class Accelerometer {
     return true;
   }
 
-  /** Persisted form of the samples since `from`: times in UTC ms, values of each measured axis. */
+  /** Returns the persisted form of the samples since `from`: times in UTC ms, values of each measured axis. */
   since(from: number): KeptSamples {
     const places = this.#places(from, Number.POSITIVE_INFINITY);
     return {
@@ -71,13 +71,13 @@ export class Accelerometer {
     }
   }
 
-  /** The clock was `by` ms behind. */
+  /** Corrects the times: the clock was `by` ms behind. */
   correct(by: number): void {
     for (const [place, at] of this.#at.entries()) this.#at[place] = at + by;
     this.#last += by;
   }
 
-  /** Samples with `from` ≤ at ≤ `to` and the time of the first; undefined with fewer than two. */
+  /** Returns the samples with `from` ≤ at ≤ `to` and the time of the first, or undefined for fewer than two. */
   between(from: number, to: number): (Samples & { readonly start: number }) | undefined {
     const places = this.#places(from, to);
     if (places.length < 2) return undefined;

@@ -19,14 +19,14 @@ import { type KeptReading, RecentReadings } from './recent.ts';
 const vertical = channelByPath.get('acceleration.vertical') as Channel;
 const emergencyCall = slotByPath.get('safety.autoECallTriggering') as Slot;
 
-/** An event data recorder looks for the change of speed within this time. 49 CFR 563.5, "trigger threshold"; ms. */
+/** Time in which an event data recorder evaluates the change of speed, ms. 49 CFR 563.5, "trigger threshold". */
 const WINDOW = 150;
 /** Span before the window that determines the resting acceleration, ms. */
 const REST = 500;
-/** Less upward than this for this long: the car stands on its side or roof (60° and more). m/s², ms */
+/** Upward acceleration, m/s², below which for this time, ms, the car lies on its side or roof (60° and more). */
 const UPRIGHT = 4.9;
 const LYING = 2_000;
-/** Bounds of the collision schema: change of speed, km/h, and time between samples of a pulse, ms. */
+/** Limits of the collision schema: change of speed, km/h, and time between samples of a pulse, ms. */
 const LIMIT = { change: 1_000, interval: 1_000 };
 
 /** A collision in progress: recorded at once, and again with all measurements when `until` is reached. */
@@ -38,10 +38,10 @@ interface Open {
   declared?: true;
 }
 
-/** Persisted form. It contains samples only while they belong to a collision, because of their size. */
+/** Persisted form. Contains samples only while they belong to a collision, because of their size. */
 interface State {
   readonly open: Open | undefined;
-  /** By path of the channel: what the car reports of a crash. */
+  /** Crash report of the car, by path of the channel. */
   readonly report: Readonly<Record<string, SlotValue>>;
   readonly suspected: number | undefined;
   readonly lyingSince: number | undefined;
@@ -58,9 +58,9 @@ interface CollisionParts {
 }
 
 /**
- * Records collisions: those the car reports, and those an accelerometer shows. Impacts that follow each other until the
- * readings after the first are complete are one collision with several sides, unless the car itself reports that one
- * crash was over before the next.
+ * Records collisions that the car reports, and those that an accelerometer shows. Impacts that follow each other until
+ * the readings after the first are complete are one collision with several sides, unless the car itself reports that
+ * one crash was over before the next.
  */
 export class CollisionRecorder implements Recorder {
   readonly name = 'collision';
@@ -70,12 +70,12 @@ export class CollisionRecorder implements Recorder {
   readonly #accelerometer = new Accelerometer();
   readonly #recent: RecentReadings;
   #open: Open | undefined;
-  /** Time at which the pulse crossed the threshold; it is evaluated when its window has passed. */
+  /** Time at which the pulse crossed the threshold; evaluated at the end of its window. */
   #suspected: number | undefined;
-  /** Since when the car has been lying over. */
+  /** Time since which the car has been lying on its side or roof. */
   #lyingSince: number | undefined;
   readonly #report = new CrashReport();
-  /** An emergency call was triggered in the frame that is being read. */
+  /** An emergency call was triggered in the present frame. */
   #called = false;
   /** The present frame contains signals of the crash report. */
   #reported = false;
@@ -88,7 +88,7 @@ export class CollisionRecorder implements Recorder {
 
   changed(slot: Slot, value: SlotValue, previous: SlotValue | undefined, at: number): void {
     this.#recent.take(slot, value, at);
-    // The first reading after a start may be of an old crash.
+    // The first reading after a start may be from an old crash.
     if (slot === emergencyCall && value === 'Detected' && previous !== undefined) this.#called = true;
   }
 
@@ -133,9 +133,9 @@ export class CollisionRecorder implements Recorder {
     this.settled(now);
     this.#judge(now);
     const open = this.#open;
-    // A clock that stepped back would keep it open until the old time is reached again.
+    // If the clock stepped back, the collision would stay open until the old time is reached again.
     if (open !== undefined && (now >= open.until || now < open.at - this.#rule.after)) this.#complete(open, now);
-    // Afterwards, because a collision may have waited one tick longer than readings are stored.
+    // Prune last, because a collision may have waited one tick longer than readings are stored.
     this.#recent.prune(now);
   }
 
@@ -200,7 +200,7 @@ export class CollisionRecorder implements Recorder {
     }
   }
 
-  /** The window after a suspicion has passed: was it a collision? */
+  /** Decides whether a suspicion was a collision, at the end of its window. */
   #judge(now: number): void {
     const from = this.#suspected;
     if (from === undefined || (now >= from && now - from < WINDOW)) return;
@@ -245,7 +245,7 @@ export class CollisionRecorder implements Recorder {
     return { record, at, until: at + this.#rule.after };
   }
 
-  /** The readings after the impact have come: records it again with all measurements. */
+  /** The readings after the impact are complete: records the collision again with all measurements. */
   #complete(open: Open, now: number): void {
     this.#open = undefined;
     const { before, after } = this.#rule;
@@ -279,7 +279,7 @@ export class CollisionRecorder implements Recorder {
 
 type Detail = NonNullable<Collision['details']>[number];
 
-/** One detail per side, with its worst severity. A severity without a side belongs to the last known side. */
+/** Returns one detail per side, with its worst severity. A severity without a side belongs to the last known side. */
 function withDetail(details: readonly Detail[], hit: Impact): Detail[] {
   const struck = hit.side ?? details.at(-1)?.side;
   if (struck === undefined) return [...details];

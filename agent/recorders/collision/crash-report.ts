@@ -10,7 +10,7 @@ const tippedOver = channel('collision.tippedOver');
 const pedestrian = channel('collision.pedestrian');
 const reported: ReadonlySet<Channel> = new Set([detected, side, severity, tippedOver, pedestrian]);
 
-/** Side and severity of an impact, as far as they are known. */
+/** Side and severity of an impact, if known. */
 export interface Impact {
   readonly side?: CollisionSide;
   readonly severity?: CollisionSeverity;
@@ -20,11 +20,11 @@ export interface Impact {
 interface ReportChange {
   /** The car reports a crash for the first time. */
   readonly declared: boolean;
-  /** The car reports a crash in this frame or did before. */
+  /** The car reports a crash in this frame or did so before. */
   readonly standing: boolean;
-  /** It names another side or a worse severity than before. */
+  /** The report has another side or a worse severity than before. */
   readonly named: boolean;
-  /** Side and severity now; empty when nothing of them is new. */
+  /** Present side and severity; empty if neither is new. */
   readonly impact: Impact;
   readonly tippedOver: boolean;
   readonly pedestrian: boolean;
@@ -38,14 +38,14 @@ export class CrashReport {
   readonly #said = new Map<Channel, SlotValue>();
   readonly #heard = new Map<Channel, SlotValue | undefined>();
 
-  /** True if the channel is part of the report; the value is undefined if the car reports none. */
+  /** Returns true if the channel is part of the report; `value` is undefined if the car reports none. */
   take(part: Channel, value: SlotValue | undefined): boolean {
     if (!reported.has(part)) return false;
     this.#heard.set(part, value);
     return true;
   }
 
-  /** The frame is complete: what it changed, or undefined. */
+  /** The frame is complete: returns its changes, or undefined. */
   settle(): ReportChange | undefined {
     const heard = this.#heard;
     if (heard.size === 0) return undefined;
@@ -74,7 +74,7 @@ export class CrashReport {
     };
   }
 
-  /** By path of the channel. */
+  /** Returns the report by path of the channel. */
   state(): Readonly<Record<string, SlotValue>> {
     return Object.fromEntries([...this.#said].map(([{ path }, value]) => [path, value]));
   }
@@ -87,7 +87,7 @@ export class CrashReport {
   }
 }
 
-/** The schema lists severities from the least on; unknown is below them. */
+/** Returns the rank of a severity: the schema lists them in ascending order; unknown is below them. */
 export function severityRank(value: SlotValue | undefined): number {
   return collisionSeverities.indexOf(value as CollisionSeverity);
 }

@@ -1,12 +1,12 @@
 /**
- * Evaluation of a crash pulse: filtered in the manner of SAE J211-1:2014 (channel frequency class 60, appendix C),
+ * Evaluation of a crash pulse: filtered according to SAE J211-1:2014 (channel frequency class 60, appendix C),
  * integrated to the change of speed, and classified by side and severity.
  */
 import type { CollisionSeverity, CollisionSide } from '../../../protocol/schema/collision.ts';
 
 /** Acceleration at equal intervals, m/s²; an axis without a sensor is omitted. */
 export interface Samples {
-  /** ms */
+  /** Time between samples, ms. */
   readonly interval: number;
   readonly longitudinal?: Float64Array;
   readonly lateral?: Float64Array;
@@ -15,12 +15,12 @@ export interface Samples {
 
 /** Channel frequency class for the acceleration of the body structure when it is integrated. SAE J211-1 table 1. */
 const CLASS = 60;
-/** A change of speed below which airbags and tensioners commonly stay, and from which both fire, km/h. */
+/** Changes of speed below which airbags and tensioners commonly do not fire, and from which both fire, km/h. */
 const SEVERITY = { minor: 15, major: 25 };
 
 /**
- * The filter of SAE J211-1 appendix C: two poles, run forwards and backwards so that it shifts no peak. Where the
- * samples are too far apart for the class there is nothing to take away, and they come back as they are.
+ * The filter of SAE J211-1 appendix C: two poles, run forwards and backwards so that it shifts no peak. If the samples
+ * are too far apart for the class, there is nothing to filter, and they are returned unchanged.
  */
 export function filtered(samples: Float64Array, interval: number): Float64Array {
   const wd = 2 * Math.PI * CLASS * 2.0775;
@@ -46,7 +46,7 @@ export function filtered(samples: Float64Array, interval: number): Float64Array 
   return pass(pass(samples));
 }
 
-/** Change of speed over all samples, km/h: the integral by trapezoids. */
+/** Returns the change of speed over all samples, integrated by trapezoids, km/h. */
 export function speedChange(samples: Float64Array, interval: number): number {
   let sum = 0;
   for (let n = 1; n < samples.length; n++) sum += ((samples[n] as number) + (samples[n - 1] as number)) / 2;
@@ -54,15 +54,15 @@ export function speedChange(samples: Float64Array, interval: number): number {
 }
 
 interface Impact {
-  /** km/h, gained is positive. */
+  /** Change in km/h; a gain is positive. */
   readonly longitudinalChange: number;
-  /** km/h, to the left is positive. */
+  /** Change in km/h; to the left is positive. */
   readonly lateralChange: number;
   readonly side: CollisionSide;
   readonly severity: CollisionSeverity;
 }
 
-/** Change of speed in the plane, with side and severity. Subtracts `rest`: the offset of the sensor, or a slope. */
+/** Returns the change of speed in the plane, with side and severity. Subtracts `rest`: a sensor offset, or a slope. */
 export function impactOf(samples: Samples, rest: { readonly longitudinal: number; readonly lateral: number }): Impact {
   const along = change(samples.longitudinal, rest.longitudinal, samples.interval);
   const across = change(samples.lateral, rest.lateral, samples.interval);
@@ -70,7 +70,7 @@ export function impactOf(samples: Samples, rest: { readonly longitudinal: number
   return {
     longitudinalChange: along,
     lateralChange: across,
-    // A car that is slowed down was hit in front; one that is pushed forward, from behind.
+    // A car that is slowed down was hit at the front; one that is pushed forward, at the rear.
     side: Math.abs(across) > Math.abs(along) ? 'Lateral' : along < 0 ? 'Front' : 'Rear',
     severity: total >= SEVERITY.major ? 'Major' : total >= SEVERITY.minor ? 'Minor' : 'Minimal',
   };

@@ -10,14 +10,14 @@ export type KeptReading = readonly [slot: number, at: number, value: SlotValue];
 /** By index of the slot: 1 if its readings are stored. */
 const isKept = Uint8Array.from(slots, (slot) => (telemetrySlots.has(slot) ? 1 : 0));
 
-/** Every change of Status of the last moments, at full rate. */
+/** All recent changes of Status, at full rate. */
 export class RecentReadings {
   readonly #span: number;
   #readings: Reading[] = [];
-  /** They lie in the order of time: nearly always, so that old ones are found at the front. */
+  /** True if the readings are in order of time, as nearly always: then old ones are found at the front. */
   #ordered = true;
 
-  /** @param span for which readings are stored, ms */
+  /** @param span time for which readings are stored, ms */
   constructor(span: number) {
     this.#span = span;
   }
@@ -48,12 +48,12 @@ export class RecentReadings {
     this.#ordered = this.#readings.every(({ at }, i) => i === 0 || (this.#readings[i - 1] as Reading).at <= at);
   }
 
-  /** Those with `from` ≤ at ≤ `to`. */
+  /** Returns the readings with `from` ≤ at ≤ `to`. */
   between(from: number, to: number): Reading[] {
     return this.#readings.filter(({ at }) => at >= from && at <= to).slice(-CAPACITY);
   }
 
-  /** Persisted form, for the state of the recorder. */
+  /** Returns the persisted form, for the state of the recorder. */
   state(): KeptReading[] {
     return this.#readings.map(({ slot, at, value }) => [slot.id, at, value]);
   }
@@ -63,11 +63,11 @@ export class RecentReadings {
       const slot = slotById.get(id);
       return slot === undefined ? [] : [{ slot, at, value }];
     });
-    // Looked at with the next that is pruned.
+    // The next `prune` checks the order.
     this.#ordered = false;
   }
 
-  /** The clock was `by` ms behind. */
+  /** Corrects the times: the clock was `by` ms behind. */
   correct(by: number): void {
     this.#readings = this.#readings.map((reading) => ({ ...reading, at: reading.at + by }));
   }

@@ -1,15 +1,15 @@
-/** Facts of Status about the car at this time. */
+/** Present facts about the car from Status. */
 import type { Propulsion } from '../../../protocol/schema/trip.ts';
 import type { Slot } from '../../../protocol/slots.ts';
 import type { StatusReader } from '../../model/status.ts';
 import * as slots from './slots.ts';
 
-/** Whether the car is switched on. Undefined if no slot shows it. */
+/** Switch state of the car. Undefined if no slot shows it. */
 type Power = 'on' | 'off' | undefined;
 
 /**
- * The ignition knows best, as an engine also stands at a red light; then the powertrain; an engine that turns is at
- * least on. One that stands says nothing: the car may be electric too, or have stopped and started.
+ * Priority: the ignition, because an engine also stops at a red light; then the powertrain; then a running engine,
+ * which means at least on. A stopped engine proves nothing: the car may also be electric, or have a start-stop system.
  */
 export function powerOf(status: StatusReader): Power {
   const ignition = status.value(slots.ignition);
@@ -20,28 +20,28 @@ export function powerOf(status: StatusReader): Power {
   return turns(status, slots.thermicSpeed) || turns(status, slots.electricSpeed) ? 'on' : undefined;
 }
 
-/** Whether the car reports a switch: ignition or powertrain. */
+/** Returns true if the car reports a switch: ignition or powertrain. */
 export function hasSwitch(status: StatusReader): boolean {
   return status.value(slots.ignition) !== undefined || status.value(slots.powertrain) !== undefined;
 }
 
-/** Whether an input of {@link powerOf} is one of the slots `read`. */
+/** Returns true if `read` contains an input of {@link powerOf}. */
 export function tellsPower(status: StatusReader, read: (slot: Slot) => boolean): boolean {
   const ignition = status.value(slots.ignition);
-  // StartUp is ambiguous: the powertrain decides, and its signal may come later.
+  // StartUp is ambiguous: the powertrain decides, and its signal may arrive later.
   if (ignition !== undefined) return read(slots.ignition) || (ignition === 'StartUp' && read(slots.powertrain));
   if (status.value(slots.powertrain) !== undefined) return read(slots.powertrain);
   return read(slots.thermicSpeed) || read(slots.electricSpeed);
 }
 
-/** Whether Status has a value that can show movement. */
+/** Returns true if Status has a value that can show movement. */
 export function measuresWay(status: StatusReader): boolean {
   const known = (slot: Slot): boolean => status.value(slot) !== undefined;
   return known(slots.speed) || known(slots.moving) || known(slots.mileage) || known(slots.latitude);
 }
 
 /**
- * Drive of the car, by its engines; if they are unknown, by the mode that the driver chose; if that is
+ * Returns the drive of the car: by its engines; if they are unknown, by the mode that the driver chose; if that is
  * ambiguous, by the energies of the car (`takes`).
  */
 export function propulsionOf(
@@ -51,7 +51,7 @@ export function propulsionOf(
   const thermic = status.value(slots.thermicSpeed);
   const electric = status.value(slots.electricSpeed);
   if (thermic !== undefined && electric !== undefined) {
-    // Coasting with both at rest is what the car does that has stopped its engine: on its electric side.
+    // A car that coasts with both engines at rest has stopped its thermal engine: it uses its electric drive.
     if (thermic === 0) return 'Electric';
     return electric === 0 ? 'Thermal' : 'Hybrid';
   }

@@ -1,34 +1,34 @@
 /**
- * How far a trip was, of three measures at once: steps of the odometer where there are any; the integral of speed
- * before the first step and after the last; positions where nothing else was heard.
+ * Distance of a trip, from three measures at once: steps of the odometer if there are any; the integral of speed before
+ * the first step and after the last; positions where no other measure is available.
  *
  *     begin      first step                 last step     end
  *       ├─ speed ────┼──────── odometer ────────┼── speed ──┤
  *
- * An odometer that counts whole kilometres is exact at the moment of a step and nowhere else, so that this is exact
- * whatever its resolution is.
+ * An odometer that counts whole kilometres is exact only when it steps. This method uses only steps, so that it is
+ * exact at any resolution.
  */
 import type { DistanceSource } from '../../../protocol/schema/trip.ts';
 import { distance } from '../../model/position.ts';
 import { list, members, nullable, type Shape } from './shape.ts';
 
-/** Km and km/h; times are trip time in ms. */
+/** State of the measurement, in km and km/h; times are trip time in ms. */
 export interface Meter {
   speed: { at: number; value: number } | null;
   odometer: { at: number; value: number } | null;
-  /** The place from which the next leg counts: when the car came there, and when it was last found there. */
+  /** Start of the next leg: its position, the time of arrival, and the time of the last fix there. */
   fix: { latitude: number; longitude: number; at: number; seen: number } | null;
-  /** Something of the present trip was measured. */
+  /** True if something of the present trip was measured. */
   known: boolean;
-  /** By what the way up to the last step of the odometer was measured. */
+  /** Distance up to the last step of the odometer, by measure, km. */
   byOdometer: number;
   bySpeed: number;
   byPositions: number;
-  /** The way since the last step of the odometer, or since the begin, by speed and by positions where speed was silent. */
+  /** Distance since the last odometer step, or since the start: by speed, and by positions where speed is missing. */
   stretch: [speed: number, positions: number];
   /** The stretch was measured without a gap. */
   whole: boolean;
-  /** The stretch begins at a step of the odometer. */
+  /** The stretch starts at a step of the odometer. */
   stepped: boolean;
 }
 
@@ -45,13 +45,13 @@ export const meterShape: Shape = members({
   stepped: 'flag',
 });
 
-/** No road vehicle is faster, km/ms. */
+/** Highest speed of a road vehicle, km/ms. */
 const FASTEST = 70 / 1e6;
-/** How far an odometer of whole miles or kilometres may be ahead of its last reading, km. */
+/** Longest distance by which an odometer of whole miles or kilometres may exceed its last reading, km. */
 const STEP = 2;
-/** Below this a new fix of a standing car is drift of the receiver, m. */
+/** Largest distance between fixes of a standing car that counts as drift of the receiver, m. */
 export const DRIFT = 25;
-/** A car that has not drifted further for this time stands, ms. */
+/** Time without a longer drift after which the car counts as standing, ms. */
 const STANDS = 10_000;
 
 export function newMeter(): Meter {
@@ -63,18 +63,18 @@ function nothing() {
   return { known: false, byOdometer: 0, bySpeed: 0, byPositions: 0, stretch, whole: true, stepped: false };
 }
 
-/** A trip begins; what was read last stays known. */
+/** Starts a trip; keeps the last readings. */
 export function begin(meter: Meter): void {
   Object.assign(meter, nothing());
   meter.known = meter.speed !== null || meter.odometer !== null || meter.fix !== null;
 }
 
-/** Km so far. */
+/** Returns the distance so far, km. */
 export function way(meter: Meter): number {
   return meter.byOdometer + meter.bySpeed + meter.byPositions + meter.stretch[0] + meter.stretch[1];
 }
 
-/** Measure of most of the distance. Undefined if nothing was measured. */
+/** Returns the measure of most of the distance, or undefined if nothing was measured. */
 export function sourceOf(meter: Meter): DistanceSource | undefined {
   if (!meter.known) return undefined;
   const speed = meter.bySpeed + meter.stretch[0];
@@ -85,7 +85,7 @@ export function sourceOf(meter: Meter): DistanceSource | undefined {
   return meter.speed !== null ? 'Speed' : meter.odometer !== null ? 'Odometer' : 'Positions';
 }
 
-/** A reading of the speed, km/h. Returns the distance since the previous reading, km; 0 if that is over `bound` ms ago. */
+/** Adds a speed, km/h. Returns the distance since the previous reading, km; 0 if that is older than `bound` ms. */
 export function readSpeed(meter: Meter, value: number, at: number, bound: number): number {
   const before = meter.speed ?? { at, value };
   meter.speed = { at, value };
@@ -98,16 +98,16 @@ export function readSpeed(meter: Meter, value: number, at: number, bound: number
   return gone;
 }
 
-/** The speed was still the same at `at`. Returns the distance since the previous reading, km. */
+/** Records that the speed was unchanged at `at`. Returns the distance since the previous reading, km. */
 export function holdSpeed(meter: Meter, at: number, bound: number): number {
   const { speed } = meter;
   return speed === null || at <= speed.at ? 0 : readSpeed(meter, speed.value, at, bound);
 }
 
 /**
- * A reading of the odometer, km. Gives the way by which it stepped on: 0 for the first reading, a step back (a roll-over,
- * another instrument cluster) and a leap that no car can have made since; from such a value it counts anew. What was not
- * measured for over `bound` ms, it bridges.
+ * Adds a reading of the odometer, km. Returns the size of its step: 0 for the first reading, a step back (a roll-over,
+ * another instrument cluster) and a leap that no car can drive in that time; counting restarts at such a value. The
+ * step also covers a gap of over `bound` ms in the other measures.
  */
 export function readOdometer(meter: Meter, value: number, at: number, bound: number): number {
   const before = meter.odometer;
@@ -126,7 +126,7 @@ export function readOdometer(meter: Meter, value: number, at: number, bound: num
   const [speed, positions] = meter.stretch;
   const measuredAt = meter.speed?.at ?? meter.fix?.seen ?? Number.NEGATIVE_INFINITY;
   const measured = meter.whole && at - measuredAt <= bound;
-  // Up to the first step the odometer has run through a part of its unit only; more than the unit it cannot have been.
+  // Up to the first step the car has driven only part of the odometer's unit, so never count more than the unit.
   if (meter.stepped || !measured) meter.byOdometer += step;
   else {
     const share = Math.min(1, step / Math.max(step, speed + positions));
@@ -139,21 +139,21 @@ export function readOdometer(meter: Meter, value: number, at: number, bound: num
   return step;
 }
 
-/** The odometer still showed the same at `at`. */
+/** Records that the odometer was unchanged at `at`. */
 export function holdOdometer(meter: Meter, at: number): void {
   if (meter.odometer !== null) meter.odometer.at = Math.max(meter.odometer.at, at);
 }
 
 export interface Leg {
-  /** The car has left the place, and not by a leap. */
+  /** The car has left its previous position, and not by a leap. */
   readonly moved: boolean;
-  /** It stands where it was found before. */
+  /** The car is still at its previous position. */
   readonly stayed: boolean;
-  /** Way that no other measure has counted, km. */
+  /** Distance that no other measure has counted, km. */
   readonly gone: number;
 }
 
-/** A fix. */
+/** Adds a fix and returns the leg since the previous one. */
 export function readFix(meter: Meter, place: { latitude: number; longitude: number }, at: number): Leg {
   const before = meter.fix;
   meter.known = true;
@@ -174,20 +174,20 @@ export function readFix(meter: Meter, place: { latitude: number; longitude: numb
   return { moved: true, stayed: false, gone };
 }
 
-/** The car was at the same place at `at`. Returns true if it has been there long enough to stand. */
+/** Records that the position was unchanged at `at`. Returns true if this lasted long enough to count as standing. */
 export function holdFix({ fix }: Meter, at: number): boolean {
   if (fix === null) return false;
   fix.seen = Math.max(fix.seen, at);
   return fix.seen - fix.at >= STANDS;
 }
 
-/** The last reading of a measure is not a base for its next one. */
+/** Discards the last reading of a measure as the base for its next one. */
 export function forget(meter: Meter, measure: 'speed' | 'odometer' | 'fix'): void {
   if (measure === 'odometer') settleStretch(meter);
   meter[measure] = null;
 }
 
-/** The odometer cannot say any more how far the stretch was. */
+/** Counts the stretch by speed and positions: the odometer can no longer measure it. */
 function settleStretch(meter: Meter): void {
   meter.bySpeed += meter.stretch[0];
   meter.byPositions += meter.stretch[1];
@@ -196,7 +196,7 @@ function settleStretch(meter: Meter): void {
   meter.stepped = false;
 }
 
-/** The clock was `by` ms behind. */
+/** Corrects the times: the clock was `by` ms behind. */
 export function correctMeter(meter: Meter, by: number): void {
   if (meter.speed !== null) meter.speed.at += by;
   if (meter.odometer !== null) meter.odometer.at += by;

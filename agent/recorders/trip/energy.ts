@@ -1,6 +1,6 @@
 /**
- * Consumption of one energy by a trip. Fuel: its counter of burnt fuel, which only rises. Electricity: the rest in
- * the battery, or its level; both fall, rise while the car brakes (which reduces the consumption), and rise while it
+ * Consumption of one energy by a trip. Fuel: its counter of burnt fuel, which only rises. Electricity: the energy left
+ * in the battery, or its level; both fall, rise while the car brakes (which reduces the consumption), and rise while it
  * is charged (which is not a negative consumption).
  */
 import type { Trip } from '../../../protocol/schema/trip.ts';
@@ -13,20 +13,20 @@ export type GaugeMember = (typeof gaugeMembers)[number];
 
 /** Decrease of one quantity of an energy. */
 interface Fall {
-  /** Since the start of the trip. Negative if more was recovered than used. Null: not measured. */
+  /** Decrease since the start of the trip. Negative if more was recovered than used; null if not measured. */
   used: number | null;
   /** Increase since the car has stopped: charging, or a gauge that settles. */
   rise: number;
 }
 
-/** One energy of the car; what was not read since the car was last out of hearing is null. */
+/** One energy of the car. Values that were not read since the car was last silent are null. */
 export interface Gauge {
-  /** When it was last read, trip time in ms. */
+  /** Time of the last reading, trip time in ms. */
   at: number | null;
   level: number | null;
   autonomy: number | null;
   measure: number | null;
-  /** At the start of the trip. */
+  /** Values at the start of the trip. */
   startLevel: number | null;
   startAutonomy: number | null;
   byMeasure: Fall;
@@ -45,9 +45,9 @@ export const gaugeShape: Shape = members({
   byLevel: fallShape,
 });
 
-/** Fuel burnt between two readings is not more; what is more is another counter, cL. */
+/** Highest amount of fuel burnt between two readings, cL; a larger difference means another counter. */
 const BURNT = 2_000;
-/** A battery that rises by less while the car stands has come to rest; by more, it was charged. Wh and %. */
+/** Rise of a standing car's battery, Wh and %, from which it was charged; by a smaller rise it came to rest. */
 const CHARGED = { measure: 500, level: 2 };
 
 export function newGauge(): Gauge {
@@ -63,7 +63,7 @@ export function newGauge(): Gauge {
   };
 }
 
-/** A trip begins. */
+/** Starts a trip. */
 export function beginGauge(gauge: Gauge): void {
   gauge.startLevel = gauge.level;
   gauge.startAutonomy = gauge.autonomy;
@@ -73,14 +73,14 @@ export function beginGauge(gauge: Gauge): void {
 
 /** The circumstances of a reading. */
 interface Circumstances {
-  /** As of the time since the reading before. */
+  /** State of the car since the previous reading. */
   readonly standing: boolean;
   readonly charging: boolean;
-  /** The trip has hardly begun: what is read first is what was there at its begin. */
+  /** True if the trip has hardly started: a first reading counts as the value at its start. */
   readonly early: boolean;
 }
 
-/** A reading. */
+/** Adds a reading. */
 export function readGauge(
   type: EnergyType,
   gauge: Gauge,
@@ -111,7 +111,7 @@ export function readGauge(
   }
 }
 
-/** The car drives on after it stood. */
+/** The car drives on after a stop. */
 export function departGauge(gauge: Gauge): void {
   for (const member of ['measure', 'level'] as const) {
     const fall = member === 'level' ? gauge.byLevel : gauge.byMeasure;
@@ -120,12 +120,12 @@ export function departGauge(gauge: Gauge): void {
   }
 }
 
-/** The last reading is not a base for the next one. */
+/** Discards the last reading as the base for the next one. */
 export function forgetGauge(gauge: Gauge, member: GaugeMember): void {
   gauge[member] = null;
 }
 
-/** Consumption of the trip, Wh or cL. Undefined if not measured. `capacity` is that of the full battery, Wh. */
+/** Returns the consumption, Wh or cL, or undefined if not measured. `capacity` is that of the full battery, Wh. */
 export function consumptionOf(type: EnergyType, gauge: Gauge, capacity: number | undefined): number | undefined {
   const { byMeasure, byLevel } = gauge;
   if (byMeasure.used !== null) return Math.max(0, byMeasure.used - settledRise(byMeasure, 'measure'));
@@ -137,7 +137,7 @@ function settledRise(fall: Fall, member: 'measure' | 'level'): number {
   return fall.rise < CHARGED[member] ? fall.rise : 0;
 }
 
-/** Level and range as a trip has them at its begin or end. */
+/** Returns level and range in the form of a trip's start or end. */
 export function storedEnergy(
   type: EnergyType,
   subType: unknown,

@@ -1,4 +1,4 @@
-/** Decides which events of the table of phases have happened. Reads the state of the trip and Status; changes neither. */
+/** Decides which events of the phase table have happened. Reads the state of the trip and Status; changes neither. */
 import type { TripRule } from '../../../protocol/recording.ts';
 import type { StatusReader } from '../../model/status.ts';
 import { hasSwitch, measuresWay, powerOf } from './car.ts';
@@ -9,18 +9,18 @@ import type { TripState } from './state.ts';
 
 /** Signs of use among the readings of one time. */
 export interface CarUse {
-  /** The readings include the one that decides whether the car is on. */
+  /** The readings include the value that decides whether the car is on. */
   readonly power: boolean;
-  /** The odometer stepped, the car left its place, or `kinetic.moving` is true in a car without a speed. */
+  /** The odometer stepped, the car left its position, or `kinetic.moving` is true in a car without a speed. */
   readonly moved: boolean;
   /** The speed is above that of a moving car. */
   readonly rolls: boolean;
-  /** The car stands, or is where it was parked. */
+  /** The car stands, or is at its parking position. */
   readonly rests: boolean;
 }
 
 export interface TripReading extends CarUse {
-  /** When the parked car began to roll, as known before these readings; trip time in ms. */
+  /** Time at which the parked car began to roll, before these readings; trip time in ms. */
   readonly rolling: number | null;
 }
 
@@ -30,20 +30,20 @@ export interface TripContext {
   readonly rule: TripRule;
 }
 
-/** An event that holds since `since`, trip time in ms. */
+/** An event that has been true since `since`, trip time in ms. */
 export interface TripEvidence {
   readonly event: TripEvent;
   readonly since: number;
 }
 
-/** Distance after which a car counts as driven: if it is on or its switch unknown, more than a faulty reading; else pushed. km */
+/** Distance from which a car counts as driven, km. `on` (or no switch): above a faulty reading; `off`: not pushed. */
 const DRIVEN_KM = { on: 0.02, off: 0.1 };
-/** A speed is the present one for this time after its reading. */
+/** Time for which a speed is valid after its reading. */
 const SPEED_VALID_MS = 10_000;
-/** A car without speed and switch stands if it has not moved for this time. */
+/** Time without movement after which a car without speed and switch counts as standing. */
 const STANDING_MS = 60_000;
 
-/** The event that a reading means in this phase; undefined if it changes nothing. */
+/** Returns the event that a reading means in this phase, or undefined if it changes nothing. */
 export function evidenceOf(
   phase: TripPhase,
   context: TripContext,
@@ -57,7 +57,7 @@ export function evidenceOf(
   return { event: 'driven', since: context.state.on ?? reading.rolling ?? at };
 }
 
-/** The event of a silence that lasts at `at`; undefined if the car is not silent. */
+/** Returns the event of a silence at `at`, or undefined if the car is not silent. */
 export function silence(phase: TripPhase, { state, status, rule }: TripContext, at: number): TripEvidence | undefined {
   const { heardAt, open } = state;
   if (heardAt !== null && at - heardAt <= rule.silence) return undefined;
@@ -66,7 +66,7 @@ export function silence(phase: TripPhase, { state, status, rule }: TripContext, 
   return { event: atRest ? 'silentAtRest' : 'silent', since };
 }
 
-/** Whether the grace time of a pause or gap is over. */
+/** Returns true if the grace time of a pause or gap is over. */
 export function overdue(phase: TripPhase, { state, status, rule }: TripContext, at: number): boolean {
   const { open, heardAt, offAt } = state;
   if (open === null) return false;
@@ -75,25 +75,25 @@ export function overdue(phase: TripPhase, { state, status, rule }: TripContext, 
   if (gap !== null && status.value(privacy) === 'Full') return false;
   if (phase === 'gap' && gap !== null) return at - gap.since > rule.grace;
   if (pause === null) return false;
-  // A car that is switched on during a pause may wait, for as long as it is not silent.
+  // A car that is switched on during a pause may wait until it becomes silent.
   const waits = gap === null && powerOf(status) === 'on';
   const from = waits ? (heardAt ?? pause.at) : Math.max(pause.at, offAt ?? pause.at);
   return at - from > rule.grace;
 }
 
-/** Whether the car rolls now, as far as its speed or `kinetic.moving` show. */
+/** Returns true if the car rolls now, according to its speed or `kinetic.moving`. */
 export function rollsNow({ state, status, rule }: TripContext, at: number): boolean {
   const reading = state.meter.speed;
   if (status.value(speed) === undefined) return status.value(moving) === true;
   return reading !== null && reading.value > rule.moving && at - reading.at <= SPEED_VALID_MS;
 }
 
-/** A parked car was driven, not pushed, and not moved by one faulty reading. */
+/** Returns true if a parked car was driven: not pushed, and not moved by one faulty reading. */
 function departed({ state, status, rule }: TripContext, at: number, { moved }: TripReading): boolean {
   const power = powerOf(status);
   if (moved && power !== 'off') return true;
   if (state.rolling !== null && way(state.meter) >= drivenAfter(power)) return true;
-  // Only the engine of such a car can show a drive.
+  // Without measured movement, only the engine can show a drive.
   return state.on !== null && at - state.on > rule.silence && !measuresWay(status);
 }
 
@@ -105,7 +105,7 @@ function drivenOn({ state, status }: TripContext, { power: powerRead, moved, rol
   return rolls && since >= drivenAfter(power);
 }
 
-/** During a gap only readings count that show the car driven or switched off. */
+/** During a gap, only readings count that show that the car is driven or was switched off. */
 function afterGap(
   phase: TripPhase,
   { status }: TripContext,
@@ -130,7 +130,7 @@ function standing(context: TripContext, at: number): TripEvidence | undefined {
   return { event: 'stands', since: Math.max(startedAt, movedAt, state.offAt ?? movedAt) };
 }
 
-/** Whether the car rolled when it fell silent at `since`. */
+/** Returns true if the car rolled when it fell silent at `since`. */
 function rolledAt({ state, status, rule }: TripContext, since: number): boolean {
   const { meter, movedAt } = state;
   if (status.value(speed) !== undefined) return meter.speed !== null && meter.speed.value > rule.moving;

@@ -1,4 +1,4 @@
-/** The record of a trip, of what is known of it. */
+/** Creates the record of a trip from its state. */
 import type { Trip } from '../../../protocol/schema/trip.ts';
 import type { StatusReader } from '../../model/status.ts';
 import { sourceOf, way } from './distance.ts';
@@ -7,14 +7,14 @@ import { segmentsOf } from './segments.ts';
 import { capacity, energies } from './slots.ts';
 import type { OpenTrip, TripFacts, TripState } from './state.ts';
 
-/** Below this distance a consumption for 100 km means nothing, km. */
+/** Smallest distance for a meaningful consumption per 100 km, km. */
 const AVERAGED = 0.5;
-/** Range of the schema of a trip. */
+/** Limits of the trip schema. */
 const LIMIT = { distance: 10_000_000, speed: 500, duration: 100_000_000, consumption: 100_000_000 };
 
 const types: readonly EnergyType[] = ['Fuel', 'Electric'];
 
-/** Content of a trip that ends now. */
+/** Returns the content of a trip that ends now. */
 export function factsOf(state: TripState, status: StatusReader): TripFacts {
   const facts: TripFacts = { away: state.away };
   const distanceSource = sourceOf(state.meter);
@@ -34,7 +34,7 @@ export function factsOf(state: TripState, status: StatusReader): TripFacts {
   return facts;
 }
 
-/** The trip in its state at `at`. */
+/** Returns the record of the trip in its state at `at`. */
 export function recordOf(
   open: OpenTrip,
   state: TripState,

@@ -1,4 +1,4 @@
-/** Slots that were read, also unchanged: Status notifies of changes, and shows repetitions by freshness only. */
+/** Slots that were read, even unchanged: Status notifies of changes, and shows repetitions only by freshness. */
 import { type Slot, slotByPath } from '../../../protocol/slots.ts';
 import type { StatusReader } from '../../model/status.ts';
 import { watched } from './slots.ts';
@@ -9,17 +9,17 @@ const AHEAD = 1_000;
 /** Slots read between two polls. */
 export interface HeardSlots {
   readonly changed: ReadonlySet<Slot>;
-  /** Read, and still what it was. */
+  /** Slots that were read unchanged. */
   readonly repeated: ReadonlySet<Slot>;
 }
 
-/** Notes what is read between one look and the next, which are about a second apart. */
+/** Records the slots read between two polls, which are about a second apart. */
 export class Hearing {
   readonly #status: StatusReader;
   readonly #changed = new Set<Slot>();
   /** Repetitions that an earlier run had found since the last poll. */
   readonly #repeated = new Set<Slot>();
-  /** The last look, UTC milliseconds. */
+  /** Time of the last poll, UTC milliseconds. */
   #since: number | null = null;
 
   constructor(status: StatusReader) {
@@ -64,8 +64,8 @@ export class Hearing {
   }
 
   /**
-   * Read in the second or two after the last look, or known to be from an earlier run. After the clock has stepped back
-   * such a reading is not fresh any more, and yet it was heard.
+   * Returns true if the slot was read within about two seconds after the last poll, or is known from an earlier run.
+   * After the clock has stepped back, such a reading is no longer fresh, but was still received.
    */
   #readSoon(slot: Slot): boolean {
     const since = this.#since;
@@ -73,7 +73,7 @@ export class Hearing {
     return since !== null && (this.#readSince(slot, since) || this.#readSince(slot, since + AHEAD));
   }
 
-  /** Fresh at `now`, and not read yet just before the last look: a reading may be of the same moment as that. */
+  /** Returns true if the slot is fresh at `now` and was not read by the time of the last poll. */
   #readSince(slot: Slot, now: number): boolean {
     if (!this.#status.fresh(slot, now)) return false;
     return this.#since === null || !this.#status.fresh(slot, this.#since - 1 - AHEAD);

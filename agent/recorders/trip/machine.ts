@@ -1,4 +1,4 @@
-/** Carries out the table of phases: one method for each action, and the events that lead to them. */
+/** Carries out the phase table: one method for each action, and the events that trigger them. */
 import type { TripRule } from '../../../protocol/recording.ts';
 import type { Trip, TripFault, TripFaultCause } from '../../../protocol/schema/trip.ts';
 import type { StatusReader } from '../../model/status.ts';
@@ -15,14 +15,14 @@ import type { OpenTrip, Pause, TripFacts, TripState } from './state.ts';
 /** An event of the table at `at`. */
 interface Occurrence {
   readonly at: number;
-  /** Since when it holds. */
+  /** Time since which it is true. */
   readonly since: number;
-  /** Why readings are missing. */
+  /** Reason for missing readings. */
   readonly cause?: TripFaultCause;
   readonly reading?: TripReading;
 }
 
-/** Actions after which the same reading counts in the new phase as well. */
+/** Actions after which the same reading is applied again in the new phase. */
 const REPEATED: ReadonlySet<TripAction | undefined> = new Set<TripAction>(['resume', 'endUnfinished']);
 
 export class TripMachine {
@@ -46,7 +46,7 @@ export class TripMachine {
   elapse(at: number): void {
     this.#silence(at);
     if (overdue(this.phase, this.#context, at)) this.#happens('overdue', { at, since: at });
-    // The trip that ended leaves a parked car, which may be silent as well.
+    // After the end of a trip the car is parked, and may be silent in that phase as well.
     this.#silence(at);
   }
 
@@ -62,7 +62,7 @@ export class TripMachine {
     this.#follow(at, { ...use, rolling: state.rolling });
   }
 
-  /** A measure shows that the car moves; before {@link advance}. */
+  /** A measure shows that the car moves. Call before {@link advance}. */
   stir(event: 'rolls' | 'left' | 'stepped', at: number, since: number): void {
     this.#happens(event, { at, since });
   }
@@ -79,13 +79,13 @@ export class TripMachine {
       faults.push({ fault, cause });
   }
 
-  /** A trip that is driven while its positions are private lacks them. */
+  /** Adds the fault of missing positions if the trip is driven while positions are private. */
   lackPosition(): void {
     const hidden = this.#status.value(latitude) === undefined && this.#status.value(privacy) === 'Geolocation';
     if (hidden) this.lack('DataLacking', 'GeoPrivacy');
   }
 
-  /** The open trip at `at`. */
+  /** Returns the open trip at `at`, or undefined. */
   present(at: number): Trip | undefined {
     const { open } = this.#state;
     if (open === null) return undefined;
@@ -107,7 +107,7 @@ export class TripMachine {
     if (REPEATED.has(action)) this.#follow(at, reading);
   }
 
-  /** Carries out the action of the table, and returns its name. */
+  /** Carries out the action of the table and returns its name. */
   #happens(event: TripEvent, occurrence: Occurrence): TripAction | undefined {
     const action = actionFor(this.phase, event);
     if (action !== undefined) this.#actions[action](occurrence);
@@ -185,7 +185,7 @@ export class TripMachine {
     this.#put(at);
   }
 
-  /** Odometer and positions bridge a gap, except a private one. */
+  /** Covers a gap, unless private, with the odometer and positions. */
   #bridge(at: number): void {
     const state = this.#state;
     const trip = this.#trip;
@@ -200,7 +200,7 @@ export class TripMachine {
     this.#put(at);
   }
 
-  /** Ends the trip with the values noted at its end. `unseen`: why the parked car is out of sight. */
+  /** Ends the trip with the values recorded at its end. `unseen`: why the parked car sends no data. */
   #end(at: number, noted: Pause | null, unseen: TripFaultCause | undefined): void {
     const state = this.#state;
     const trip = this.#trip;

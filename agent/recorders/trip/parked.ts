@@ -1,4 +1,4 @@
-/** The actions of the table of phases that concern a car without a trip. */
+/** The actions of the phase table for a car without a trip. */
 import type { TripFaultCause } from '../../../protocol/schema/trip.ts';
 import { measuresWay, powerOf } from './car.ts';
 import * as meters from './distance.ts';
@@ -7,7 +7,7 @@ import { rollsNow, type TripContext, type TripReading } from './evidence.ts';
 import { newShares } from './segments.ts';
 import type { TripState } from './state.ts';
 
-/** Distance, speeds and energies of the next trip count from here. */
+/** Restarts distance, speeds and energies for the next trip. */
 export function count(state: TripState): void {
   meters.begin(state.meter);
   for (const gauge of Object.values(state.gauges)) beginGauge(gauge);
@@ -18,26 +18,26 @@ export function count(state: TripState): void {
   state.startMileage = state.meter.odometer?.value ?? null;
 }
 
-/** Notes whether the parked car is on, rolls, and was found at rest. */
+/** Records whether the parked car is on, rolls, or is at rest. */
 export function watch(context: TripContext, at: number, reading: TripReading): void {
   const { state, status, rule } = context;
   const { power: powerRead, moved, rolls, rests } = reading;
   const power = powerOf(status);
   if (state.dark && (powerRead || moved || rolls || rests)) reappear(state, at, rule.silence);
-  // In a car without other signals an engine at rest means that the car is parked.
+  // In a car without other signals, an engine at rest means that the car is parked.
   const off = power === 'off' || (power === undefined && !measuresWay(status));
   if ((powerRead && off) || (rests && !rolls)) state.rest = true;
   if (!rolls && !rollsNow(context, at)) state.rolling = null;
   if (!powerRead) return;
   if (power !== 'on') state.on = null;
   else if (state.on === null) {
-    // A car that rolled before it was switched on has begun its trip already.
+    // If the car rolled before it was switched on, its trip has already started.
     if (state.rolling === null) count(state);
     state.on = state.rolling ?? at;
   }
 }
 
-/** From now on the parked car may be moved unseen: its last readings do not count any more. */
+/** From now on the parked car may be moved without data: its last readings are no longer valid. */
 export function loseSight(state: TripState, cause: TripFaultCause): void {
   state.blind = cause;
   if (state.dark) return;
@@ -49,7 +49,7 @@ export function loseSight(state: TripState, cause: TripFaultCause): void {
   for (const measure of ['speed', 'odometer'] as const) meters.forget(state.meter, measure);
 }
 
-/** Readings resumed. Discards the energies that were not read since, which may be from before the silence. */
+/** Readings resumed. Discards energies that were not read since then, which may be from before the silence. */
 function reappear(state: TripState, at: number, silence: number): void {
   state.dark = false;
   for (const gauge of Object.values(state.gauges)) {

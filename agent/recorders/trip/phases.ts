@@ -1,14 +1,14 @@
 /**
- * The phases of a trip, and the table of events and actions that lead from one to the next. docs/trips.md shows the table;
+ * The phases of a trip, and the table of events and actions that cause the transitions. docs/trips.md shows the table;
  * evidence.ts decides whether an event has happened, machine.ts has a method for each action.
  */
 import type { TripState } from './state.ts';
 
-/** In the order in which a car goes through them; docs/trips.md explains each. */
+/** Phases in the usual order; docs/trips.md explains each. */
 export const tripPhases = ['unseen', 'parked', 'ready', 'driving', 'paused', 'gap', 'pausedGap'] as const;
 export type TripPhase = (typeof tripPhases)[number];
 
-/** Each event, with the action for each phase in which it means something. */
+/** Each event, with the action for each phase in which it has an effect. */
 export const tripTable = {
   reading: { unseen: 'watch', parked: 'watch', ready: 'watch', driving: 'noteMovement' },
   rolls: { unseen: 'setOff', parked: 'setOff', ready: 'noteRolling' },
@@ -40,7 +40,7 @@ export function actionFor(phase: TripPhase, event: TripEvent): TripAction | unde
   return (tripTable[event] as Partial<Readonly<Record<TripPhase, TripAction>>>)[phase];
 }
 
-/** The phase follows from the state as each commit stores it, so that no stored state contradicts it. */
+/** Returns the phase. It is derived from the stored state, so that no stored state contradicts it. */
 export function phaseOf({ open, on, rolling, dark }: TripState): TripPhase {
   if (open === null) {
     if (on !== null || rolling !== null) return 'ready';

@@ -1,4 +1,4 @@
-/** Effect of a reading of one slot, new or repeated, on the measures of a trip and on the facts of the car. */
+/** Applies a reading of one slot, new or repeated, to the measures of a trip and the facts of the car. */
 import type { Slot, SlotValue } from '../../../protocol/slots.ts';
 import { distance, presentPosition } from '../../model/position.ts';
 import type { StatusReader } from '../../model/status.ts';
@@ -23,7 +23,7 @@ export const gaugeSlots: ReadonlyMap<Slot, GaugeSlot> = new Map(
 );
 
 export const nothing: CarUse = { power: false, moved: false, rolls: false, rests: false };
-/** So far into a trip what is read for the first time is what was there at its begin, km. */
+/** Distance from the start within which a first reading counts as the value at the start of the trip, km. */
 const EARLY = 1;
 
 export class TripReadings {
@@ -44,23 +44,23 @@ export class TripReadings {
     this.#rule = rule;
   }
 
-  /** A value that is new. */
+  /** Applies a new value. */
   read(slot: Slot, value: SlotValue, now: number): CarUse {
     if (slot === slots.speed && typeof value === 'number') return this.#speed(value, now);
     if (slot === slots.mileage && typeof value === 'number') return this.#odometer(value, now);
     if (slot !== slots.moving) return nothing;
-    // Where there is a speed, that says how fast; slower than the rule's is not driven.
+    // If the car has a speed, only that counts; a speed below the rule's is not driving.
     const speedless = this.#status.value(slots.speed) === undefined;
     return { ...nothing, moved: speedless && value === true, rests: value === false };
   }
 
-  /** A value that was read again since the last tick, and is still the same. */
+  /** Applies a value that was read again since the last tick, unchanged. */
   repeat(slot: Slot, now: number): CarUse {
     const { meter, tickAt } = this.#state;
     const value = this.#status.value(slot);
     if (value === undefined) return nothing;
     if (slot === slots.speed && meter.speed !== null) {
-      // When it was read is not known; at the last tick it was the same.
+      // The time of the reading is unknown; at the last tick the value was the same.
       if (tickAt !== null) this.#share(meters.holdSpeed(meter, tickAt, this.#rule.silence));
       const rolls = meter.speed.value > this.#rule.moving;
       if (rolls) this.#machine.stir('rolls', now, now);
@@ -70,13 +70,13 @@ export class TripReadings {
       meters.holdOdometer(meter, now);
       if (meter.odometer !== null) return nothing;
       this.read(slot, value, now);
-      // The odometer is unchanged since the last reading of the car: the car was not driven since.
+      // The odometer is unchanged since the last reading of the car: the car was not driven meanwhile.
       return { ...nothing, rests: true };
     }
     return this.read(slot, value, now);
   }
 
-  /** A fix that came at `at`. */
+  /** Applies a fix received at `at`. */
   fix(at: number): CarUse {
     const state = this.#state;
     state.position = presentPosition(this.#status) ?? null;
@@ -86,7 +86,7 @@ export class TripReadings {
     const { meter } = state;
     const stayed = meter.fix !== null && distance(meter.fix, place) < meters.DRIFT;
     const found = stayed && !state.fixed;
-    // A car at another place than at its last reading did not drive there now.
+    // A car that is not at the position of its last reading did not drive there just now.
     if (!state.fixed) meters.forget(meter, 'fix');
     else if (meter.fix !== null && !stayed) this.#machine.stir('left', at, meter.fix.seen);
     state.fixed = true;
@@ -95,7 +95,7 @@ export class TripReadings {
     return { ...nothing, moved: leg.moved, rests: found || leg.stayed };
   }
 
-  /** The last fix was repeated. */
+  /** Applies a repetition of the last fix. */
   sameFix(now: number): CarUse {
     const { meter, fixed } = this.#state;
     this.#state.fixed = true;

@@ -1,8 +1,8 @@
-/** The shares of a trip by what drove the car. */
+/** Shares of a trip by the drive of the car. */
 import { type Propulsion, propulsions, type Trip } from '../../../protocol/schema/trip.ts';
 import { members, type Shape } from './shape.ts';
 
-/** Km driven by each. */
+/** Distance driven by each drive, km. */
 export type Shares = Record<Propulsion, number>;
 
 export const sharesShape: Shape = members(Object.fromEntries(propulsions.map((name) => [name, 'number'])));
@@ -12,9 +12,9 @@ export function newShares(): Shares {
 }
 
 /**
- * The segments of a trip of `distance` km, in the order of the interface. Shares whose drive is unknown are divided in
- * the proportion of the known ones. The percentages, in tenths, add up to 100: the remainder of the rounding goes to
- * the segments that it reduced most.
+ * Returns the segments of a trip of `distance` km, in the order of the interface. Shares with an unknown drive are
+ * divided in proportion to the known ones. The percentages, in tenths, add up to 100: the remainder of the rounding is
+ * added to the segments that it reduced most.
  */
 export function segmentsOf(shares: Shares, distance: number): NonNullable<Trip['segments']> | undefined {
   const driven = propulsions.filter((name) => shares[name] > 0);

@@ -1,4 +1,4 @@
-/** Checks data that was kept by an earlier run. */
+/** Validates data that an earlier run stored. */
 
 export type Shape =
   | 'number'
@@ -12,11 +12,11 @@ export type Shape =
 
 export const nullable = (shape: Shape): Shape => ({ nullable: shape });
 export const list = (shape: Shape): Shape => ({ list: shape });
-/** An object; members that are not named are left as they are. */
+/** An object; other members are not checked. */
 export const members = (shapes: Readonly<Record<string, Shape>>): Shape => ({ members: shapes });
 export const oneOf = (names: readonly string[]): Shape => ({ oneOf: names });
 
-/** The path of the first thing in `value` that is not of the shape; undefined when all is. */
+/** Returns the path of the first part of `value` that does not match the shape, or undefined if all match. */
 export function misfit(value: unknown, shape: Shape, path = ''): string | undefined {
   const here = path === '' ? '.' : path;
   if (shape === 'number') return typeof value === 'number' && Number.isFinite(value) ? undefined : here;
@@ -38,7 +38,7 @@ function first(misfits: readonly (string | undefined)[]): string | undefined {
   return misfits.find((found) => found !== undefined);
 }
 
-/** A copy of data of CBOR's types, so that what was handed out does not change any more. */
+/** Returns a copy of data of CBOR's types, so that returned data does not change later. */
 export function copy<T>(value: T): T {
   if (Array.isArray(value)) return value.map(copy) as T;
   if (typeof value !== 'object' || value === null) return value;

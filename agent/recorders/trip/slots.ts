@@ -1,4 +1,4 @@
-/** The slots that trips are made of. */
+/** Slots that the trip recorder uses. */
 import { type Slot, slotByPath } from '../../../protocol/slots.ts';
 
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;
@@ -33,11 +33,11 @@ export const energies = {
   },
 } as const;
 
-/** Slots that show that the car moves, and how far. */
+/** Slots that show movement and distance of the car. */
 export const waySlots: readonly Slot[] = [speed, moving, mileage, latitude, longitude];
-/** Slots that show whether the car is switched on. */
+/** Slots that show the switch state of the car. */
 export const powerSlots: readonly Slot[] = [ignition, powertrain, thermicSpeed, electricSpeed];
-/** Those of which it matters that they were read, also unchanged. */
+/** Slots for which even an unchanged reading is relevant. */
 export const watched: readonly Slot[] = [
   ...powerSlots,
   ...waySlots,

@@ -1,4 +1,4 @@
-/** All that the recorder of trips knows. Times are trip time (timeline.ts), UTC ms; null is what is not known. */
+/** State of the trip recorder. Times are trip time (timeline.ts), UTC ms; null means unknown. */
 import { VigieError } from '../../../protocol/errors.ts';
 import { energySubTypes, energyTypes } from '../../../protocol/schema/status/energy.ts';
 import {
@@ -16,28 +16,28 @@ import { newShares, type Shares, sharesShape } from './segments.ts';
 import { list, members, misfit, nullable, oneOf, type Shape } from './shape.ts';
 import type { Timeline } from './timeline.ts';
 
-/** Content of a trip if it had ended at the time of this note. */
+/** Content of a trip, as if it had ended at this time. */
 export type TripFacts = Pick<
   Trip,
   'distance' | 'distanceSource' | 'stopPosition' | 'endEnergies' | 'energyConsumptions' | 'segments'
 > & {
   maxSpeed?: number;
-  /** Time of it of which no way was or will be measured, ms. */
+  /** Part of its duration without a measured distance, now or later, ms. */
   away: number;
 };
 
-/** The car stands, and is not on: the trip has ended here unless it is driven on within the grace time. */
+/** The car is stopped and not on: the trip has ended here unless driving resumes within the grace time. */
 export interface Pause {
   at: number;
   facts: TripFacts;
 }
 
-/** No data comes from the car, so it is unknown whether it is driven. */
+/** A period without data from the car: it is unknown whether it is driven. */
 interface Gap {
   /** Last known time. */
   since: number;
   cause: TripFaultCause;
-  /** It stood and was off before. */
+  /** The car was stopped and off before. */
   paused: boolean;
   facts: TripFacts;
 }
@@ -55,27 +55,27 @@ export interface OpenTrip {
 
 export interface TripState {
   timeline: Timeline;
-  /** The last tick. */
+  /** Time of the last tick. */
   tickAt: number | null;
   /** Times of the last reading of any slot, and of a measure of the distance. */
   heardAt: number | null;
   wayAt: number | null;
-  /** When the car last moved, and since when it is not on. */
+  /** Time of the last movement, and time since which the car is not on. */
   movedAt: number | null;
   offAt: number | null;
-  /** Readings have stopped, and the facts of the parked car no longer count. */
+  /** Readings have stopped, and the data of the parked car is no longer valid. */
   dark: boolean;
-  /** Why: the cause that the next trip is Unstarted with, unless the car is found at rest before. */
+  /** Cause of `dark`, with which the next trip is Unstarted unless the car is found at rest before. */
   blind: TripFaultCause;
   /** The parked car was found at rest since its readings last stopped: the start of the next trip will be observed. */
   rest: boolean;
-  /** Parked and on, since when. */
+  /** Time since which the parked car is on. */
   on: number | null;
-  /** Parked and rolling, since when. */
+  /** Time since which the parked car is rolling. */
   rolling: number | null;
-  /** Present position; null under privacy or when there never was one. */
+  /** Present position; null under privacy or before the first position. */
   position: Position | null;
-  /** When a fix came that has not been looked at yet. */
+  /** Time of a fix that has not been processed yet. */
   fixAt: number | null;
   /** A fix arrived since the readings of the parked car last stopped. */
   fixed: boolean;
@@ -86,7 +86,7 @@ export interface TripState {
   shares: Shares;
   /** km/h */
   maxSpeed: number | null;
-  /** Time of the trip of which no way was or will be measured, ms. */
+  /** Part of the trip's duration without a measured distance, now or later, ms. */
   away: number;
   open: OpenTrip | null;
 }
@@ -204,7 +204,7 @@ const keptShape = members({
   hearing: members({ since: time, changed: list('text'), repeated: list('text') }),
 });
 
-/** Takes what an earlier run kept. Throws `input.malformed` when it is not that. */
+/** Returns the persisted state of an earlier run. Throws `input.malformed` if the value has another form. */
 export function keptState(value: unknown): Kept {
   const wrong = misfit(value, keptShape);
   if (wrong === undefined) return value as Kept;
@@ -212,9 +212,9 @@ export function keptState(value: unknown): Kept {
 }
 
 /**
- * The clock was `by` ms behind: moves every moment that is known. Positions may be of an earlier run, whose clock was
- * right: those are moved that are not later than `latest`, where the wrong clock stood, or, where a clock steps back,
- * not earlier than the open trip.
+ * The clock was `by` ms behind: shifts every known time. Positions may be from an earlier run with a correct clock:
+ * only those up to `latest`, the last time of the wrong clock, are shifted; if the clock steps back, only those from
+ * the start of the open trip on.
  */
 export function correctState(state: TripState, by: number, latest = Number.NEGATIVE_INFINITY): void {
   const moved = (at: number | null): number | null => (at === null ? null : at + by);

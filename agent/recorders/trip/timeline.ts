@@ -1,7 +1,7 @@
 /**
- * Time as trips have it: that of the readings, but it never runs back. Times of a trip are kept in its own time to
- * its end: when the clock steps back during a trip, `lead` is by how much trip time is ahead of the clock from then on.
- * While the car is parked trip time waits at the end of the last trip until the clock has caught up.
+ * Trip time: the time of the readings, except that it never runs back. All times of a trip use trip time until its end:
+ * if the clock steps back during a trip, `lead` is how far trip time is ahead of the clock from then on. While the
+ * car is parked, trip time waits at the end of the last trip until the clock has caught up.
  */
 import { DAY } from '../../../protocol/calendar.ts';
 
@@ -9,17 +9,16 @@ export interface Timeline {
   /** Trip time of the last event; null before the first. */
   last: number | null;
   lead: number;
-  /** End of the last trip; none begins before. */
+  /** End of the last trip; no trip starts earlier. */
   floor: number | null;
 }
 
-/** Readings of several sources may come out of order by this much, ms. */
+/** Longest delay between readings of several sources that arrive out of order, ms. */
 const DISORDER = 10_000;
-/** A clock that steps back further was wrong before: what it said is corrected, not kept. ms */
 
 /**
- * Takes the moment of an event, UTC milliseconds. `held`: a trip is open or about to open. `shift` is by how much all
- * times known so far are to be moved before the event is taken, 0 or negative; `at` is its trip time.
+ * Applies the time of an event, UTC milliseconds. `held`: a trip is open or about to open. Returns `shift`, by which
+ * all known times must be shifted before the event is applied (0 or negative), and `at`, the trip time of the event.
  */
 export function proceed(line: Timeline, at: number, held: boolean): { at: number; shift: number } {
   if (!held) {
@@ -33,6 +32,7 @@ export function proceed(line: Timeline, at: number, held: boolean): { at: number
     const back = last - now;
     if (back <= DISORDER) now = last;
     else if (!held || back > DAY) {
+      // A clock that steps back by more than a day was wrong before: correct the known times.
       shift = -back;
       if (held) line.floor = null;
     } else {
@@ -45,8 +45,8 @@ export function proceed(line: Timeline, at: number, held: boolean): { at: number
 }
 
 /**
- * The clock was `by` ms behind. Gives by how much times known so far are to be moved: an open trip that began at
- * `begin` is not moved into the one before.
+ * The clock was `by` ms behind. Returns by how much known times must be shifted: an open trip that started at `begin`
+ * is not shifted into the previous one.
  */
 export function corrected(line: Timeline, by: number, begin: number | null): number {
   if (line.last === null) return 0;
