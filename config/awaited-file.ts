@@ -6,13 +6,13 @@ import type { Findings } from './findings.ts';
 interface AwaitedFile {
   /** Advice if the file is missing. */
   readonly fix?: string;
-  /** Only its owner and group should be able to use it. */
+  /** True if only the owner and the group of the file should have access to it. */
   readonly secret?: boolean;
 }
 
 /**
- * Looks at a file, named at `at`, that an agent that runs waits for (see {@link Findings.missing}).
- * @returns whether it can be read
+ * Checks a file for which a running agent waits (see {@link Findings.missing}). The member at `at` names it.
+ * @returns true if the file can be read
  */
 export function checkAwaited(at: string, path: string, findings: Findings, how: AwaitedFile = {}): boolean {
   const { secret = false } = how;

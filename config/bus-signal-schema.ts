@@ -1,12 +1,12 @@
-/** How a profile reads a signal off a bus: the same members for Status paths and for custom signals. */
+/** Members that describe a bus signal in a profile, the same for Status paths and for custom signals. */
 import * as Type from 'typebox';
 import { duration, line, listOf, number } from './fields.ts';
 
-/** `Message.Signal`; names of real files are not always C identifiers. */
+/** `Message.Signal`; names in real DBC files are not always C identifiers. */
 export const SIGNAL = '^[^.\\s]+\\.[^.\\s]+$';
 /** Raw values are whole numbers, in decimal or hexadecimal. */
 export const RAW = '^(-?(0|[1-9][0-9]{0,15})|0x[0-9A-Fa-f]{1,13})$';
-/** The end of "must be …" for a key that is a raw value. */
+/** Completes "must be …" for a key that is a raw value. */
 export const RAW_EXPECTED = 'a raw value: a whole number, such as 3 or 0x0F';
 
 export const word = (description: string) =>

@@ -1,4 +1,4 @@
-/** The logical buses of a profile and the files that describe them. */
+/** Logical buses of a profile and the files that describe them. */
 
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -14,13 +14,13 @@ import { readDuration } from './quantities.ts';
 export interface VehicleBus {
   readonly name: string;
   /**
-   * Description of its signals: DBC files, OBD signal sets; for a receiver nothing, its signals are fixed; for tables
-   * of values their own columns.
+   * Kind of bus. DBC files describe the signals of `can`, OBD signal sets those of `obd`. The signals of `gnss` are
+   * fixed; those of `values` are the columns of the tables.
    */
   readonly kind: 'can' | 'obd' | 'gnss' | 'values';
   /** Absolute paths. */
   readonly dbc: readonly string[];
-  /** With kind obd. */
+  /** Present if `kind` is `obd`. */
   readonly obd?: ObdBus;
   readonly line: number;
 }
@@ -30,15 +30,15 @@ export interface ObdBus {
   /** Absolute paths. */
   readonly signalsets: readonly string[];
   readonly modelYear?: number;
-  /** ms; infinite: the bus carries only answers. */
+  /** Silence after which the bus counts as asleep, ms; infinite if the bus carries only answers. */
   readonly asleepAfter: number;
-  /** Requests a second, at most. */
+  /** Maximum number of requests per second. */
   readonly requestsPerSecond: number;
-  /** Parameters of service 01 in one request. */
+  /** Maximum number of service 01 parameters in one request. */
   readonly parametersPerRequest: number;
-  /** Interval of commands without one in the profile or the signal set, ms. */
+  /** Poll interval of commands that have none in the profile or the signal set, ms. */
   readonly interval: number;
-  /** ms */
+  /** Longest back-off, ms. */
   readonly longestBackOff: number;
   /** By `Message.Signal`. */
   readonly signals: Readonly<Record<string, PollRule>>;
@@ -50,22 +50,22 @@ interface PollRule {
   readonly priority: 'high' | 'normal' | 'low';
 }
 
-/** Message names that a bus of one kind always has: `OBD.VehicleSpeed`, `GNSS.latitude`, `VALUES.Speed`. */
+/** Message names that every bus of a kind has: `OBD.VehicleSpeed`, `GNSS.latitude`, `VALUES.Speed`. */
 const messages: Readonly<Record<string, VehicleBus['kind']>> = { OBD: 'obd', GNSS: 'gnss', VALUES: 'values' };
-/** Begins a command of a signal set, such as `22D410`, and no name of a message in a DBC. */
+/** Matches the start of a command of a signal set, such as `22D410`, but no message name of a DBC. */
 const command = /^[0-9]/;
 
-/** Describes the bus of an entry. */
+/** Resolves the bus names in entries of the profile. */
 export interface BusNames {
   readonly buses: readonly VehicleBus[];
   /**
-   * The name of the bus meant by `name`, which may be left out when there is one that can have the message; reports at
-   * `at` what is wrong.
+   * Returns the name of the bus that `name` refers to; `name` may be omitted if only one bus can have the message.
+   * Reports faults at `at`.
    */
   resolve(name: string | undefined, at: string, findings: Findings, message?: string): string | undefined;
 }
 
-/** `extraDbc` (absolute paths) is added to every bus. */
+/** Reads the buses of a profile. Adds `extraDbc` (absolute paths) to every bus. */
 export function readBuses(
   listed: readonly { name: string; dbc?: readonly string[]; obd?: ObdBusInput; gnss?: boolean; values?: boolean }[],
   file: string,
@@ -104,13 +104,13 @@ export function readBuses(
       line: findings.line(at),
     });
   }
-  // If the name of one bus cannot be read, a rule could mean any bus.
+  // If the name of one bus cannot be read, a rule could refer to any bus.
   const all = listed.length > 0 && findings.sound('/buses');
   const known = all ? [...new Set(listed.map(({ name }) => name))] : undefined;
   const having = (message: string | undefined): string[] => {
     const kind = message === undefined ? undefined : (messages[message] ?? (command.test(message) ? 'obd' : undefined));
     const reserved = buses.filter((bus) => bus.kind === kind);
-    // A DBC may have a message of that name too; the bus of the kind goes first.
+    // A DBC may also contain a message of that name; the bus of the reserved kind has precedence.
     const able = reserved.length > 0 ? reserved : buses.filter((bus) => bus.kind === 'can');
     return [...new Set(able.map(({ name }) => name))];
   };
@@ -181,7 +181,7 @@ function resolveBus(
   return undefined;
 }
 
-/** Why a file cannot be read; undefined when it can. */
+/** Returns the reason why a file cannot be read, or undefined. */
 export function unreadable(path: string): string | undefined {
   try {
     accessSync(path, constants.R_OK);

@@ -1,4 +1,4 @@
-/** The `callbacks` section of vigie.yaml: how far notifications may go. */
+/** The `callbacks` section of vigie.yaml: permitted destinations and limits of notifications. */
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { type CallbackSettings, callbackSettings } from '../protocol/settings.ts';
@@ -29,7 +29,7 @@ export const callbacksSchema = closed('Receivers of events: webhook, websocket, 
 });
 type CallbacksInput = Static<typeof callbacksSchema>;
 
-/** Paths are absolute. */
+/** The `callbacks` section with absolute paths. */
 export interface CallbacksConfiguration extends CallbackSettings {
   readonly networks: readonly string[];
   readonly allowHttp: boolean;
@@ -37,12 +37,12 @@ export interface CallbacksConfiguration extends CallbackSettings {
   readonly push?: {
     readonly subject: string;
     readonly publicKey: string;
-    /** Read it with `readSecret`. */
+    /** File with the private key; read it with `readSecret`. */
     readonly privateKeyFile: string;
   };
 }
 
-/** Reads `callbacks`. `beside` makes a path absolute. */
+/** Reads `callbacks`. `beside` returns absolute paths. */
 export function readCallbacks(
   input: CallbacksInput | undefined,
   beside: (path: string) => string,

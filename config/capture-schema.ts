@@ -1,4 +1,4 @@
-/** The form of the `captures` section of a profile: raw frames around events. */
+/** Schema of the `captures` section of a profile: raw frames around events. */
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { monitorIdPattern } from '../protocol/schema/monitor.ts';

@@ -9,11 +9,11 @@ import { quoted } from './faults.ts';
 import { type Findings, pointer } from './findings.ts';
 import { readDuration } from './quantities.ts';
 
-/** Longest time before or after an event, ms. */
+/** Maximum time before or after an event, ms. */
 const LONGEST = 600_000;
 const EXTENDED = 0x8000_0000;
 
-/** Reads `captures`; undefined when nothing asks for any. */
+/** Reads `captures`. Returns undefined if no event has a capture. */
 export function readCaptures(
   section: CapturesInput | undefined,
   buses: BusNames,

@@ -20,23 +20,23 @@ interface Rule extends CommandRule {
   readonly line: number;
 }
 
-/** Carried out by frames, or by diagnostics. */
+/** Command of the profile, sent in CAN frames or by diagnostics. */
 export type ProfileCommand = Rule &
   ({ readonly send: WrittenSend; readonly uds?: undefined } | { readonly uds: WrittenUds; readonly send?: undefined });
 
-/** With the line of the profile that names the message. */
+/** Frame of a command, with the line of the profile that names the message. */
 type WrittenSend = Send & { readonly bus: string; readonly line: number };
 
 /** Paths that can confirm a command. */
 interface Fed {
   readonly sources: readonly Source[];
-  /** Paths under `status`, those with faults too. */
+  /** Paths below `status`, including those with faults. */
   readonly paths: ReadonlySet<string>;
-  /** Channels of the other sections, those with faults too. */
+  /** Channels of the other sections, including those with faults. */
   readonly channels: ReadonlySet<string>;
 }
 
-/** Reads `commands`; the result is by kind and action, e.g. `doors.lock`. */
+/** Reads `commands`. Returns the rules by kind and action, e.g. `doors.lock`. */
 export function readCommands(
   section: object,
   buses: BusNames,
@@ -72,7 +72,7 @@ export function readCommands(
   return commands;
 }
 
-/** Each part is checked even when the others have faults. */
+/** Reads and checks every part of a command, even if other parts have faults. */
 function readParts(input: CommandInput, at: string, buses: BusNames, fed: Fed, findings: Findings) {
   const written: Partial<CommandInput> | null = input;
   if (findings.sound(at) && (written?.send === undefined) === (written?.uds === undefined)) {
@@ -157,7 +157,7 @@ function readConfirm(input: ConfirmInput, at: string, fed: Fed, findings: Findin
   return { path, ...defined({ equals, includes }) };
 }
 
-/** A condition that could never hold would refuse every command. */
+/** Reports a condition that can never hold: it would refuse every command. */
 function readRequirement(input: RequirementInput, at: string, fed: Fed, findings: Findings): Requirement[] {
   const read = readCondition(input, at, fed.paths, 'the command would always be refused', findings);
   return read === undefined ? [] : [read];

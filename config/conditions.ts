@@ -3,8 +3,8 @@ import type { Findings } from './findings.ts';
 import { type FixedValue, misfit, slotAt } from './values.ts';
 
 /**
- * Reads a condition on a path of Status; what is wrong with it is reported.
- * @param fed paths that ever have a value; a condition on another one never holds, and `otherwise` says what follows
+ * Reads a condition on a path of Status and reports its faults.
+ * @param fed paths that can have a value; a condition on another path never holds: `otherwise` names the consequence
  */
 export function readCondition<C extends Condition>(
   input: C,

@@ -1,4 +1,4 @@
-/** The form of vigie.yaml. Files and members that must go together are checked in configuration.ts. */
+/** Schema of vigie.yaml. configuration.ts checks files, and members that depend on each other. */
 
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
@@ -19,10 +19,10 @@ import { monitorsSchema } from './monitors.ts';
 import { powerSchema } from './power.ts';
 import { members } from './settings.ts';
 
-/** The configuration format that this version reads. */
+/** Format version of vigie.yaml that this version reads. */
 const configurationVersion = 1;
 
-/** Protocols of a car, in the order of the ELM327 data sheet, where the numbers begin at 1: `SP h`. */
+/** OBD protocols, in the order of the ELM327 data sheet, where the numbers start at 1: `SP h`. */
 export const obdProtocols = [
   'j1850-pwm',
   'j1850-vpw',
@@ -99,7 +99,7 @@ const broker = (description: string) =>
     expected: 'an address such as mqtts://broker.example:8883, without user name or password in it',
   });
 
-/** How a program connects to a broker. */
+/** Members that configure the connection to a broker. */
 export const brokerMembers = {
   url: broker('Broker'),
   fallbacks: Type.Optional(

@@ -1,4 +1,4 @@
-/** vigie.yaml: from what people write to plain data with all checks done. */
+/** Loads vigie.yaml: validates it and converts it to plain data. */
 
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
@@ -38,14 +38,14 @@ import { readSettings } from './settings.ts';
 import { isProfilePath, shippedNames, shippedProfiles } from './shipped.ts';
 
 export interface CommandConfiguration extends CommandSettings {
-  /** File of the keys that may give commands. */
+  /** File with the keys that may sign commands. */
   readonly trust: string;
 }
 
-/** All paths are absolute, times in ms, sizes in bytes. */
+/** Validated vigie.yaml: absolute paths, times in ms, sizes in bytes. */
 export interface Configuration extends ServiceConfiguration {
   readonly file: string;
-  /** Absent: it is read from the car, by `obd`. */
+  /** If omitted, the agent reads the VIN from the car by `obd`. */
   readonly vin?: string;
   /** Name of a shipped profile or absolute path, for `loadProfile`. */
   readonly profile: string;
@@ -53,25 +53,25 @@ export interface Configuration extends ServiceConfiguration {
   readonly data: string;
   readonly can: readonly CanInput[];
   readonly obd?: ObdInput;
-  /** Absent: no fault codes are read. */
+  /** If omitted, the agent reads no fault codes. */
   readonly faults?: FaultSettings;
   readonly gnss?: GnssInput;
-  /** Absent: frames are not recorded. */
+  /** If omitted, the agent does not record frames. */
   readonly record?: RecordingSettings;
   readonly mqtt: MqttConfiguration;
-  /** Absent: no remote command is accepted. */
+  /** If omitted, the agent accepts no remote commands. */
   readonly commands?: CommandConfiguration;
   readonly outbox: OutboxSettings;
   readonly power: PowerConfiguration;
-  /** Absent: the interface is not served. */
+  /** If omitted, the agent does not serve the interface. */
   readonly http?: HttpConfiguration;
-  /** How far notifications may go. */
+  /** Permitted destinations and limits of notifications. */
   readonly callbacks: CallbacksConfiguration;
   readonly captures: CaptureSettings;
   readonly collect: CollectSettings;
-  /** Where programs of the car are at home, a name of the IANA data base; absent: Europe/Paris. */
+  /** IANA time zone of the car's programs. If omitted, Europe/Paris. */
   readonly timeZone?: string;
-  /** Absent: the configuration has no monitors. */
+  /** If omitted, the configuration has no monitors. */
   readonly monitors?: MonitorsConfiguration;
   readonly log: { readonly level: 'error' | 'warn' | 'info' };
 }
@@ -79,26 +79,26 @@ export interface Configuration extends ServiceConfiguration {
 /** A configuration of a car with a known VIN. */
 export type IdentifiedConfiguration = Configuration & { readonly vin: string };
 
-/** Where a configuration was sent to, rather than written there. */
+/** Origin of a configuration that was sent to the unit instead of written there. */
 export interface SentConfiguration {
-  /** Folder of the files that came with it: a profile there goes before one of that path on the unit. */
+  /** Folder of the files sent with it: a profile there has precedence over one at that path on the unit. */
   readonly files: string;
   /** Defaults of the unit, for omitted members. */
   readonly unit: { readonly vin?: string; readonly data: string };
 }
 
 interface ConfigurationReading {
-  /** Undefined when a finding is an error. */
+  /** Undefined if a finding is an error. */
   readonly configuration?: Configuration;
   readonly diagnostics: Diagnostic[];
 }
 
 /**
- * Loads vigie.yaml, with the variables of `environment` (see {@link variables} in environment.ts) in place of members.
- * Throws nothing for bad content: every fault is a finding, and all are found at once. Relative paths are relative to
- * `folder`, by default that of the file; `credential:NAME` is a file that the service manager hands over. An agent that
- * runs does so also without the files that the broker, the interface, commands and callbacks want, and takes them up when
- * they come: `awaited` makes those that cannot be read warnings.
+ * Loads vigie.yaml and replaces members by the variables of `environment` (see {@link variables} in environment.ts).
+ * Reports all faults of the content as findings, and throws for none of them. Relative paths are relative to
+ * `folder`, by default that of the file; `credential:NAME` is a file that the service manager provides. An agent
+ * can run without the files for the broker, the interface, commands and callbacks, and uses them as soon as they
+ * exist: with `awaited`, unreadable ones are warnings.
  */
 export function loadConfiguration(
   path: string,
@@ -116,7 +116,7 @@ export function loadConfiguration(
   const readable =
     checkForm(data, formOfConfiguration, configurationSchema, findings) && typeof data === 'object' && data !== null;
   if (!readable) return { diagnostics: findings.sorted() };
-  // The form is checked; sections that have faults are skipped below.
+  // The form has been checked. Sections with faults are skipped below.
   const beside = (written: string) => credentialPath(written, environment) ?? resolve(folder, written);
   const input = sent === undefined ? data : { ...sent.unit, ...data };
   const configuration = readConfiguration(resolve(path), input as ConfigurationInput, beside, findings, sent);
@@ -177,7 +177,7 @@ function sentProfile(written: string, sent: SentConfiguration | undefined): stri
   return file.startsWith(join(sent.files, '/')) && existsSync(file) ? file : undefined;
 }
 
-/** A name without a `/` is that of a shipped profile. */
+/** A name without a `/` refers to a shipped profile. */
 function shippedProfile(name: string, beside: (written: string) => string, findings: Findings): string {
   const known = shippedNames(shippedProfiles);
   if (name === '' || known.includes(name)) return name;

@@ -1,4 +1,4 @@
-/** Secrets in files, also those that systemd hands to the service: `credential:NAME` (systemd.exec(5), LoadCredential). */
+/** Secrets in files, including credentials from systemd: `credential:NAME` (systemd.exec(5), LoadCredential). */
 import { accessSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { VigieError } from '../protocol/errors.ts';
@@ -7,12 +7,12 @@ import type { Environment } from './environment.ts';
 
 const CREDENTIAL = 'credential:';
 
-/** Where an administrator puts a credential for services. */
+/** Folder in which an administrator stores credentials for services. */
 const STORE = '/etc/credstore';
 
 /**
- * Where systemd looks for a credential of that name, in its order; last the copies that it hands to the service, which
- * are there while that runs: a drop-in may take a credential from elsewhere, or encrypted.
+ * Locations in which systemd searches for a credential, in its order. The last are the copies for the service, which
+ * exist only while it runs: a drop-in may load a credential from elsewhere, or encrypted.
  */
 const SOURCES = [
   '/run/credentials/@system',
@@ -23,8 +23,8 @@ const SOURCES = [
 ];
 
 /**
- * The path of `credential:NAME`; undefined for a path of another kind. In the service it is the file that was handed
- * over. Elsewhere, e.g. for `vigie check` in a shell, it is the file that systemd will take.
+ * Returns the path of `credential:NAME`, or undefined for any other path. In the service, this is the file that
+ * systemd provided. Elsewhere, e.g. for `vigie check` in a shell, it is the file that systemd will load.
  */
 export function credentialPath(written: string, environment: Environment): string | undefined {
   if (!written.startsWith(CREDENTIAL)) return undefined;
@@ -35,7 +35,7 @@ export function credentialPath(written: string, environment: Environment): strin
   return files.find(mayBeThere) ?? join(STORE, name);
 }
 
-/** Whether a file is there, or is in a folder that this user may not look into. */
+/** Returns true if the file exists, or is in a folder that this user may not read. */
 function mayBeThere(path: string): boolean {
   try {
     accessSync(path);
@@ -45,18 +45,18 @@ function mayBeThere(path: string): boolean {
   }
 }
 
-/** Advice for a credential that cannot be read at `path`. Undefined for a file of another kind. */
+/** Returns advice for an unreadable credential at `path`, or undefined if the file is not a credential. */
 export function credentialFix(path: string): string | undefined {
   if (!SOURCES.some((folder) => path.startsWith(`${folder}/`))) return undefined;
   return 'put the file there, readable for root only; systemd passes it to the service. Run the check as root';
 }
 
-/** Passwords are short; a larger file is the wrong one. */
+/** Longest secret, bytes. Passwords are short; a larger file is the wrong one. */
 const LONGEST_SECRET = 4096;
 
 /**
- * The secret in a file, without the line end that editors add.
- * @throws VigieError `input.unreadable` when it cannot be read, `configuration.wrong` when it holds no secret.
+ * Returns the secret in a file, without the trailing newline that editors add.
+ * @throws VigieError `input.unreadable` if the file is unreadable, `configuration.wrong` if it contains no secret
  */
 export function readSecret(file: string): string {
   let secret: string;

@@ -1,4 +1,4 @@
-/** YAML 1.2 (core schema) as plain data with the line of every member. */
+/** Parses YAML 1.2 (core schema) to plain data with the line of every member. */
 
 import { readFileSync, statSync } from 'node:fs';
 import {
@@ -19,28 +19,28 @@ import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { pointer } from './findings.ts';
 
-/** Profiles of real cars take some 50 KiB; more than this is not one. */
+/** Largest file, bytes. Profiles of real cars have about 50 KiB. */
 const MOST_BYTES = 1 << 20;
-/** The composer recurses, and V8 ends the process when a regular expression is compiled near the stack's end. */
+/** Maximum depth. The composer recurses, and V8 aborts if it compiles a regular expression near the stack limit. */
 const DEEPEST = 64;
-/** The parser recurses as well, when it closes what is open: some thousand levels are too many for the stack. */
+/** Maximum number of open levels. The parser also recurses to close them: thousands overflow the stack. */
 const STEEPEST = 512;
-/** Aliases multiply contents. */
+/** Maximum number of nodes: aliases multiply contents. */
 const MOST_NODES = 200_000;
 
 export interface YamlContents {
   readonly data: unknown;
-  /** 1-based line by JSON Pointer: of the key of a member, of the beginning of a list item. */
+  /** 1-based line by JSON Pointer: the line of a member's key, or of the start of a list item. */
   readonly lines: ReadonlyMap<string, number>;
 }
 
 export interface YamlReading {
-  /** Undefined when the text is not YAML and no member can be trusted. */
+  /** Undefined if the text is not YAML, so that no member can be trusted. */
   readonly contents?: YamlContents;
   readonly diagnostics: Diagnostic[];
 }
 
-/** Reads a file; that it cannot be read is a finding too. */
+/** Reads a YAML file. Reports a failure to read it as a finding. */
 export function readYamlFile(file: string): YamlReading {
   let raw: Uint8Array;
   try {
@@ -61,7 +61,7 @@ export function readYamlFile(file: string): YamlReading {
   }
 }
 
-/** A failed file operation, in words. */
+/** Returns the reason for a failed file operation, as text. */
 export function reason(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'ENOENT') return 'it does not exist';
@@ -70,7 +70,7 @@ export function reason(error: unknown): string {
   return code ?? String(error);
 }
 
-/** Reads a text; `file` is for the findings only. */
+/** Parses YAML text. `file` is used only in findings. */
 export function readYaml(file: string, text: string): YamlReading {
   if (text.length > MOST_BYTES) return only(file, 0, 'is too long', `keep it below ${MOST_BYTES} bytes`);
   const lines = new LineCounter();
@@ -87,7 +87,7 @@ export function readYaml(file: string, text: string): YamlReading {
     schema: 'core',
     stringKeys: true,
     resolveKnownTags: false,
-    // It compares each key with all others of the map; see the names in `plain`.
+    // The parser would compare each key with all others of the map; `plain` finds duplicates faster.
     uniqueKeys: false,
     prettyErrors: false,
     lineCounter: lines,
@@ -97,7 +97,7 @@ export function readYaml(file: string, text: string): YamlReading {
   const tabs = document.errors.filter(({ code }) => code === 'TAB_AS_INDENT');
   const [first] = document.errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
   if (first !== undefined) {
-    // Members of a text that is not YAML are unknown. Other errors mostly follow from the tabs or from the first error.
+    // If the text is not YAML, its members are unknown. Most other errors follow from the tabs or the first error.
     return { diagnostics: (tabs.length > 0 ? tabs : [first]).map((error) => describe(file, error, lines)) };
   }
   const diagnostics = document.warnings.map((error) => describe(file, error, lines));
@@ -129,7 +129,7 @@ function only(file: string, line: number, message: string, fix?: string): YamlRe
   return { diagnostics: [{ file, line, severity: 'error', message, ...defined({ fix }) }] };
 }
 
-/** Words for people who do not know how YAML is parsed, where those of the parser are for others. */
+/** Messages for people who do not know how YAML is parsed; they replace expert messages of the parser. */
 const syntax: Readonly<Partial<Record<YAMLError['code'], readonly [message: string, fix: string]>>> = {
   TAB_AS_INDENT: ['a tab stands where the line is indented', 'indent with spaces'],
   NON_STRING_KEY: ['a list or map stands where a name must', 'quote it if it is a text'],
@@ -148,8 +148,8 @@ function describe(file: string, error: YAMLError, lines: LineCounter): Diagnosti
 }
 
 /**
- * The line on which more than {@link STEEPEST} levels may be open, by brackets and by the columns of `-`, `?` and `:`.
- * It counts too many rather than too few.
+ * Returns the line on which more than {@link STEEPEST} levels may be open, by brackets and columns of `-`, `?`, `:`.
+ * May overestimate the number of levels, but does not underestimate it.
  */
 function tooSteep(lexemes: readonly string[]): number | undefined {
   const columns: number[] = [];
@@ -170,7 +170,7 @@ function tooSteep(lexemes: readonly string[]): number | undefined {
   return undefined;
 }
 
-/** The offset of the first token deeper than {@link DEEPEST}. */
+/** Returns the offset of the first token deeper than {@link DEEPEST}, or undefined. */
 function tooDeep(tokens: readonly CST.Token[]): number | undefined {
   const open: [CST.Token | null | undefined, number][] = tokens.map((token) => [token, 0]);
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -194,7 +194,7 @@ class AliasFault extends Error {
   }
 }
 
-/** Includes the lines of members with a name that appeared before. */
+/** Converts a document to plain data. Also returns the lines of repeated member names. */
 function plain(document: Document, counter: LineCounter): { contents: YamlContents; twice: readonly number[] } {
   const lines = new Map<string, number>();
   const twice: number[] = [];
@@ -205,7 +205,7 @@ function plain(document: Document, counter: LineCounter): { contents: YamlConten
     return offset === undefined ? otherwise : counter.linePos(offset).line;
   }
 
-  /** `line` is where the member is named; inside an alias all lines are that of the alias. */
+  /** `line` is the line that names the member; inside an alias, every line is the line of the alias. */
   function convert(node: unknown, at: string, line: number, aliased: boolean, depth: number): unknown {
     if (++nodes > MOST_NODES) throw new AliasFault('aliases (`*name`) make this document too large', line);
     if (depth > DEEPEST) throw new AliasFault('an alias (`*name`) contains itself or nests too deeply', line);

@@ -1,14 +1,14 @@
-/** JSON Schema files that let an editor complete and check what people write. */
+/** JSON Schema files with which editors complete and check the files that people write. */
 import { alertTypes } from '../protocol/schema/alert-types.ts';
 import { slotByPath } from '../protocol/slots.ts';
 import { configurationSchema } from './configuration-schema.ts';
 import { hubSchema } from './hub-schema.ts';
 import { profileSchema } from './profile-schema.ts';
 
-/** The dialect that editors for YAML understand; the schemas use nothing newer. */
+/** The JSON Schema dialect that YAML editors support; the schemas use nothing newer. */
 const DIALECT = 'http://json-schema.org/draft-07/schema#';
 
-/** Schema of profile.yaml; the paths of Status are listed, so that they are completed too. */
+/** Returns the schema of profile.yaml. Lists the Status paths, so that editors complete them too. */
 export function profileEditorSchema(): string {
   const paths = [...slotByPath.values()].filter((slot) => slot.kind !== 'value').map((slot) => slot.path);
   const { alerts, constants, status, telemetry, ...others } = profileSchema.properties;
@@ -22,17 +22,17 @@ export function profileEditorSchema(): string {
   return text({ $schema: DIALECT, title: 'Vigie vehicle profile', ...profileSchema, properties });
 }
 
-/** Schema of vigie.yaml. */
+/** Returns the schema of vigie.yaml. */
 export function configurationEditorSchema(): string {
   return text({ $schema: DIALECT, title: 'Vigie configuration', ...configurationSchema });
 }
 
-/** Schema of hub.yaml. */
+/** Returns the schema of hub.yaml. */
 export function hubEditorSchema(): string {
   return text({ $schema: DIALECT, title: 'Vigie hub', ...hubSchema });
 }
 
-/** The ends of this project's own sentences are of no use to an editor. */
+/** Serializes a schema without `x-expected`, which editors do not use. */
 function text(schema: object): string {
   return `${JSON.stringify(schema, (key, value) => (key === 'x-expected' ? undefined : value), 2)}\n`;
 }

@@ -1,4 +1,4 @@
-/** Environment variables that stand in for members of vigie.yaml, for containers and service files. */
+/** Environment variables that replace members of vigie.yaml, for containers and service files. */
 import { resolve } from 'node:path';
 import { nearest } from '../protocol/nearest.ts';
 import { type Findings, pointer } from './findings.ts';
@@ -7,15 +7,15 @@ import { isProfilePath } from './shipped.ts';
 type Take = (written: string) => unknown;
 
 const asWritten: Take = (written) => written;
-/** Members that are numbers or texts with a unit: digits alone are a number. */
+/** Converts members that are numbers or texts with a unit: digits alone are a number. */
 const measured: Take = (written) => (/^[0-9]{1,15}$/.test(written) ? Number(written) : written);
-/** Relative to the working directory, as everywhere on a command line; what systemd hands over stays a name. */
+/** Resolves a path relative to the working directory, as on a command line. Keeps `credential:NAME` unchanged. */
 const path: Take = (written) => (written.startsWith('credential:') ? written : resolve(written));
 const listening: Take = (written) => {
   const [, socket] = /^unix:(.+)$/.exec(written) ?? [];
   return socket === undefined ? written : `unix:${resolve(socket)}`;
 };
-/** A name stays a name. */
+/** Resolves the path of a profile. Keeps the name of a shipped profile unchanged. */
 const profile: Take = (written) => (isProfilePath(written) ? resolve(written) : written);
 
 interface Variable {
@@ -24,7 +24,7 @@ interface Variable {
   readonly take: Take;
 }
 
-/** Every variable; a value of '' counts as not set. */
+/** All variables; an empty value counts as not set. */
 export const variables: readonly Variable[] = [
   { name: 'VIGIE_VIN', member: ['vin'], take: asWritten },
   { name: 'VIGIE_PROFILE', member: ['profile'], take: profile },
@@ -48,19 +48,19 @@ export const variables: readonly Variable[] = [
   { name: 'VIGIE_LOG_LEVEL', member: ['log', 'level'], take: asWritten },
 ];
 
-/** Variables of the program that stand in for no member. */
+/** Variables of the program that replace no member. */
 export const otherVariables: readonly string[] = ['VIGIE_DEBUG', 'VIGIE_SEED_KEYS'];
 
-/** The variables of a process, e.g. `process.env`. */
+/** Environment variables of a process, e.g. `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Overlay {
   readonly data: unknown;
-  /** Name of the variable by pointer of the member that it stands in for. */
+  /** Name of the variable, by JSON Pointer of the member that it replaces. */
   readonly origins: ReadonlyMap<string, string>;
 }
 
-/** Puts the variables in place of members; `data` stays as it is. */
+/** Returns a copy of `data` in which the variables replace members. */
 export function overlay(data: unknown, environment: Environment): Overlay {
   const origins = new Map<string, string>();
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return { data, origins };
@@ -72,7 +72,7 @@ export function overlay(data: unknown, environment: Environment): Overlay {
     if (leaf === undefined) result[section] = take(written);
     else {
       const around = result[section] ?? {};
-      // A section of the wrong type is reported unchanged.
+      // Keep a section of the wrong type unchanged: it is reported later.
       if (typeof around !== 'object' || Array.isArray(around)) continue;
       result[section] = { ...around, [leaf]: take(written) };
     }
@@ -81,7 +81,7 @@ export function overlay(data: unknown, environment: Environment): Overlay {
   return { data: result, origins };
 }
 
-/** Warns of VIGIE_ variables that mean nothing: a misspelt one would silently not count. */
+/** Warns of unknown VIGIE_ variables: a misspelt one would silently have no effect. */
 export function reportUnknown(environment: Environment, findings: Findings): void {
   const known = new Set(variables.map(({ name }) => name));
   for (const name of Object.keys(environment).sort()) {

@@ -1,4 +1,4 @@
-/** Turns what a generated validator found into findings: the line, a sentence, and what to do. */
+/** Converts errors of a generated validator to findings: the line, a sentence, and the fix. */
 
 import { suggestion } from '../protocol/nearest.ts';
 import { partAt } from '../protocol/schema/walk.ts';
@@ -7,7 +7,7 @@ import type { SchemaFault, Validator } from './validator.ts';
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
-  /** `false` where the object allows no other members; a fault never leads into them then. */
+  /** `false` if the object allows no other members; a fault then never refers to one of them. */
   readonly additionalProperties?: Schema;
   readonly propertyNames?: Schema;
   readonly items?: Schema;
@@ -20,12 +20,12 @@ interface Schema {
 
 /**
  * Checks the form of `data` and reports every fault.
- * @returns false when `data` is of another version of the format, of which nothing else can be said.
+ * @returns false if `data` has another format version, so that no further checks are possible
  */
 export function checkForm(data: unknown, validator: Validator, schema: object, findings: Findings): boolean {
   if (validator(data)) return true;
   const all = validator.errors ?? [];
-  // A version that is not a whole number is a slip of the pen; the rest is worth checking.
+  // A version that is not a whole number is a typo; the rest is worth checking.
   const slips = new Set(all.filter((fault) => fault.keyword === 'type').map((fault) => fault.instancePath));
   const faults = all.filter((fault) => fault.keyword !== 'const' || !slips.has(fault.instancePath));
   const version = faults.find((fault) => fault.keyword === 'const');
@@ -61,7 +61,7 @@ function report(fault: SchemaFault, data: unknown, schema: object, findings: Fin
     return;
   }
   if (keyword === 'propertyNames') {
-    // The error about the name itself carries the schema and is reported in its place.
+    // The error about the name itself contains the schema and is reported instead.
     return;
   }
   if (fault.propertyName !== undefined) {
@@ -90,7 +90,7 @@ function expected(keyword: string, around: Schema): string {
   return words;
 }
 
-/** Words that YAML 1.2 reads as text (its clause 10.3.2), and people write for a truth value. */
+/** Words that YAML 1.2 parses as text (its clause 10.3.2) but that people write for a truth value. */
 const TRUTHS: Readonly<Record<string, boolean>> = {
   true: true,
   yes: true,
@@ -120,7 +120,7 @@ function hint(value: unknown, keyword: string, params: SchemaFault['params']): s
   return undefined;
 }
 
-/** A value in a sentence; long ones are cut, and credentials in an address are left out. */
+/** Formats a value for a sentence: cuts long values, and removes credentials from addresses. */
 export function show(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';
@@ -129,7 +129,7 @@ export function show(value: unknown): string {
   return String(value);
 }
 
-/** A text in quotes, with control characters made visible and cut to a readable length. */
+/** Quotes a text: makes control characters visible, and cuts it to a readable length. */
 export function quoted(value: string): string {
   return JSON.stringify(value.length > 120 ? `${value.slice(0, 120)}…` : value);
 }
@@ -146,9 +146,9 @@ function unescaped(step: string): string {
 }
 
 /**
- * The schema that holds the keyword which failed. The schemas of people's files have no alternatives (fields.ts), so
- * where a value stands says what it is checked by; where the validator has the keyword says nothing, for it checks with
- * one function what stands in the schema more than once.
+ * Returns the schema that contains the failed keyword. The schemas of people's files have no alternatives (fields.ts),
+ * so the position of a value determines its schema. The position of the keyword in the validator does not, because
+ * the validator checks equal subschemas with one function.
  */
 function schemaOf({ instancePath, propertyName }: SchemaFault, data: unknown, schema: object): Schema {
   let found: Schema | undefined = schema;

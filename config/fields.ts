@@ -1,7 +1,7 @@
 /**
- * The words that the schemas of people's files are written in. A schema uses no `anyOf`: where a member may have
- * several forms it lists several types, so that every fault has one place and one sentence. `x-expected` is the end
- * of the sentence "must be …".
+ * Building blocks of the schemas for files that people write. A schema uses no `anyOf`: a member with several forms
+ * lists several types, so that every fault has one place and one sentence. `x-expected` completes the sentence
+ * "must be …".
  */
 
 import type { TProperties, TSchema, TUnsafe } from 'typebox';
@@ -12,7 +12,7 @@ import { withoutWords } from '../protocol/schema/walk.ts';
 /** Member names that become keys of objects and parts of topics. */
 export const NAME = '^[A-Za-z][A-Za-z0-9_-]{0,63}$';
 
-/** An object with exactly these members: a member that is not known is a fault, because it would be lost. */
+/** Object with exactly these members. An unknown member is a fault, because it would be lost. */
 export function closed<P extends TProperties>(description: string, members: P) {
   return Type.Object(members, {
     additionalProperties: false,
@@ -21,7 +21,7 @@ export function closed<P extends TProperties>(description: string, members: P) {
   });
 }
 
-/** An object with keys that its author chooses and that match `pattern`. */
+/** Object with keys that its author chooses and that match `pattern`. */
 export function keyed<S extends TSchema>(pattern: string, values: S, description: string, keys: string) {
   return Type.Unsafe<Readonly<Record<string, Type.Static<S>>>>({
     type: 'object',
@@ -47,7 +47,7 @@ export function listOf<S extends TSchema>(items: S, minItems: number, descriptio
   return Type.Array(items, { minItems, description, 'x-expected': 'a list' });
 }
 
-/** A span of time. `readDuration` returns milliseconds. */
+/** Duration. `readDuration` converts it to milliseconds. */
 export function duration(description: string): TUnsafe<number | string> {
   return Type.Unsafe({
     type: ['integer', 'string'],
@@ -59,7 +59,7 @@ export function duration(description: string): TUnsafe<number | string> {
   });
 }
 
-/** A number of bytes. `readSize` returns it. */
+/** Size in bytes. `readSize` converts it to a number. */
 export function size(description: string, { minimum = 1 }: { minimum?: number } = {}): TUnsafe<number | string> {
   const least = minimum === 0 ? 'or 0' : 'and more than 0';
   return Type.Unsafe({
@@ -72,7 +72,7 @@ export function size(description: string, { minimum = 1 }: { minimum?: number } 
   });
 }
 
-/** A text of one line; `expected` completes "must be …". */
+/** Text of one line; `expected` completes "must be …". */
 export function line(
   description: string,
   options: { readonly pattern?: string; readonly expected?: string } = {},
@@ -96,14 +96,14 @@ export function choice<const V extends readonly string[]>(values: V, description
   return Type.Unsafe({ type: 'string', enum: values, description, 'x-expected': `one of ${values.join(', ')}` });
 }
 
-/** The number of the format that the file is written in. */
+/** Format version of the file. */
 export function format(version: number, description: string): TUnsafe<number> {
   return Type.Unsafe({ type: 'integer', const: version, description, 'x-expected': `${version}` });
 }
 
 const forPeople: ReadonlySet<string> = new Set(['description', 'x-expected']);
 
-/** A schema without the words for people: all that a validator needs. */
+/** Returns a schema without texts for people, with all that a validator needs. */
 export function bare(schema: object): object {
   return withoutWords(schema, forPeople);
 }

@@ -1,27 +1,27 @@
 import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 
-/** A JSON Pointer (RFC 6901) from member names and list positions. */
+/** Returns the JSON Pointer (RFC 6901) for member names and list positions. */
 export function pointer(...steps: readonly (string | number)[]): string {
   return steps.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** A member as errors name it, `triggerParam.triggers[2].name`, as a JSON Pointer. */
+/** Converts a member's name in errors, e.g. `triggerParam.triggers[2].name`, to a JSON Pointer. */
 export function placeOf(where: string): string {
   return pointer(...where.split(/[.[\]]+/).filter((step) => step !== ''));
 }
 
-/** Collects what is wrong with one file; places are JSON Pointers into its contents. */
+/** Collects the faults of one file; places are JSON Pointers into its contents. */
 export class Findings {
   readonly diagnostics: Diagnostic[] = [];
   readonly #file: string;
   readonly #lines: ReadonlyMap<string, number>;
-  /** Contents that came from elsewhere, e.g. an environment variable, by pointer. */
+  /** Origins of contents from outside the file, e.g. an environment variable, by JSON Pointer. */
   readonly #origins: ReadonlyMap<string, string>;
   readonly #broken = new Set<string>();
   readonly #files: 'needed' | 'awaited';
 
-  /** @param files whether {@link missing} files must be there now, or the running agent waits for them */
+  /** @param files whether {@link missing} files must exist now, or the running agent waits for them */
   constructor(
     file: string,
     lines: ReadonlyMap<string, number>,
@@ -42,17 +42,17 @@ export class Findings {
     this.#add(at, 'warning', message, fix);
   }
 
-  /** A file that may still come, or be mended, such as a certificate. */
+  /** Reports a file that may still appear or be repaired, such as a certificate. */
   missing(at: string, message: string, fix?: string): void {
     this.#add(at, this.#files === 'needed' ? 'error' : 'warning', message, fix);
   }
 
-  /** Takes over what was found about another file. */
+  /** Adds the diagnostics of another file. */
   take(diagnostics: readonly Diagnostic[]): void {
     this.diagnostics.push(...diagnostics);
   }
 
-  /** The line of the member or of the nearest one around it; 0 for the whole file. */
+  /** Returns the line of the member, or of its nearest ancestor with a line; 0 for the whole file. */
   line(at: string): number {
     for (let place = at; place !== ''; place = parent(place)) {
       const line = this.#lines.get(place);
@@ -69,7 +69,7 @@ export class Findings {
     }
   }
 
-  /** True if everything below `at` matches the schema. */
+  /** Returns true if everything below `at` matches the schema. */
   sound(at: string): boolean {
     return !this.#broken.has(at);
   }
@@ -78,7 +78,7 @@ export class Findings {
     return this.diagnostics.some((diagnostic) => diagnostic.severity === 'error');
   }
 
-  /** In the order of the file; other files follow in the order in which they came up. */
+  /** Returns the diagnostics in the order of the file; those of other files follow in the order of their discovery. */
   sorted(): Diagnostic[] {
     const files = new Map([[this.#file, 0]]);
     for (const { file } of this.diagnostics) if (!files.has(file)) files.set(file, files.size);

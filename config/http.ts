@@ -74,7 +74,7 @@ const vehicle = closed('Description of the car', {
   callCenters: Type.Optional(callCenters),
 });
 
-/** Proxies before the server of a car or a hub. */
+/** Proxies in front of the server of a car or a hub. */
 export const trustedProxies = Type.Optional(
   listOf(
     network,
@@ -83,7 +83,7 @@ export const trustedProxies = Type.Optional(
   ),
 );
 
-/** Tiles of the maps of the page of a car or a hub. */
+/** Map tiles of the page of a car or a hub. */
 export const mapTiles = Type.Optional(
   closed('Tiles of the map of the page; without it the page draws land and borders and loads nothing from elsewhere', {
     url: line('Address of a tile in Web Mercator, with {z}, {x} and {y}', {
@@ -127,35 +127,35 @@ export const httpSchema = closed('The connected-vehicle interface over HTTP; wit
 
 type HttpInput = Static<typeof httpSchema>;
 
-/** Somebody who works with fleets; `passwordFile` holds a hash, read it with `readSecret`. */
+/** Fleet user. `passwordFile` contains a hash; read it with `readSecret`. */
 export type FleetUserConfiguration = Static<typeof fleetUser>;
 
-/** Either `jwks`, an absolute path or an address, or `keys` is there. */
+/** User side: either `jwks` (an absolute path or a URL) or `keys` is present. */
 export type UserConfiguration = Static<typeof user>;
 
-/** Facts of the car itself for the interface. */
+/** Facts about the car for the interface. */
 export type VehicleConfiguration = Static<typeof vehicle>;
 
-/** Paths are absolute. */
+/** The `http` section with absolute paths. */
 export interface HttpConfiguration extends InterfaceSettings {
   readonly host: string;
-  /** 0: any free one. */
+  /** 0 means any free port. */
   readonly port: number;
   readonly url?: string;
-  /** Names and addresses in addition to the server's own. */
+  /** Names and addresses in addition to those of the server. */
   readonly hosts?: readonly string[];
-  /** Absent: forwarded addresses are not read. */
+  /** If omitted, forwarded addresses are ignored. */
   readonly trustedProxies?: readonly string[];
   readonly tls?: { readonly cert: string; readonly key: string; readonly clientCa?: string };
-  /** At least one of both sides is there. */
+  /** At least one of the two sides is present. */
   readonly fleet?: readonly FleetUserConfiguration[];
   readonly user?: UserConfiguration;
   readonly vehicle: VehicleConfiguration;
-  /** Tiles of the map of the page. */
+  /** Map tiles of the page. */
   readonly tiles?: MapTiles;
 }
 
-/** Reads `http`. `beside` makes a path absolute. Undefined if it is omitted or does not match its schema. */
+/** Reads `http`; `beside` returns absolute paths. Returns undefined if it is omitted or does not match its schema. */
 export function readHttp(
   input: HttpInput | undefined,
   beside: (path: string) => string,
@@ -181,7 +181,7 @@ export function readHttp(
   };
 }
 
-/** The list at `/http/trustedProxies` of a car or a hub. */
+/** Checks the list at `/http/trustedProxies` of a car or a hub. */
 export function checkProxies(proxies: readonly string[] = [], findings: Findings): void {
   for (const [index, one] of proxies.entries()) {
     const at = `/http/trustedProxies/${index}`;
@@ -190,7 +190,7 @@ export function checkProxies(proxies: readonly string[] = [], findings: Findings
   }
 }
 
-/** `host:port` with a checked form. */
+/** Parses `host:port`, whose form has been checked. */
 export function readAddress(listen: string, at: string, findings: Findings): { host: string; port: number } {
   const split = listen.lastIndexOf(':');
   const port = Number(listen.slice(split + 1));
@@ -198,7 +198,7 @@ export function readAddress(listen: string, at: string, findings: Findings): { h
   return { host: listen.slice(0, split).replaceAll(/[[\]]/g, ''), port };
 }
 
-/** Addresses of the machine itself (RFC 6890). */
+/** Returns true for addresses of the machine itself (RFC 6890). */
 export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
 }
@@ -229,7 +229,7 @@ export function checkTiles(tiles: MapTiles | undefined, findings: Findings): voi
   }
 }
 
-/** Faults of an address of tiles. The browser of a reader requests there the places where the car was. */
+/** Returns the faults of a tile URL. Tile requests of a browser reveal the places where the car was. */
 export function faultsOfTiles(url: string): readonly (readonly [message: string, fix: string])[] {
   const missing = ['{z}', '{x}', '{y}'].filter((part) => !url.includes(part));
   const found: (readonly [string, string])[] = [];
@@ -280,7 +280,7 @@ function readFleetUser(
   return { ...input, passwordFile };
 }
 
-/** A password itself has no place on a car's disk. */
+/** Reports a file that does not contain a password hash: a car's disk must not contain passwords. */
 function checkHash(at: string, path: string, findings: Findings): void {
   if (/^scrypt\$\d+\$\d+\$\d+\$[\w-]+\$[\w-]+\r?\n?$/.test(readFileSync(path, 'utf8'))) return;
   findings.missing(at, `${path} holds no hash of a password`, 'make it with `vigie keys password`');

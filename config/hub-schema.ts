@@ -1,4 +1,4 @@
-/** The form of hub.yaml. Files and members that must go together are checked in hub.ts. */
+/** Schema of hub.yaml. hub.ts checks files, and members that depend on each other. */
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { scopeNames } from '../protocol/interface/operations/scopes.ts';
@@ -8,12 +8,12 @@ import { brokerMembers } from './configuration-schema.ts';
 import { choice, closed, format, keyed, line, listOf, number } from './fields.ts';
 import { mapTiles, trustedProxies } from './http.ts';
 
-/** The format of hub.yaml that this version reads. */
+/** Format version of hub.yaml that this version reads. */
 const hubVersion = 1;
 
 /** Defaults of omitted members. */
 export const hubDefaults = {
-  /** State of a service lives here (Filesystem Hierarchy Standard 3.0, 5.8). */
+  /** Location of service state (Filesystem Hierarchy Standard 3.0, 5.8). */
   data: '/var/lib/vigie-hub',
   broker: { listen: '127.0.0.1:1883', group: 'vigie-hub', receiveMaximum: 500 },
   http: { listen: '127.0.0.1:8080' },
@@ -27,9 +27,9 @@ const local = (description: string) =>
     pattern: '^(\\[[0-9A-Fa-f:.]+\\]|[A-Za-z0-9.-]+):[0-9]{1,5}$',
     expected: 'an address and a port, such as 127.0.0.1:8080',
   });
-/** Kinds of messages that are removed after a time. What the others say is needed to read those that come later. */
+/** Kinds of messages that may be deleted after a time. Later messages depend on the content of the other kinds. */
 const removableKinds = kinds.filter((kind) => kind !== 'catalog' && kind !== 'text');
-/** Parts of topics and of names of clients at the broker. */
+/** Parts of topics and of client names at the broker. */
 const NAME = { pattern: '^[A-Za-z0-9._-]{1,64}$', expected: 'a name of letters, digits, dots, - and _' };
 
 export const hubSchema = closed('Configuration of a hub', {

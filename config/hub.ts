@@ -1,4 +1,4 @@
-/** hub.yaml: from what people write to plain data with all checks done. */
+/** Loads hub.yaml: validates it and converts it to plain data. */
 
 import { dirname, resolve } from 'node:path';
 import { defined } from '../protocol/defined.ts';
@@ -20,17 +20,17 @@ import { type BrokerAddressInput, type BrokerConfiguration, readBroker } from '.
 
 export interface Listen {
   readonly host: string;
-  /** 0: any free one. */
+  /** 0 means any free port. */
   readonly port: number;
 }
 
-/** A broker that others run. */
+/** External broker. */
 export interface HubBrokerConfiguration extends BrokerConfiguration {
   readonly group: string;
   readonly receiveMaximum: number;
 }
 
-/** Where people sign in to the page. */
+/** Provider at which people sign in to the page. */
 export interface SignInConfiguration {
   readonly issuer: string;
   readonly clientId: string;
@@ -41,40 +41,40 @@ export interface SignInConfiguration {
   readonly permits: readonly Scope[];
 }
 
-/** All paths are absolute. */
+/** Validated hub.yaml with absolute paths. */
 export interface HubConfiguration {
   readonly name?: string;
   readonly data: string;
-  /** Where the embedded broker listens, or a broker that others run. Absent: the default. */
+  /** Address of the embedded broker, or an external broker. If omitted, the default address. */
   readonly broker?: Listen | HubBrokerConfiguration;
-  /** Absent: an SQLite file in `data`. */
+  /** If omitted, an SQLite file in `data`. */
   readonly database?: { readonly url: string; readonly passwordFile?: string };
   readonly http?: Listen;
-  /** Proxies before the interface; absent: forwarded addresses are not read. */
+  /** Proxies in front of the interface. If omitted, forwarded addresses are ignored. */
   readonly trustedProxies?: readonly string[];
-  /** Tiles of the maps of the page; absent: the page loads none. */
+  /** Map tiles of the page. If omitted, the page loads none. */
   readonly tiles?: MapTiles;
-  /** Absent: to public addresses, with `https` and `wss` only, and no push. */
+  /** If omitted, the hub notifies only public addresses by `https` and `wss`, and sends no push messages. */
   readonly callbacks?: CallbacksConfiguration;
-  /** Days by kind of messages. Absent: for ever. */
+  /** Retention of messages by kind, days. If omitted, forever. */
   readonly retention?: Readonly<Partial<Record<Kind, number>>>;
   readonly signIn?: SignInConfiguration;
-  /** Broker and interface over TLS; absent: without. */
+  /** TLS of broker and interface. If omitted, no TLS. */
   readonly tls?: { readonly names?: readonly string[]; readonly enrolment?: number };
-  /** Absent: only on the socket in `data`. */
+  /** If omitted, metrics are served only on the socket in `data`. */
   readonly metrics?: Listen;
   readonly log: { readonly level: 'error' | 'warn' | 'info' };
 }
 
 interface HubReading {
-  /** Undefined when a finding is an error. */
+  /** Undefined if a finding is an error. */
   readonly configuration?: HubConfiguration;
   readonly diagnostics: Diagnostic[];
 }
 
 /**
- * Loads hub.yaml. Throws nothing for bad content: every fault is a finding, and all are found at once. Relative paths are
- * relative to the file; `credential:NAME` is a file that the service manager hands over.
+ * Loads hub.yaml. Reports all faults of the content as findings, and throws for none of them. Relative paths are
+ * relative to the file; `credential:NAME` is a file that the service manager provides.
  */
 export function loadHubConfiguration(path: string, environment: Environment): HubReading {
   const { contents, diagnostics } = readYamlFile(path);
@@ -184,7 +184,7 @@ const fixes: Readonly<Record<string, string>> = {
   '/http': 'add tls, or listen on 127.0.0.1',
 };
 
-/** Undefined where nothing is written, or it has faults. `secure`: other machines may reach it. */
+/** Returns undefined if `listen` is omitted or has faults. `secure`: other machines may reach the address. */
 function readListen(listen: string | undefined, at: string, findings: Findings, secure: boolean): Listen | undefined {
   if (listen === undefined || !findings.sound(at)) return undefined;
   const address = readAddress(listen, `${at}/listen`, findings);

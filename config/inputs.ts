@@ -1,4 +1,4 @@
-/** Where frames, answers and fixes come from: the sections `can`, `obd`, `gnss` and `record` of vigie.yaml. */
+/** Sources of frames, answers and fixes: the sections `can`, `obd`, `gnss` and `record` of vigie.yaml. */
 import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { suggestion } from '../protocol/nearest.ts';
@@ -13,7 +13,7 @@ import { type Findings, pointer } from './findings.ts';
 import { checkAddress } from './lines.ts';
 import { readSettings } from './settings.ts';
 
-/** Where the frames of a bus come from. */
+/** Source of the frames of a bus. */
 export type CanInput = SimulatedInput | LogInput | SocketCanInput | SlcanInput;
 
 export interface SimulatedInput {
@@ -27,10 +27,10 @@ export interface LogInput {
   readonly bus: string;
   /** Absolute path, or `-` for standard input. */
   readonly log: string;
-  /** 1 = as recorded; of no meaning for standard input. */
+  /** Playback speed, 1 = as recorded; ignored for standard input. */
   readonly speed: number;
   readonly loop: boolean;
-  /** Called when it has ended; only programs have it. */
+  /** Called at the end of the log; only programs set it. */
   readonly ended?: () => void;
   readonly line: number;
 }
@@ -46,39 +46,39 @@ export interface SocketCanInput {
 export interface SlcanInput {
   readonly kind: 'slcan';
   readonly bus: string;
-  /** A line, as people write it. */
+  /** Line address as written in the file. */
   readonly address: string;
-  /** bit/s */
+  /** Bit rate, bit/s. */
   readonly bitrate: number;
   readonly line: number;
 }
 
 /** Diagnostic access to the car. */
 export type ObdInput = {
-  /** Name of the profile's bus; absent: the one that has `obd`. */
+  /** Bus name in the profile. If omitted, the bus with `obd`. */
   readonly bus?: string;
   readonly line: number;
 } & (
   | {
       readonly kind: 'elm327';
-      /** A line, as people write it. */
+      /** Line address as written in the file. */
       readonly address: string;
       readonly protocol?: (typeof obdProtocols)[number];
     }
   | {
       readonly kind: 'isotp';
-      /** Bus of the `can` entry for the requests. */
+      /** Bus of the `can` entry that carries the requests. */
       readonly over: string;
     }
 );
 
 export interface GnssInput {
   readonly kind: 'nmea' | 'gpsd';
-  /** Name of the profile's bus; absent: the one that has `gnss`. */
+  /** Bus name in the profile. If omitted, the bus with `gnss`. */
   readonly bus?: string;
-  /** A line, as people write it. */
+  /** Line address as written in the file. */
   readonly address: string;
-  /** Its time sets the clock. */
+  /** If true, the time of the receiver sets the clock. */
   readonly clock: boolean;
   readonly line: number;
 }
@@ -98,7 +98,7 @@ export interface Inputs {
 
 type Beside = (path: string) => string;
 
-/** Reads the sections; entries with faults are reported and left out. */
+/** Reads the sections. Reports and omits entries with faults. */
 export function readInputs(input: ConfigurationInput, beside: Beside, findings: Findings): Inputs {
   const can = readCan(Array.isArray(input.can) ? input.can : [], beside, findings);
   const obd = findings.sound('/obd') && input.obd !== undefined ? readObd(input.obd, can, findings) : undefined;
@@ -123,7 +123,7 @@ export function readInputs(input: ConfigurationInput, beside: Beside, findings: 
 
 type Entry = CanInputInput & { readonly beside: Beside };
 
-/** Sources of frames of a bus: their unique members in an entry, and the resulting source. */
+/** Frame sources of a bus: the member that identifies each of them in an entry, and the resulting source. */
 const origins = {
   socketcan: {
     members: [],
@@ -235,18 +235,18 @@ function readGnss(
   return { kind, address, clock, ...defined({ bus }), line: findings.line('/gnss') };
 }
 
-/** Inputs outside vigie.yaml: sources that a program brings, and its words for a bus without a source. */
+/** Inputs outside vigie.yaml: sources that a program provides, and its text for a bus without a source. */
 interface ProgramSources {
-  /** Buses of frames that they feed. */
+  /** Buses whose frames these sources provide. */
   readonly fed?: readonly string[];
-  /** They may feed the bus with `obd`. */
+  /** If true, these sources may feed the bus with `obd`. */
   readonly isPolled?: boolean;
   readonly fixes?: { can(bus: string): string; readonly obd: string };
 }
 
 const fixesOfFile: Required<ProgramSources>['fixes'] = { can: (bus) => `add - { bus: ${bus}, … }`, obd: 'add obd' };
 
-/** Whether the inputs of a configuration and the buses of its profile are the same. */
+/** Checks that the inputs of a configuration match the buses of its profile. */
 export function checkInputs(
   configuration: Inputs & { readonly file: string; readonly commands?: object; readonly faults?: object },
   profile: {
@@ -266,7 +266,7 @@ export function checkInputs(
     profile.buses.filter((bus) => bus.kind === kind).map((bus) => bus.name);
   const cans = named('can');
   for (const { bus, line } of configuration.can) {
-    // A bus that only carries answers is not a bus of the profile.
+    // A bus that only carries answers need not be in the profile.
     if (cans.includes(bus) || (configuration.obd?.kind === 'isotp' && configuration.obd.over === bus)) continue;
     const fix = suggestion(bus, cans) ?? (cans.length === 0 ? 'remove it' : `known: ${cans.join(', ')}`);
     find('error', line, `profile ${profile.name} has no bus ${quoted(bus)} of frames`, fix);
@@ -292,7 +292,7 @@ export function checkInputs(
     const input = configuration[kind];
     const known = named(kind);
     if (input === undefined) {
-      // A receiver is an addition: a car without one is driven all the same.
+      // A receiver is optional: the agent works without one.
       if (kind === 'obd' && known.length > 0 && !isPolled) {
         find('warning', 0, `nothing feeds bus ${known[0]} of profile ${profile.name}`, fixes.obd);
       }
@@ -309,7 +309,7 @@ export function checkInputs(
   return diagnostics;
 }
 
-/** Reports control units with fault codes that no input can reach. */
+/** Reports control units with fault codes that no input can read. */
 function checkFaultInputs(
   { obd, can }: Inputs,
   units: readonly ControlUnit[],

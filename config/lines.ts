@@ -1,18 +1,18 @@
-/** The form of line addresses, for `can`, `obd` and `gnss` of vigie.yaml; the adapter that opens a line reads them. */
+/** Syntax of line addresses, for `can`, `obd` and `gnss` of vigie.yaml; the adapter that opens a line parses them. */
 import type { Findings } from './findings.ts';
 
 const forms = 'write /dev/ttyUSB0, serial:/dev/ttyUSB0?baud=38400, tcp://host:port or file:/path';
 const flowControls = ['none', 'rtscts', 'xonxoff'];
-/** bit/s that a serial line can have. */
+/** Range of the bit rate of a serial line, bit/s. */
 const baud = { least: 50, most: 12_000_000 };
 
-/** Fault of an address, and advice. */
+/** Fault of an address, and the fix. */
 interface AddressFault {
   readonly message: string;
   readonly fix: string;
 }
 
-/** Reason why an address is not the address of a line, or undefined. Does not try to open it. */
+/** Returns the reason why a text is not a line address, or undefined. Does not open the line. */
 export function addressFault(text: string): AddressFault | undefined {
   if (text.startsWith('tcp:')) return tcpFault(text);
   if (text.startsWith('serial:') || text.startsWith('/dev/')) return serialFault(text.replace(/^serial:/, ''));

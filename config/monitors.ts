@@ -1,4 +1,4 @@
-/** Monitors that people write down: the `monitors` section of vigie.yaml, and files of them. */
+/** Monitors in files: the `monitors` section of vigie.yaml, and separate files. */
 
 import * as Type from 'typebox';
 import { defined } from '../protocol/defined.ts';
@@ -21,7 +21,7 @@ import { Findings, placeOf, pointer } from './findings.ts';
 
 type MonitorsInput = { readonly file: string } | readonly object[];
 
-/** A list in place, or the name of a file; what is in an entry is checked by {@link readMonitors}. */
+/** An inline list, or the name of a file; {@link readMonitors} checks the entries. */
 export const monitorsSchema = Type.Unsafe<MonitorsInput>({
   type: ['object', 'array'],
   properties: { file: line('A file of monitors', { expected: 'the path of a file' }) },
@@ -32,17 +32,17 @@ export const monitorsSchema = Type.Unsafe<MonitorsInput>({
   'x-expected': 'a list of monitors, or `file: monitors.yaml`',
 });
 
-/** A monitor as somebody wrote it; `monitor` has been checked. */
+/** A monitor as written in a file; `monitor` has been checked. */
 export interface WrittenMonitor {
   readonly monitorId: string;
   readonly monitor: unknown;
   readonly status?: MonitorStatus;
 }
 
-/** Where the monitors of a unit are written; the path is absolute. A file is read when it is needed. */
+/** Location of the monitors of a unit, with an absolute path. A file is read when it is needed. */
 export type MonitorsConfiguration = { readonly file: string } | { readonly list: readonly WrittenMonitor[] };
 
-/** Reads `monitors`. `beside` makes a path absolute. */
+/** Reads `monitors`. `beside` returns absolute paths. */
 export function readMonitorsSection(
   input: MonitorsInput | undefined,
   beside: (path: string) => string,
@@ -54,16 +54,16 @@ export function readMonitorsSection(
 }
 
 export interface MonitorsReading {
-  /** Undefined when a finding is an error. */
+  /** Undefined if a finding is an error. */
   readonly monitors?: readonly WrittenMonitor[];
   readonly diagnostics: Diagnostic[];
 }
 
 /**
- * Reads a file (YAML or JSON) with one monitor or a list of them, each as the interface shows it: `monitorId`, `monitor`
- * and perhaps `status`. Throws nothing for bad content: every fault is a finding with its line. With `id` the file may
- * also be what is sent to the interface, a MonitorParameter alone, which gets this id. `signals` are the custom signals of
- * the car; absent: its profile is not known.
+ * Reads a file (YAML or JSON) with one monitor or a list, each as the interface returns it: `monitorId`, `monitor` and
+ * optionally `status`. Reports every fault of the content as a finding with its line, and throws for none. With `id`,
+ * the file may also contain only a MonitorParameter, as a request to the interface does; it gets this id. `signals` are
+ * the custom signals of the car; undefined if its profile is unknown.
  */
 export function readMonitorsFile(path: string, id?: string, signals?: SignalRules): MonitorsReading {
   const { contents, diagnostics } = readYamlFile(path);
@@ -81,7 +81,7 @@ export function readMonitorsFile(path: string, id?: string, signals?: SignalRule
 }
 
 /**
- * Faults of the list in a configuration for a car with these custom signals. The configuration has no
+ * Returns the faults of the monitors in a configuration, for a car with these custom signals. The configuration has no
  * other faults.
  */
 export function checkMonitorsSection(path: string, signals: SignalRules): Diagnostic[] {
@@ -93,7 +93,7 @@ export function checkMonitorsSection(path: string, signals: SignalRules): Diagno
   return findings.sorted();
 }
 
-/** The monitors of a list; entries with faults are reported and left out. */
+/** Reads the monitors of a list. Reports and omits entries with faults. */
 function readMonitors(
   list: readonly unknown[],
   at: string,
@@ -115,19 +115,19 @@ function readMonitors(
   });
 }
 
-/** Members of the interface's Monitor that only its reader needs. */
+/** Members of the interface's Monitor that are only for clients that read it. */
 const shown: readonly string[] = ['_links', 'createdAt', 'updatedAt'];
 const members: readonly string[] = ['monitorId', 'monitor', 'status'];
 
 interface Reading {
   readonly at: string;
-  /** Place of the MonitorParameter. */
+  /** JSON Pointer of the MonitorParameter. */
   readonly within: string;
   readonly findings: Findings;
   readonly signals: SignalRules | undefined;
 }
 
-/** None or one. */
+/** Reads one entry. Returns an empty list if it has faults. */
 function readMonitor(entry: unknown, { at, within, findings, signals }: Reading): WrittenMonitor[] {
   if (!isMap(entry)) {
     findings.error(at, 'this is not a monitor', 'write monitorId and monitor');

@@ -11,29 +11,29 @@ import { configurationDefaults } from './defaults.ts';
 import type { Findings } from './findings.ts';
 import { readSettings } from './settings.ts';
 
-/** A broker and how to connect to it; paths are absolute. */
+/** Broker and its connection settings, with absolute paths. */
 export interface BrokerConfiguration {
   readonly url: string;
-  /** Brokers that stand in for it, in the order of preference. */
+  /** Fallback brokers, in order of preference. */
   readonly fallbacks?: readonly string[];
   readonly protocol: 'auto' | '5' | '3.1.1';
   readonly username?: string;
-  /** Read it with `readSecret`. */
+  /** File with the password; read it with `readSecret`. */
   readonly passwordFile?: string;
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
   readonly crl?: string;
-  /** Where the certificate is renewed; then `cert` and `key` are one file. */
+  /** EST server that renews the certificate; `cert` and `key` are then the same file. */
   readonly est?: string;
 }
 
-/** The way to the cloud. */
+/** Connection to the cloud. */
 export interface MqttConfiguration extends BrokerConfiguration, LinkSettings {}
 
 export type BrokerAddressInput = Omit<MqttInput, keyof typeof linkSettings>;
 
-/** Reads `mqtt`. `beside` makes a path absolute. */
+/** Reads `mqtt`. `beside` returns absolute paths. */
 export function readMqtt(
   input: MqttInput | undefined,
   beside: (path: string) => string,
@@ -77,14 +77,14 @@ function checkTogether(input: BrokerAddressInput, at: string, findings: Findings
     if (!URL.canParse(other)) {
       findings.error(`${at}/fallbacks/${index}`, 'this is not an address', 'write e.g. mqtts://broker.example:8883');
     } else if (encrypted(other) !== encrypted(url)) {
-      // The same certificates and password go to whichever answers.
+      // Any of the brokers receives the same certificates and password.
       findings.error(`${at}/fallbacks/${index}`, 'one broker is encrypted and another is not', 'write mqtts:// in all');
     }
   }
   if (!URL.canParse(url))
     findings.error(`${at}/url`, 'this is not an address', 'write e.g. mqtts://broker.example:8883');
   if (passwordFile !== undefined && username === undefined) {
-    // [MQTT-3.1.2-22] of 3.1.1: without a user name there is no password.
+    // [MQTT-3.1.2-22] of 3.1.1: a password requires a user name.
     findings.error(`${at}/passwordFile`, 'a password without a user name', 'add username');
   }
   if (cert !== undefined && key === undefined) findings.error(`${at}/cert`, 'a certificate without its key', 'add key');
@@ -108,21 +108,21 @@ function encrypted(url: string): boolean {
   return url.startsWith('mqtts:');
 }
 
-/** True when the broker is on this machine (loopback addresses of RFC 6890). */
+/** Returns true if the broker is on this machine (loopback addresses of RFC 6890). */
 function staysHere(url: string): boolean {
   return URL.canParse(url) && /^(localhost|127(\.[0-9]+){3}|\[::1\])$/i.test(new URL(url).hostname);
 }
 
 /**
- * The broker as a client takes it; files of secrets and certificates are read again at each connection, before which
- * `dialing` is called.
+ * Returns the broker settings for a client. Each connection reads the files of secrets and certificates again, after
+ * a call of `dialing`.
  */
 export function brokerAddress(
   { protocol, passwordFile, username, ...rest }: BrokerConfiguration,
   dialing?: () => void,
 ) {
   const files = (['ca', 'cert', 'key', 'crl'] as const).filter((name) => rest[name] !== undefined);
-  // A certificate is renewed without a restart.
+  // Read again, because a certificate is renewed without a restart.
   const tls = () => {
     dialing?.();
     return {

@@ -1,4 +1,4 @@
-/** Networks and addresses in people's files. */
+/** Networks and addresses in files that people write. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { line } from './fields.ts';
 
@@ -7,7 +7,7 @@ export const network = line('A network or an address', {
   expected: 'a network such as 192.168.1.0/24, or an address',
 });
 
-/** Whether a text is an address, or a network in CIDR notation (RFC 4632 §3.1). */
+/** Returns true for an address, or for a network in CIDR notation (RFC 4632 §3.1). */
 export function isNetwork(text: string): boolean {
   const [address = '', bits] = text.split('/');
   if (isIP(address) === 0) return false;
@@ -15,7 +15,7 @@ export function isNetwork(text: string): boolean {
     new BlockList().addSubnet(address, Number(bits ?? 32), isIPv4(address) ? 'ipv4' : 'ipv6');
     return true;
   } catch {
-    // Node refuses a prefix that is too long for the family.
+    // Node rejects a prefix that is too long for the address family.
     return false;
   }
 }

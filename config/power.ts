@@ -1,4 +1,4 @@
-/** The `power` section of vigie.yaml: when the unit goes to sleep. */
+/** The `power` section of vigie.yaml: when the unit sleeps. */
 import type { Static } from 'typebox';
 import { type LinkSettings, type PowerSettings, powerSettings, sleepingLinkSettings } from '../protocol/settings.ts';
 import { closed } from './fields.ts';
@@ -12,11 +12,11 @@ export const powerSchema = closed('Times of sleep and standby', {
 type PowerInput = Static<typeof powerSchema>;
 
 export interface PowerConfiguration extends PowerSettings {
-  /** No shorter than that of an awake unit, ms. */
+  /** Keep-alive of a sleeping unit, at least that of an awake unit, ms. */
   readonly keepalive: number;
 }
 
-/** Reads `power`; the link is that of the unit that is awake. */
+/** Reads `power`. `keepalive` is that of an awake unit. */
 export function readPower(
   input: PowerInput | undefined,
   { keepalive }: LinkSettings,

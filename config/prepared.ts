@@ -1,24 +1,24 @@
 /**
- * Contents of YAML files that were read when the program was bundled: to read a shipped profile takes longer than to
- * check it. They lie beside the file, with its text, so that a file that was edited since is read as any other.
+ * Contents of YAML files that were parsed when the program was bundled: parsing a shipped profile takes longer than
+ * checking it. They are stored next to the file, with its text, so that a file edited since then is parsed again.
  */
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { readYamlFile, type YamlContents, type YamlReading } from './document.ts';
 
-/** As JSON has it. */
+/** JSON form of prepared contents. */
 interface Prepared {
   readonly text: string;
   readonly data: unknown;
   readonly lines: readonly (readonly [pointer: string, line: number])[];
 }
 
-/** Where the contents of a file lie. */
+/** Returns the path of the prepared contents of a file. */
 export function preparedFile(file: string): string {
   return `${file}.json`;
 }
 
-/** Prepared content to store next to the file. Undefined if the file has findings, or JSON cannot represent it. */
+/** Returns prepared contents to store next to the file, or undefined if it has findings or JSON cannot represent it. */
 export function prepare(file: string): string | undefined {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined || diagnostics.length > 0) return undefined;
@@ -39,7 +39,7 @@ function contentsOf(file: string): YamlContents | undefined {
     const { text, data, lines } = JSON.parse(readFileSync(preparedFile(file), 'utf8')) as Prepared;
     return readFileSync(file).equals(Buffer.from(text)) ? { data, lines: new Map(lines) } : undefined;
   } catch {
-    // If the prepared content is damaged, the file itself is read, and reports its own faults.
+    // If the prepared contents are damaged, read the file itself, which reports its own faults.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** The form of a vehicle profile. What its members mean for Status is checked in profile.ts and what it imports. */
+/** Schema of a vehicle profile. profile.ts and its imports check what its members mean for Status. */
 
 import type { Static, TSchema } from 'typebox';
 import * as Type from 'typebox';
@@ -11,10 +11,10 @@ import { choice, closed, duration, format, keyed, line, listOf, NAME, number, on
 import { signalsSchema } from './signal-schema.ts';
 import { controlUnitSchema, udsSchema } from './uds-schema.ts';
 
-/** The profile format that this version reads. */
+/** Format version of profiles that this version reads. */
 const profileVersion = 1;
 
-/** Which paths there are is checked against Status, with names that are close. */
+/** Form only: readers check that the path exists in Status, and suggest similar names. */
 const PATH = '^[^\\s\\u0000-\\u001f]{1,200}$';
 
 const path = (description: string) =>
@@ -49,7 +49,7 @@ const alert = closed('A warning of the car', {
   offAfter: Type.Optional(duration('The signal must be gone for this long before the alert ends')),
 });
 
-/** A source for each of the channels with a path that begins like this (protocol/channels.ts). */
+/** Section with a source for each channel whose path starts with its name (protocol/channels.ts). */
 function channelSection(section: string, description: string) {
   const members = channels
     .filter(({ path }) => path.startsWith(`${section}.`))

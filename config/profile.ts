@@ -1,4 +1,4 @@
-/** Vehicle profiles: from the YAML that people write to plain data with all checks done. */
+/** Loads vehicle profiles: validates the YAML and converts it to plain data. */
 
 import { resolve, sep } from 'node:path';
 import { channels } from '../protocol/channels.ts';
@@ -21,7 +21,7 @@ import { readSignals, type WrittenSignal } from './signals.ts';
 import { readConstants, readSources, reportTimeless, type Source } from './sources.ts';
 import { readControlUnits } from './uds.ts';
 
-/** A vehicle profile without faults of its own; whether the DBC has its signals is for who reads the DBC to say. */
+/** A vehicle profile without faults of its own; the readers of DBC files check whether those contain the signals. */
 export interface Profile
   extends Required<Omit<VehicleProfile, 'signals' | 'texts' | 'faultCodes' | 'controlUnits' | 'captures'>>,
     Pick<VehicleProfile, 'faultCodes' | 'controlUnits' | 'captures'> {
@@ -30,7 +30,7 @@ export interface Profile
   readonly title: string;
   readonly buses: readonly VehicleBus[];
   readonly sources: readonly Source[];
-  /** Signals under names of their own; the network descriptions say the rest of them. */
+  /** Custom signals as written; the network descriptions contain the rest of their definitions. */
   readonly writtenSignals: readonly WrittenSignal[];
   readonly commands: Readonly<Record<string, ProfileCommand>>;
 }
@@ -38,19 +38,19 @@ export interface Profile
 interface ProfileOptions {
   /** Folder of the shipped profiles. */
   readonly shipped: string;
-  /** More DBC files for every bus, relative to the working directory. */
+  /** Additional DBC files for every bus, relative to the working directory. */
   readonly extraDbc?: readonly string[];
 }
 
 export interface ProfileReading {
-  /** Undefined when a finding is an error. */
+  /** Undefined if a finding is an error. */
   readonly profile?: Profile;
   readonly diagnostics: Diagnostic[];
 }
 
 /**
- * Loads the shipped profile of that name, the folder with a `profile.yaml` in it, or the YAML file. Throws nothing
- * for bad content: every fault is a finding, and all are found at once.
+ * Loads the shipped profile of that name, the `profile.yaml` in that folder, or that YAML file. Reports all faults of
+ * the content as findings, and throws for none of them.
  */
 export function loadProfile(nameOrPath: string, options: ProfileOptions): ProfileReading {
   const file = profileFile(nameOrPath, options.shipped);
@@ -76,7 +76,7 @@ export function loadProfile(nameOrPath: string, options: ProfileOptions): Profil
   return { ...(profile === undefined || findings.failed ? {} : { profile }), diagnostics: findings.sorted() };
 }
 
-/** Sections with channels as members (protocol/channels.ts). */
+/** Sections whose members are channels (protocol/channels.ts). */
 const channelSections: readonly string[] = [...new Set(channels.map(({ path }) => path.split('.')[0] as string))];
 
 function readProfile(
@@ -87,7 +87,7 @@ function readProfile(
 ): Profile | undefined {
   if (!checkForm(contents.data, formOfProfile, profileSchema, findings)) return undefined;
   if (!isMembers(contents.data)) return undefined;
-  // The form is checked; parts that have faults are skipped by the readers, which ask `findings.sound`.
+  // The form has been checked. The readers skip parts with faults (`findings.sound`).
   const written = contents.data;
   const input = written as Partial<ProfileInput>;
   const status = members(input.status);
@@ -138,7 +138,7 @@ function isMembers(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The members of a section; none when it is absent or, which was reported, not a map. */
+/** Returns the members of a section; none if it is omitted, or not a map (already reported). */
 function members(section: unknown): Record<string, unknown> {
   return isMembers(section) ? section : {};
 }

@@ -1,4 +1,4 @@
-/** Times and sizes as people write them. The schemas admit only what these read. */
+/** Durations and sizes as people write them. The schemas accept only what these functions can read. */
 
 import { DAY } from '../protocol/calendar.ts';
 
@@ -14,17 +14,17 @@ const bytes: Readonly<Record<string, number>> = {
   GiB: 2 ** 30,
 };
 
-/** Whole milliseconds, at least 1, of a time such as `1.5s`, or of a number, which is milliseconds already. */
+/** Converts a duration such as `1.5s`, or a number of milliseconds, to whole milliseconds, at least 1. */
 export function readDuration(written: number | string): number {
   return scaled(written, milliseconds);
 }
 
-/** Whole bytes, at least 1, of a size such as `64MiB`, or of a number, which is bytes already. */
+/** Converts a size such as `64MiB`, or a number of bytes, to whole bytes, at least 1. */
 export function readSize(written: number | string): number {
   return scaled(written, bytes);
 }
 
-/** The form of {@link readDuration} that is shortest without loss. */
+/** Returns the shortest text that {@link readDuration} converts to exactly this time. */
 export function writeDuration(time: number): string {
   for (const unit of ['d', 'h', 'm', 's']) {
     if (time % (milliseconds[unit] as number) === 0) return `${time / (milliseconds[unit] as number)}${unit}`;

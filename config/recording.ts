@@ -1,4 +1,4 @@
-/** The sections of a profile that say what is recorded, and when. */
+/** Sections of a profile that define what is recorded, and when. */
 import { defined } from '../protocol/defined.ts';
 import type {
   AlertRule,
@@ -16,9 +16,9 @@ import { readDuration, writeDuration } from './quantities.ts';
 import { slotAt } from './values.ts';
 
 /**
- * Reads `telemetry`. What a path leaves out it takes from `default`, and that from {@link profileDefaults}.
- * `fed` are the paths that ever have a value.
- * @returns rules by path, and `default`.
+ * Reads `telemetry`. A path inherits omitted members from `default`, and `default` from {@link profileDefaults}.
+ * `fed` contains the paths that can have a value.
+ * @returns rules by path, and `default`
  */
 export function readTelemetry(
   section: Readonly<Record<string, TelemetryInput>>,
@@ -59,14 +59,14 @@ export function readTelemetry(
       }
       rules[path] = rule;
     }
-    // A path does not inherit the fault of a faulty `default`.
+    // Do not report faults that the path inherits from a faulty `default`.
     if (inherited) checkRule(rule, at, findings);
   }
   if (rest.deadBand > 0) exempt(rules, fed);
   return rules;
 }
 
-/** A dead-band for all must not touch paths that are not numbers. */
+/** Sets the dead-band to 0 for paths that are not numbers and that have no rule of their own. */
 function exempt(rules: Record<string, TelemetryRule>, fed: ReadonlySet<string>): void {
   for (const path of fed) {
     const slot = slotByPath.get(path);
@@ -85,7 +85,7 @@ function combine(input: TelemetryInput, rest: TelemetryRule): TelemetryRule {
   };
 }
 
-/** Steps of times as they are written, ms. */
+/** Resolutions of times as written in the profile, ms. */
 export const timeSteps = { '1ms': 1, '10ms': 10, '100ms': 100 } as const;
 
 function resolutionOf({ resolution }: TelemetryInput, rest: TelemetryRule): Pick<TelemetryRule, 'resolution'> {
@@ -93,7 +93,7 @@ function resolutionOf({ resolution }: TelemetryInput, rest: TelemetryRule): Pick
   return defined({ resolution: rest.resolution });
 }
 
-/** Finds what is wrong with a rule at `at`. */
+/** Reports the faults of a rule at `at`. */
 export function checkRule(rule: TelemetryRule, at: string, findings: Findings): void {
   if (rule.heartbeat >= rule.interval) return;
   findings.error(

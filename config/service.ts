@@ -5,13 +5,13 @@ import type { ConfigurationInput } from './configuration-schema.ts';
 import type { Findings } from './findings.ts';
 import { readSettings } from './settings.ts';
 
-/** Where metrics are served: a Unix socket, or a port of the loopback interface. */
+/** Address of the metrics server: a Unix socket, or a port of the loopback interface. */
 export type Listening =
   | { readonly kind: 'unix'; readonly path: string }
   | { readonly kind: 'loopback'; readonly host: string; readonly port: number };
 
 export interface ServiceConfiguration {
-  /** Absent: metrics are served only to `vigie status`, in the folder of the records. */
+  /** If omitted, metrics are served only to `vigie status`, in the folder of the records. */
   readonly metrics?: Listening;
   readonly health: HealthSettings;
 }
@@ -19,7 +19,7 @@ export interface ServiceConfiguration {
 /** Longest address of a Unix socket (unix(7)), bytes. */
 const LONGEST_PATH = 107;
 
-/** Reads the sections. */
+/** Reads the sections `metrics` and `health`. */
 export function readService(
   input: ConfigurationInput,
   beside: (path: string) => string,

@@ -1,4 +1,4 @@
-/** Reads the numbers of `protocol/settings.ts` from files of people: units are converted and defaults applied here, once. */
+/** Reads the numbers of `protocol/settings.ts` from files that people write: converts units and applies defaults. */
 import type { TOptional, TUnsafe } from 'typebox';
 import * as Type from 'typebox';
 import type { NumberSetting, SettingGroup, Settings } from '../protocol/settings.ts';
@@ -6,7 +6,7 @@ import { duration, number, size } from './fields.ts';
 import { type Findings, pointer } from './findings.ts';
 import { readDuration, readSize } from './quantities.ts';
 
-/** The members of a section that are settings, for its form; each may be left out. */
+/** Returns the schema members of a group of settings; each is optional. */
 export function members<G extends SettingGroup>(group: G): { [K in keyof G]: TOptional<TUnsafe<number | string>> } {
   return Object.fromEntries(
     Object.entries(group).map(([name, setting]) => [name, Type.Optional(formOf(setting))]),
@@ -19,8 +19,8 @@ function formOf({ kind, about, form }: NumberSetting): TUnsafe<number | string> 
 }
 
 /**
- * The values of a group in the section at `at`, whose form is checked; what is left out, and all of a section with faults,
- * is as `defaults` says.
+ * Returns the values of a group in the section at `at`, whose form has been checked. Uses `defaults` for omitted
+ * members, and for all members of a section with faults.
  */
 export function readSettings<G extends SettingGroup>(
   group: G,

@@ -1,14 +1,14 @@
-/** The profiles that come with Vigie; see `profileFile`. */
+/** Shipped profiles; see `profileFile`. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Name of the profile in its folder, next to its DBC files. */
+/** File name of the profile in its folder, next to its DBC files. */
 const PROFILE = 'profile.yaml';
 
 /**
- * Folder with one folder per shipped profile. In the project it lies beside this file; where all code is one file
- * (an executable has no module address), beside the executable.
+ * Folder with one folder per shipped profile. In the project it is next to this file; if all code is one file
+ * (an executable has no module address), it is next to the executable.
  */
 export const shippedProfiles: string = besideThisFile('vehicles');
 
@@ -17,7 +17,7 @@ function besideThisFile(name: string): string {
   return address === undefined ? join(dirname(process.execPath), name) : fileURLToPath(new URL(name, address));
 }
 
-/** Names of the profiles in a folder like {@link shippedProfiles}, sorted; none when it does not exist. */
+/** Returns the sorted names of the profiles in a folder like {@link shippedProfiles}; none if it does not exist. */
 export function shippedNames(shipped: string): string[] {
   if (!existsSync(shipped)) return [];
   return readdirSync(shipped)
@@ -25,14 +25,14 @@ export function shippedNames(shipped: string): string[] {
     .sort();
 }
 
-/** True when the words are a path and not the name of a shipped profile. */
+/** Returns true for a path, and false for the name of a shipped profile. */
 export function isProfilePath(nameOrPath: string): boolean {
   return /[/\\]/.test(nameOrPath) || /\.ya?ml$/i.test(nameOrPath) || /^\.+$/.test(nameOrPath);
 }
 
 /**
- * The file of a profile: of a shipped one by its name, else of a folder with `profile.yaml` in it or of a YAML file.
- * @returns undefined when it is a name and there is nothing of that name.
+ * Returns the file of a profile: a shipped one by name, the `profile.yaml` of a folder, or a YAML file.
+ * @returns undefined if it is a name and no shipped profile has it
  */
 export function profileFile(nameOrPath: string, shipped: string): string | undefined {
   if (!isProfilePath(nameOrPath)) {
@@ -47,7 +47,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // The reader of the file then reports why it cannot be read.
+    // The reader of the file later reports why it is unreadable.
     return false;
   }
 }

@@ -1,11 +1,11 @@
-/** The form of the `signals` section of a profile: signals that the interface has no path for. */
+/** Schema of the `signals` section of a profile: signals for which the interface has no path. */
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { signalKinds } from '../protocol/schema/catalog.ts';
 import { bus, conversion, RAW, RAW_EXPECTED, SIGNAL, timeout } from './bus-signal-schema.ts';
 import { choice, closed, duration, keyed, line, number, truth } from './fields.ts';
 
-/** Parts of a name with points between; `.*` at the end takes all signals of a message. */
+/** Parts of a name separated by points; `.*` at the end includes all signals of a message. */
 const NAME = '^(?=.{1,200}$)[A-Za-z][A-Za-z0-9_-]*(\\.[A-Za-z0-9_-]+)*(\\.\\*)?$';
 
 const fixed = Type.Unsafe<string | number | boolean>({
@@ -14,7 +14,7 @@ const fixed = Type.Unsafe<string | number | boolean>({
   'x-expected': 'a text, a number, or true or false',
 });
 
-/** The interval may be 0: every change is recorded. */
+/** Recording interval; 0 records every change. */
 const interval = Type.Unsafe<number | string>({
   ...duration('At most one reading in this time; 0: every change'),
   minimum: 0,

@@ -1,4 +1,4 @@
-/** The `signals` section of a profile. Facts of the DBC are added where the DBC is read. */
+/** The `signals` section of a profile. The readers of DBC files add facts from these. */
 import { defined } from '../protocol/defined.ts';
 import type { CustomSignal } from '../protocol/profile.ts';
 import type { TelemetryRule } from '../protocol/recording.ts';
@@ -13,17 +13,17 @@ import { readDuration } from './quantities.ts';
 import { checkRule, timeSteps } from './recording.ts';
 import type { SignalInput } from './signal-schema.ts';
 
-/** A custom signal as it is written; `*` as its signal takes all signals of the message, and its name ends with `*`. */
+/** A custom signal as written; the signal `*` includes all signals of the message, and its name ends with `*`. */
 export interface WrittenSignal extends Omit<CustomSignal, 'kind' | 'raw' | 'position'> {
   readonly bus: string;
   /** If omitted, the value of the network description. */
   readonly kind?: CustomSignal['kind'] | 'text';
-  /** Absent: as its name, and what the profile maps it to, say. */
+  /** If omitted, its name and the mappings of the profile determine it. */
   readonly position?: boolean;
   readonly line: number;
 }
 
-/** Reads `signals`; entries with faults are reported and left out. `fed` are the paths that ever have a value. */
+/** Reads `signals`. Reports and omits entries with faults. `fed` contains the paths that can have a value. */
 export function readSignals(
   section: object,
   buses: BusNames,
@@ -110,9 +110,9 @@ function ruleOf({ interval, deadBand, heartbeat, timeResolution }: SignalInput):
   };
 }
 
-/** Members that say something of numbers only. */
+/** Members that apply only to numbers. */
 const ofQuantities = ['unit', 'resolution', 'deadBand', 'scale', 'offset'] as const;
-/** Members that say nothing of texts: each other text is a message. */
+/** Members that do not apply to texts: every new text is sent as a message. */
 const notOfTexts = [
   ...ofQuantities,
   ...(['invalid', 'names', 'interval', 'heartbeat', 'timeResolution', 'while'] as const),
@@ -153,7 +153,7 @@ function readNames(
   const read = new Map<number, string>();
   const counts = new Map<string, number>();
   for (const [raw, name] of Object.entries(names)) {
-    // Number() reads both notations; -0 becomes 0.
+    // Number() parses decimal and hexadecimal; -0 becomes 0.
     const count = Number(raw) + 0;
     const place = at + pointer('names', raw);
     if (read.has(count)) findings.error(place, `raw value ${raw} is named twice`, 'keep one of them');

@@ -1,4 +1,4 @@
-/** The sections of a profile that say where values come from, and `constants`. */
+/** Sections of a profile that define the sources of values, and `constants`. */
 
 import { channelByPath } from '../protocol/channels.ts';
 import { defined } from '../protocol/defined.ts';
@@ -13,15 +13,15 @@ import type { SourceInput } from './profile-schema.ts';
 import { readDuration, writeDuration } from './quantities.ts';
 import { type FixedValue, misfit, slotAt } from './values.ts';
 
-/** With the line of the profile that names the signal. */
+/** Source with the line of the profile that names its signal. */
 export interface Source extends SourceMapping {
   readonly bus: string;
   readonly line: number;
 }
 
 /**
- * Reads a section of sources by path; entries with faults are reported and left out. The members of `status` are
- * paths of Status, those of every other section are channels below its name.
+ * Reads a section of sources by path. Reports and omits entries with faults. The members of `status` are paths of
+ * Status; those of every other section are channels below its name.
  */
 export function readSources(name: string, section: object, buses: BusNames, findings: Findings): Source[] {
   const sources: Source[] = [];
@@ -29,7 +29,7 @@ export function readSources(name: string, section: object, buses: BusNames, find
     const at = pointer(name, member);
     const path = name === 'status' ? member : `${name}.${member}`;
     const slot = name === 'status' ? slotAt(path, at, findings) : channelAt(name, member, at, findings);
-    // The schema knows the members of a section of channels, so it has not checked the form of another one.
+    // The schema lists the members of a channel section, so it has not checked the form of an unknown member.
     if (!findings.sound(at) || (slot === undefined && name !== 'status')) continue;
     if (slot?.kind === 'value') {
       findings.error(at, `${path} is a structure, which no signal can give`, 'remove it');
@@ -49,7 +49,7 @@ export function readSources(name: string, section: object, buses: BusNames, find
   return sources;
 }
 
-/** The channel of a member; an unknown one is reported at `at`. */
+/** Returns the channel of a member. Reports an unknown one at `at`. */
 function channelAt(section: string, member: string, at: string, findings: Findings): Leaf | undefined {
   const channel = channelByPath.get(`${section}.${member}`);
   if (channel !== undefined) return channel;
@@ -111,7 +111,7 @@ function readMap(
   const result: Record<string, FixedValue> = {};
   for (const [raw, value] of Object.entries(map)) {
     const place = at + pointer('map', raw);
-    // Number() reads both notations; -0 becomes 0.
+    // Number() parses decimal and hexadecimal; -0 becomes 0.
     const key = String(Number(raw) + 0);
     if (key in result) findings.error(place, `raw value ${raw} is mapped twice`, 'keep one of them');
     const fault = slot === undefined ? undefined : misfit(slot, value);
@@ -169,10 +169,10 @@ function reportTwins(sources: readonly Source[], at: string, findings: Findings)
   }
 }
 
-/** Paths that interlocks ask before the car is made to act. */
+/** Paths that interlocks check before a command acts on the car. */
 const interlocking: ReadonlySet<string> = new Set(['kinetic.speed', 'powertrain.status', 'ignition.type']);
 
-/** Warns of values that interlocks would trust for ever, whatever became of their source. */
+/** Warns of values without a timeout: interlocks would trust them forever, even if their source fails. */
 export function reportTimeless(sources: readonly Source[], findings: Findings): void {
   const several = new Set(sources.filter(({ priority }) => priority > 0).map(({ path }) => path));
   for (const { path, priority, timeout } of sources) {

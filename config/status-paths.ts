@@ -1,8 +1,8 @@
-/** The list of Status paths that people who write a profile look into. */
+/** List of Status paths for authors of profiles. */
 import { channels } from '../protocol/channels.ts';
 import { type Leaf, slots } from '../protocol/slots.ts';
 
-/** Markdown tables of all paths and channels with what they take. */
+/** Returns Markdown tables of all paths and channels with their accepted values. */
 export function statusPaths(): string {
   const rows = (leaves: readonly Leaf[]): string =>
     `| path | kind | takes |\n|---|---|---|\n${leaves.map(row).join('')}`;
@@ -19,7 +19,7 @@ What the car says beside its Status; the first part of the name is the section o
 ${rows(channels)}`;
 }
 
-/** The TypeScript type of the value at each path of Status. */
+/** Returns the TypeScript type of the value at each path of Status. */
 export function statusTypes(): string {
   const members = slots.map((slot) => `  /** ${typeComment(slot)} */\n  readonly '${slot.path}': ${typeOf(slot)};\n`);
   const title = '/** The value at each path of Status. */';

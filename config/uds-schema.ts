@@ -1,4 +1,4 @@
-/** The form of commands that diagnostics carry out (ISO 14229-1), in profiles. */
+/** Schema of profile commands that are sent by diagnostics (ISO 14229-1). */
 
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
@@ -15,14 +15,14 @@ const whole = (description: string, maximum: number) =>
     'x-expected': 'a whole number such as 0x7E0',
   });
 
-/** Quotes keep what looks like a number, such as 01, from being one. */
+/** Quotes prevent YAML from parsing a value such as 01 as a number. */
 const hex = (description: string) =>
   line(description, {
     pattern: '^([0-9A-Fa-f]{2}){1,256}$',
     expected: 'pairs of hexadecimal digits in quotes, such as "01FF"',
   });
 
-/** Where a control unit is. */
+/** Members that address a control unit. */
 const addressed = {
   bus: Type.Optional(line('Logical bus', { pattern: NAME, expected: 'the name of a bus of the profile' })),
   request: whole('CAN identifier of the request; above 0x7FF it has 29 bits', LONGEST_29),

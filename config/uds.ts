@@ -1,4 +1,4 @@
-/** Commands of a profile that diagnostics carry out (ISO 14229-1). */
+/** Profile commands that are sent by diagnostics (ISO 14229-1). */
 import { defined } from '../protocol/defined.ts';
 import type { ControlUnit, Uds } from '../protocol/profile.ts';
 import type { BusNames } from './buses.ts';
@@ -6,23 +6,23 @@ import { type Findings, pointer } from './findings.ts';
 import { readDuration } from './quantities.ts';
 import type { ControlUnitInput, UdsInput } from './uds-schema.ts';
 
-/** A service, with its line in the profile. */
+/** UDS service, with its line in the profile. */
 export type WrittenUds = Uds & { readonly line: number };
 
 const LONGEST_11 = 0x7ff;
 
-/** testFailed, pendingDTC and confirmedDTC (ISO 14229-1:2020 Annex D.2). */
+/** Default status mask: testFailed, pendingDTC and confirmedDTC (ISO 14229-1:2020 Annex D.2). */
 const ACTIVE = 0x0d;
 
 /** Default session: extendedDiagnosticSession, which controls outputs in most cars. */
 const EXTENDED_SESSION = 0x03;
 
-/** Requests to all control units (ISO 15765-4 §6.3.2). */
+/** Returns true for requests to all control units (ISO 15765-4 §6.3.2). */
 function isFunctional(request: number): boolean {
   return request === 0x7df || (request & 0x1fff_ff00) === 0x18db_3300;
 }
 
-/** Undefined when there are faults. */
+/** Reads a UDS command. Returns undefined if it has faults. */
 export function readUds(input: UdsInput, at: string, buses: BusNames, findings: Findings): WrittenUds | undefined {
   const { hold, release = true, security } = input;
   if (hold === undefined && input.io !== undefined) {
@@ -46,13 +46,13 @@ export function readUds(input: UdsInput, at: string, buses: BusNames, findings: 
     ...defined({ security }),
     service,
     hold: hold === undefined ? 0 : readDuration(hold),
-    // A routine without a time of its own runs to its end.
+    // A routine without `hold` runs to its end.
     release: release && hold !== undefined,
     line: findings.line(at),
   };
 }
 
-/** The control units of `controlUnits`; entries with faults are reported and left out. */
+/** Reads `controlUnits`. Reports and omits entries with faults. */
 export function readControlUnits(
   listed: readonly ControlUnitInput[],
   buses: BusNames,
@@ -79,7 +79,7 @@ export function readControlUnits(
   return units;
 }
 
-/** Bus of a control unit: the configured one, or the bus for diagnostic requests. */
+/** Returns the bus of a control unit: the configured one, or the bus for diagnostic requests. */
 function readBus(
   input: ControlUnitInput | UdsInput,
   at: string,
@@ -115,7 +115,7 @@ function readAddress(input: ControlUnitInput | UdsInput, at: string, findings: F
   };
 }
 
-/** ISO 14229-1:2020 §10.2: 40 to 5F belong to the makers of cars, 60 to 7E to those of control units. */
+/** ISO 14229-1:2020 §10.2: 40 to 5F are specific to vehicle manufacturers, 60 to 7E to system suppliers. */
 function readSession(session = EXTENDED_SESSION, at: string, findings: Findings): number {
   if (session >= 0x40 || session === 0x03 || session === 0x04) return session;
   const why: Readonly<Record<number, string>> = {

@@ -3,11 +3,11 @@ export interface SchemaFault {
   readonly instancePath: string;
   readonly keyword: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** Set when the fault is in a member's name. */
+  /** Present if the fault is in the name of a member. */
   readonly propertyName?: string;
 }
 
-/** A generated validator: false when `data` has faults, which it then leaves in `errors`. */
+/** Generated validator. Returns false if `data` has faults, and then stores them in `errors`. */
 export interface Validator {
   (data: unknown): boolean;
   errors?: readonly SchemaFault[] | null;

@@ -1,4 +1,4 @@
-/** Which values fit a Status path. */
+/** Checks which values a Status path accepts. */
 
 import { defined } from '../protocol/defined.ts';
 import { suggestion } from '../protocol/nearest.ts';
@@ -6,7 +6,7 @@ import { type Leaf, type Slot, slotByPath } from '../protocol/slots.ts';
 import { quoted, show } from './faults.ts';
 import type { Findings } from './findings.ts';
 
-/** A value that a person writes into a profile. */
+/** A value written in a profile. */
 export type FixedValue = string | number | boolean | readonly string[];
 
 interface Misfit {
@@ -14,7 +14,7 @@ interface Misfit {
   readonly fix?: string;
 }
 
-/** The slot of a path; an unknown path is reported at `at`. */
+/** Returns the slot of a path. Reports an unknown path at `at`. */
 export function slotAt(path: string, at: string, findings: Findings): Slot | undefined {
   const slot = slotByPath.get(path);
   if (slot === undefined) {
@@ -27,7 +27,7 @@ export function slotAt(path: string, at: string, findings: Findings): Slot | und
   return slot;
 }
 
-/** Why `value` can never be the slot's value; undefined when it can. */
+/** Returns the reason why `value` can never be a value of the slot, or undefined. */
 export function misfit(slot: Leaf, value: FixedValue): Misfit | undefined {
   switch (slot.kind) {
     case 'quantity':
@@ -67,7 +67,7 @@ function textMisfit(slot: Leaf, value: FixedValue): Misfit | undefined {
   return wrong(slot, `a text of at most ${maxLength} characters`, value);
 }
 
-/** Every name of an enumeration or set, cut when there are many. */
+/** Lists the names of an enumeration or set, shortened if there are many. */
 function names(slot: Leaf): string {
   const all = slot.values ?? [];
   return all.length > 12 ? `${all.slice(0, 12).join(', ')}, …` : all.join(', ');

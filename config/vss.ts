@@ -1,12 +1,12 @@
-/** COVESA's Vehicle Signal Specification as `vspec export json` of vss-tools writes it. */
+/** COVESA's Vehicle Signal Specification in the format of `vspec export json` of vss-tools. */
 import { readFileSync, statSync } from 'node:fs';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { reason } from './document.ts';
 
-/** The whole specification with all instances takes some 2 MB. */
+/** Largest file, bytes. The whole specification with all instances has about 2 MB. */
 const MOST_BYTES = 64 << 20;
-/** Branches within branches; the specification has some ten. */
+/** Maximum depth of branches; the specification has about ten. */
 const DEEPEST = 64;
 
 /** A sensor, an actuator or an attribute. */
@@ -16,19 +16,19 @@ export interface VssSignal {
   readonly allowed?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Why and since when the name should not be used. */
+  /** Reason for the deprecation of the name, and the version that deprecated it. */
   readonly deprecation?: string;
 }
 
 export interface VssTree {
   readonly file: string;
-  /** By name, with points. */
+  /** Signals by name, with points. */
   readonly signals: ReadonlyMap<string, VssSignal>;
   readonly branches: ReadonlySet<string>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** @throws VigieError `input.unreadable` or `input.malformed` if the file is no such export */
+/** Reads a VSS export. @throws VigieError `input.unreadable`, or `input.malformed` if the file is not an export */
 export function readVss(file: string): VssTree {
   const signals = new Map<string, VssSignal>();
   const branches = new Set<string>();
@@ -38,7 +38,7 @@ export function readVss(file: string): VssTree {
       throw malformed(file, `${name} has no \`type\``);
     }
     if (node['type'] !== 'branch') {
-      // A `struct` and its properties have no value of their own.
+      // A `struct` and its properties have no value.
       if (['sensor', 'actuator', 'attribute'].includes(node['type'])) signals.set(name, signalOf(name, node, file));
       return;
     }

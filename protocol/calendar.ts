@@ -1,21 +1,21 @@
-/** The calendar of UTC: dates, days since 1970-01-01, weeks and the moments that texts name; names of time zones. */
+/** UTC calendar: dates, days since 1970-01-01, weeks, and date-times in texts; names of time zones. */
 
-/** ms */
+/** Length of a day, ms. */
 export const DAY = 86_400_000;
 /** 2020-01-01, UTC ms: a clock that shows an earlier time was never set, so its times cannot be corrected. */
 export const EARLIEST_TIME: number = Date.UTC(2020, 0, 1);
 
-/** Start of a date, UTC ms. Undefined for a date that does not exist. Months are 1 to 12. */
+/** Returns the start of a date, UTC ms, or undefined for a date that does not exist. Months are 1 to 12. */
 export function midnight(year: number, month: number, day: number): number | undefined {
   const date = new Date(0);
-  // Date.UTC takes the years 0 to 99 for those of the last century.
+  // Date.UTC maps the years 0 to 99 to 1900 to 1999.
   const at = date.setUTCFullYear(year, month - 1, day);
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? at : undefined;
 }
 
 /**
- * The moment so many months after `at`, UTC ms. A day that its month lacks is the last of that month: a month after 31
- * January is the end of February.
+ * Returns the time `months` months after `at`, UTC ms. If its month lacks that day, it is the last day of the month: a
+ * month after 31 January is the end of February.
  */
 export function monthsAfter(at: number, months: number): number {
   const date = new Date(at);
@@ -26,7 +26,7 @@ export function monthsAfter(at: number, months: number): number {
   return last - missing * DAY + (at - Math.floor(at / DAY) * DAY);
 }
 
-/** Whether the IANA data base of this machine has a time zone of this name. */
+/** Returns true if the IANA database of this machine has a time zone of this name. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en-US', { timeZone: name });
@@ -36,19 +36,19 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Day of the week, 0 for Monday. 1970-01-01 was a Thursday. */
+/** Returns the day of the week, 0 for Monday. 1970-01-01 was a Thursday. */
 export function weekdayOf(days: number): number {
   return (((days + 3) % 7) + 7) % 7;
 }
 
-/** Week of the year, 1 to 53: the week belongs to the year that has its Thursday. ISO 8601-1:2019 §3.1.1.23. */
+/** Returns the week of the year, 1 to 53: a week belongs to the year of its Thursday. ISO 8601-1:2019 §3.1.1.23. */
 export function weekOf(days: number): number {
   const thursday = days - weekdayOf(days) + 3;
   const first = midnight(new Date(thursday * DAY).getUTCFullYear(), 1, 1) as number;
   return Math.floor((thursday - first / DAY) / 7) + 1;
 }
 
-/** UTC milliseconds of an RFC 3339 date-time. Undefined for invalid text. A leap second is the second after it. */
+/** Returns the UTC ms of an RFC 3339 date-time; undefined for invalid text. A leap second counts as the next second. */
 export function instantOf(text: string): number | undefined {
   const found = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/.exec(
     text,

@@ -1,6 +1,6 @@
 /**
- * The wire form as CDDL (RFC 8610), written from the same annotations as the codec. A record becomes a rule of its
- * title, an enumeration a rule of its place (`Door.state`), everything else stands where it is used.
+ * Writes the wire form as CDDL (RFC 8610), from the same annotations as the codec. A record becomes a rule with its
+ * title as name, an enumeration a rule with its place as name (`Door.state`); all other types are inlined.
  */
 import { type Annotated, annotated, type MapMember } from './cbor/annotations.ts';
 import { Steps } from './cbor/steps.ts';
@@ -16,13 +16,13 @@ const prelude = `; The wire form of protocol version 1 as CDDL (RFC 8610). Gener
 
 const instantRule = 'instant = int ; milliseconds before the at of the message, negative when after it\n';
 
-/** `name` is a rule's name (RFC 8610 section 3.1). */
+/** Matches names of rules (RFC 8610 section 3.1). */
 const id = /^[A-Za-z@_$]([-.]*[A-Za-z0-9@_$])*$/;
 
 /**
- * The CDDL of records and all that they contain, rules in the order of their first use. Each name of `roots` becomes a
- * rule, the choice among its records; they come first. Throws `configuration.wrong` when two different records have
- * one title, or a record none that CDDL takes.
+ * Returns the CDDL of records and their contents, with rules in the order of first use. Each name of `roots` becomes a
+ * rule, the choice among its records; these rules are first. Throws `configuration.wrong` if two different records have
+ * the same title, or a record has no valid CDDL name.
  */
 export function cddlOf(roots: Readonly<Record<string, readonly TSchema[]>>): string {
   const rules = new Rules();
@@ -35,11 +35,11 @@ export function cddlOf(roots: Readonly<Record<string, readonly TSchema[]>>): str
 
 class Rules {
   readonly #bodies = new Map<string, string>();
-  /** Names of enumeration rules by their body: one rule for one list of names. */
+  /** Names of enumeration rules by their body: one rule per list of names. */
   readonly #enumerations = new Map<string, string>();
   readonly #keys = new Set<number>();
 
-  /** A rule for each key of a map. */
+  /** Returns one rule for each key of a map. */
   keys(): string {
     const ascending = [...this.#keys].sort((a, b) => a - b);
     return ascending.map((key) => `${keyRule(key)} = ${key}\n`).join('');
@@ -49,7 +49,7 @@ class Rules {
     return [...this.#bodies].map(([name, body]) => `${name} =${body.startsWith('\n') ? '' : ' '}${body}\n`).join('\n');
   }
 
-  /** The type expression of a schema; rules that it needs are added. `place` names what has no title. */
+  /** Returns the type expression of a schema and adds the rules that it needs. `place` names types without a title. */
   type(schema: Annotated, place: string): string {
     switch (schema.kind) {
       case 'record':
@@ -75,7 +75,7 @@ class Rules {
       case 'flag':
         return 'bool';
       case 'text':
-        // .size counts the bytes of UTF-8, up to four a character (RFC 8610 section 3.8.1).
+        // .size counts UTF-8 bytes, up to four per character (RFC 8610 section 3.8.1).
         return schema.maxLength === Infinity ? 'tstr' : `tstr .size (0..${4 * schema.maxLength})`;
       case 'bytes':
         return schema.maxLength === Infinity ? 'bstr' : `bstr .size (0..${schema.maxLength})`;
@@ -84,7 +84,7 @@ class Rules {
     }
   }
 
-  /** The type of an entry of an array; a range has the rule `range`, and is its name. */
+  /** Returns the type of an array entry; for a range, adds the rule `range` and returns its name. */
   #entry(schema: Annotated, place: string, range: string = place): string {
     const type = this.type(schema, place);
     if (!/^-?\d/.test(type)) return type;
@@ -97,9 +97,9 @@ class Rules {
       throw new VigieError('configuration.wrong', `a schema's title ${name} is not a CDDL rule name`);
     }
     const known = this.#bodies.get(name);
-    // Takes its place before the rules that it uses.
+    // Reserves its position before the rules that it uses.
     if (known === undefined) this.#bodies.set(name, '');
-    // Constants, which are comments only, come first: npm's cddl refuses a comment as the last line of a map.
+    // Constants, which are only comments, are first: npm's cddl rejects a comment as the last line of a map.
     const order = ({ key, schema }: MapMember): number => (schema.kind === 'constant' ? -1 : key);
     const lines = members.toSorted((a, b) => order(a) - order(b)).map((member) => this.#member(member, name));
     const body = lines.length === 0 ? '{}' : `{\n${lines.join('\n')}\n}`;
@@ -140,7 +140,7 @@ function quantity(schema: Extract<Annotated, { kind: 'quantity' }>): string {
   return range('int', bound(lowest), bound(highest));
 }
 
-/** `least` and `most` are empty where there is no bound. */
+/** Formats a range. `least` and `most` are empty if there is no bound. */
 function range(type: string, least: string, most: string): string {
   if (least !== '' && most !== '') return `${least}..${most}`;
   if (least !== '') return `${type} .ge ${least}`;
@@ -151,7 +151,7 @@ function bound(value: number): string {
   return Number.isFinite(value) ? String(value) : '';
 }
 
-/** A float literal has a fraction or an exponent (RFC 8610 appendix B), else it would be an integer's range. */
+/** Formats a float literal with a fraction or an exponent (RFC 8610 appendix B), or it would be an integer range. */
 function decimal(value: number): string {
   const text = bound(value);
   return text === '' || /[.e]/.test(text) ? text.replace('e+', 'e') : `${text}.0`;

@@ -1,9 +1,9 @@
-/** Why a TLS client refuses the certificate of a server, in words, with what to do; the same for every client. */
+/** Reasons why a TLS client rejects the certificate of a server, with the fix; the same for every client. */
 
-/** The server, as in "the broker", and where its authority is configured. */
+/** The server, as in "the broker", and the setting of its authority. */
 interface CheckedServer {
   readonly server: string;
-  /** Where to give an authority that is not trusted, such as `mqtt.ca`. */
+  /** Setting for an authority that is not trusted, such as `mqtt.ca`. */
   readonly authority: string;
 }
 
@@ -12,7 +12,7 @@ type Fault = (server: string, authority: string) => string;
 const untrusted: Fault = (server, authority) =>
   `the authority of ${server}'s certificate is not trusted; give it as ${authority}`;
 
-/** By OpenSSL's result of the verification (openssl-verification-options(1)), or the code of Node. */
+/** Faults by OpenSSL's verification result (openssl-verification-options(1)), or by the code of Node. */
 const faults: Readonly<Record<string, Fault>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: (server, authority) => `${server}'s certificate is self-signed; give it as ${authority}`,
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,
@@ -25,10 +25,10 @@ const faults: Readonly<Record<string, Fault>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: (server) => `${server}'s certificate is for another name; use that name as host`,
 };
 
-/** Causes of causes that are looked through. */
+/** Maximum depth of nested causes to examine. */
 const MAX_DEPTH = 8;
 
-/** Undefined if the error, its causes and its parts have nothing to do with a certificate of a server. */
+/** Returns the certificate fault of an error, its causes or its parts, or undefined if there is none. */
 export function certificateFault(error: unknown, server: CheckedServer, depth = 0): string | undefined {
   if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return undefined;
   const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };
@@ -41,7 +41,7 @@ export function certificateFault(error: unknown, server: CheckedServer, depth = 
   return undefined;
 }
 
-/** `text`, with the fault in brackets if the error is about a certificate. */
+/** Returns `text`, followed by the fault in brackets if the error is about a certificate. */
 export function withCertificateFault(text: string, error: unknown, server: CheckedServer): string {
   const fault = certificateFault(error, server);
   return fault === undefined ? text : `${text} (${fault})`;

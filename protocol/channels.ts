@@ -1,6 +1,6 @@
 /**
- * Values that recorders and commands need of the car in addition to Status: the interface has records of them, or a
- * command that requires them, but no member of Status. A profile feeds a channel like a path of Status.
+ * Values that recorders and commands need in addition to Status: the interface has records of them, or a command that
+ * requires them, but no member of Status. A profile feeds a channel like a path of Status.
  */
 
 import { alertTypes } from './schema/alert-types.ts';
@@ -12,9 +12,9 @@ import type { Leaf } from './slots.ts';
 export interface Channel extends Leaf {
   /** Dense, 0 first; for memory only. */
   readonly index: number;
-  /** For people. */
+  /** Description for people. */
   readonly description: string;
-  /** Each reading counts, not only a change: a series of samples. */
+  /** True if each reading counts, not only a change: a series of samples. */
   readonly sampled: boolean;
 }
 
@@ -34,7 +34,7 @@ const axes: Readonly<Record<string, string>> = {
   'acceleration.vertical': 'Acceleration upward, gravity included: 9.8 at rest. ISO 8855:2011 §2.11.',
 };
 
-/** A crash that leaves the range of its accelerometer is a crash all the same, m/s². */
+/** Range of acceleration, m/s². A crash beyond the range of the accelerometer still counts as a crash. */
 const ACCELERATION = { unit: 'm/s²', resolution: 0.01, minimum: -5000, maximum: 5000 };
 
 const leaves: readonly Omit<Channel, 'index'>[] = [

@@ -5,17 +5,17 @@ import type { Kind } from './schema/kind.ts';
 interface PriorityClass {
   readonly name: string;
   readonly kinds: readonly Kind[];
-  /** Seconds the broker keeps a message for a receiver that is away (MQTT 5 message expiry interval). */
+  /** Time for which the broker keeps a message for an absent receiver, s (MQTT 5 message expiry interval). */
   readonly expiry: number;
 }
 
 const DAY = 86_400;
 
-/** By class number, the highest priority first. The number is part of every sequence: it never changes its meaning. */
+/** By class number, the highest priority first. The number is part of every sequence: its meaning never changes. */
 export const classes: readonly PriorityClass[] = [
-  // The interface allows three days for the delivery of a notification.
+  // The interface allows three days for delivering a notification.
   { name: 'results and events', kinds: ['remote', 'event'], expiry: 3 * DAY },
-  // Records are readable for two months; a receiver that is away for that long has missed them there too.
+  // Records are readable for two months; a receiver that is absent for longer cannot read them there either.
   { name: 'emergencies', kinds: ['alert', 'collision', 'stolen', 'alarm'], expiry: 60 * DAY },
   { name: 'records', kinds: ['trip', 'maintenance', 'fault'], expiry: 60 * DAY },
   { name: 'state', kinds: ['status', 'hello', 'monitor', 'gap', 'catalog', 'text'], expiry: 60 * DAY },
@@ -28,14 +28,14 @@ const classByKind: ReadonlyMap<Kind, number> = new Map(
   classes.flatMap(({ kinds }, index) => kinds.map((kind) => [kind, index] as const)),
 );
 
-/** Number of the class, 0 first. */
+/** Returns the number of the class, 0 for the first. */
 export function classOf(kind: Kind): number {
   const found = classByKind.get(kind);
   if (found === undefined) throw new VigieError('input.unknown', `the message kind ${kind} has no priority class`);
   return found;
 }
 
-/** Seconds after which the broker may drop a message of the class. */
+/** Returns the time after which the broker may drop a message of the class, s. */
 export function expiryOf(priorityClass: number): number {
   const found = classes[priorityClass];
   if (found === undefined) throw new VigieError('input.unknown', `there is no priority class ${priorityClass}`);

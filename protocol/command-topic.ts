@@ -1,4 +1,4 @@
-/** Where commands go: those that are not remotes have topics of their own, so that a broker can give rights to each. */
+/** Topics of commands: kinds that are not remotes have separate topics, so that a broker can grant rights to each. */
 import type { CommandKind } from './schema/remote.ts';
 import { type DownKind, downTopic } from './topics.ts';
 
@@ -13,7 +13,7 @@ const topics: Readonly<Partial<Record<CommandKind, DownKind>>> = {
   Capture: 'config',
 };
 
-/** Topic of a command of this kind to the car. @throws VigieError `input.malformed` for an invalid VIN */
+/** Returns the topic of a command of this kind to the car. @throws VigieError `input.malformed` for an invalid VIN */
 export function commandTopic(vin: string, kind: CommandKind): string {
   return downTopic(vin, topics[kind] ?? 'remote');
 }

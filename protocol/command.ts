@@ -1,6 +1,6 @@
 /**
- * Commands to the car: a CBOR map of the command, signed as COSE_Sign1 (cose.ts). The body is a byte string of its own
- * CBOR, so that a command of a kind that is not known can still be verified and refused by name.
+ * Commands to the car: a CBOR map of the command, signed as COSE_Sign1 (cose.ts). The body is a separately encoded byte
+ * string, so that a command of an unknown kind can still be verified, and refused by name.
  */
 import { type Bounds, checkBounds } from './cbor/bounds.ts';
 import { type Codec, compile } from './cbor/codec.ts';
@@ -12,7 +12,7 @@ import { bytes, enumeration, quantity, record, required, type Static, text } fro
 import { orderBodies } from './schema/order.ts';
 import { commandKinds } from './schema/remote.ts';
 
-/** Largest command that a car accepts, with its signature. */
+/** Largest command that a car accepts, including its signature. */
 export const commandBounds: Bounds = { maximumBytes: 64 * 1024, maximumDepth: 16, maximumItems: 4096 };
 
 const moment = (description: string) => quantity('ms', 1, [0, 8.64e15], description);
@@ -31,10 +31,10 @@ export const commandSchema = record('Command', 'A command to the car, the payloa
 });
 export type Command = Static<typeof commandSchema>;
 
-/** A command taken apart but not verified: nothing in it is to be believed before `signature` has been checked. */
+/** A parsed but unverified command: do not trust its content before `signature` has been verified. */
 export interface OpenedCommand {
   readonly command: Command;
-  /** The key that it claims to be signed with. */
+  /** Id of the key that allegedly signed it. */
   readonly keyId: Uint8Array;
   /** COSE algorithm: -7 or -8. */
   readonly algorithm: number;
@@ -42,10 +42,10 @@ export interface OpenedCommand {
   readonly toBeSigned: Uint8Array;
 }
 
-// A command that is understood by halves would be carried out wrongly.
+// A partially understood command would be executed incorrectly.
 const codec = compile(commandSchema, { unknownValues: 'refuse' });
 
-/** The payload to be signed. Throws `command.malformed` naming the member and the rule. */
+/** Returns the payload to sign. Throws `command.malformed` naming the member and the rule. */
 export function encodeCommand(command: Command): Uint8Array {
   return asCommand(() => {
     checkTimes(command);
@@ -54,8 +54,8 @@ export function encodeCommand(command: Command): Uint8Array {
 }
 
 /**
- * Takes a signed command apart after checking that it is within {@link commandBounds}, body included. Throws
- * `command.malformed` for everything that is not a command; does not verify the signature.
+ * Parses a signed command after checking that it is within {@link commandBounds}, including its body. Throws
+ * `command.malformed` if it is not a command; does not verify the signature.
  */
 export function openCommand(message: Uint8Array): OpenedCommand {
   return asCommand(() => {
@@ -71,7 +71,7 @@ export function openCommand(message: Uint8Array): OpenedCommand {
 /** Bodies of commands, by kind. */
 export const commandBodies = { ...remoteBodies, ...orderBodies } as const;
 
-/** Kinds of command with a schema of their body. */
+/** Kinds of command whose body has a schema. */
 export type CommandBodyKind = keyof typeof commandBodies;
 export type CommandBody<K extends CommandBodyKind> = Static<(typeof commandBodies)[K]>;
 
@@ -79,12 +79,12 @@ const bodyCodecs = new Map<string, Codec<unknown>>(
   Object.entries(commandBodies).map(([kind, schema]) => [kind, compile(schema, { unknownValues: 'refuse' })]),
 );
 
-/** Body of a command. Throws `command.malformed` if it does not match the schema of the kind. */
+/** Encodes the body of a command. Throws `command.malformed` if it does not match the schema of the kind. */
 export function encodeBody(kind: CommandBodyKind, body: object): Uint8Array {
   return asCommand(() => bodyCodec(kind).encode(body, 0));
 }
 
-/** Content of the body of a command. Throws `command.malformed`. */
+/** Decodes the body of a command. Throws `command.malformed`. */
 export function decodeBody<K extends CommandBodyKind>(kind: K, body: Uint8Array): CommandBody<K> {
   return asCommand(() => {
     checkBounds(body, commandBounds);
@@ -103,7 +103,7 @@ function checkTimes({ issued, expires }: Command): void {
   throw new VigieError('message.malformed', `expires must be after issued (${issued}), is ${expires}`);
 }
 
-/** Faults of a message become faults of a command: they decide the answer to the sender. */
+/** Converts faults of a message to faults of a command: they determine the answer to the sender. */
 function asCommand<T>(step: () => T): T {
   try {
     return step();

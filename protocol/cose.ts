@@ -1,17 +1,17 @@
 /**
- * Single-signer signed messages, COSE_Sign1 (RFC 9052 section 4.2), in the profile of this protocol: tagged, payload
- * embedded, algorithm in the protected header, and nothing but the key id outside the signature.
+ * Messages with one signature, COSE_Sign1 (RFC 9052 section 4.2), in the profile of this protocol: tagged, payload
+ * embedded, algorithm and key id in the protected header, and an empty unprotected header.
  *
  *     18([ << {1: algorithm, 4: key id} >>, {}, payload, signature ])
  *
- * Nothing here signs or verifies; that is what the caller's function or the caller does with `toBeSigned`.
+ * This module neither signs nor verifies; the caller does, with `toBeSigned`.
  */
 import { type Bounds, checkBounds } from './cbor/bounds.ts';
 import { head } from './cbor/head.ts';
 import { encodeTree, parse } from './cbor/wire.ts';
 import { VigieError } from './errors.ts';
 
-/** ECDSA over P-256 with SHA-256, signature r and s of 32 bytes each (RFC 9053 section 2.1). */
+/** ECDSA over P-256 with SHA-256; the signature is r and s with 32 bytes each (RFC 9053 section 2.1). */
 export const ES256 = -7;
 /** EdDSA, here with Ed25519 (RFC 9053 section 2.2). */
 export const EDDSA = -8;
@@ -30,15 +30,15 @@ export interface SignatureHeader {
   readonly keyId: Uint8Array;
 }
 
-/** A signed message with an unverified signature. */
+/** A signed message whose signature has not been verified. */
 export interface SignedMessage extends SignatureHeader {
   readonly payload: Uint8Array;
   readonly signature: Uint8Array;
-  /** The bytes that the signature must be of. */
+  /** The bytes that are signed. */
   readonly toBeSigned: Uint8Array;
 }
 
-/** Signed message. `sign` receives the bytes to sign and returns the signature. */
+/** Returns the signed message. `sign` receives the bytes to sign and returns the signature. */
 export function encodeSigned(
   payload: Uint8Array,
   { algorithm, keyId }: SignatureHeader,
@@ -54,8 +54,8 @@ export function encodeSigned(
 }
 
 /**
- * Takes a signed message apart. Throws `message.unbounded` beyond `bounds` and `message.malformed` for everything that
- * is not a message of this profile, encodings that are not deterministic included: what was signed has one form.
+ * Parses a signed message. Throws `message.unbounded` beyond `bounds`, and `message.malformed` if it is not a message
+ * of this profile or its encoding is not deterministic: signed content has only one form.
  */
 export function decodeSigned(bytes: Uint8Array, bounds: Bounds): SignedMessage {
   checkBounds(bytes, { ...bounds, tag: TAG });
@@ -78,15 +78,15 @@ export function decodeSigned(bytes: Uint8Array, bounds: Bounds): SignedMessage {
 }
 
 /**
- * The Sig_structure (RFC 9052 section 4.4): protected header, data of the application that is signed with the
- * message but not in it, payload.
+ * Returns the Sig_structure (RFC 9052 section 4.4): protected header, external application data that is signed but not
+ * part of the message, payload.
  */
 export function toBeSigned(
   protectedHeader: Uint8Array,
   payload: Uint8Array,
   external: Uint8Array = new Uint8Array(),
 ): Uint8Array {
-  // An empty map counts as no header at all, however it was sent.
+  // An empty map counts as no header, in any encoding.
   const empty = protectedHeader.length === 1 && protectedHeader[0] === 0xa0;
   return encodeTree(['Signature1', empty ? new Uint8Array() : protectedHeader, external, payload]);
 }
@@ -99,7 +99,7 @@ function headerOf(
   checkBounds(protectedHeader, { ...bounds, maximumBytes: protectedHeader.length });
   const header = parse(protectedHeader);
   if (!(header instanceof Map)) throw malformed('has a protected header that is not a map');
-  // RFC 9052 section 3.1: a receiver must understand critical parameters; this protocol has none.
+  // RFC 9052 section 3.1: a receiver must understand critical parameters; this protocol defines none.
   if (header.has(CRITICAL)) throw malformed('has critical header parameters, which this protocol does not use');
   const algorithm: unknown = header.get(ALGORITHM);
   if (algorithm !== ES256 && algorithm !== EDDSA) {

@@ -1,11 +1,11 @@
-/** `T` without the members whose value is undefined: those that may be undefined are optional. */
+/** `T` without undefined members: members that may be undefined become optional. */
 type Defined<T extends object> = {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K];
 } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** A copy of `members` without those that are undefined, for types whose optional members must not hold `undefined`. */
+/** Returns a copy without undefined members, for types whose optional members must not be `undefined`. */
 export function defined<T extends object>(members: T): Defined<T> {
   const present: Record<string, unknown> = {};
   for (const name in members) {

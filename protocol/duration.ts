@@ -1,11 +1,11 @@
-/** Whether {@link formatDuration} can represent this number of seconds: at least 0, and small enough to be exact. */
+/** Returns true if {@link formatDuration} can represent these seconds: at least 0, and exactly representable. */
 export function isDuration(seconds: number): boolean {
   return seconds >= 0 && seconds <= Number.MAX_SAFE_INTEGER;
 }
 
 /**
- * An ISO 8601 duration of hours, minutes and seconds, e.g. `PT1H30M`, the form the interface gives `remainingTime`
- * in. `seconds` is rounded to a whole number, and to 0 when it is negative; {@link isDuration} says what it may be.
+ * Returns an ISO 8601 duration of hours, minutes and seconds, e.g. `PT1H30M`, the format of `remainingTime` in the
+ * interface. Rounds `seconds` to a whole number, negative ones to 0; see {@link isDuration} for the valid range.
  */
 export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));

@@ -1,10 +1,10 @@
 import { defined } from './defined.ts';
 /**
- * The one table of errors. Each code says what it means, how HTTP answers (code = status × 100 + nn, as the
- * interface's xError does), which failure cause a command ends with, and whether trying again can help.
+ * Table of all errors. For each code: its meaning, the HTTP answer (code = status × 100 + nn, as in the interface's
+ * xError), the failure cause of a command that ends with it, and whether a retry can help.
  */
 
-/** Causes a command may fail with (interface: RemoteFailedEventStatus). */
+/** Failure causes of a command (interface: RemoteFailedEventStatus). */
 export const failureCauses = [
   'GeneralError',
   'VehicleError',
@@ -37,7 +37,7 @@ interface ErrorFact {
   readonly retriable: boolean;
 }
 
-/** Trying again does not help. */
+/** Error that a retry does not resolve. */
 const lasting = (http: number, meaning: string, cause?: FailureCause): ErrorFact => {
   return { meaning, http, ...defined({ cause }), retriable: false };
 };
@@ -128,15 +128,15 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors;
 
-/** The table's line for a code. */
+/** Returns the row of the table for a code. */
 export function factOf(code: ErrorCode): ErrorFact {
   return errors[code];
 }
 
-/** Every error the agent throws on purpose: a code of the table, a sentence for people, and where it happened. */
+/** Every error that the agent throws deliberately: a code of the table, a sentence for people, and the place. */
 export class VigieError extends Error {
   readonly code: ErrorCode;
-  /** File or topic, with line when there is one, e.g. `car.dbc:12`. */
+  /** File or topic, with its line if known, e.g. `car.dbc:12`. */
   readonly where: string | undefined;
 
   constructor(code: ErrorCode, message: string, options: { where?: string; cause?: unknown } = {}) {
@@ -151,7 +151,7 @@ export class VigieError extends Error {
   }
 }
 
-/** Result of `run`, or the VigieError that it throws. */
+/** Returns the result of `run`, or the VigieError that it throws. */
 export function attempt<T>(run: () => T): T | VigieError {
   try {
     return run();
@@ -161,12 +161,12 @@ export function attempt<T>(run: () => T): T | VigieError {
   }
 }
 
-/** The sentence of an error in at most `length` characters: a longer one ends after a whole word, with an ellipsis. */
+/** Shortens an error's sentence to at most `length` characters: it ends after a whole word, with an ellipsis. */
 export function shortened(sentence: string, length: number): string {
   if (sentence.length <= length) return sentence;
   const cut = sentence.slice(0, length - 1);
   const end = /[\s,;:.(]+\S*$/.exec(cut)?.index;
-  // A text without a space is cut anywhere, but not within a surrogate pair.
+  // A text without spaces is cut at any character, but not within a surrogate pair.
   const kept = end === undefined || end < length / 2 ? cut.replace(/[\ud800-\udbff]$/, '') : cut.slice(0, end);
   return `${kept}…`;
 }

@@ -4,7 +4,7 @@ export function hex(bytes: Uint8Array): string {
   return text;
 }
 
-/** The bytes of an even number of digits. */
+/** Returns the bytes of an even number of digits. */
 export function fromHex(text: string): Uint8Array {
   return Uint8Array.from({ length: text.length / 2 }, (_, i) => Number.parseInt(text.slice(2 * i, 2 * i + 2), 16));
 }

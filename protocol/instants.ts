@@ -1,8 +1,8 @@
-/** Moments inside a value, found by its schema. */
+/** Times inside a value, found by its schema. */
 import type { SchemaNode, TSchema } from './schema/fields.ts';
 import { mapValue } from './schema/walk.ts';
 
-/** A copy of `value`, which follows `schema`, with every instant that is not after `latest` moved by `by` ms. */
+/** Returns a copy of `value`, which matches `schema`, with `by` ms added to every instant up to `latest`. */
 export function shiftInstants<T>(schema: TSchema, value: T, by: number, latest = Number.POSITIVE_INFINITY): T {
   const move = (at: number): number => (at <= latest ? at + by : at);
   return shift(schema as unknown as SchemaNode, value, move) as T;

@@ -1,6 +1,9 @@
-/** Networks of IP addresses: those that count as one client, and those that one operator can have. */
+/** Networks of IP addresses: those that count as one client, and those that one operator may have. */
 
-/** The eight groups of a valid IPv6 address, whose last 32 bits may be written as IPv4; without its zone (RFC 4291 §2.2, RFC 4007 §11). */
+/**
+ * Returns the eight groups of a valid IPv6 address, without its zone. The last 32 bits may be written as IPv4.
+ * RFC 4291 §2.2, RFC 4007 §11.
+ */
 export function ipv6Groups(text: string): readonly number[] {
   const address = text.replace(/%.*$/, '');
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
@@ -15,12 +18,14 @@ export function ipv6Groups(text: string): readonly number[] {
   return [...first, ...Array.from({ length: zeros }, () => 0), ...last];
 }
 
-/** Addresses of one client: an IPv4 address, or an IPv6 network of 64 bits (RFC 4291 §2.5.4). Other text stays unchanged. */
+/** Returns the addresses of one client: an IPv4 address, or an IPv6 /64 (RFC 4291 §2.5.4). Keeps other text. */
 export function networkOf(address: string): string {
   return address.includes(':') ? `${prefixOf(address, 4)}::/64` : address;
 }
 
-/** Addresses that one operator can have: IPv4 networks of 24 bits, IPv6 networks of 48 bits (RFC 6177). Other text stays unchanged. */
+/**
+ * Returns the addresses that one operator may have: an IPv4 /24 or an IPv6 /48 (RFC 6177). Keeps other text unchanged.
+ */
 export function wideNetworkOf(address: string): string {
   if (address.includes(':')) return prefixOf(address, 3);
   return /^\d+\.\d+\.\d+\.\d+$/.test(address) ? address.slice(0, address.lastIndexOf('.')) : address;

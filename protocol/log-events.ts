@@ -1,10 +1,10 @@
 /**
- * Every event that the agent and the hub log: its code, its level, the sentence that says what happened, and the names
- * of the members that it may carry. docs/log-events.md lists them; scripts/log-advice.ts has what an operator does.
- * A new event needs a row here, and nothing else.
+ * All events that the agent and the hub log: code, level, sentence, and names of the members that an event may have.
+ * docs/log-events.md lists them; scripts/log-advice.ts contains the advice for operators. A new event needs a row here,
+ * and nothing else.
  */
 
-/** `error` needs a person, `warn` shows a fault that the program handles, `info` reports events. */
+/** `error` requires a person, `warn` reports a fault that the program handles, `info` reports events. */
 export type LogLevel = 'info' | 'warn' | 'error';
 
 /** Level, sentence, members. */
@@ -339,14 +339,14 @@ export type LogFields<E extends LogEvent> = {
     | 'suppressed']?: unknown;
 };
 
-/** Takes the events that happen, with their members; `fields` is small and carries no secret. */
+/** Receives events with their members; `fields` is small and contains no secrets. */
 export interface Log {
   info<E extends LogEventOf<'info'>>(event: E, fields?: LogFields<E>): void;
   warn<E extends LogEventOf<'warn'>>(event: E, fields?: LogFields<E>): void;
   error<E extends LogEventOf<'error'>>(event: E, fields?: LogFields<E>): void;
 }
 
-/** A {@link Log} for a part that passes on any event. */
+/** A {@link Log} for code that forwards arbitrary events. */
 export interface LogSink {
   info(event: LogEvent, fields?: Record<string, unknown>): void;
   warn(event: LogEvent, fields?: Record<string, unknown>): void;

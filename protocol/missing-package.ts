@@ -1,8 +1,8 @@
 import { VigieError } from './errors.ts';
 
 /**
- * Loads code that needs a package which is not installed with Vigie.
- * @throws VigieError `package.missing` with the name of the package to install, or what `load` rejects with
+ * Loads code that needs a package that is not installed with Vigie.
+ * @throws VigieError `package.missing` with the name of the package to install, or the error of `load`
  */
 export async function withPackage<T>(load: () => Promise<T>): Promise<T> {
   try {

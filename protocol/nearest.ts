@@ -1,9 +1,9 @@
 /** Names that a person may have meant. */
 
-/** Letters that are compared: the time of a comparison grows with their square. */
+/** Longest compared name: the time of a comparison grows with the square of its length. */
 const LONGEST = 128;
 
-/** Up to `most` of `known` that are close to `name`, closest first; none when nothing is close. */
+/** Returns up to `most` names of `known` that are similar to `name`, most similar first; none if nothing is similar. */
 export function nearest(name: string, known: Iterable<string>, most = 3): string[] {
   const wanted = name.toLowerCase().slice(0, LONGEST);
   const reach = Math.max(2, Math.floor(wanted.length / 4));
@@ -12,27 +12,27 @@ export function nearest(name: string, known: Iterable<string>, most = 3): string
     const distance = nearness(wanted, candidate.toLowerCase().slice(0, LONGEST), reach);
     if (distance <= reach) found.push({ candidate, distance });
   }
-  // The sort is stable: names equally close stay in the order of the list they came from.
+  // The sort is stable: equally similar names keep their order.
   return found
     .sort((a, b) => a.distance - b.distance)
     .slice(0, most)
     .map(({ candidate }) => candidate);
 }
 
-/** `did you mean …?` or undefined when nothing is close. */
+/** Returns `did you mean …?`, or undefined if nothing is similar. */
 export function suggestion(name: string, known: Iterable<string>): string | undefined {
   const names = nearest(name, known);
   return names.length === 0 ? undefined : `did you mean ${names.join(' or ')}?`;
 }
 
-/** A path that ends with the name is as close as one letter: people omit the beginning. */
+/** Returns the distance of a candidate. A path that ends with the name counts as one letter: people omit the start. */
 function nearness(name: string, candidate: string, reach: number): number {
   if (candidate.endsWith(`.${name}`)) return 1;
   if (Math.abs(name.length - candidate.length) > reach) return Number.POSITIVE_INFINITY;
   return editDistance(name, candidate);
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+/** Number of insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -1,10 +1,13 @@
-/** A vehicle profile with all checks done: config/ reads it, the agent and its adapters use it. */
+/** A vehicle profile with all checks done: config/ loads it, the agent and its adapters use it. */
 
 import type { FailureCause } from './errors.ts';
 import type { AlertRule, CollisionRule, TelemetryRule, TheftRule, TripRule, WaypointRule } from './recording.ts';
 import type { SignalDefinition } from './schema/catalog.ts';
 
-/** One source of a Status path or of a channel (protocol/channels.ts). Sources of the same path are listed in order of `priority`, 0 first. */
+/**
+ * One source of a Status path or of a channel (protocol/channels.ts). Sources of the same path are listed in order of
+ * `priority`, 0 first.
+ */
 export interface SourceMapping {
   readonly path: string;
   readonly bus?: string;
@@ -13,30 +16,30 @@ export interface SourceMapping {
   /** value = physical signal × scale + offset */
   readonly scale: number;
   readonly offset: number;
-  /** Raw values that say "not available"; they never become values. */
+  /** Raw values that mean "not available"; they never become values. */
   readonly invalid: readonly number[];
-  /** Raw value to name, flag or set of names; raw values that are not listed never become values. */
+  /** Raw value to name, flag or set of names; unlisted raw values never become values. */
   readonly map?: Readonly<Record<string, string | boolean | number | readonly string[]>>;
-  /** Milliseconds after which the value is stale. */
+  /** Time after which the value is stale, ms. */
   readonly timeout?: number;
   readonly priority: number;
-  /** Milliseconds of silence after which the next source takes over. */
+  /** Silence after which the next source is used, ms. */
   readonly failover?: number;
 }
 
-/** How Status or a channel (protocol/channels.ts) shows that a command has taken effect. */
+/** Value of Status or of a channel (protocol/channels.ts) that confirms that a command has taken effect. */
 export interface Confirmation {
   readonly path: string;
   readonly equals?: string | number | boolean;
-  /** For sets: the name that must be in it. */
+  /** For a set: the name that it must contain. */
   readonly includes?: string;
 }
 
-/** Required value of a path of Status, from a reading that is not stale: one of the other members is present. */
+/** Required value of a Status path. A stale reading does not count. One of the other members is present. */
 export interface Condition {
   readonly path: string;
   readonly equals?: string | number | boolean;
-  /** For a set: the name that must be in it. */
+  /** For a set: the name that it must contain. */
   readonly includes?: string;
   readonly atMost?: number;
   readonly atLeast?: number;
@@ -50,23 +53,23 @@ export interface Requirement extends Condition {
 
 export interface CommandRule {
   readonly confirm: Confirmation;
-  /** Conditions besides those of the table of interlocks. */
+  /** Conditions in addition to those of the table of interlocks. */
   readonly requires?: readonly Requirement[];
-  /** Milliseconds the car may take; silence for longer is a failure. */
+  /** Time for the car to respond, ms; without a response by then the command fails. */
   readonly within: number;
 }
 
-/** The frame that asks the car. */
+/** Frame that requests an action of the car. */
 export interface Send {
   readonly bus?: string;
   readonly message: string;
-  /** Physical values, names of the value table or parameters, by signal; signals that are left out are 0. */
+  /** Physical values, names of the value table, or parameters, by signal; omitted signals are 0. */
   readonly signals: Readonly<Record<string, number | string>>;
-  /** Milliseconds between repetitions. */
+  /** Interval between repetitions, ms. */
   readonly every: number;
-  /** Milliseconds of repetition; 0: one frame. */
+  /** Duration of the repetitions, ms; 0: one frame. */
   readonly for: number;
-  /** Signal that counts the frames. */
+  /** Signal that contains the frame counter. */
   readonly counter?: string;
   readonly checksum?: {
     readonly signal: string;
@@ -76,28 +79,28 @@ export interface Send {
   };
 }
 
-/** How a request is addressed; ISO 15765-4 §6.3 and ISO 15765-2 §10. */
+/** Addressing of a request; ISO 15765-4 §6.3 and ISO 15765-2 §10. */
 export interface DiagnosticAddress {
-  /** CAN identifier of the request, without flag bits; 7DF or 18DB33F1 ask all control units. */
+  /** CAN identifier of the request, without flag bits; 7DF or 18DB33F1 address all control units. */
   readonly request: number;
-  /** 29-bit identifiers. */
+  /** True for 29-bit identifiers. */
   readonly extended: boolean;
-  /** CAN identifier of the one control unit that is to answer; absent: any unit may answer. */
+  /** CAN identifier of the control unit that must answer. If omitted, any unit may answer. */
   readonly response?: number;
-  /** Identifier that flow control is sent with, where it is not the usual one for the answer's. */
+  /** Identifier for flow control, if it is not the usual one for the answer's identifier. */
   readonly flowControl?: number;
-  /** Target address in the first byte of each frame, 0..255 (extended addressing); absent: normal addressing. */
+  /** Target address in the first byte of each frame, 0..255 (extended addressing). If omitted, normal addressing. */
   readonly target?: number;
-  /** Address that the answer carries in its first byte, 0..255 (extended addressing). */
+  /** Source address in the first byte of the answer, 0..255 (extended addressing). */
   readonly source?: number;
 }
 
-/** A control unit with fault codes that are read by UDS. */
+/** Control unit whose fault codes are read by UDS. */
 export interface ControlUnit {
   readonly name?: string;
   readonly bus: string;
   readonly address: DiagnosticAddress;
-  /** Bits of statusOfDTC of which a code must have one to be reported (ISO 14229-1:2020 §12.3.2). */
+  /** Mask of statusOfDTC: a code is reported if it has at least one of these bits (ISO 14229-1:2020 §12.3.2). */
   readonly statusMask: number;
 }
 
@@ -105,14 +108,14 @@ export interface ControlUnit {
 export interface Uds {
   readonly bus: string;
   readonly address: DiagnosticAddress;
-  /** Diagnostic session in which it is allowed: 03, 04 or 40..7E (§10.2). */
+  /** Diagnostic session that allows the service: 03, 04 or 40..7E (§10.2). */
   readonly session: number;
   readonly security?: {
-    /** `requestSeed`: odd, 01..7D; the key goes with the number after it (§10.4). */
+    /** `requestSeed`: odd, 01..7D; the next number sends the key (§10.4). */
     readonly level: number;
-    /** Name of what computes the key. */
+    /** Name of the function that computes the key. */
     readonly key: string;
-    /** Constant of the computation, hexadecimal. */
+    /** Constant for the computation, hexadecimal. */
     readonly constant?: string;
   };
   readonly service:
@@ -122,7 +125,7 @@ export interface Uds {
         /** Data identifier, 0..FFFF. */
         readonly identifier: number;
         readonly control: 'resetToDefault' | 'freezeCurrentState' | 'shortTermAdjustment';
-        /** State and mask that go with it, hexadecimal; empty: none. */
+        /** Control state and mask, hexadecimal; empty: none. */
         readonly state: string;
       }
     | {
@@ -135,30 +138,30 @@ export interface Uds {
         /** Required start of its results, hexadecimal. If omitted, results are not requested. */
         readonly results?: string;
       };
-  /** Control is held, or the routine left running, for this time, ms. */
+  /** Time to hold control, or to let the routine run, ms. */
   readonly hold: number;
-  /** Control is returned, or the routine stopped, before the session ends. */
+  /** True to return control, or to stop the routine, before the session ends. */
   readonly release: boolean;
 }
 
-/** A signal of the car that the interface has no path for: it is recorded and sent under a name of its own. */
+/** Signal of the car for which the interface has no path: it is recorded and sent under its own name. */
 export interface CustomSignal extends SignalDefinition {
   readonly bus?: string;
   readonly message: string;
   readonly signal: string;
-  /** The raw integer of the bus signal is the integer that travels; otherwise the physical value is counted in `resolution`. */
+  /** True if the raw integer of the bus signal is sent; otherwise the physical value in steps of `resolution` is. */
   readonly raw: boolean;
   /** value = physical signal × scale + shift */
   readonly scale: number;
   readonly shift: number;
-  /** Raw values that say "not available". */
+  /** Raw values that mean "not available". */
   readonly invalid: readonly number[];
-  /** Milliseconds after which the value is stale. */
+  /** Time after which the value is stale, ms. */
   readonly timeout?: number;
-  /** It contains the position of the car: privacy hides it like positions. */
+  /** True if it contains the position of the car: privacy then hides it. */
   readonly position: boolean;
   readonly rule: TelemetryRule;
-  /** It is recorded only while this holds. */
+  /** If present, it is recorded only while this condition holds. */
   readonly while?: Condition;
 }
 
@@ -166,49 +169,49 @@ export interface CustomSignal extends SignalDefinition {
 export interface TextSignal
   extends Pick<CustomSignal, 'name' | 'bus' | 'message' | 'signal' | 'timeout' | 'position'> {}
 
-/** Raw frames: those of some buses, those of some identifiers, or both; what is left out excludes nothing. */
+/** Selects raw frames by bus, by identifier, or by both; an omitted member excludes nothing. */
 export interface FrameChoice {
-  /** Names in the profile. */
+  /** Bus names in the profile. */
   readonly buses?: readonly string[];
-  /** CAN identifiers, those of 29 bits with 2^31. */
+  /** CAN identifiers; 29-bit identifiers have 2^31 added. */
   readonly identifiers?: readonly number[];
 }
 
-/** The raw frames that are kept of an event. */
+/** Raw frames to keep around an event. */
 export interface CaptureRule extends FrameChoice {
-  /** Milliseconds before and after it. */
+  /** Times before and after the event, ms. */
   readonly before: number;
   readonly after: number;
 }
 
 export interface CaptureRules {
   readonly collision?: CaptureRule;
-  /** The most that a command may ask for; absent: none may. */
+  /** Largest capture that a command may request. If omitted, commands may request none. */
   readonly command?: CaptureRule;
   /** By monitorId. */
   readonly monitors: Readonly<Record<string, CaptureRule>>;
-  /** Frames that never say where the car is: the only ones that are kept under privacy. */
+  /** Frames that never contain the position of the car: the only ones that are kept under privacy. */
   readonly positionFree: readonly FrameChoice[];
 }
 
 export interface VehicleProfile {
   readonly name: string;
-  /** Texts of fault codes, by code; absent: none. */
+  /** Texts of fault codes, by code. If omitted, there are none. */
   readonly faultCodes?: Readonly<Record<string, string>>;
-  /** Absent: fault codes are read by SAE J1979 alone. */
+  /** If omitted, fault codes are read only by SAE J1979. */
   readonly controlUnits?: readonly ControlUnit[];
   readonly sources: readonly SourceMapping[];
-  /** Absent: none. */
+  /** If omitted, there are none. */
   readonly signals?: readonly CustomSignal[];
-  /** Absent: none. */
+  /** If omitted, there are none. */
   readonly texts?: readonly TextSignal[];
-  /** Absent: no raw frames are kept. */
+  /** If omitted, no raw frames are kept. */
   readonly captures?: CaptureRules;
   readonly constants: Readonly<Record<string, string | number | boolean | readonly string[]>>;
-  /** By Status path; `default` for the rest. */
+  /** By Status path; `default` applies to all others. */
   readonly telemetry: Readonly<Record<string, TelemetryRule>>;
   readonly waypoints: WaypointRule;
-  /** By type (AlertType); `default` for those that are not listed. */
+  /** By type (AlertType); `default` applies to all others. */
   readonly alerts?: Readonly<Record<string, AlertRule>>;
   readonly trips?: TripRule;
   readonly collisions?: CollisionRule;

@@ -1,10 +1,10 @@
-/** Codes of errors that say what is there: no file, or a folder in place of a file, or the reverse. */
+/** Error codes that describe the file system: no file, or a folder in place of a file, or the reverse. */
 const FINDINGS: readonly unknown[] = ['ENOENT', 'EISDIR', 'ENOTDIR'];
 
 /**
- * Whether the operating system refused to return the contents of a file that may be intact (EIO, EMFILE, ENFILE, ENOMEM,
- * EACCES, …). Such an error says nothing of the contents: only bytes that were read can be damaged. An error that carries
- * another one as its cause counts as that one.
+ * Returns true if the operating system could not read a file whose contents may be intact (EIO, EMFILE, ENFILE,
+ * ENOMEM, EACCES, …). Such an error does not indicate damage: only bytes that were read can be damaged. An error whose
+ * cause is another error counts as that one.
  */
 export function isReadFailure(error: unknown): boolean {
   for (let one = error; one instanceof Error; one = one.cause) {

@@ -1,4 +1,4 @@
-/** Bodies as people and programs read them: columns as series with names and units, hashes in hexadecimal. */
+/** Bodies for people and programs: columns as series with names and units, hashes in hexadecimal. */
 import type { Body, BodyKind, Message } from './schema/message.ts';
 import { type Telemetry, type TelemetryJson, telemetryJson } from './schema/telemetry.ts';
 import type { Catalogs } from './signals/catalog.ts';
@@ -11,7 +11,7 @@ export type ReadableTelemetry = TelemetryJson & Partial<SignalsJson>;
 
 type ReadableCollision = Omit<Body<'collision'>, 'readings'> & { readonly readings?: ReadableTelemetry };
 
-/** `T` with a readable collision, if it has one. */
+/** `T` with its collision, if present, in readable form. */
 type WithReadableCollision<T> = Omit<T, 'collision'> & { readonly collision?: ReadableCollision };
 
 type Entry<T> = NonNullable<T> extends readonly (infer E)[] ? E : never;
@@ -22,7 +22,7 @@ type ReadableEvent = Omit<Body<'event'>, 'telemetry' | 'values' | 'extensions'> 
   readonly extensions?: readonly WithReadableCollision<Entry<Body<'event'>['extensions']>>[];
 };
 
-/** The body of a message of kind `K`, readable. */
+/** Readable body of a message of kind `K`. */
 export type ReadableBody<K extends BodyKind = BodyKind> = K extends 'status'
   ? Omit<Body<'status'>, 'stale'> & { readonly stale?: readonly string[] }
   : K extends 'telemetry'
@@ -38,7 +38,7 @@ export type ReadableBody<K extends BodyKind = BodyKind> = K extends 'status'
             : Body<K>;
 
 /**
- * `catalogs` take up the message of a catalog, and give the names of custom signals.
+ * Adds the message of a catalog to `catalogs`, and looks up the names of custom signals in them.
  * @throws VigieError `message.malformed` or `message.unbounded` for columns that cannot be read
  */
 export function readableBody(message: Message, catalogs: Catalogs): ReadableBody {

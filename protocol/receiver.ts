@@ -1,6 +1,6 @@
 /**
- * The receiver's side of the protocol, for Node and browsers alike: `vigie/protocol`. Turns what a car publishes into
- * objects with names and units, packed or not. Uses no Node API.
+ * Receiver's side of the protocol, for Node and browsers: `vigie/protocol`. Converts the messages of a car, packed or
+ * not, to objects with names and units. Uses no Node API.
  */
 import { type RawFrame, rawFrames } from './captures/readable.ts';
 import { decodeMessage } from './cbor/message.ts';
@@ -23,7 +23,7 @@ export { Catalogs } from './signals/catalog.ts';
 export { type Slot, slotByPath, slots } from './slots.ts';
 export { signedCommandCddl, vigieCddl } from './vigie-cddl.ts';
 
-/** As {@link ReadableBody}, with the frames of captures. */
+/** Like {@link ReadableBody}, with the frames of captures. */
 export type DecodedBody<K extends BodyKind = BodyKind> = K extends 'capture'
   ? Omit<ReadableBody<'capture'>, 'bytes'> & { readonly rawFrames: readonly RawFrame[] }
   : ReadableBody<K>;
@@ -34,20 +34,20 @@ export type DecodedMessage<K extends BodyKind = BodyKind> = {
     readonly kind: B;
     readonly body: DecodedBody<B>;
     /**
-     * Units of the numbers of `body` by their path in it, such as `status.kinetic.speed`; `[]` stands for the entries of
-     * a list, `[0]` for the first coordinate of a position. Times have none: they are UTC milliseconds. Readings have theirs in each series.
+     * Units of the numbers of `body` by their path in it, such as `status.kinetic.speed`; `[]` means the entries of a
+     * list, `[0]` the first coordinate of a position. Times have no unit: they are UTC ms. Each series has its own.
      */
     readonly units: Readonly<Record<string, string>>;
   };
 }[K];
 
-/** Decodes the messages of one car: it remembers the catalogs, which say what its custom signals are. */
+/** Decodes the messages of one car: it stores the catalogs, which define its custom signals. */
 export class CarDecoder {
   readonly #catalogs = new Catalogs();
 
   /**
-   * Takes a message in any order; custom signals have numbers in place of names until their catalog has come.
-   * @throws VigieError `message.malformed` for what is not a message of this version, `message.unbounded` beyond
+   * Decodes a message, in any order; custom signals have numbers instead of names until their catalog arrives.
+   * @throws VigieError `message.malformed` if it is not a message of this version, `message.unbounded` beyond
    * `messageBounds`
    */
   decode(payload: Uint8Array): DecodedMessage {
@@ -55,7 +55,7 @@ export class CarDecoder {
   }
 }
 
-/** One message; `catalogs` are those that came before. For custom signals use a {@link CarDecoder} for each car. */
+/** Decodes one message with the `catalogs` received before. For custom signals, use one {@link CarDecoder} per car. */
 export function decode(payload: Uint8Array, catalogs: Catalogs = new Catalogs()): DecodedMessage {
   if (!ArrayBuffer.isView(payload)) {
     throw new VigieError('usage.wrong', 'the payload must be bytes (Uint8Array): pass it as the broker delivers it');
@@ -74,7 +74,7 @@ function decodedBody(message: Message, catalogs: Catalogs): DecodedBody {
   return { ...capture, rawFrames: rawFrames(message.body) };
 }
 
-/** The unit of every number of `value`, which follows `schema`, into `units`. */
+/** Adds to `units` the unit of every number of `value`, which matches `schema`. */
 function collect(schema: SchemaNode | undefined, value: unknown, path: string, units: Record<string, string>): void {
   if (schema === undefined) return;
   if (typeof value === 'number') {

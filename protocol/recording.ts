@@ -1,62 +1,62 @@
-/** Recording rules of a vehicle profile. The loader writes them, the recorders follow them. */
+/** Recording rules of a vehicle profile. The loader creates them, the recorders apply them. */
 
-/** When a slot's changes become telemetry. */
+/** Conditions under which changes of a slot become telemetry. */
 export interface TelemetryRule {
-  /** At most one reading in this many ms. */
+  /** Shortest time between two readings, ms. */
   readonly interval: number;
-  /** A quantity that moved by less is not a change; in the slot's unit, 0 for what is not a quantity. */
+  /** Smallest change of a quantity that counts, in the slot's unit; 0 for a slot that is not a quantity. */
   readonly deadBand: number;
-  /** A reading is repeated after this many ms without change. */
+  /** Time without a change after which a reading is repeated, ms. */
   readonly heartbeat: number;
-  /** Step that the times of readings are rounded to, ms; absent: 1. The coarser, the fewer bytes. */
+  /** Step to which the times of readings are rounded, ms. If omitted, 1. Coarser steps need fewer bytes. */
   readonly resolution?: 1 | 10 | 100;
 }
 
 export interface WaypointRule {
-  /** Longest time between points while moving, ms. */
+  /** Longest time between points of a moving car, ms. */
   readonly interval: number;
-  /** Longest way between points, m. */
+  /** Longest distance between points, m. */
   readonly distance: number;
-  /** A point is set when the heading turned by more, degrees. */
+  /** Change of heading above which a point is set, degrees. */
   readonly heading: number;
-  /** The way between two points is nowhere further from the line between them, m. */
+  /** Largest distance of the route between two points from the line between them, m. */
   readonly error: number;
 }
 
-/** When a lamp or message of the car is an alert. */
+/** Conditions under which a lamp or message of the car is an alert. */
 export interface AlertRule {
-  /** Absent: the interface's member is left out. */
+  /** If omitted, the interface's member is absent. */
   readonly severity?: 'Information' | 'Warning' | 'Critical';
-  /** The signal must stand for this long before the alert begins, ms. */
+  /** Time for which the signal must be on before the alert begins, ms. */
   readonly onAfter: number;
-  /** The signal must be gone for this long before the alert ends, ms: a flickering lamp is one alert. */
+  /** Time for which the signal must be off before the alert ends, ms: a flickering lamp is one alert. */
   readonly offAfter: number;
 }
 
-/** When a trip begins and ends. */
+/** Conditions for the start and end of a trip. */
 export interface TripRule {
-  /** A stop shorter than this, ms, belongs to the trip: stop-start, a level crossing, refuelling. */
+  /** Duration below which a stop belongs to the trip, ms: stop-start, a level crossing, refuelling. */
   readonly grace: number;
-  /** Above this the car moves, km/h. */
+  /** Speed above which the car moves, km/h. */
   readonly moving: number;
-  /** Sources that are silent for longer while the trip is open make it lack data, ms. */
+  /** Silence of the sources after which an open trip counts as lacking data, ms. */
   readonly silence: number;
 }
 
-/** When acceleration is a collision. */
+/** Conditions under which an acceleration is a collision. */
 export interface CollisionRule {
-  /** Acceleration in the plane from which an impact is looked at, m/s². */
+  /** Acceleration in the plane from which an impact is evaluated, m/s². */
   readonly threshold: number;
-  /** Change of speed from which it is a collision, km/h. */
+  /** Change of speed from which an impact is a collision, km/h. */
   readonly speedChange: number;
-  /** Readings are kept from this long before it to this long after, ms. */
+  /** Times before and after it for which readings are kept, ms. */
   readonly before: number;
   readonly after: number;
 }
 
-/** When the car itself takes a theft to be going on: the alarm went off, and it moves without key. */
+/** Conditions under which the car itself assumes a theft: the alarm went off, and the car moves without a key. */
 export interface TheftRule {
-  /** Way that counts as moving, m. */
+  /** Distance that counts as movement, m. */
   readonly distance: number;
   /** Longest time between the alarm and the movement, ms. */
   readonly within: number;
@@ -65,32 +65,32 @@ export interface TheftRule {
 /** Defaults for a profile without such rules. */
 export const recordingDefaults = {
   alert: {
-    /** A lamp test at ignition on lasts two to three seconds; shorter than that is not a warning. */
+    /** A lamp test at ignition on lasts two to three seconds; a shorter signal is not a warning. */
     onAfter: 3_000,
-    /** Longer than the blink of a warning lamp and than its absence while the engine is cranked. */
+    /** Longer than the blink of a warning lamp, and longer than its absence while the engine is cranked. */
     offAfter: 10_000,
   },
   trip: {
-    /** Longer than refuelling or a closed level crossing, shorter than an errand. */
+    /** Longer than refuelling or a wait at a level crossing, shorter than an errand. */
     grace: 300_000,
-    /** Wheel-speed sensors are silent below; slower is rolling. */
+    /** Wheel-speed sensors report nothing below this; a slower car is rolling. */
     moving: 2,
-    /** A bus that speaks at all speaks every second. */
+    /** An awake bus sends at least every second. */
     silence: 60_000,
   },
   collision: {
-    /** Harder than the hardest braking, below the onset of belt tensioners (about 5 g). */
+    /** Above the hardest braking, and below the threshold of belt tensioners (about 5 g). */
     threshold: 30,
-    /** 8 km/h within 150 ms is the trigger of an event data recorder (49 CFR 563.5). */
+    /** 8 km/h within 150 ms triggers an event data recorder (49 CFR 563.5). */
     speedChange: 8,
-    /** Five seconds before are what an event data recorder keeps (49 CFR 563.7); as long after shows the rest. */
+    /** An event data recorder keeps five seconds before it (49 CFR 563.7); the same time after it shows the rest. */
     before: 5_000,
     after: 5_000,
   },
   theft: {
-    /** Beyond the drift of a receiver and a push along the kerb. */
+    /** More than the drift of a receiver and a push along the kerb. */
     distance: 100,
-    /** A tow truck is loaded within that time after the alarm went off. */
+    /** A tow truck has loaded the car within this time after the alarm went off. */
     within: 1_800_000,
   },
 } as const satisfies {

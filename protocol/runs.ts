@@ -1,7 +1,7 @@
-/** Numbers without a hole, the first and the last of them. */
+/** A range of consecutive numbers: its first and its last. */
 export type Run = readonly [first: number, last: number];
 
-/** A set of whole numbers as ascending runs that do not touch: a long outage takes as little as a short one. */
+/** A set of whole numbers as ascending, separate runs: a long outage needs as little memory as a short one. */
 export class Runs {
   #runs: Run[] = [];
 
@@ -9,7 +9,7 @@ export class Runs {
     return this.#runs;
   }
 
-  /** How many numbers there are. */
+  /** Number of elements. */
   get size(): number {
     return this.#runs.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   }
@@ -19,9 +19,9 @@ export class Runs {
     return first <= number;
   }
 
-  /** Adds the numbers from `first` to `last`; those that are there already stay. */
+  /** Adds the numbers from `first` to `last`; numbers that are already in the set remain. */
   add(first: number, last = first): void {
-    // Runs from `start` up to `end` overlap what is added or touch it.
+    // Runs from `start` up to `end` overlap or touch the added numbers.
     const start = this.#firstNotBefore(first - 1);
     let end = start;
     let [from, to] = [first, last];
@@ -32,7 +32,7 @@ export class Runs {
     this.#runs.splice(start, end - start, [from, to]);
   }
 
-  /** Removes the numbers from `first` to `last` that are there. */
+  /** Removes the numbers from `first` to `last`, if present. */
   remove(first: number, last = first): void {
     const start = this.#firstNotBefore(first);
     let end = start;
@@ -44,7 +44,7 @@ export class Runs {
     if (end > start) this.#runs.splice(start, end - start, ...rest);
   }
 
-  /** Index of the first run that does not end before `number`. */
+  /** Returns the index of the first run that does not end before `number`. */
   #firstNotBefore(number: number): number {
     let [low, high] = [0, this.#runs.length];
     while (low < high) {

@@ -1,6 +1,6 @@
 /**
- * Walks the schema of Status once, at load, and numbers its leaves. The outcome is a tree that mirrors the document
- * with a slot at every leaf (the plan that assemble and disassemble follow) and the slots and objects as lists.
+ * Traverses the schema of Status once, at load, and numbers its leaves. The result is a tree that mirrors the document,
+ * with a slot at every leaf (the plan that assemble and disassemble follow), and lists of the slots and objects.
  */
 
 import { REACH } from './columns/numbers.ts';
@@ -21,23 +21,23 @@ export interface Leaf {
   readonly maximum?: number;
   /** Names of an enumeration or set; the wire carries positions in this list. */
   readonly values?: readonly string[];
-  /** The text is an ISO 8601 duration. */
+  /** True if the text is an ISO 8601 duration. */
   readonly duration?: true;
-  /** Most characters of a text, and the expression that it matches. */
+  /** Maximum length of a text in characters, and the pattern that it must match. */
   readonly maxLength?: number;
   readonly pattern?: string;
 }
 
 /** A leaf of Status. A profile maps signals to it by its path; telemetry names it by its id. */
 export interface Slot extends Leaf {
-  /** Dense, 0 first, in the order of the document. Changes when the schema grows: for memory only. */
+  /** Dense, 0 first, in document order. Changes when the schema grows: for memory only. */
   readonly index: number;
   /**
-   * Names the slot on the wire, for ever. It is made of the integer keys on the way from Status to the leaf, of the
-   * position of each identity member's value in its enumeration where the way goes through an identified array, and of
-   * the index where it goes through a tuple. Each number is written in octal digits, four bits a digit, the top bit
-   * set on all but its last digit; all digits in a row are the id. Root keys start at 1, so no id begins with a 0
-   * digit and no two ways give the same id. Example: kinetic (1), speed (1) is 0x11.
+   * Permanent id of the slot on the wire. It consists of the integer keys from Status to the leaf, the position of each
+   * identity member's value in its enumeration for an identified array, and the index for a tuple. Each number is
+   * written in octal digits, four bits per digit, with the top bit set on all but its last digit; all digits together
+   * are the id. Root keys start at 1, so no id begins with a 0 digit and no two leaves have the same id. Example:
+   * kinetic (1), speed (1) is 0x11.
    */
   readonly id: number;
   /**
@@ -45,11 +45,11 @@ export interface Slot extends Leaf {
    * `lightingSystem.turn.LeftFront.status`, `lastPosition.latitude`.
    */
   readonly path: string;
-  /** Index of the {@link StatusObject} whose `createdAt` tells how old the value is. */
+  /** Index of the {@link StatusObject} whose `createdAt` dates the value. */
   readonly object: number;
 }
 
-/** A part of Status that carries one `createdAt`. */
+/** A part of Status with one `createdAt`. */
 export interface StatusObject {
   /** Dense, 0 first, for memory only. */
   readonly index: number;
@@ -60,15 +60,15 @@ export type PlanNode = PlanRecord | PlanEntries | PlanTuple | PlanLeaf | PlanCon
 
 export interface PlanRecord {
   readonly kind: 'record';
-  /** The object that begins here; undefined inside an object and above all. */
+  /** The object that starts at this node; undefined inside an object and above all objects. */
   readonly object: number | undefined;
-  /** `createdAt` is a member of this very record: of the object's, or of a flat one's below it. */
+  /** True if `createdAt` is a direct member of this record: of the object, or of a flat record in it. */
   readonly stamped: boolean;
-  /** A flat record that carries its parent's `createdAt`, e.g. the properties of a position. */
+  /** True for a flat record that contains its parent's `createdAt`, e.g. the properties of a position. */
   readonly flat: boolean;
   /** Identity of an entry of an identified array. */
   readonly identity: Readonly<Record<string, string>>;
-  /** In the order of the document, `createdAt` and the identity with them, so that equal contents print equally. */
+  /** In document order, including `createdAt` and the identity, so that equal contents print equally. */
   readonly members: readonly PlanMember[];
 }
 
@@ -78,7 +78,7 @@ export interface PlanMember {
   readonly node: PlanNode;
 }
 
-/** An identified array: one record for each identity there can be. */
+/** An identified array: one record for each possible identity. */
 export interface PlanEntries {
   readonly kind: 'entries';
   readonly entries: readonly PlanRecord[];
@@ -100,12 +100,12 @@ export interface PlanConstant {
   readonly value: string;
 }
 
-/** The place of `createdAt`. */
+/** Position of `createdAt`. */
 export interface PlanStamp {
   readonly kind: 'stamp';
 }
 
-/** Where the walk is. */
+/** Current position of the traversal. */
 interface Place {
   readonly path: readonly string[];
   readonly keys: readonly number[];
@@ -120,7 +120,7 @@ interface Plan {
   readonly objects: readonly StatusObject[];
 }
 
-/** Throws an Error where the schema is at fault: the plan is made at load from a constant. */
+/** Returns the plan. Throws an Error if the schema is invalid: the plan is made at load from a constant. */
 function planOf(schema: TSchema): Plan {
   const slots: Slot[] = [];
   const objects: StatusObject[] = [];
@@ -209,7 +209,7 @@ type Content = Omit<Slot, 'index' | 'id' | 'path' | 'object'>;
 function contentOf(node: SchemaNode): Content {
   if (node['x-slot'] === 'whole') return { kind: 'value' };
   if (node['x-values'] !== undefined) return { kind: 'enumeration', values: node['x-values'] };
-  // Range of telemetry, up to the year 73326.
+  // Range of telemetry, which ends in the year 73326.
   if (node['x-instant'] === true) return { kind: 'instant', unit: 'ms', resolution: 1, minimum: 0, maximum: REACH };
   if (node['x-resolution'] !== undefined) {
     return {

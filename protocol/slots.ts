@@ -1,6 +1,6 @@
 /**
- * Status as a list of slots, and the way between that list and the document. Both directions follow the plan that
- * was made of the schema; `autonomy`, which is a sum, is the only member that they know by name.
+ * Status as a list of slots, and conversions between that list and the document. Both directions follow the plan of the
+ * schema; `autonomy`, a sum, is the only member that they handle by name.
  */
 import type { StatusContents } from './schema/status.ts';
 import {
@@ -16,10 +16,10 @@ import {
 
 export type { Leaf, Slot, SlotValue };
 
-/** Every leaf of Status, in the order of the document; `slots[n].index === n`. */
+/** All leaves of Status, in document order; `slots[n].index === n`. */
 export const slots: readonly Slot[] = plan.slots;
 
-/** Every part of Status with a `createdAt` of its own; `statusObjects[n].index === n`. */
+/** All parts of Status with a `createdAt`; `statusObjects[n].index === n`. */
 export const statusObjects: readonly StatusObject[] = plan.objects;
 
 export const slotByPath: ReadonlyMap<string, Slot> = new Map(slots.map((slot) => [slot.path, slot]));
@@ -32,21 +32,21 @@ interface Assembly {
   readonly values: ReadonlyArray<SlotValue | undefined>;
   readonly createdAt: ArrayLike<number>;
   readonly only: ReadonlySet<number> | undefined;
-  /** The parts of the plan that objects of `only` are in; the others have nothing to say by themselves. */
+  /** Nodes of the plan that contain the objects of `only`; the other nodes add nothing. */
   readonly ways: ReadonlySet<PlanNode> | undefined;
-  /** Leaves placed so far: an object that added no leaf is empty and left out. */
+  /** Number of leaves placed so far: an object that added no leaf is empty and omitted. */
   placed: number;
-  /** Newest createdAt placed since the enclosing object began. */
+  /** Newest createdAt placed since the start of the enclosing object. */
   newest: number;
 }
 
 /**
- * The Status tree of the values of all slots (by index) and the createdAt of all objects (by index, UTC ms, NaN:
- * never), or of the objects whose index is in `only`. Left out are: empty objects; objects that never got a createdAt; and
- * objects that lack a member the interface requires, such as a position without longitude. An object inside another
- * (a battery in an energy) brings its surroundings along; these take its createdAt when they have none. `autonomy`
- * is put at the end of every tree with energies. Entries of arrays come in the order of their identities, members in
- * that of the schema. A createdAt is rounded to whole milliseconds.
+ * Returns the Status tree of all slot values (by index) and the createdAt of all objects (by index, UTC ms, NaN:
+ * never), or only those of the objects in `only`. Omits empty objects, objects that never got a createdAt, and
+ * objects that lack a member required by the interface, such as a position without longitude. An object inside another
+ * one (a battery in an energy) includes its parents; these get its createdAt if they have none. `autonomy` is at the
+ * end of a tree with energies. Array entries are in the order of their identities, members in that of the schema.
+ * A createdAt is rounded to whole milliseconds.
  */
 export function assemble(
   values: ReadonlyArray<SlotValue | undefined>,
@@ -70,7 +70,7 @@ function autonomyOf(values: ReadonlyArray<SlotValue | undefined>, createdAt: Arr
   return total;
 }
 
-/** By object: the node where it begins, and those around it. */
+/** By object: the node where it starts, and the nodes around that. */
 const waysByObject: readonly (readonly PlanNode[])[] = waysOf(plan.root, []);
 
 function waysOf(node: PlanNode, around: readonly PlanNode[]): PlanNode[][] {
@@ -89,7 +89,7 @@ function waysTo(objects: ReadonlySet<number>): Set<PlanNode> {
   return ways;
 }
 
-/** `open` tells whether leaves of the surrounding object are wanted, `at` is its createdAt. */
+/** `open` is true if leaves of the surrounding object are included; `at` is its createdAt. */
 function recordOf(
   node: PlanRecord,
   assembly: Assembly,
@@ -134,7 +134,7 @@ function memberOf(member: PlanMember, assembly: Assembly, open: boolean, at: num
     case 'constant':
       return node.value;
     case 'stamp':
-      // Known when all members are; until then it keeps the place.
+      // Placeholder: the value is known only after all members.
       return at;
     case 'leaf':
       return open ? place(node.slot, assembly) : undefined;
@@ -173,7 +173,7 @@ function place(slot: Slot, assembly: Assembly): SlotValue | undefined {
   return value;
 }
 
-/** A slot's value as a document has it; `at` is the createdAt of its object, NaN when the document gives none. */
+/** Slot value of a document; `at` is the createdAt of its object, NaN if the document has none. */
 export interface Disassembled {
   readonly slot: Slot;
   readonly value: SlotValue;
@@ -181,9 +181,9 @@ export interface Disassembled {
 }
 
 /**
- * The slot values of a Status document, in the order of the slots: the inverse of {@link assemble}. Members and
- * entries that Status does not know are ignored, and so are null and what is not of the shape the schema gives it.
- * An object without createdAt takes that of what is around it, at last the document's.
+ * Returns the slot values of a Status document, in slot order: the inverse of {@link assemble}. Ignores members and
+ * entries that Status does not have, null, and values whose shape does not match the schema.
+ * An object without createdAt inherits that of its parent, and at last that of the document.
  */
 export function disassemble(status: object): Disassembled[] {
   const found: Disassembled[] = [];
@@ -229,7 +229,7 @@ function isEntry(item: unknown, identity: Readonly<Record<string, string>>): boo
   return true;
 }
 
-/** The createdAt of an object lies in it or in a flat record of it. */
+/** Returns the createdAt of an object, which is in the object or in a flat record of it. */
 function stampWithin(node: PlanRecord, value: Readonly<Record<string, unknown>>, otherwise: number): number {
   if (node.stamped) return stampOf(value, otherwise);
   for (const { name, node: below } of node.members) {

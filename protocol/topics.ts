@@ -19,19 +19,19 @@ type Topic =
   | { readonly vin: string; readonly direction: 'down'; readonly kind: DownKind }
   | { readonly vin: string; readonly direction: 'presence' };
 
-/** A vehicle identification number: 17 capital letters and digits without I, O and Q. ISO 3779:2009 §4.5. */
+/** Returns true for a vehicle identification number: 17 capital letters and digits, not I, O, Q. ISO 3779:2009 §4.5. */
 export function isVin(text: string): boolean {
   return /^[A-HJ-NPR-Z0-9]{17}$/.test(text);
 }
 
-/** Topic of a message from the car. @throws VigieError `input.malformed` when `vin` is none */
+/** Returns the topic of a message from the car. @throws VigieError `input.malformed` for an invalid VIN */
 export function upTopic(vin: string, kind: Kind): string {
   return `${vehicle(vin)}/up/${kind}`;
 }
 
 /**
- * Topic of a part of a catalog, which has a topic of its own so that the broker keeps every part of every catalog. It has
- * as many levels as the others, so what grants and subscribes `up/+` includes it.
+ * Returns the topic of a part of a catalog. It is separate, so that the broker retains every part of every catalog. It
+ * has as many levels as the others, so permissions and subscriptions for `up/+` include it.
  * @param catalog hash of the catalog, in hexadecimal
  */
 export function catalogTopic(vin: string, catalog: string, part: number): string {
@@ -40,32 +40,32 @@ export function catalogTopic(vin: string, catalog: string, part: number): string
 
 const ofCatalog = /^catalog-[0-9a-f]{16}-[0-9]{1,3}$/;
 
-/** Topic of a message to the car. @throws VigieError `input.malformed` when `vin` is none */
+/** Returns the topic of a message to the car. @throws VigieError `input.malformed` for an invalid VIN */
 export function downTopic(vin: string, kind: DownKind): string {
   return `${vehicle(vin)}/down/${kind}`;
 }
 
-/** Topic that says whether the car can be reached. @throws VigieError `input.malformed` when `vin` is none */
+/** Returns the topic with the connection status of the car. @throws VigieError `input.malformed` for an invalid VIN */
 export function presenceTopic(vin: string): string {
   return `${vehicle(vin)}/presence`;
 }
 
-/** Filter of the presence of all cars. */
+/** Topic filter for the presence of all cars. */
 export const presenceFilter = `${ROOT}/+/presence`;
 
-/** Filter of all that is sent to the car. @throws VigieError `input.malformed` when `vin` is none */
+/** Returns the filter for all messages to the car. @throws VigieError `input.malformed` for an invalid VIN */
 export function downFilter(vin: string): string {
   return `${vehicle(vin)}/down/+`;
 }
 
-/** Filter of all messages from one car, or from all. @throws VigieError `input.malformed` when `vin` is none */
+/** Returns the filter for all messages from one or all cars. @throws VigieError `input.malformed` for an invalid VIN */
 export function upFilter(vin?: string): string {
   return `${vin === undefined ? `${ROOT}/+` : vehicle(vin)}/up/+`;
 }
 
 /**
- * Filters of all messages that a broker may retain of the car, and the topics among them that every car has.
- * @throws VigieError `input.malformed` when `vin` is none
+ * Returns the filters of all messages of the car that a broker may retain, and the topics of these that every car has.
+ * @throws VigieError `input.malformed` for an invalid VIN
  */
 export function retainedOf(vin: string): { readonly filters: readonly string[]; readonly topics: readonly string[] } {
   return {
@@ -74,7 +74,7 @@ export function retainedOf(vin: string): { readonly filters: readonly string[]; 
   };
 }
 
-/** Content of a topic. Undefined for a topic that is not one of these, e.g. of another protocol version. */
+/** Parses a topic. Returns undefined for any other topic, e.g. of another protocol version. */
 export function parseTopic(topic: string): Topic | undefined {
   if (!topic.startsWith(`${ROOT}/`)) return undefined;
   const [vin = '', direction, kind, ...rest] = topic.slice(ROOT.length + 1).split('/');
@@ -86,13 +86,13 @@ export function parseTopic(topic: string): Topic | undefined {
   return undefined;
 }
 
-/** Kind of a message from the car, by its topic; of every other topic the last level. */
+/** Returns the kind of a message from the car, by its topic; for any other topic, the last level. */
 export function upKind(topic: string): string {
   const parsed = parseTopic(topic);
   return parsed?.direction === 'up' ? parsed.kind : topic.slice(topic.lastIndexOf('/') + 1);
 }
 
-/** Kind of a message to the car `vin`; undefined for every other topic, those of other cars included. */
+/** Returns the kind of a message to the car `vin`; undefined for any other topic, including those of other cars. */
 export function downKind(vin: string, topic: string): DownKind | undefined {
   const parsed = parseTopic(topic);
   return parsed?.direction === 'down' && parsed.vin === vin ? parsed.kind : undefined;

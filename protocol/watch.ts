@@ -1,12 +1,12 @@
 /**
- * Word to a car that somebody watches it, on `down/watch`: what it would gather to save bytes travels at once for a
- * while. It is not a command and is not signed: it changes nothing but when messages are sent.
+ * Notice to a car on `down/watch` that somebody watches it live: for a while, it sends at once the data that it would
+ * otherwise batch to save bytes. It is not a command and is not signed: it changes only when messages are sent.
  */
 import { checkBounds } from './cbor/bounds.ts';
 import { compile } from './cbor/codec.ts';
 import { quantity, record, required, type Static } from './schema/fields.ts';
 
-/** A watch lasts an hour at most, ms; a client that watches longer renews it. */
+/** Longest duration of a watch, ms; a client that watches longer renews it. */
 export const LONGEST_WATCH = 3_600_000;
 
 export const watchSchema = record('Watch', 'Somebody watches the car.', {
@@ -25,12 +25,12 @@ type Watch = Static<typeof watchSchema>;
 const bounds = { maximumBytes: 256, maximumDepth: 4, maximumItems: 32 };
 const codec = compile(watchSchema);
 
-/** The payload. Throws `message.malformed` for a time that is none. */
+/** Returns the payload. Throws `message.malformed` for an invalid time. */
 export function encodeWatch(watch: Watch): Uint8Array {
   return codec.encode(watch, 0);
 }
 
-/** Content of a payload. Throws `message.malformed`, and `message.unbounded` for one that is far too long. */
+/** Decodes a payload. Throws `message.malformed`, and `message.unbounded` if it is far too long. */
 export function decodeWatch(payload: Uint8Array): Watch {
   checkBounds(payload, bounds);
   return codec.decode(payload, 0);

@@ -1,16 +1,16 @@
-/** The frames of captures: written by the car, read by receivers. */
+/** Frames of captures: written by the car, read by receivers. */
 import type { Deflate } from '../columns/deflate.ts';
 import { NO_DICTIONARY } from '../columns/deflate.ts';
 import { inflate } from '../columns/inflate.ts';
 import { type Capture, captureBounds } from '../schema/capture.ts';
 import { type CapturedFrames, columnsOfFrames, framesOfColumns } from './columns.ts';
 
-/** The members of a part that hold its frames. */
+/** Members of a part that contain its frames. */
 type PackedFrames = Pick<Capture, 'frames' | 'start' | 'size' | 'columns'>;
 
 /**
- * Frames as members of a part; there must be at most `captureBounds.frames`.
- * @param instead UTC ms that stands for the start when there is no frame
+ * Packs frames into the members of a part; at most `captureBounds.frames` frames.
+ * @param instead start of the part if there is no frame, UTC ms
  */
 export function packFrames(frames: CapturedFrames, instead: number, deflate: Deflate): PackedFrames {
   let start = frames.count === 0 ? instead : Number.POSITIVE_INFINITY;
@@ -20,8 +20,8 @@ export function packFrames(frames: CapturedFrames, instead: number, deflate: Def
 }
 
 /**
- * The frames of a part.
- * @throws VigieError `message.malformed` for columns that are none
+ * Returns the frames of a part.
+ * @throws VigieError `message.malformed` for invalid columns
  */
 export function unpackFrames({ start, size, columns }: Pick<Capture, 'start' | 'size' | 'columns'>): CapturedFrames {
   return framesOfColumns(inflate(columns, size, NO_DICTIONARY), start, captureBounds.frames);

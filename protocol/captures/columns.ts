@@ -1,38 +1,38 @@
 /**
- * Raw frames as columns of numbers (columns/numbers.ts). Frames alike in bus, identifier, flags and length are a series.
+ * Raw frames as columns of numbers (columns/numbers.ts). A series has frames of one bus, identifier, flags and length.
  *
- *     frames                           how many
- *     series                           how many
- *     bus, for each series             by ascending bus, identifier, flags, length
+ *     frames                           number of frames
+ *     series                           number of series
+ *     bus, for each series             sorted by bus, identifier, flags, length
  *     identifier, for each series      with the bits of SocketCAN's can_id
  *     flags, for each series           FD 1, bit-rate switch 2, error state 4, sent by the unit 8
  *     length, for each series          of the payload, 0..64
- *     count, for each series           of frames less one
+ *     count, for each series           number of frames minus one
  *     interval, for each series        µs
  *     first time, for each series      µs since `start` of the message, signed
- *     deviations, for each series      of each time but the first: µs beyond the time before plus the interval, signed
+ *     deviations, for each series      µs, signed: time minus previous time minus interval; none for the first frame
  *     displacements, for each frame    signed, see below
- *     payloads, for each series        byte after byte of the payload: that of the first frame, then of each further frame
- *                                      the difference to the one before, modulo 256; remote frames have none
+ *     payloads, for each series        for each byte position: the byte of the first frame, then of each further frame
+ *                                      the difference to the previous one, modulo 256; none for remote frames
  *
- * A reader sorts the frames by time, then by series, and adds to the place of each its displacement: frames of one time,
- * and those that came late, are in the order in which they came.
+ * A reader sorts the frames by time, then by series, and adds its displacement to the position of each frame. Frames
+ * with equal times, and frames that arrived late, are then in the order of arrival.
  */
 import { NumberReader, NumberWriter, REACH } from '../columns/numbers.ts';
 
-/** Frames as columns, as the agent's batches have them. */
+/** Frames as columns, in the form of the agent's batches. */
 export interface CapturedFrames {
   readonly count: number;
   /** UTC milliseconds with fraction, exact to the microsecond. */
   readonly at: Float64Array;
   /** Identifier with the bits of SocketCAN's can_id; unsigned. */
   readonly id: Uint32Array;
-  /** Number of the bus. */
+  /** Index of the bus. */
   readonly bus: Uint8Array;
   readonly flags: Uint8Array;
   /** Payload length in bytes, 0..64. */
   readonly length: Uint8Array;
-  /** Where in `data` the payload begins. */
+  /** Offset of the payload in `data`. */
   readonly offset: Uint32Array;
   readonly data: Uint8Array;
 }
@@ -45,7 +45,7 @@ interface Series {
   readonly id: number;
   readonly flags: number;
   readonly length: number;
-  /** Indexes of its frames, in the order in which they came. */
+  /** Indexes of its frames, in the order of arrival. */
   readonly frames: number[];
 }
 
@@ -53,7 +53,7 @@ function payloadOf({ id, length }: Pick<Series, 'id' | 'length'>): number {
   return (id & REMOTE) === 0 ? length : 0;
 }
 
-/** @param start UTC ms that times are counted from */
+/** Encodes frames as columns. @param start UTC ms from which times are counted */
 export function columnsOfFrames(frames: CapturedFrames, start: number): Uint8Array {
   const origin = start * 1000;
   const times = Float64Array.from(
@@ -96,14 +96,14 @@ function seriesOf({ count, bus, id, flags, length }: CapturedFrames): Series[] {
   return [...found.values()].sort((a, b) => a.bus - b.bus || a.id - b.id || a.flags - b.flags || a.length - b.length);
 }
 
-/** Median of the differences, µs. 0 if it does not help. */
+/** Returns the median of the differences, µs, or 0 if it does not help. */
 function intervalOf(frames: readonly number[], times: Float64Array): number {
   const differences = frames.slice(1).map((frame, i) => times[frame]! - times[frames[i]!]!);
   const median = differences.sort((a, b) => a - b)[differences.length >> 1] ?? 0;
   return Math.max(0, median);
 }
 
-/** Positions of a list in the order of its values; equal ones keep their order. */
+/** Returns the positions of a list in ascending order of its values; equal values keep their order. */
 function sortedPlaces(values: readonly number[]): number[] {
   return values.map((_, position) => position).sort((a, b) => values[a]! - values[b]! || a - b);
 }
@@ -125,8 +125,8 @@ function payloadColumns(series: Series, { offset, data }: CapturedFrames): Uint8
 }
 
 /**
- * Reads what {@link columnsOfFrames} gave.
- * @param limit most frames; nothing is made room for before as many bytes are there
+ * Reads the output of {@link columnsOfFrames}.
+ * @param limit maximum number of frames; memory is allocated only in proportion to the bytes present
  * @throws VigieError `message.malformed` for anything else
  */
 export function framesOfColumns(columns: Uint8Array, start: number, limit: number): CapturedFrames {
@@ -196,7 +196,7 @@ export function framesOfColumns(columns: Uint8Array, start: number, limit: numbe
   return { ...frames, data: payloads(chunks, counts, lengths, bytes) };
 }
 
-/** Room for a payload: a multiple of 8, and 8 for an empty one. */
+/** Returns the memory for a payload, bytes: a multiple of 8, and 8 for an empty one. */
 function payloadBytes(length: number): number {
   return Math.max(8, (length + 7) & ~7);
 }

@@ -9,9 +9,9 @@ export interface RawFrame {
   readonly at: number;
   readonly bus: string;
   readonly id: number;
-  /** Hexadecimal; a remote frame has none. */
+  /** Payload in hexadecimal; empty for a remote frame. */
   readonly data: string;
-  /** The identifier has 29 bits. */
+  /** True if the identifier has 29 bits. */
   readonly extended?: true;
   readonly remote?: true;
   readonly error?: true;
@@ -19,17 +19,17 @@ export interface RawFrame {
   readonly fd?: true;
   readonly bitRateSwitch?: true;
   readonly errorState?: true;
-  /** The unit itself sent it. */
+  /** True if the unit itself sent the frame. */
   readonly sent?: true;
 }
 
-/** Bits of the identifier as SocketCAN has them, and those of the flags (docs/wire-format.md, "Captures"). */
+/** Bits of the identifier as in SocketCAN, and bits of the flags (docs/wire-format.md, "Captures"). */
 const idBits = { extended: 0x8000_0000, remote: 0x4000_0000, error: 0x2000_0000 } as const;
 const flagBits = { fd: 1, bitRateSwitch: 2, errorState: 4, sent: 8 } as const;
 const ID = 0x1fff_ffff;
 
 /**
- * The frames of a part, in the order in which they came.
+ * Returns the frames of a part, in the order of arrival.
  * @throws VigieError `message.malformed` for columns that cannot be read
  */
 export function rawFrames(part: Pick<Capture, 'start' | 'size' | 'columns' | 'buses'>): RawFrame[] {

@@ -1,7 +1,7 @@
 import { VigieError } from '../errors.ts';
 import type { SchemaNode, TSchema } from '../schema/fields.ts';
 
-/** A schema as the annotations of protocol/schema/fields.ts describe it, what the codec and the CDDL are made of. */
+/** Annotations of a schema (protocol/schema/fields.ts), from which the codec and the CDDL are derived. */
 export type Annotated =
   | { readonly kind: 'record'; readonly name: string | undefined; readonly members: readonly MapMember[] }
   | { readonly kind: 'list'; readonly items: Annotated; readonly minItems: number; readonly maxItems: number }
@@ -9,9 +9,9 @@ export type Annotated =
   | {
       readonly kind: 'quantity';
       readonly unit: string;
-      /** 0: a float. */
+      /** 0: sent as a float. */
       readonly resolution: number;
-      /** Infinite when there is no bound. */
+      /** Infinite if there is no bound. */
       readonly minimum: number;
       readonly maximum: number;
     }
@@ -31,8 +31,8 @@ export interface MapMember {
 }
 
 /**
- * Reads a schema's annotations. Throws `configuration.wrong`, naming the place in the schema, where the wire form is
- * not determined: a member without key, two members of one key, a type that fields.ts has no word for.
+ * Returns the annotations of a schema. Throws `configuration.wrong` with the place in the schema if they do not define
+ * the wire form: a member without key, two members with one key, a type that fields.ts does not have.
  */
 export function annotated(schema: TSchema): Annotated {
   const keywords = schema as SchemaNode;

@@ -5,29 +5,29 @@ import { head, MAJOR, malformed } from './head.ts';
 export interface Bounds {
   /** Length of the whole encoding in bytes. */
   readonly maximumBytes: number;
-  /** Arrays and maps one within the other; a lone scalar has depth 0. */
+  /** Nesting depth of arrays and maps; a lone scalar has depth 0. */
   readonly maximumDepth: number;
-  /** Data items in total, a map's keys counted. */
+  /** Total number of data items, including the keys of maps. */
   readonly maximumItems: number;
-  /** The one tag number that may stand before the outermost item; no other tag is allowed anywhere. */
+  /** The only allowed tag number; it may precede only the outermost item. */
   readonly tag?: number;
 }
 
-/** One array or map that is being read. */
+/** An array or map that is being read. */
 interface Level {
-  /** Data items still to come. */
+  /** Number of data items that remain. */
   remaining: number;
-  /** The keys seen so far, when this is a map. */
+  /** Keys read so far, if this is a map. */
   readonly keys: Set<string> | undefined;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Checks, without building anything from it, that `bytes` are one well-formed CBOR data item (RFC 8949 section 3
- * and appendix C) within `bounds`, with definite lengths only, no tags but the allowed one, valid UTF-8 in every
- * text (section 5.3.1) and no map key twice (section 5.6). Time is linear in the bytes, memory in the bounds.
- * Throws `message.unbounded` when a bound is passed and `message.malformed` for everything else.
+ * Checks, without building objects, that `bytes` are one well-formed CBOR data item (RFC 8949 section 3
+ * and appendix C) within `bounds`, with definite lengths only, no tags except the allowed one, valid UTF-8 in every
+ * text (section 5.3.1) and no duplicate map keys (section 5.6). Time is linear in the bytes, memory in the bounds.
+ * Throws `message.unbounded` if a bound is exceeded, and `message.malformed` for all other faults.
  */
 export function checkBounds(bytes: Uint8Array, bounds: Bounds): void {
   if (bytes.length > bounds.maximumBytes) throw unbounded(`${bytes.length} bytes`, bounds.maximumBytes);
@@ -68,10 +68,10 @@ function afterTag(bytes: Uint8Array, tag: number): number {
   return next;
 }
 
-/** Keys are integers or strings, as every key of this protocol is; comparing any other kind would take a tree. */
+/** Adds a key: an integer or a string, as all keys of this protocol are. To compare others would require a tree. */
 function addKey(keys: Set<string>, bytes: Uint8Array, start: number): void {
   const { major, argument, next } = head(bytes, start);
-  // Decoders give a 64-bit integer as another type, so that it would not be found under its key.
+  // Decoders return a 64-bit integer as another type, so that it would not be found under its key.
   if (major <= MAJOR.negative && next - start === 9 && argument <= 0xffff_ffff) {
     throw malformed('has a map key in more bytes than it needs', start);
   }

@@ -1,8 +1,8 @@
 /**
- * The codec that a schema's annotations describe (protocol/schema/fields.ts): chosen once at load, a closure a
- * member, and no code from strings.
+ * The codec that a schema's annotations describe (protocol/schema/fields.ts): built once at load, with one closure per
+ * member, and without generating code from strings.
  *
- *     record       map with the members' integer keys, ascending; absent members absent, constants not sent
+ *     record       map with the members' integer keys, ascending; omits absent members and constants
  *     enumeration  position in the list of names
  *     quantity     integer count of the resolution; resolution 0: shortest exact float
  *     instant      integer milliseconds before the message's `at`, negative when after it
@@ -28,20 +28,20 @@ import {
 } from './scalars.ts';
 import { parse, Wire } from './wire.ts';
 
-/** Both directions of one schema. All faults are thrown as `message.malformed` naming the member and the rule. */
+/** Encoder and decoder of one schema. All faults are thrown as `message.malformed` naming the member and the rule. */
 export interface Codec<T> {
-  /** The deterministic encoding (RFC 8949 section 4.2.1); `base` is the message's `at`, UTC milliseconds. */
+  /** Returns the deterministic encoding (RFC 8949 section 4.2.1); `base` is the message's `at`, UTC milliseconds. */
   encode(value: T, base: number): Uint8Array;
-  /** Keys that the schema does not have are ignored. Check bounds first when the bytes come from outside. */
+  /** Ignores keys that the schema does not have. Check bounds first if the bytes are from an untrusted source. */
   decode(bytes: Uint8Array, base: number): T;
-  /** `decode` from what {@link parse} has made of the bytes, for messages that are read in two steps. */
+  /** Decodes the result of {@link parse}, for messages that are read in two steps. */
   fromTree(tree: unknown, wire: Wire): T;
 }
 
-/** Messages are written one after the other; a fault leaves an item half written. */
+/** Shared writer: messages are written one after the other. After a fault, an item may be half written. */
 const written = new ItemWriter();
 
-/** Builds the codec of `schema`. Throws `configuration.wrong` when its annotations are incomplete. */
+/** Builds the codec of `schema`. Throws `configuration.wrong` if its annotations are incomplete. */
 export function compile<S extends TSchema>(
   schema: S,
   options: CodecOptions = { unknownValues: 'drop' },
@@ -63,7 +63,7 @@ export function compile<S extends TSchema>(
   };
 }
 
-/** Both directions of one node; throws as {@link compile}. */
+/** Returns encoder and decoder of one node; throws as {@link compile}. */
 export function nodeOf(schema: Annotated, options: CodecOptions = { unknownValues: 'drop' }): Node {
   switch (schema.kind) {
     case 'record':
@@ -176,7 +176,7 @@ function tuple(schema: ScalarKind<'tuple'>, options: CodecOptions): Node {
   };
 }
 
-/** Visits the holes of a sparse array too, which `map` would let through. */
+/** Visits also the holes of a sparse array, which `map` would skip. */
 function each(values: readonly unknown[], wire: Wire, step: (value: unknown, index: number) => unknown): unknown[] {
   const results: unknown[] = [];
   for (let index = 0; index < values.length; index++) {

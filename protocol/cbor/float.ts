@@ -1,7 +1,10 @@
-/** Floats in their shortest exact form (RFC 8949 section 4.2.1): binary16, binary32 or binary64, whichever is the first that holds the value. */
+/**
+ * Floats in their shortest exact form (RFC 8949 section 4.2.1): binary16, binary32 or binary64, the first that
+ * represents the value exactly.
+ */
 const scratch = new DataView(new ArrayBuffer(8));
 
-/** The big-endian IEEE 754 bytes of the shortest format that holds `value` exactly. */
+/** Returns the big-endian IEEE 754 bytes of the shortest format that represents `value` exactly. */
 export function shortestFloat(value: number): Uint8Array {
   const half = halfBits(value);
   if (half !== undefined) return new Uint8Array([half >> 8, half & 0xff]);
@@ -14,7 +17,7 @@ export function shortestFloat(value: number): Uint8Array {
 }
 
 /**
- * The binary16 pattern of `value`, or undefined when binary16 cannot hold it.
+ * Returns the binary16 bits of `value`, or undefined if binary16 cannot represent it.
  *
  *     15 14     10 9              0
  *     s  exponent  fraction           (-1)^s * 2^(exponent-15) * 1.fraction; exponent 0: 2^-14 * 0.fraction

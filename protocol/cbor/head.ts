@@ -1,22 +1,22 @@
 /**
  * The head of a data item (RFC 8949 section 3): three bits of major type and five of additional information, which
- * is the argument itself (0..23) or says that it follows in 1, 2, 4 or 8 bytes, big-endian.
+ * is the argument itself (0..23) or indicates that it follows in 1, 2, 4 or 8 bytes, big-endian.
  */
 import { VigieError } from '../errors.ts';
 
-/** Major types by what they hold. */
+/** Major types by their content. */
 export const MAJOR = { unsigned: 0, negative: 1, bytes: 2, text: 3, array: 4, map: 5, tag: 6, simple: 7 } as const;
 
 interface Head {
   readonly major: number;
-  /** Length, count, value, tag number or simple value; beyond 2^53 not exact. Not the value of a float. */
+  /** Length, count, value, tag number or simple value; inexact beyond 2^53. Not the value of a float. */
   readonly argument: number;
-  /** Offset of the byte after the head, a float's bytes counted to the head. */
+  /** Offset of the byte after the head; the bytes of a float belong to the head. */
   readonly next: number;
 }
 
 /**
- * Reads the head at `position`. Throws `message.malformed` for what is not well-formed (reserved additional
+ * Reads the head at `position`. Throws `message.malformed` if it is not well-formed (reserved additional
  * information, end of data, RFC 8949 appendix C) and for indefinite lengths, which this protocol does not use.
  */
 export function head(bytes: Uint8Array, position: number): Head {
@@ -37,7 +37,7 @@ export function head(bytes: Uint8Array, position: number): Head {
   return { major, argument, next };
 }
 
-/** The error for bytes that are not a message, with the offset at which that shows. */
+/** Returns the error for bytes that are not a message, with the offset of the fault. */
 export function malformed(what: string, offset: number): VigieError {
   return new VigieError('message.malformed', `CBOR ${what} at byte ${offset}`);
 }

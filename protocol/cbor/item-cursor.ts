@@ -1,39 +1,39 @@
 /**
- * Reads a data item from its bytes, or from shape and numbers (shape.ts), without a tree between. It takes only what
- * encoders of this protocol write; anything else is {@link UNUSUAL}, so that what it takes is well-formed.
+ * Reads a data item from its bytes, or from shape and numbers (shape.ts), without building a tree. Accepts only the
+ * output of encoders of this protocol and throws {@link UNUSUAL} for other input, so accepted input is well-formed.
  */
 import { NumberReader } from '../columns/numbers.ts';
 import { VigieError } from '../errors.ts';
 import { head, MAJOR } from './head.ts';
 
-/** Thrown for all that is not read this way; the reader that makes a tree then names the fault, or reads it. */
+/** Thrown for all other input; the reader that builds a tree then reads it, or names its fault. */
 export const UNUSUAL: VigieError = new VigieError('message.malformed', 'the message is not in the usual form');
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Longer texts are faster in the decoder of the platform, which takes as long to call. */
+/** Longest text to decode here. Longer ones are faster in the platform's decoder, whose call takes time too. */
 const SHORT_TEXT = 32;
 
 export class ItemCursor {
   readonly #bytes: Uint8Array;
-  /** Where the integers are that shape has 0 in the place of; undefined for an item as it is. */
+  /** The integers that the shape replaces by 0; undefined for a complete item. */
   #numbers: NumberReader | undefined;
   readonly #part: Uint8Array | undefined;
   #position = 0;
 
-  /** @param parts what `split` gave, rather than an item */
+  /** @param parts true for the output of `split`, false for an item */
   constructor(bytes: Uint8Array, parts: boolean) {
     this.#bytes = bytes;
     this.#part = parts ? bytes.subarray(endOfItem(bytes)) : undefined;
     this.rewind();
   }
 
-  /** Begins again. */
+  /** Returns to the start. */
   rewind(): void {
     this.#position = 0;
     this.#numbers = this.#part === undefined ? undefined : new NumberReader(this.#part);
   }
 
-  /** An integer in the place of a value. */
+  /** Reads an integer that is a value. */
   integer(): number {
     const first = this.#bytes[this.#position]!;
     if (this.#numbers !== undefined) {
@@ -50,7 +50,7 @@ export class ItemCursor {
     return major === MAJOR.negative ? -1 - argument : argument;
   }
 
-  /** The key of a member: 0 to 255. */
+  /** Reads the key of a member: 0 to 255. */
   key(): number {
     const first = this.#bytes[this.#position++]!;
     if (first < 24) return first;
@@ -58,12 +58,12 @@ export class ItemCursor {
     return this.#bytes[this.#position++] ?? Number.NaN;
   }
 
-  /** How many entries an array has. */
+  /** Reads the head of an array. Returns its number of entries. */
   array(): number {
     return this.#count(MAJOR.array);
   }
 
-  /** How many members a map has. */
+  /** Reads the head of a map. Returns its number of members. */
   map(): number {
     return this.#count(MAJOR.map);
   }
@@ -84,7 +84,7 @@ export class ItemCursor {
     throw UNUSUAL;
   }
 
-  /** A view of the bytes. */
+  /** Reads a byte string. Returns a view of it. */
   bytes(): Uint8Array {
     return this.#string(MAJOR.bytes);
   }
@@ -101,7 +101,7 @@ export class ItemCursor {
     return text;
   }
 
-  /** Nothing may be left. */
+  /** Checks that no input remains. */
   end(): void {
     const end = this.#numbers === undefined ? this.#position === this.#bytes.length : this.#numbers.left === 0;
     if (!end) throw UNUSUAL;
@@ -142,7 +142,7 @@ function decoded(bytes: Uint8Array): string {
   }
 }
 
-/** The value of a binary16 (IEEE 754). */
+/** Returns the value of a binary16 (IEEE 754). */
 function half(bits: number): number {
   const exponent = (bits >> 10) & 31;
   const fraction = bits & 0x3ff;
@@ -157,7 +157,7 @@ function half(bits: number): number {
   return bits >= 0x8000 ? -size : size;
 }
 
-/** Where the item that begins at the first byte ends. */
+/** Returns the end of the item that starts at the first byte. */
 function endOfItem(bytes: Uint8Array): number {
   let position = 0;
   for (let items = 1; items > 0; items--) {
@@ -165,7 +165,7 @@ function endOfItem(bytes: Uint8Array): number {
     let major = first >> 5;
     let argument = first & 31;
     position++;
-    // Nearly all heads are one byte.
+    // Nearly all heads have one byte.
     if (argument >= 24) ({ major, argument, next: position } = head(bytes, position - 1));
     if (major === MAJOR.bytes || major === MAJOR.text) position += argument;
     else if (major === MAJOR.array) items += argument;

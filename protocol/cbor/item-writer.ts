@@ -1,11 +1,11 @@
-/** Data items put one after the other, in the deterministic encoding of RFC 8949 section 4.2.1. */
+/** Writes data items in sequence, in the deterministic encoding of RFC 8949 section 4.2.1. */
 import { shortestFloat } from './float.ts';
 import { MAJOR } from './head.ts';
 
 const FALSE = 0xf4;
 const TRUE = 0xf5;
 const utf8 = new TextEncoder();
-/** Texts up to this many characters are copied one by one while they are ASCII, as nearly all are. */
+/** Longest text that is copied by character, which works only for ASCII; nearly all texts are ASCII. */
 const SHORT_TEXT = 24;
 
 export class ItemWriter {
@@ -21,7 +21,7 @@ export class ItemWriter {
     this.#length = 0;
   }
 
-  /** The shortest head for an argument up to 2^53. */
+  /** Writes the shortest head for an argument up to 2^53. */
   head(major: number, argument: number): void {
     this.#reserve(9);
     const first = major << 5;
@@ -40,13 +40,13 @@ export class ItemWriter {
     this.#length += 1 + size;
   }
 
-  /** A safe integer. */
+  /** Writes a safe integer. */
   integer(value: number): void {
     if (value < 0) this.head(MAJOR.negative, -1 - value);
     else this.head(MAJOR.unsigned, value);
   }
 
-  /** In the shortest exact form. */
+  /** Writes a float in the shortest exact form. */
   float(value: number): void {
     const content = shortestFloat(value);
     this.#reserve(1);
@@ -85,7 +85,7 @@ export class ItemWriter {
     this.copy(encoded, 0, encoded.length);
   }
 
-  /** Bytes that are items, or parts of them, already. */
+  /** Copies bytes that already are items, or parts of items. */
   copy(bytes: Uint8Array, from: number, to: number): void {
     this.#reserve(to - from);
     const gap = this.#length - from;

@@ -1,6 +1,6 @@
 /**
- * Whole messages: the envelope's map with the body as one of its members. The instants of the body are counted back
- * from the envelope's `at`, so a decoder reads the envelope first.
+ * Whole messages: the envelope's map with the body as one of its members. Instants in the body are relative to the
+ * envelope's `at`, so a decoder reads the envelope first.
  */
 import { type Deflate, portableDeflate } from '../columns/deflate.ts';
 import { NumberReader } from '../columns/numbers.ts';
@@ -30,7 +30,7 @@ import { type QuickReader, quickReader } from './quick.ts';
 import { type ColumnsReader, columnsReader } from './quick-columns.ts';
 import { parse, Wire } from './wire.ts';
 
-/** Bounds for a receiver. An item has at least one byte, so the bytes bound the items too. */
+/** Bounds for a receiver. An item has at least one byte, so the limit of bytes also limits the items. */
 export const messageBounds: Bounds = { maximumBytes: 1 << 20, maximumDepth: 16, maximumItems: 1 << 20 };
 
 type Tree = ReadonlyMap<unknown, unknown>;
@@ -39,31 +39,31 @@ type Tree = ReadonlyMap<unknown, unknown>;
 const POINTS_KEY = 1;
 const COLUMNS_KEY = 2;
 
-/** Members of a point that columns hold as 0 and 1. */
+/** Members of a point that columns represent as 0 and 1. */
 const pointFlags: readonly number[] = flagsOf(waypointSchema);
 
-/** Made when the first message of a kind is read: a car hardly ever reads any. */
+/** Created when the first message of a kind is read: a car hardly ever reads any. */
 const quickReaders = new Map<BodyKind, QuickReader>();
 let pointsReader: ColumnsReader | undefined;
 const envelopeCodec = compile(envelopeSchema);
-/** Made when the first message of a kind is written or read plainly: few kinds travel in one run of a car. */
+/** Created when the first message of a kind is written or decoded plainly: one run of a car sends only few kinds. */
 const codecs = new Map<Kind, Codec<unknown>>();
-/** For messages on the wire. Only waypoints have a separate form. */
+/** Codec for messages on the wire. Only waypoints have a separate form. */
 let waypointWireCodec: Codec<unknown> | undefined;
 
-/** A message before the type of its body is known to belong to its kind; the codec checks that. */
+/** A message whose body has not yet been checked against its kind; the codec checks that. */
 type UncheckedMessage = Envelope & { readonly body: object };
 
 /**
- * The payload of a message (RFC 8949 section 4.2.1), in the shortest of the forms it can have. Throws
- * `message.malformed`, naming the member and the rule, when the envelope or the body is not what the kind's schema
- * says, and `message.unbounded` when it is longer than receivers take.
+ * Returns the payload of a message (RFC 8949 section 4.2.1), in the shortest of its possible forms. Throws
+ * `message.malformed`, naming the member and the rule, if the envelope or the body does not match the schema of the
+ * kind, and `message.unbounded` if it is longer than receivers accept.
  */
 export function encodeMessage(message: UncheckedMessage, deflate: Deflate = portableDeflate): Uint8Array {
   checkVersion(message.version);
   let payload = codecOf(message.kind).encode(message, message.at);
   if (message.kind === 'waypoint') payload = shorter(payload, withColumns(message, payload));
-  // Columns are compressed as they are.
+  // Columns are already compressed.
   if (message.kind !== 'telemetry' && message.kind !== 'capture') payload = shorter(payload, pack(payload, deflate));
   if (payload.length <= messageBounds.maximumBytes) return payload;
   const limit = `at most ${messageBounds.maximumBytes} allowed; send it in parts`;
@@ -79,7 +79,7 @@ function shorter(payload: Uint8Array, other: Uint8Array | undefined): Uint8Array
   return other !== undefined && other.length < payload.length ? other : payload;
 }
 
-/** The message with the points of its way as columns; undefined when they have no such form. */
+/** Returns the message with the points of its route as columns, or undefined if they have no such form. */
 function withColumns(message: UncheckedMessage, payload: Uint8Array): Uint8Array | undefined {
   const body = (parse(payload) as Tree).get(BODY_KEY) as Tree;
   const columns = columnsOfRows((body.get(POINTS_KEY) as readonly Tree[]).map(flagsAsNumbers));
@@ -93,14 +93,14 @@ function flagsAsNumbers(point: Tree): Tree {
 }
 
 /**
- * The message that `bytes` carry. Members and values that a later version may have added are left out. Throws
- * `message.unbounded` beyond {@link messageBounds} and `message.malformed` for what is not a message of this version.
+ * Decodes a message. Omits members and values that a later version may have added. Throws
+ * `message.unbounded` beyond {@link messageBounds}, and `message.malformed` if it is not a message of this version.
  */
 export function decodeMessage(bytes: Uint8Array): Message {
   return decodeQuickly(bytes) ?? decodePlainly(bytes);
 }
 
-/** A message in the form of {@link encodeMessage}. Undefined if {@link decodePlainly} must decode it. */
+/** Decodes a message in the form of {@link encodeMessage}; undefined if {@link decodePlainly} must decode it. */
 export function decodeQuickly(bytes: Uint8Array): Message | undefined {
   if (bytes.length > messageBounds.maximumBytes) return undefined;
   try {
@@ -126,7 +126,7 @@ function quickReaderOf(kind: BodyKind | undefined): QuickReader | undefined {
   return reader;
 }
 
-/** With the points of columns, when that is how they travelled. */
+/** Returns the message with the points of its columns, if it was sent with columns. */
 function withPoints(message: Message<'waypoint'>, wire: Wire): Message | undefined {
   const { points, columns } = message.body as { readonly points?: unknown; readonly columns?: Uint8Array };
   if (columns === undefined) return points === undefined ? undefined : message;
@@ -134,7 +134,7 @@ function withPoints(message: Message<'waypoint'>, wire: Wire): Message | undefin
   return { ...message, body: { points: pointsReader(columns, wire) as Waypoint[] } };
 }
 
-/** Version, kind, seq, boot and at. */
+/** Returns version, kind, seq, boot and at. */
 function firstMembers(cursor: ItemCursor): readonly number[] {
   cursor.map();
   return [1, 2, 3, 4, 5].map((key) => {
@@ -143,7 +143,7 @@ function firstMembers(cursor: ItemCursor): readonly number[] {
   });
 }
 
-/** As {@link decodeMessage}, in one step after the other: the reference of what is a message. */
+/** Does the same as {@link decodeMessage} step by step. This is the reference for valid messages. */
 export function decodePlainly(bytes: Uint8Array): Message {
   checkBounds(bytes, messageBounds);
   const message = unpack(bytes);
@@ -156,7 +156,7 @@ export function decodePlainly(bytes: Uint8Array): Message {
   return codec.fromTree(tree, new Wire(at)) as Message;
 }
 
-/** Puts the points of columns where the points are that travel one by one. */
+/** Converts the points in columns to a list of points. */
 function spreadColumns(body: unknown): void {
   if (!(body instanceof Map)) return;
   const columns: unknown = body.get(COLUMNS_KEY);

@@ -1,7 +1,7 @@
 /**
- * Whole messages in fewer bytes: the shape and the numbers (shape.ts) of a message, compressed as raw deflate after the
- * dictionary of this protocol version, the number of bytes before compression put in front (LEB128), all of that as
- * one CBOR byte string in place of the map that a message is otherwise.
+ * Compact form of whole messages: the shape and the numbers (shape.ts) of a message, compressed to raw deflate with the
+ * dictionary of this protocol version, preceded by the number of bytes before compression (LEB128), all together as
+ * one CBOR byte string. It replaces the map that other messages are.
  */
 import type { Deflate } from '../columns/deflate.ts';
 import { inflate } from '../columns/inflate.ts';
@@ -12,12 +12,12 @@ import { head, MAJOR } from './head.ts';
 import { join, split } from './shape.ts';
 import { encodeTree } from './wire.ts';
 
-/** Shorter messages gain nothing, bytes. */
+/** Shortest message that is packed, bytes: shorter ones become no smaller. */
 const WORTH_IT = 64;
-/** Bytes before compression that a packed message has at most; a longer one goes as it is. */
+/** Longest message that is packed, bytes before compression; a longer one is sent unpacked. */
 const PACKED_SIZE: number = 1 << 16;
 
-/** Packed form of a message. Undefined if there is none or packing does not pay. */
+/** Returns the packed form of a message, or undefined if there is none or it is not shorter. */
 export function pack(message: Uint8Array, deflate: Deflate): Uint8Array | undefined {
   if (message.length < WORTH_IT || message.length > PACKED_SIZE) return undefined;
   const content = split(message);
@@ -32,15 +32,15 @@ export function pack(message: Uint8Array, deflate: Deflate): Uint8Array | undefi
 }
 
 /**
- * The message that was packed; a message that was not, as it is. Bounds of what comes out are still to be checked.
- * Throws `message.malformed`, and `message.unbounded` when it would have more than {@link PACKED_SIZE} bytes.
+ * Unpacks a message; returns an unpacked message unchanged. The caller must still check the bounds of the result.
+ * Throws `message.malformed`, and `message.unbounded` if the result would have more than {@link PACKED_SIZE} bytes.
  */
 export function unpack(payload: Uint8Array): Uint8Array {
   const parts = unpackParts(payload);
   return parts === undefined ? payload : join(parts);
 }
 
-/** Shape and numbers of a message that was packed (shape.ts), with the errors of {@link unpack}; undefined for another. */
+/** Returns shape and numbers of a packed message (shape.ts), or undefined if not packed. Throws as {@link unpack}. */
 export function unpackParts(payload: Uint8Array): Uint8Array | undefined {
   const { major, argument, next } = head(payload, 0);
   if (major !== MAJOR.bytes) return undefined;

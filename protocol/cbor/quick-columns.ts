@@ -1,4 +1,4 @@
-/** Records alike from their columns (columns/rows.ts), without a map for each: the way of quick.ts. */
+/** Reads similar records from their columns (columns/rows.ts), without a map for each, as quick.ts does. */
 import { NumberReader, REACH } from '../columns/numbers.ts';
 import { ROWS } from '../columns/rows.ts';
 import type { TSchema } from '../schema/fields.ts';
@@ -17,7 +17,7 @@ interface Field {
   readonly decode: (count: number, wire: Wire) => unknown;
 }
 
-/** For a record with members in ascending order of their keys. */
+/** Returns the reader for a record with members in ascending order of their keys. */
 export function columnsReader(schema: TSchema): ColumnsReader {
   const node = annotated(schema);
   const members = node.kind === 'record' ? node.members : [];
@@ -65,7 +65,7 @@ function readColumn(having: readonly Record<string, unknown>[], field: Field, re
   }
 }
 
-/** The records that have the member at hand; most members, all of them. */
+/** Returns the records that have the current member: for most members, all records. */
 function readRuns(records: Record<string, unknown>[], reader: NumberReader): readonly Record<string, unknown>[] {
   let told = 0;
   const having: Record<string, unknown>[] = [];

@@ -1,8 +1,8 @@
 /**
- * Decoders that take a message in the form that encoders give it, straight from its bytes: they check as they go what
- * the plain way checks in four passes (bounds, integers put back into their shape, a tree, its schema). They refuse
- * whatever is not exactly so, and the plain way of message.ts then reads it or names its fault: it alone decides what
- * is a message and what an error says.
+ * Decoders that read the form of messages that encoders write, directly from the bytes. In one pass they check what the
+ * plain decoder checks in four (bounds, integers put back into their shape, a tree, its schema). They reject any other
+ * form, and then the plain decoder of message.ts reads the message or names its fault: it alone defines which messages
+ * are valid, and the text of errors.
  */
 
 import type { TSchema } from '../schema/fields.ts';
@@ -12,7 +12,7 @@ import { type ItemCursor, UNUSUAL } from './item-cursor.ts';
 import { type ScalarKind, UNKNOWN } from './scalars.ts';
 import type { Wire } from './wire.ts';
 
-/** Reads one value. @throws VigieError when the plain way has to look at it */
+/** Reads one value. @throws VigieError if the plain decoder must read it */
 export type QuickReader = (cursor: ItemCursor, wire: Wire) => unknown;
 
 export function quickReader(schema: TSchema): QuickReader {
@@ -50,7 +50,7 @@ function readerOf(schema: Annotated): QuickReader {
   }
 }
 
-/** The value of one item, checked as the plain way checks it. */
+/** Returns a reader of one item with the checks of the plain decoder. */
 function scalar(schema: Annotated, item: (cursor: ItemCursor) => unknown): QuickReader {
   const node = nodeOf(schema);
   return (cursor, wire) => {
@@ -89,7 +89,7 @@ function record({ members }: ScalarKind<'record'>): QuickReader {
     for (let left = cursor.map(); left > 0; left--) {
       const key = cursor.key();
       const member = byKey[key];
-      // Ascending keys are different ones.
+      // Ascending keys are distinct.
       if (member === undefined || key <= last) throw UNUSUAL;
       last = key;
       value[member.name] = member.read(cursor, wire);
@@ -100,7 +100,7 @@ function record({ members }: ScalarKind<'record'>): QuickReader {
   };
 }
 
-/** Puts members that were read by their keys into the order of the schema, and constants where they belong. */
+/** Returns a function that sorts members read by their keys into schema order, and inserts the constants. */
 function inOrder(members: readonly MapMember[]): (value: Record<string, unknown>) => Record<string, unknown> {
   const ascending = members.every(({ key }, index) => index === 0 || key > members[index - 1]!.key);
   if (ascending && members.every(({ schema }) => schema.kind !== 'constant')) return (value) => value;

@@ -1,4 +1,4 @@
-/** The codec's leaves: one function a kind of value, each checking both ways what its schema promises. */
+/** Leaves of the codec: one function per kind of value, which checks in both directions the rules of its schema. */
 import type { Annotated } from './annotations.ts';
 import type { ItemWriter } from './item-writer.ts';
 import { Steps } from './steps.ts';
@@ -7,16 +7,16 @@ import { numberOf, type Wire } from './wire.ts';
 export interface CodecOptions {
   /**
    * Treatment of an enumeration value that a later version may have appended. `drop`: an optional
-   * member is left out, a list loses the entry, a record whose required member is unknown is unknown itself; at the
-   * root that is an error. `refuse`: always an error, for messages that must not be understood by halves.
+   * member is omitted, a list loses the entry, a record with an unknown required member is itself unknown; at the
+   * root that is an error. `refuse`: always an error, for messages that must not be understood partially.
    */
   readonly unknownValues: 'drop' | 'refuse';
 }
 
-/** Decoded value of an unknown enumeration value. */
+/** Decoded form of an unknown enumeration value. */
 export const UNKNOWN = Symbol('unknown');
 
-/** Both directions of one schema node: values to bytes, and the trees of wire.ts to values. */
+/** Encoder and decoder of one schema node: values to bytes, and the trees of wire.ts to values. */
 export interface Node {
   encode(value: unknown, wire: Wire, out: ItemWriter): void;
   decode(tree: unknown, wire: Wire): unknown;
@@ -40,7 +40,7 @@ export function quantity(schema: ScalarKind<'quantity'>): Node {
       if (count < steps.lowest || count > steps.highest) {
         throw wire.fault(`must be ${steps.lowest} to ${steps.highest} steps of ${schema.resolution}, is ${count}`);
       }
-      // A float may say negative zero, a count cannot.
+      // A float may be negative zero, a count cannot.
       return steps.value(count + 0);
     },
   };
@@ -81,7 +81,7 @@ export function enumeration(values: readonly string[], options: CodecOptions): N
   };
 }
 
-/** A Date reaches 8.64 × 10^15 ms from 1970 (ECMA-262 §21.4.1.1). What a corrected clock adds stays within the rest. */
+/** A Date is at most 8.64 × 10^15 ms from 1970 (ECMA-262 §21.4.1.1). The rest allows for corrections of the clock. */
 const FARTHEST = 8e15;
 const TOO_FAR = 'must be within 8 × 10^15 ms of 1970';
 
@@ -109,11 +109,11 @@ function checkFlag(value: unknown, wire: Wire): boolean {
 }
 
 /**
- * Text that would not be decoded unchanged: lone surrogates have no UTF-8 form, and decoders drop a byte order mark.
- * Only surrogates that stand alone are of the category.
+ * Matches text that would not be decoded unchanged: lone surrogates have no UTF-8 form, and decoders drop a byte order
+ * mark. Only unpaired surrogates are in the category.
  */
 const unfaithful = /\p{Surrogate}|^\ufeff/u;
-/** Below are neither surrogates nor the byte order mark. */
+/** Texts with only lower code units contain neither surrogates nor the byte order mark. */
 const FIRST_SURROGATE = 0xd800;
 
 function isFaithful(value: string): boolean {
@@ -125,7 +125,7 @@ export function text({ maxLength, pattern }: ScalarKind<'text'>): Node {
   const expression = pattern === undefined ? undefined : new RegExp(pattern, 'u');
   const check = (value: unknown, wire: Wire): string => {
     if (typeof value !== 'string') throw wire.fault('must be a text');
-    // JSON Schema counts characters (RFC 8259), a UTF-16 length is never less than that.
+    // JSON Schema counts characters (RFC 8259); the UTF-16 length is never less than their number.
     if (value.length > maxLength && [...value].length > maxLength) {
       throw wire.fault(`must have at most ${maxLength} characters`);
     }
@@ -144,7 +144,7 @@ export function byteString({ maxLength }: ScalarKind<'bytes'>): Node {
   };
   return {
     encode: (value, wire, out) => out.bytes(check(value, wire)),
-    // A copy: the decoded value must not change, nor stay in memory, with the buffer that it came in.
+    // A copy: the decoded value must not change with the received buffer, nor keep it in memory.
     decode: (tree, wire) => new Uint8Array(check(tree, wire)),
   };
 }

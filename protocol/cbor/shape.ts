@@ -1,18 +1,18 @@
 /**
  * A CBOR item in two parts: its shape, which is the item with 0 in place of every integer that is not a key of a map,
- * and after it these integers, zig-zag coded LEB128 (protocol/columns/numbers.ts), in the order of their places. Shapes
- * are much alike from message to message, so that what compresses them is not interrupted by numbers.
+ * then these integers, zig-zag coded LEB128 (protocol/columns/numbers.ts), in their order. Shapes are similar in
+ * most messages, so the compressor finds long matches without numbers in between.
  */
 import { NumberReader, NumberWriter } from '../columns/numbers.ts';
 import { head, MAJOR, malformed } from './head.ts';
 import { ItemWriter } from './item-writer.ts';
 
-/** Splits an item in deterministic encoding; undefined when it has an integer beyond 2^53. */
+/** Splits an item in deterministic encoding. Returns undefined if it has an integer beyond 2^53. */
 export function split(item: Uint8Array): Uint8Array | undefined {
   const walk = new Walk(item);
   const numbers = new NumberWriter();
   const shape = new ItemWriter();
-  // Other items than integers are copied in runs.
+  // All other items are copied in runs.
   let from = 0;
   while (walk.next()) {
     if (!walk.integral) continue;
@@ -29,11 +29,11 @@ export function split(item: Uint8Array): Uint8Array | undefined {
 }
 
 /**
- * The item that {@link split} was given, in deterministic encoding as far as its integers go.
+ * Returns the item that was passed to {@link split}, with its integers in deterministic encoding.
  * @throws VigieError `message.malformed` for anything else
  */
 export function join(parts: Uint8Array): Uint8Array {
-  // The numbers begin where the shape ends, which is known when it was gone through.
+  // The numbers start at the end of the shape, which is known after a first traversal.
   const shape = new Walk(parts);
   while (shape.next());
   const numbers = new NumberReader(parts.subarray(shape.end));
@@ -51,15 +51,15 @@ export function join(parts: Uint8Array): Uint8Array {
   return item.written;
 }
 
-/** Goes through the one item that begins at the first byte, a head and the string that belongs to it at a time. */
+/** Traverses the item that starts at the first byte, by one head and its string at a time. */
 class Walk {
   start = 0;
   end = 0;
-  /** An integer that is not a key of a map is in this place: {@link integer}. */
+  /** True if the current item is an integer that is not a key of a map: {@link integer}. */
   integral = false;
   integer = 0;
   readonly #bytes: Uint8Array;
-  /** For every surrounding array and map: number of remaining items, as -1 - items in maps. */
+  /** For each enclosing array and map: number of remaining items, as -1 - items for maps. */
   readonly #levels: number[] = [];
   #begun = false;
 
@@ -67,7 +67,7 @@ class Walk {
     this.#bytes = bytes;
   }
 
-  /** @throws VigieError `message.malformed` for what is not an item. */
+  /** Advances by one. Returns false at the end. @throws VigieError `message.malformed` if this is not an item */
   next(): boolean {
     const levels = this.#levels;
     if (this.#begun && levels.length === 0) return false;
@@ -88,14 +88,14 @@ class Walk {
     return true;
   }
 
-  /** Counts the item down from what is around it. */
+  /** Counts the item in its array or map. Returns true if it is a key of a map. */
   #isKey(): boolean {
     const levels = this.#levels;
     const last = levels.length - 1;
     if (last < 0) return false;
     const level = levels[last]!;
     levels[last] = level < 0 ? level + 1 : level - 1;
-    // A map has as many keys as values, and begins with a key.
+    // A map has as many keys as values, and starts with a key.
     return level < 0 && level % 2 !== 0;
   }
 }

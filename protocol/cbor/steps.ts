@@ -1,10 +1,10 @@
 /**
- * The steps of a quantity. A resolution is meant as the decimal that it is written as, so it is taken as the fraction
- * numerator / denominator of two integers (0.05 = 5 / 100): dividing whole numbers gives the correctly rounded
- * result where multiplying by an inexact 0.05 does not.
+ * Steps of a quantity. A resolution means the decimal as written, so it is converted to the fraction
+ * numerator / denominator of two integers (0.05 = 5 / 100): dividing whole numbers yields the correctly rounded
+ * result, and multiplying by an inexact 0.05 does not.
  */
 export class Steps {
-  /** Counts of the bounds, or infinity. A bound between two steps uses the nearest step. */
+  /** Counts of the bounds, or infinity. A bound between two steps is rounded to the nearest step. */
   readonly lowest: number;
   readonly highest: number;
   readonly #numerator: number;
@@ -20,24 +20,24 @@ export class Steps {
     this.highest = this.count(quantity.maximum);
   }
 
-  /** The nearest count. */
+  /** Returns the nearest count. */
   count(value: number): number {
     return Math.round((value * this.#denominator) / this.#numerator) + 0;
   }
 
-  /** Double that is nearest to the decimal `count × resolution`: 823 × 0.1 is 82.3. */
+  /** Returns the double nearest to the decimal `count × resolution`: 823 × 0.1 is 82.3. */
   value(count: number): number {
     return Math.min(Math.max((count * this.#numerator) / this.#denominator, this.#minimum), this.#maximum);
   }
 }
 
-/** The decimal that `resolution` is printed as, as two integers. */
+/** Returns the printed decimal of `resolution` as two integers. */
 function fraction(resolution: number): [number, number] {
   const [digits = '', exponent = '0'] = String(resolution).split('e');
   const [whole = '', decimals = ''] = digits.split('.');
   const power = Number(exponent) - decimals.length;
   const numerator = Number(whole + decimals);
   const exact = power >= 0 ? [numerator * 10 ** power, 1] : [numerator, 10 ** -power];
-  // A resolution such as 1/3 has no short decimal; its products would leave the exact integers.
+  // A resolution such as 1/3 has no short decimal; its products would exceed the exact integers.
   return exact[0]! < 2 ** 20 && exact[1]! < 2 ** 40 ? [exact[0]!, exact[1]!] : [resolution, 1];
 }

@@ -1,26 +1,26 @@
 /**
- * A block: series of readings whose times have one resolution, as columns of numbers (numbers.ts).
+ * A block: series of readings whose times have the same resolution, as columns of numbers (numbers.ts).
  *
  *     resolution                       ms of one tick
- *     series                           how many
- *     interval                         ticks, see times.ts; 0: none
- *     moments                          how many in the table of moments; 0: each series has its own times
+ *     series                           number of series
+ *     interval                         ticks, see times.ts; 0: no interval
+ *     moments                          number of times in the shared table; 0: each series has its own times
  *     slot number, for each series     see slot-numbers.ts
- *     count, for each series           of readings less one
- *     step, for each series            what all differences of its values are multiples of
+ *     count, for each series           number of readings minus one
+ *     step, for each series            common divisor of all differences of its values
  *     first value, for each series     signed
  *     times                            of the table, or of all series
- *     moments, for each reading        only with a table: places forward since the reading before, less one, signed
+ *     moments, for each reading        only with a table: index minus previous index minus one, signed
  *     differences, for each reading but the first of a series: in steps, signed
  *
- * Columns of one kind lie together, series after series, so that what compresses them finds what is alike.
+ * Columns of one kind are stored together, series after series, so that the compressor finds similar content.
  */
 import { type NumberReader, type NumberWriter, REACH } from './numbers.ts';
 import { type SeriesNumbers, slotNumbers } from './slot-numbers.ts';
 import { stepOf } from './steps.ts';
 import { bitsOf, LONGEST, readTimes, type TimeColumns, timeColumns, writeTimes } from './times.ts';
 
-/** The readings of one slot in their order; both lists are of one length, at least 1. */
+/** Readings of one slot in their order; both lists have the same length, at least 1. */
 export interface ColumnSeries {
   /** Id of the slot. */
   readonly slot: number;
@@ -31,7 +31,7 @@ export interface ColumnSeries {
 }
 
 interface Block {
-  /** Milliseconds of a tick, at least 1. */
+  /** Length of a tick, ms; at least 1. */
   readonly resolution: number;
   readonly series: readonly ColumnSeries[];
 }
@@ -39,7 +39,7 @@ interface Block {
 /** Longest tick, ms. */
 const LONGEST_TICK = 60_000;
 
-/** Series of one slot while its readings are gathered. */
+/** Series of one slot while its readings are collected. */
 export interface Gathering {
   /** Number of its slot, see slot-numbers.ts. */
   readonly rank: number;
@@ -48,29 +48,29 @@ export interface Gathering {
   readonly values: number[];
 }
 
-/** Gathers readings of one resolution, in the order in which they were taken, and writes their block. */
+/** Collects readings of one resolution, in the order of measurement, and writes their block. */
 export class BlockWriter {
   readonly #resolution: number;
   readonly #numbers: SeriesNumbers;
   /** Tick of the first reading. */
   #origin = 0;
   /**
-   * In ticks since the first reading: small integers are quicker than the milliseconds of 50 years. Readings that come
-   * one after the other with one time share an entry.
+   * Times in ticks since the first reading: small integers are faster than the milliseconds of 50 years. Successive
+   * readings with the same time share an entry.
    */
   readonly #moments: number[] = [];
   #last = Number.NaN;
-  /** In the order of their ranks. */
+  /** In the order of ranks. */
   readonly #series: Gathering[] = [];
   #total = 0;
 
-  /** @param resolution milliseconds of a tick. */
+  /** @param resolution length of a tick, ms */
   constructor(resolution: number, numbers: SeriesNumbers = slotNumbers) {
     this.#resolution = resolution;
     this.#numbers = numbers;
   }
 
-  /** Adds a slot that has none yet; the result is for {@link add}. */
+  /** Adds a slot that has no series yet. Pass the result to {@link add}. */
   series(slot: number): Gathering {
     const added: Gathering = { rank: this.#numbers.rankOf(slot), places: [], values: [] };
     const series = this.#series;
@@ -80,7 +80,7 @@ export class BlockWriter {
     return added;
   }
 
-  /** @param tick counted from wherever the start given to {@link write} is counted from. */
+  /** @param tick counted from the same origin as the start passed to {@link write} */
   add(series: Gathering, tick: number, value: number): void {
     const moments = this.#moments;
     if (tick !== this.#last) {
@@ -93,7 +93,7 @@ export class BlockWriter {
     this.#total++;
   }
 
-  /** @param start tick that the times are to be counted from. */
+  /** @param start tick from which the times are counted */
   write(start: number, writer: NumberWriter): void {
     const series = this.#series;
     const { shared, times } = this.#timesOf(series, start - this.#origin);
@@ -115,8 +115,8 @@ export class BlockWriter {
   }
 
   /**
-   * The form of the times that takes less: moments that series share, or times of each series.
-   * @param start ticks from the first reading to where times are counted from
+   * Returns the shorter form of the times: a table that series share, or separate times for each series.
+   * @param start ticks from the first reading to the origin of the times
    */
   #timesOf(series: readonly Gathering[], start: number): Told {
     const moments = this.#moments;
@@ -128,7 +128,7 @@ export class BlockWriter {
       for (let j = 0; j < places.length; j++) lists.times[next++] = moments[places[j]!]!;
     }
     const own = timeColumns(lists, start, this.#resolution);
-    // If all or nearly all times belong to one series only, a table does not pay.
+    // If nearly all times belong to one series only, a table is not shorter.
     if (moments.length >= this.#total * 0.9) return { times: own, shared: false };
     const left = own.bits - bitsOfPlaces(series, own.bits);
     if (left <= 0) return { times: own, shared: false };
@@ -137,13 +137,13 @@ export class BlockWriter {
   }
 }
 
-/** Times of a block; shared are those of the table of moments. */
+/** Times of a block; `shared` means that they are the table of times. */
 interface Told {
   readonly times: TimeColumns;
   readonly shared: boolean;
 }
 
-/** About as many bits as the places will take; what is at least `most` may be too little. */
+/** Estimates the bits of the indexes in the table; a result of `most` or more may be too small. */
 function bitsOfPlaces(series: readonly Gathering[], most: number): number {
   let bits = 0;
   for (let i = 0; i < series.length && bits < most; i++) {
@@ -169,7 +169,7 @@ function writeDifferences(values: readonly number[], step: number, writer: Numbe
   for (let i = 1; i < values.length; i++) writer.signed((values[i]! - values[i - 1]!) / step);
 }
 
-/** Reads a block of at most `limit` readings. Nothing is made room for before as many bytes are there. */
+/** Reads a block of at most `limit` readings. Allocates memory only in proportion to the bytes present. */
 export function readBlock(reader: NumberReader, limit: number, numbers: SeriesNumbers = slotNumbers): Block {
   const resolution = reader.unsigned();
   if (resolution < 1 || resolution > LONGEST_TICK) throw reader.fault(`have a tick of ${resolution} ms`);

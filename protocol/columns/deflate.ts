@@ -1,18 +1,18 @@
 /**
- * Writes raw deflate (RFC 1951). The decoder (inflate.ts) reads the output of any deflate: a program that has a faster
- * one than this portable one passes it in, and the bytes need not be the same.
+ * Writes raw deflate (RFC 1951). The decoder (inflate.ts) reads the output of any deflate: a program with a faster
+ * implementation than this portable one passes it in, and the bytes may differ.
  */
 import { deflateSync } from 'fflate';
 
-/** Compresses to raw deflate, without header and checksum; with a dictionary, as if that had gone before. */
+/** Compresses to raw deflate, without header and checksum; a dictionary is treated as preceding input. */
 export type Deflate = (bytes: Uint8Array, dictionary?: Uint8Array) => Uint8Array;
 
-/** The dictionary of what has none. */
+/** Empty dictionary. */
 export const NO_DICTIONARY: Uint8Array = new Uint8Array(0);
 
 /**
- * Works everywhere. With a dictionary a small table, which is made for every message, finds what messages have in common
- * as well as a large one; a longer search saves a byte a message.
+ * Runs everywhere. With a dictionary, a small hash table (allocated for every message) finds common parts of messages
+ * as well as a large one; a longer search saves a byte per message.
  */
 export const portableDeflate: Deflate = (bytes, dictionary) =>
   deflateSync(bytes, dictionary === undefined ? { level: 6, mem: 4 } : { level: 7, mem: 0, dictionary });

@@ -1,23 +1,23 @@
-/** Raw deflate (RFC 1951) read within the size that the message announces. */
+/** Decompresses raw deflate (RFC 1951) within the size that the message announces. */
 
 import { inflateSync } from 'fflate';
 import { defined } from '../defined.ts';
 import { VigieError } from '../errors.ts';
 
-/** Three bits, the shortest match, give at most 258 bytes. */
+/** Highest compression ratio: the shortest match of three bits yields at most 258 bytes. */
 const RATIO = 1032;
-/** No writer makes its input twice as long; the shortest inputs take a header more. */
+/** Longest input for `size` bytes. No encoder doubles its input; the shortest inputs need a header in addition. */
 const longest = (size: number): number => 2 * size + 64;
 
 /**
- * The `size` bytes that were compressed with `dictionary` before them. The memory is bounded by `size`, the time by the
- * length of the input, which must not be much longer than the content.
- * Throws `message.malformed` for bytes that are not deflate or give another number of bytes.
+ * Returns the `size` bytes that were compressed after `dictionary`. `size` bounds the memory; the length of the input
+ * bounds the time, and must not be much longer than the content.
+ * Throws `message.malformed` for bytes that are not deflate or that yield another number of bytes.
  */
 export function inflate(compressed: Uint8Array, size: number, dictionary: Uint8Array): Uint8Array {
   if (size > compressed.length * RATIO) throw fault(`cannot give ${size} bytes from ${compressed.length}`);
   if (compressed.length > longest(size)) throw fault(`has ${compressed.length} bytes and is to give only ${size}`);
-  // fflate drops what does not fit and reports nothing: one byte too many shows that there was more.
+  // fflate silently drops output that does not fit: one extra byte shows that there was more.
   const out = new Uint8Array(size + 1);
   let length: number;
   try {

@@ -1,5 +1,5 @@
 /**
- * The integer that stands for a value of a slot:
+ * Integer representation of a slot's value:
  *
  * | kind | integer |
  * |---|---|
@@ -9,19 +9,19 @@
  * | set | bit n is set when the n-th name of the slot's values is in it |
  * | instant | UTC milliseconds |
  *
- * Slots of kind text and value have no such form.
+ * Slots of kind text and value have no integers.
  */
 import { Steps } from '../cbor/steps.ts';
 import { type Slot, type SlotValue, slots } from '../slots.ts';
 import { REACH } from './numbers.ts';
 
-/** Conversions between a slot's value and its integer, or undefined. */
+/** Conversions between a slot's value and its integer, which return undefined if there is none. */
 export interface Coding {
   count(value: SlotValue): number | undefined;
   value(count: number): SlotValue | undefined;
 }
 
-/** Nearly all readings are quantities: a class, because its methods are compiled once for all slots. */
+/** Nearly all readings are quantities: this is a class, because its methods are compiled once for all slots. */
 class QuantityCoding implements Coding {
   readonly #steps: Steps;
 
@@ -41,7 +41,7 @@ class QuantityCoding implements Coding {
 
 const codings: readonly (Coding | undefined)[] = slots.map(codingOf);
 
-/** Undefined for slots with values that have no integer. */
+/** Returns the coding of a slot, or undefined if its values have no integers. */
 export function integersOf(slot: Slot): Coding | undefined {
   return codings[slot.index];
 }

@@ -1,12 +1,12 @@
 /**
- * The numbers that columns are made of: LEB128, seven bits a byte, least first, the top bit set on all but the last
- * byte. Signed numbers are zig-zag coded before: 0, -1, 1, -2, … become 0, 1, 2, 3, …
+ * Numbers in columns: LEB128, seven bits per byte, least significant first, the top bit set on all but the last byte.
+ * Signed numbers are zig-zag coded first: 0, -1, 1, -2, … become 0, 1, 2, 3, …
  */
 import { VigieError } from '../errors.ts';
 
-/** Integers of a column lie within ±2^51, so that what is made of two of them on the way is exact in a double. */
+/** Bound of integers in a column, ±2^51, so that intermediate results of two of them are exact in a double. */
 export const REACH: number = 2 ** 51;
-/** Signed numbers within this take the short way: nearly all do. */
+/** Signed numbers below this bound, nearly all, use the fast path. */
 const SHORT = 2 ** 30;
 
 export class NumberWriter {
@@ -18,14 +18,14 @@ export class NumberWriter {
     const bytes = this.#room();
     let length = this.#length;
     let rest = value;
-    // Numbers of more than 32 bits cannot be shifted.
+    // Bit shifts work only on 32-bit numbers.
     for (; rest > 0xffff_ffff; rest = Math.floor(rest / 0x80)) bytes[length++] = (rest % 0x80) + 0x80;
     for (; rest >= 0x80; rest >>>= 7) bytes[length++] = (rest & 0x7f) | 0x80;
     bytes[length++] = rest;
     this.#length = length;
   }
 
-  /** @param value integer within ±(2^53 - 2): differences of numbers within REACH are less than that. */
+  /** @param value integer within ±(2^53 - 2), which includes every difference of two numbers within REACH */
   signed(value: number): void {
     if (value >= -SHORT && value < SHORT) {
       this.unsigned(value < 0 ? -2 * value - 1 : 2 * value);
@@ -33,18 +33,18 @@ export class NumberWriter {
     }
     const negative = value < 0 ? 1 : 0;
     const magnitude = negative === 1 ? -value - 1 : value;
-    // Doubling would leave the exact integers; the lowest seven bits of the double are taken first instead.
+    // Doubling would exceed the exact integers; split off the lowest seven bits of the doubled number first.
     const high = Math.floor(magnitude / 0x40);
     this.#room()[this.#length++] = (magnitude - high * 0x40) * 2 + negative + 0x80;
     this.unsigned(high);
   }
 
-  /** One after the other, each as {@link signed}. */
+  /** Writes the values in sequence, each as {@link signed}. */
   signedAll(values: readonly number[]): void {
     for (let i = 0; i < values.length; i++) this.signed(values[i]!);
   }
 
-  /** Bytes as they are. */
+  /** Writes bytes unchanged. */
   raw(bytes: Uint8Array): void {
     while (this.#length + bytes.length > this.#bytes.length) this.#grow();
     this.#bytes.set(bytes, this.#length);
@@ -56,7 +56,7 @@ export class NumberWriter {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** The bytes, with room for one number more. */
+  /** Returns the buffer, with capacity for one more number. */
   #room(): Uint8Array {
     if (this.#length + 16 > this.#bytes.length) this.#grow();
     return this.#bytes;
@@ -69,7 +69,7 @@ export class NumberWriter {
   }
 }
 
-/** Reads what {@link NumberWriter} wrote. All faults are `message.malformed`. */
+/** Reads the output of {@link NumberWriter}. All faults are `message.malformed`. */
 export class NumberReader {
   readonly #bytes: Uint8Array;
   #position = 0;
@@ -78,13 +78,13 @@ export class NumberReader {
     this.#bytes = bytes;
   }
 
-  /** Bytes not yet read: at most this many numbers are to come. */
+  /** Number of unread bytes: the upper bound of the remaining numbers. */
   get left(): number {
     return this.#bytes.length - this.#position;
   }
 
   unsigned(): number {
-    // Nearly all are one byte.
+    // Nearly all numbers have one byte.
     const first = this.#bytes[this.#position];
     if (first !== undefined && first < 0x80) {
       this.#position++;
@@ -110,14 +110,14 @@ export class NumberReader {
     return (first & 1) === 1 ? -magnitude - 1 : magnitude;
   }
 
-  /** The next `count` bytes as they are. */
+  /** Returns the next `count` bytes unchanged. */
   raw(count: number): Uint8Array {
     if (count > this.left) throw this.fault('end in the middle');
     this.#position += count;
     return this.#bytes.subarray(this.#position - count, this.#position);
   }
 
-  /** The error for columns that say what cannot be. */
+  /** Returns the error for columns with impossible content. */
   fault(what: string): VigieError {
     return new VigieError('message.malformed', `columns ${what} at byte ${this.#position}`);
   }

@@ -1,14 +1,14 @@
 /**
- * Records alike, such as the points of a way, as columns of numbers (numbers.ts). A record is a map from the integer
- * keys of its members to integers, as the CBOR codec has it.
+ * Similar records, such as the points of a route, as columns of numbers (numbers.ts). A record is a map from the
+ * integer keys of its members to integers, as in the CBOR codec.
  *
- *     records                  how many
- *     members                  how many different keys there are
+ *     records                  number of records
+ *     members                  number of different keys
  *     for each member:
  *       key
- *       runs                   lengths of runs of records with it, without it, with it, … until the last record
- *       step                   what all differences are multiples of, at least 1   ┐
- *       first value            signed                                              ├ only when any record has it
+ *       runs                   lengths of runs of records with it, without it, with it, … up to the last record
+ *       step                   common divisor of all differences, at least 1       ┐
+ *       first value            signed                                              ├ only if a record has it
  *       differences            in steps, signed, of all that have it but the first ┘
  */
 import { type NumberReader, NumberWriter, REACH } from './numbers.ts';
@@ -16,10 +16,10 @@ import { stepOf } from './steps.ts';
 
 type Row = ReadonlyMap<number, number>;
 
-/** Most records in one message. */
+/** Maximum number of records in one message. */
 export const ROWS: number = 1 << 14;
 
-/** Undefined if a value is not an integer within ±2^51, or there are more records than allowed. */
+/** Encodes records. Returns undefined if a value is not an integer within ±2^51, or if there are too many records. */
 export function columnsOfRows(rows: readonly ReadonlyMap<unknown, unknown>[]): Uint8Array | undefined {
   if (rows.length > ROWS || !rows.every(isRow)) return undefined;
   const keys = [...new Set(rows.flatMap((row) => [...row.keys()]))].sort((a, b) => a - b);
@@ -60,7 +60,7 @@ function runsOf(rows: readonly Row[], key: number): number[] {
 }
 
 /**
- * Reads the output of {@link columnsOfRows}. Bounds the number of records before it allocates memory for them.
+ * Reads the output of {@link columnsOfRows}. Checks the number of records before it allocates memory for them.
  * @throws VigieError `message.malformed` for anything else
  */
 export function rowsOfColumns(reader: NumberReader): Map<number, number>[] {
@@ -86,7 +86,7 @@ export function rowsOfColumns(reader: NumberReader): Map<number, number>[] {
   return rows;
 }
 
-/** The records that have the present member. */
+/** Returns the records that have the current member. */
 function readRuns(rows: readonly Map<number, number>[], reader: NumberReader): Map<number, number>[] {
   const having: Map<number, number>[] = [];
   let told = 0;

@@ -1,33 +1,33 @@
 /**
- * Short numbers for slots: the place in a list that protocol version 1 fixes, from 1. Slots that Status got later
- * travel by their id.
+ * Short numbers of slots: the position, from 1, in a list that protocol version 1 fixes. Slots that Status got later
+ * are sent by their id.
  */
 import ids from '../generated/slot-numbers.json' with { type: 'json' };
 import type { NumberReader, NumberWriter } from './numbers.ts';
 
-/** Ids of the slots that have a number; the first has 1. The list never changes. */
+/** Ids of the numbered slots; the first has number 1. The list never changes. */
 export const numberedSlots: readonly number[] = ids.map((id) => Number.parseInt(id, 16));
 
 const numberOf: ReadonlyMap<number, number> = new Map(numberedSlots.map((id, place) => [id, place + 1]));
 
-/** How the series of a block say what they are of. */
+/** Identification of the series of a block. */
 export interface SeriesNumbers {
-  /** Where a series stands in the order in which series travel. */
+  /** Returns the rank of a series, which determines its position among the series. */
   rankOf(id: number): number;
   /** Writes the identities of the series, in the order of their ranks. */
   write(ranks: readonly number[], writer: NumberWriter): void;
-  /** Ids of `size` series. */
+  /** Returns the ids of `size` series. */
   read(size: number, reader: NumberReader): number[];
 }
 
-/** Where a slot stands in the order in which series travel: by number, behind them those without by id. */
+/** Returns the rank of a slot: its number, or for a slot without number a rank after all numbers, by id. */
 function rankOf(slot: number): number {
   return numberOf.get(slot) ?? numberedSlots.length + slot;
 }
 
 /**
- * Writes what tells the slots of series in the order of their ranks: the difference of each number to the one before,
- * which is at least 1; for a slot without number 0 and its id.
+ * Writes the slots of series in the order of their ranks: the difference of each number to the previous one, at least
+ * 1; for a slot without number, 0 and its id.
  */
 function writeSlots(ranks: readonly number[], writer: NumberWriter): void {
   let previous = 0;
@@ -42,7 +42,7 @@ function writeSlots(ranks: readonly number[], writer: NumberWriter): void {
   }
 }
 
-/** Ids of `size` slots. */
+/** Returns the ids of `size` slots. */
 function readSlots(size: number, reader: NumberReader): number[] {
   const slots: number[] = [];
   let number = 0;
@@ -59,7 +59,7 @@ function readSlots(size: number, reader: NumberReader): number[] {
 /** Series of slots. */
 export const slotNumbers: SeriesNumbers = { rankOf, write: writeSlots, read: readSlots };
 
-/** Series with numeric ids from 1: the difference of each to the previous one, at least 1. */
+/** Series with numeric ids from 1, written as the difference of each id to the previous one, at least 1. */
 export const plainNumbers: SeriesNumbers = {
   rankOf: (id) => id,
   write(ranks, writer) {

@@ -1,4 +1,4 @@
-/** The greatest common divisor of the differences, 1 when all values are the same. */
+/** Returns the greatest common divisor of the differences; 1 if all values are equal. */
 export function stepOf(values: readonly number[]): number {
   let step = 0;
   for (let i = 1; i < values.length && step !== 1; i++) {

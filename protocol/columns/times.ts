@@ -1,45 +1,45 @@
 /**
- * Times of readings as numbers. Samples come at a roughly regular interval, so a time is written as the number of
- * intervals since the previous time, and its deviation from that:
+ * Times of readings as numbers. Samples have a roughly regular interval, so a time is written as the number of
+ * intervals since the previous time, and the deviation from that:
  *
  *     time = previous + periods × interval + deviation
  *
- * All counts of periods come first, then all deviations: each column holds what is alike. With the interval 0 there
- * are deviations only.
+ * All period counts precede all deviations, so that each column contains similar numbers. If the interval is 0, there
+ * are only deviations.
  */
 import { type NumberReader, type NumberWriter, REACH } from './numbers.ts';
 
-/** Intervals that samplers are set to, ms. */
+/** Common intervals of samplers, ms. */
 const COMMON = [10, 20, 50, 100, 200, 250, 500, 1_000, 2_000, 5_000, 10_000];
-/** This many differences are sufficient to find the interval. */
+/** Number of differences that is sufficient to find the interval. */
 const SAMPLE = 16;
 /** Longest interval, ticks. */
 export const LONGEST: number = 2 ** 31;
 
-/** Lists of times: one list after the other, each list of one series or of the table of moments. */
+/** Lists of times in sequence; each list belongs to one series, or is the shared table. */
 interface TimeLists {
   /** In ticks. */
   readonly times: readonly number[];
-  /** How many times each list has. */
+  /** Number of times in each list. */
   readonly sizes: readonly number[];
 }
 
-/** Times as written: see the top of this file. */
+/** Encoded times; see the top of this file. */
 export interface TimeColumns {
-  /** In ticks; 0: none. */
+  /** In ticks; 0: no interval. */
   readonly interval: number;
-  /** For each time: the number of intervals before it, minus one. Empty with the interval 0. */
+  /** For each time: the number of intervals since the previous one, minus one. Empty if the interval is 0. */
   readonly periods: readonly number[];
   /** For each time. */
   readonly deviations: readonly number[];
-  /** About as many bits as they will take, for choosing between forms. */
+  /** Estimated size in bits, for choosing between forms. */
   readonly bits: number;
 }
 
 /**
- * The columns with the interval that tells the times shortest.
- * @param start time that the reader counts from: each list begins one interval before it
- * @param resolution ms of a tick
+ * Returns the columns with the interval that encodes the times in the fewest bits.
+ * @param start time from which the reader counts: each list begins one interval before it
+ * @param resolution length of a tick, ms
  */
 export function timeColumns({ times, sizes }: TimeLists, start: number, resolution: number): TimeColumns {
   const interval = intervalOf(times, sizes, resolution);
@@ -68,8 +68,8 @@ export function timeColumns({ times, sizes }: TimeLists, start: number, resoluti
 }
 
 /**
- * The interval, in ticks of `resolution` ms, in which the differences between successive times take the fewest bits;
- * 0 when none helps.
+ * Returns the interval, in ticks of `resolution` ms, with which the differences between successive times need the
+ * fewest bits, or 0 if none helps.
  */
 function intervalOf(times: readonly number[], sizes: readonly number[], resolution: number): number {
   const differences = sample(times, sizes);
@@ -88,7 +88,7 @@ function intervalOf(times: readonly number[], sizes: readonly number[], resoluti
   return best;
 }
 
-/** Positive differences from all over the lists, ascending. */
+/** Returns positive differences from all parts of the lists, ascending. */
 function sample(times: readonly number[], sizes: readonly number[]): number[] {
   const stride = Math.ceil((times.length - sizes.length) / SAMPLE);
   const found: number[] = [];
@@ -109,7 +109,7 @@ function sample(times: readonly number[], sizes: readonly number[]): number[] {
   return found;
 }
 
-/** Bits of the differences for this interval. A result of at least `most` may be too small. */
+/** Returns the bits of the differences for this interval. A result of `most` or more may be too small. */
 function costOf(differences: readonly number[], interval: number, most: number): number {
   let cost = 0;
   for (const difference of differences) {
@@ -120,18 +120,18 @@ function costOf(differences: readonly number[], interval: number, most: number):
   return cost;
 }
 
-/** Length of a number in bits, its sign counted; 0 for 0. */
+/** Returns the length of a number in bits, including its sign; 0 for 0. */
 export function bitsOf(value: number): number {
   return value === 0 ? 0 : 33 - Math.clz32(Math.min(Math.abs(value), 0xffff_ffff));
 }
 
-/** Writes all counts of periods, then all deviations; the interval is written by who has the columns. */
+/** Writes all period counts, then all deviations. The caller writes the interval. */
 export function writeTimes({ periods, deviations }: TimeColumns, writer: NumberWriter): void {
   writer.signedAll(periods);
   writer.signedAll(deviations);
 }
 
-/** Reads the output of {@link writeTimes}: for each list as many times as `counts`, which the caller has bounded. */
+/** Reads the output of {@link writeTimes}. `counts` contains the length of each list, which the caller has bounded. */
 export function readTimes(counts: readonly number[], interval: number, reader: NumberReader): number[][] {
   const periods = interval === 0 ? [] : counts.map((count) => readSigned(count, reader));
   return counts.map((count, list) => {

@@ -1,7 +1,7 @@
 /**
- * Who may use which route of a car and of a hub: one row a route. A server has no route without a row, and asks every
- * request for what its row demands before the handler runs. Callers without scopes (fleet users of a car, the machine itself
- * where there is no access control) pass every demand for a scope.
+ * Access rules of the routes of a car and of a hub, one row per route. A server has no route without a row, and checks
+ * each request against the row before the handler runs. Callers without scopes (fleet users of a car, the machine
+ * itself if there is no access control) meet every requirement of a scope.
  */
 
 import { metricsPaths } from './metrics-paths.ts';
@@ -10,18 +10,18 @@ import { dataScopes, type OperationScopes, remoteScopes, reservedScopes, type Sc
 import { operationById, operations } from './operations.ts';
 
 /**
- * `anyone`: without credentials. `fleet`, `user`: credentials of that side. `caller`: credentials of either side. `machine`:
- * programs on the same machine. `token`, `certificate`: a car with its enrolment token, or its certificate.
+ * `anyone`: without credentials. `fleet`, `user`: credentials of that side. `caller`: credentials of any side.
+ * `machine`: programs on the same machine. `token`, `certificate`: a car with its enrolment token, or its certificate.
  */
 export type Principal = 'anyone' | Side | 'caller' | 'machine' | 'token' | 'certificate';
 
-/** The server: the interface of a car or a hub, the metrics of either, the enrolment of a hub. */
+/** The server: interface of a car or a hub, metrics of either, enrolment of a hub. */
 export type Server = 'car' | 'hub' | 'car metrics' | 'hub metrics' | 'enrolment';
 
 export interface AccessRow {
   readonly servers: readonly Server[];
   readonly method: HttpMethod;
-  /** From the root, with parameters in braces. */
+  /** Full path, with parameters in braces. */
   readonly path: string;
   readonly principal: Principal;
   readonly scopes: OperationScopes;
@@ -32,13 +32,16 @@ const scoped = (required: readonly Scope[], optional: readonly Scope[] = []): Op
   optional,
 });
 const none = scoped([]);
-/** Any published scope; members that need one of `optional` are left out without it. */
+/** Requires any published scope; omits members that need one of `optional` without it. */
 const any = (...optional: Scope[]): OperationScopes => ({ required: [], optional, more: true });
 const [telemetry, position] = [['data:telemetry'], ['data:position']] as const;
 const both = ['data:telemetry', 'data:position'] as const;
 const commands = [...remoteScopes, ...reservedScopes];
 
-/** Tokens of a hub on the fleet side: as the user side, where that has the operation too. The published fleet side has no scopes. */
+/**
+ * Scopes of hub tokens for operations of the fleet side, which has no scopes in the published interface. An operation
+ * without a row needs the scopes of the same operation on the user side.
+ */
 const fleetScopes: Readonly<Record<string, OperationScopes>> = {
   'fleet.fleets.list': any(),
   'fleet.fleets.get': any(),
@@ -60,7 +63,7 @@ const fleetScopes: Readonly<Record<string, OperationScopes>> = {
 /** Routes that change monitors and callbacks of a fleet. */
 const changesMonitors = /^fleet\.(monitors|callbacks)\.(create|replace|remove|setStatus)$/;
 
-/** Scopes that a token needs for an operation of the published interface. */
+/** Returns the scopes that a token needs for an operation of the published interface. */
 export function scopesOf({ id, side, scopes }: Operation): OperationScopes {
   if (side === 'user') return scopes;
   if (changesMonitors.test(id)) return scoped(['hub:monitor:write'], dataScopes);
@@ -69,7 +72,7 @@ export function scopesOf({ id, side, scopes }: Operation): OperationScopes {
   return row;
 }
 
-/** Each side lies below its base, and at the root for addresses typed by hand. */
+/** Each side is served below its base, and at the root for addresses typed by hand. */
 export const roots: Readonly<Record<Side, readonly string[]>> = { fleet: [bases.fleet, ''], user: [bases.user, ''] };
 
 const published: readonly AccessRow[] = operations.flatMap((operation) => {
@@ -160,7 +163,7 @@ const byRoute: ReadonlyMap<string, AccessRow> = new Map(
   accessTable.flatMap((row) => row.servers.map((server) => [keyOf(server, row.method, row.path), row] as const)),
 );
 
-/** The row of a route; undefined: every caller is refused. */
+/** Returns the row of a route. If undefined, every caller is refused. */
 export function accessTo(server: Server, method: string, path: string): AccessRow | undefined {
   return byRoute.get(keyOf(server, method, path));
 }

@@ -1,4 +1,4 @@
-/** The AsyncAPI 3.0 document of the messages on MQTT, made of their schemas and topics. */
+/** The AsyncAPI 3.0 document of the messages on MQTT, generated from their schemas and topics. */
 import { classOf, expiryOf } from '../classes.ts';
 import { commandSchema } from '../command.ts';
 import type { Kind } from '../schema/kind.ts';
@@ -7,13 +7,13 @@ import { type DownKind, downKinds, downTopic, presenceTopic, upTopic } from '../
 import { watchSchema } from '../watch.ts';
 import { mqttSchema } from './schemas/mqtt.ts';
 
-/** A VIN to be exchanged for the parameter of an address. */
+/** Placeholder VIN that is replaced by the parameter of an address. */
 const SOME_VIN = 'AAAAAAAAAAAAAAAAA';
 const address = (topic: string): string => topic.replace(SOME_VIN, '{vin}');
 const parameters = { vin: { description: 'Vehicle identification number of the car. ISO 3779.' } };
 const titled = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
-/** The whole document, of JSON's types. */
+/** Returns the whole document, as JSON types. */
 export function asyncApi(): object {
   const ups = kinds.map((kind) => (kind === 'catalog' ? catalog : up(kind)));
   const downs = downKinds.map(down);
@@ -42,7 +42,7 @@ export function asyncApi(): object {
 interface Described {
   readonly name: string;
   readonly channel: object;
-  /** Seen from the car. */
+  /** From the perspective of the car. */
   readonly action: 'send' | 'receive';
   readonly binding: object;
 }
@@ -61,7 +61,7 @@ function up(kind: Kind): Described {
   return { name: `up${titled(kind)}`, channel, action: 'send', binding };
 }
 
-/** Each part of a catalog has a topic of its own, and never expires. */
+/** Each part of a catalog has a separate topic, and never expires. */
 const catalog: Described = {
   name: 'upCatalog',
   channel: {

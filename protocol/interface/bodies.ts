@@ -1,4 +1,4 @@
-/** Checks the body of a request, as its operation declares it. */
+/** Checks the body of a request against the schema of its operation. */
 
 import {
   fleetCallback,
@@ -25,12 +25,12 @@ const validators: Readonly<Record<RequestName, BodyValidator>> = {
   statusSetter,
 };
 
-/** Objects and arrays in each other: more than any body needs. */
+/** Maximum nesting depth of objects and arrays: more than any body needs. */
 const DEPTH = 24;
 
 /**
- * The body of a request, given as JSON's types: a copy without members that are null, which count as absent. Members
- * that are not known stay in it.
+ * Checks the parsed JSON body of a request. Returns a copy without null members, which count as absent. Unknown members
+ * remain in it.
  * @throws VigieError `input.malformed` naming the member and the rule
  */
 export function readBody(operation: Operation, value: unknown): unknown {
@@ -43,14 +43,14 @@ export function readBody(operation: Operation, value: unknown): unknown {
   throw faultOf(fault);
 }
 
-/** Paths of the deprecated members that a checked body has, e.g. `door.forced`; for the log. */
+/** Returns the paths of the deprecated members in a checked body, e.g. `door.forced`; for the log. */
 export function deprecatedMembers(operation: Operation, body: unknown): readonly string[] {
   const found: string[] = [];
   if (operation.body !== undefined) collect(operation.body, body, '', found);
   return found;
 }
 
-/** A copy of a checked body with the members that its operation declares: what is kept has the bounds of its schema. */
+/** Returns a copy of a checked body with only the declared members: stored content has the bounds of its schema. */
 export function declaredMembers(operation: Operation, body: unknown): unknown {
   return operation.body === undefined ? body : declared(operation.body, body);
 }
@@ -82,7 +82,7 @@ function withoutNulls(value: unknown, depth: number): unknown {
   return Object.fromEntries(kept.map(([name, member]) => [name, withoutNulls(member, depth + 1)]));
 }
 
-/** Sentences by the keyword of JSON Schema that is broken. */
+/** Sentences by the broken keyword of JSON Schema. */
 const sentences: Readonly<Record<string, (params: BodyFault['params']) => string>> = {
   type: ({ type }) => `must be ${article(String(type))} ${type}`,
   enum: ({ allowedValues }) => `must be one of ${(allowedValues as readonly unknown[]).join(', ')}`,
@@ -108,7 +108,7 @@ function article(noun: string): string {
   return /^[aio]/.test(noun) ? 'an' : 'a';
 }
 
-/** `/triggers/0/name` as `triggers[0].name`. */
+/** Converts `/triggers/0/name` to `triggers[0].name`. */
 function pathOf(pointer: string): string {
   return pointer
     .split('/')

@@ -19,7 +19,7 @@ export const conditionalComponents = {
   },
 };
 
-/** Optional headers of every GET that is not a stream, and of its answers. */
+/** Optional headers of every GET that is not a stream, and of its responses. */
 export const conditional = {
   parameter: { $ref: '#/components/parameters/IfNoneMatch' },
   headers: { ETag: { $ref: '#/components/headers/ETag' } },

@@ -1,4 +1,4 @@
-/** Paths of the servers of metrics, a part of the table of access that a car loads without the rest. */
+/** Paths of the metrics servers, the part of the access table that a car loads without the rest. */
 export const metricsPaths = {
   'car metrics': ['/status', '/metrics'],
   'hub metrics': ['/health', '/metrics'],

@@ -1,4 +1,4 @@
-/** Scopes of the user side that a monitor by HTTP needs: it never reports what its creator may not read. */
+/** Scopes of the user side that a monitor by HTTP needs: it never reports data that its creator may not read. */
 
 import type { MonitorEvent } from '../schema/event.ts';
 import type { CompiledMonitor } from '../schema/monitor/compile.ts';
@@ -6,7 +6,7 @@ import { isSignal, signalNameOf, type TriggerData } from '../schema/monitor/data
 import type { Extension, ExtensionType } from '../schema/monitor/extensions.ts';
 import type { Scope } from './operations/scopes.ts';
 
-/** Contents by extension; positions are in records as well as in Status. */
+/** Scopes of contents by extension; positions are in records as well as in Status. */
 const ofExtension: Readonly<Record<ExtensionType, readonly Scope[]>> = {
   'vehicle.doorsState': ['data:telemetry'],
   'vehicle.status': ['data:telemetry', 'data:position'],
@@ -20,12 +20,12 @@ const ofExtension: Readonly<Record<ExtensionType, readonly Scope[]>> = {
   'vehicle.alarm': ['data:telemetry', 'data:position'],
 };
 
-/** Sections of telemetry that have where the alarm went off. */
+/** Sections of telemetry that include the place where the alarm went off. */
 const withAlarm: ReadonlySet<string | undefined> = new Set([undefined, 'vehicle', 'vehicle.alarm.trigger']);
 
 /**
- * Conditions and contents of a monitor, as scopes. Interface 4.17.2 requires all for data. `isPosition` returns
- * for a custom signal whether it contains the position of the car.
+ * Returns the scopes for the conditions and contents of a monitor. For data, interface 4.17.2 requires all scopes.
+ * `isPosition` returns true for a custom signal that contains the position of the car.
  */
 export function monitorScopesOf(
   { triggers, extensions }: CompiledMonitor,
@@ -34,7 +34,7 @@ export function monitorScopesOf(
   return new Set([
     ...triggers.flatMap(({ condition }) => {
       if (condition.kind === 'data') return ofData(condition.data, isPosition);
-      // Times count while the car is used.
+      // Time triggers are evaluated while the car is in use.
       return condition.kind === 'zone' ? (['data:position'] as const) : (['data:telemetry'] as const);
     }),
     ...extensions.flatMap(ofContent),
@@ -42,8 +42,8 @@ export function monitorScopesOf(
 }
 
 /**
- * Scopes of what an event of a monitor contains. Where only the event is known its triggers may be zones and custom signals, which
- * may be positions: `data:telemetry` and `data:position` are always among them.
+ * Returns the scopes for the contents of a monitor's event. An event alone does not show whether its triggers are
+ * zones or custom signals, which may be positions, so `data:telemetry` and `data:position` are always included.
  */
 export function eventScopesOf({ values = [], extensions = [] }: Partial<MonitorEvent>): ReadonlySet<Scope> {
   return new Set<Scope>([
@@ -56,7 +56,7 @@ export function eventScopesOf({ values = [], extensions = [] }: Partial<MonitorE
 
 function ofData(name: TriggerData, isPosition: (signal: string) => boolean): readonly Scope[] {
   if (isSignal(name)) return isPosition(signalNameOf(name)) ? ['data:telemetry', 'data:position'] : ['data:telemetry'];
-  // Events contain these records whole, with their positions.
+  // Events contain complete records, with their positions.
   if (name === 'vehicle.alert') return ofExtension['vehicle.alerts'];
   if (name.startsWith('vehicle.collision.')) return ofExtension['vehicle.collisions'];
   return /^vehicle\.trip(\.|$)/.test(name) ? ['data:trip'] : ['data:telemetry'];

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of the HTTP interface, made of the operations. */
+/** The OpenAPI 3.1 document of the HTTP interface, generated from the operations. */
 import { defined } from '../defined.ts';
 import { conditional, conditionalComponents } from './conditional.ts';
 import { bases, type Operation, type OperationAnswer, type Parameter, type Side, sides } from './operation.ts';
@@ -13,12 +13,12 @@ import { requestExamples } from './schemas/examples.ts';
 import type { JsonSchema } from './schemas/json.ts';
 import { addNotifications, webhooks } from './webhooks.ts';
 
-/** Name of an operation for generated clients, e.g. `fleetStatusGet`. */
+/** Returns the name of an operation for generated clients, e.g. `fleetStatusGet`. */
 export function operationIdOf({ id }: Operation): string {
   return id.replace(/\.(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The whole document, of JSON's types. */
+/** Returns the whole document, as JSON types. */
 export function openApi(): object {
   const components = new Components();
   for (const operation of operations) {
@@ -95,7 +95,7 @@ const securitySchemes = {
   },
 };
 
-/** Any one entry is enough. */
+/** Any one entry is sufficient. */
 function security({ side, scopes: { required, optional, more } }: Operation): object[] {
   if (side === 'fleet') {
     const basic = { BasicAuth: [], ClientId: [] };
@@ -207,7 +207,7 @@ function answer(
   };
 }
 
-/** Lists may be repeated or separated by commas. The document describes the first form, which is the default. */
+/** Lists may be repeated or separated by commas. The document describes the first form, the default. */
 function parameter({ name, in: place, required, description, schema, deprecated }: Parameter): object {
   return { name, in: place, required, description, schema, ...(deprecated === true ? { deprecated } : {}) };
 }

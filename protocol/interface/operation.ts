@@ -1,4 +1,4 @@
-/** Operations of the HTTP interface, each defined once (routes, OpenAPI, checks of requests). */
+/** Operations of the HTTP interface, each defined once (routes, OpenAPI, request checks). */
 import type { TSchema } from 'typebox';
 import type { OperationScopes } from './operations/scopes.ts';
 
@@ -6,37 +6,37 @@ import type { OperationScopes } from './operations/scopes.ts';
 export const sides = ['fleet', 'user'] as const;
 export type Side = (typeof sides)[number];
 
-/** Path under which a side lives, before the paths of its operations. */
+/** Base path of a side, before the paths of its operations. */
 export const bases: Readonly<Record<Side, string>> = { fleet: '/connectedcar/v3', user: '/connectedcar/v4' };
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** A parameter of a request; its schema describes the value after it was taken apart (lists are arrays). */
+/** A parameter of a request; its schema describes the parsed value (lists are arrays). */
 export interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header';
   readonly description: string;
   readonly required: boolean;
   readonly schema: TSchema;
-  /** Meaning of the text, if it is more than its schema: see {@link ./parameters.ts}. */
+  /** Format of the text, if its schema does not describe it: see {@link ./parameters.ts}. */
   readonly form?: ParameterForm;
   readonly deprecated?: boolean;
 }
 
 /**
- * `periods`: ISO 8601 intervals, read as an array of Period; `range`: `min-max`, read as Range; `indexes`: the same
- * of whole numbers.
+ * `periods`: ISO 8601 intervals, parsed to an array of Period; `range`: `min-max`, parsed to Range; `indexes`: the same
+ * with whole numbers.
  */
 export type ParameterForm = 'periods' | 'range' | 'indexes';
 
 export interface OperationAnswer {
   readonly description: string;
-  /** Media type and shape of the body; absent: no body. */
+  /** Media type and schema of the body. If omitted, there is no body. */
   readonly media?: string;
   readonly schema?: TSchema;
 }
 
-/** Bodies of requests; a setter of states is the same on both sides. */
+/** Bodies of requests; the body that sets a status is the same on both sides. */
 export const requestNames = [
   'fleetMonitor',
   'fleetCallback',
@@ -50,23 +50,23 @@ export type RequestName = (typeof requestNames)[number];
 
 /** One operation of the interface. */
 export interface Operation {
-  /** Unique, e.g. `fleet.status.get`: names the handler. */
+  /** Unique id of the operation, e.g. `fleet.status.get`, which names the handler. */
   readonly id: string;
   readonly side: Side;
   readonly method: HttpMethod;
-  /** Path below the base of the side with parameters in braces, e.g. `/fleets/{fid}/vehicles/{vid}/status`. */
+  /** Path below the base of the side, with parameters in braces, e.g. `/fleets/{fid}/vehicles/{vid}/status`. */
   readonly path: string;
-  /** Subject, for the order of the document. */
+  /** Topic, which determines the order in the document. */
   readonly tag: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
-  /** JSON body that has to be sent. */
+  /** Schema of the required JSON body. */
   readonly body?: TSchema;
   /** Name of the generated validator of the body, an export of protocol/generated/requests.js. */
   readonly bodyName?: RequestName;
-  /** Answers when all goes well, by status; errors are the same for all operations of a side. */
+  /** Successful responses by status; errors are the same for all operations of a side. */
   readonly answers: Readonly<Record<number, OperationAnswer>>;
-  /** Statuses of errors that this operation may answer with. */
+  /** Error statuses that this operation may return. */
   readonly errors: readonly number[];
   /** Scopes of the user side. If empty, any valid token is sufficient. */
   readonly scopes: OperationScopes;

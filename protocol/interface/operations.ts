@@ -1,17 +1,17 @@
 /**
- * All operations of the interface: fleet 3.19.2 and user 4.17.2 without what was removed from them.
+ * All operations of the interface: fleet 3.19.2 and user 4.17.2, without the removed ones.
  *
  * For the server:
- * - {@link Operation.path} is below the base of its side; parameters stand in braces. A path with one slash more at
- *   its end answers as well (`…/stolen/` is published so). A path of the table asked with another method is 405.
+ * - {@link Operation.path} is below the base of its side; parameters are in braces. A path with a trailing slash also
+ *   works (`…/stolen/` is published so). A path of the table with another method returns 405.
  * - {@link Operation.id} is `side.resource.action`; the action is one of list, get, create, replace, remove, setStatus.
- *   A `list` answers with a page: `_links`, `total`, `totalPage`, `currentPage`, `_embedded`.
- * - Parameters are read by {@link ./parameters.ts}, bodies are checked by {@link ./bodies.ts}, refusals are written by
- *   {@link ./refusal.ts}. Parameters that an operation does not have are ignored.
- * - On the user side {@link Operation.scopes} decide who is let in and what is left out. Sending and seeing a remote
- *   needs the scope of its kind (`remoteScopeOf`), a monitor those of what it watches and tells (`monitorScopesOf`).
- * - `answers[…].schema` and {@link Operation.body} are made when they are first read; a server needs neither.
- * - A deprecated operation answers with the header `Deprecation` (RFC 9745).
+ *   A `list` returns a page: `_links`, `total`, `totalPage`, `currentPage`, `_embedded`.
+ * - {@link ./parameters.ts} reads parameters, {@link ./bodies.ts} checks bodies, and {@link ./refusal.ts} writes
+ *   refusals. Parameters that an operation does not have are ignored.
+ * - On the user side, {@link Operation.scopes} determine who has access and which members are omitted. A remote needs
+ *   the scope of its kind (`remoteScopeOf`), a monitor the scopes of its data and its contents (`monitorScopesOf`).
+ * - `answers[…].schema` and {@link Operation.body} are created on first use; a server needs neither.
+ * - A deprecated operation returns the header `Deprecation` (RFC 9745).
  */
 import type { Operation, Side } from './operation.ts';
 import { alarmOperations } from './operations/alarms.ts';
@@ -41,14 +41,14 @@ export const operations: readonly Operation[] = [
 
 export const operationById: ReadonlyMap<string, Operation> = new Map(operations.map((one) => [one.id, one]));
 
-/** Operations of one side. */
+/** Returns the operations of one side. */
 export function operationsOf(side: Side): readonly Operation[] {
   return operations.filter((one) => one.side === side);
 }
 
 /**
- * Media types that an operation answers with, best first, by its id: a request whose `Accept` takes none of them is
- * 406. Plain JSON is always among them, because many clients ask for nothing else; an answer without body has none.
+ * Media types that an operation can return, best first, by its id: a request whose `Accept` matches none returns
+ * 406. Plain JSON is always included, because many clients request nothing else; a response without body has none.
  */
 export const accept: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   operations.map(({ id, answers }) => {

@@ -1,4 +1,4 @@
-/** Paths of the server in addition to the interface, as OpenAPI paths. */
+/** Paths of the server in addition to the interface, for OpenAPI. */
 
 import { type AccessRow, accessTo } from './access.ts';
 import { busPaths } from './own/bus-paths.ts';
@@ -35,7 +35,7 @@ const get = (operationId: string, summary: string, description: string, answer: 
   responses: { 200: answer, ...refusals },
 });
 
-/** Server-sent events. `schema`: that of the data of the events `of`. */
+/** Describes server-sent events. `schema` is that of the data of the event `of`. */
 const events = (schema: object, of?: string): object => ({
   description: of === undefined ? 'Events.' : `Events. The schema is that of the data of ${of}.`,
   content: { 'text/event-stream': { schema } },
@@ -43,7 +43,7 @@ const events = (schema: object, of?: string): object => ({
 
 type Paths = Readonly<Record<string, Readonly<Record<string, object>>>>;
 
-/** Who may use a path, from the table of access. */
+/** Adds to each path who may use it, from the access table. */
 function withSecurity(paths: Paths): Paths {
   const entries = Object.entries(paths).map(([path, methods]) => {
     const secured = Object.entries(methods).map(([method, described]) => {
@@ -56,7 +56,7 @@ function withSecurity(paths: Paths): Paths {
   return Object.fromEntries(entries);
 }
 
-/** Any one entry is enough. */
+/** Any one entry is sufficient. */
 function securityOf({ principal, scopes: { required, optional } }: AccessRow): object[] {
   if (principal === 'anyone') return [];
   const anyOf = required.length > 0 || optional.length === 0 ? [required] : optional.map((scope) => [scope]);

@@ -1,4 +1,4 @@
-/** Takes the parameters of a request apart, as their operation declares them. */
+/** Parses the parameters of a request, as its operation declares them. */
 import { malformed } from '../schema/monitor/input.ts';
 import type { Operation, Parameter } from './operation.ts';
 import { readPeriods } from './parameters/periods.ts';
@@ -6,17 +6,17 @@ import { readValues } from './parameters/values.ts';
 
 export { covers, type Period } from './parameters/periods.ts';
 
-/** Both bounds belong to it; without `max` there is no upper one. `indexRange` counts from 0. */
+/** Inclusive bounds; without `max` there is no upper bound. `indexRange` counts from 0. */
 export interface Range {
   readonly min: number;
   readonly max?: number;
 }
 
 /**
- * The parameters of a query by name: numbers as numbers, lists as arrays, `timestamps` as readonly Period[],
- * `distance` (km), `duration` (s) and `indexRange` as {@link Range}. Those that were not sent are absent, also when
- * they have a default; those that the operation does not have are ignored. `now` is UTC ms.
- * @throws VigieError `input.malformed` whose message begins with the parameter's name and says the rule
+ * Returns the query parameters by name: numbers as numbers, lists as arrays, `timestamps` as readonly Period[],
+ * `distance` (km), `duration` (s) and `indexRange` as {@link Range}. Omits those that were not sent, even if they
+ * have a default, and ignores those that the operation does not have. `now` is UTC ms.
+ * @throws VigieError `input.malformed` whose message starts with the parameter's name and contains the rule
  */
 export function readQuery(
   operation: Operation,
@@ -40,7 +40,7 @@ export function readQuery(
 }
 
 /**
- * The parameters of a path by name, from its segments after decoding.
+ * Returns the path parameters by name, from the decoded segments.
  * @throws VigieError `input.malformed` as {@link readQuery}
  */
 export function readPath(
@@ -51,7 +51,7 @@ export function readPath(
 }
 
 /**
- * The declared headers that were sent, by lower-case name. `header` gives the value of a header by its lower-case name.
+ * Returns the declared headers that were sent, by lower-case name. `header` returns a header by its lower-case name.
  * @throws VigieError `input.malformed` as {@link readQuery}
  */
 export function readHeaders(
@@ -84,7 +84,7 @@ function readParameter({ name, schema, form }: Parameter, texts: readonly string
   return form === undefined ? value : readRange(name, value as string);
 }
 
-/** The bounds of `min-max` or `min-`; the form was checked by the schema. */
+/** Returns the bounds of `min-max` or `min-`, whose form the schema has checked. */
 function readRange(name: string, text: string): Range {
   const [min = '', max = ''] = text.split('-');
   const range = max === '' ? { min: Number(min) } : { min: Number(min), max: Number(max) };

@@ -1,4 +1,4 @@
-/** Filters for lists of records: in a car record by record, at a hub by columns of its database. */
+/** Filters for lists of records: a car applies them to each record, a hub to database columns. */
 import { defined } from '../defined.ts';
 import type { AlarmRecord } from '../schema/alarm.ts';
 import type { Alert } from '../schema/alert.ts';
@@ -8,25 +8,25 @@ import type { Theft } from '../schema/theft.ts';
 import { type Trip, tripBegin, tripState } from '../schema/trip.ts';
 import { covers, type Period, type Range } from './parameters.ts';
 
-/** Properties of a record that lists are filtered by. */
+/** Properties of a record that filters use. */
 export interface RecordFacts {
-  /** Time for `timestamps`, UTC ms. Never after the record was made. */
+  /** Time for `timestamps`, UTC ms. Never later than the creation of the record. */
   readonly began: number;
-  /** Id of the trip during which it happened. */
+  /** Id of the trip during which it occurred. */
   readonly trip?: string;
-  /** For a trip: km, and s. */
+  /** Only for a trip: distance in km, duration in s. */
   readonly distance?: number;
   readonly duration?: number;
   /**
-   * State of a trip, once it is known; kind of an alarm record (interface 3.19.2 AlarmTypeEnum); whether a fault code is
-   * still reported, `true` or `false`.
+   * State of a trip, once known; type of an alarm record (interface 3.19.2 AlarmTypeEnum); for a fault code, `true` if
+   * it is still reported, otherwise `false`.
    */
   readonly state?: string;
 }
 
-/** The records that have all of this. */
+/** Selects the records that match all members. */
 export interface RecordFilter {
-  /** Ascending and apart. */
+  /** Ascending and disjoint. */
   readonly periods?: readonly Period[];
   readonly trip?: string;
   readonly distance?: Range;
@@ -34,7 +34,7 @@ export interface RecordFilter {
   readonly states?: readonly string[];
 }
 
-/** Properties of a record of a collection, which is named like the kind of its messages. */
+/** Returns the properties of a record of a collection, which is named like its message kind. */
 export function factsOf(collection: string, record: unknown): RecordFacts {
   const { createdAt: began } = record as { readonly createdAt: number };
   switch (collection) {
@@ -64,7 +64,7 @@ export function factsOf(collection: string, record: unknown): RecordFacts {
 
 function factsOfTrip(trip: Trip): RecordFacts {
   const { done, faults = [], distance, duration } = trip;
-  // That a trip is Nominal is known at its end; a fault is known before.
+  // The state Nominal is known at the end of a trip; a fault is known earlier.
   const isKnown = done === true || faults.length > 0;
   return {
     began: tripBegin(trip),
@@ -73,7 +73,7 @@ function factsOfTrip(trip: Trip): RecordFacts {
   };
 }
 
-/** Whether a record is one that the filter asks for. */
+/** Returns true if a record matches the filter. */
 export function matches(facts: RecordFacts, { periods, trip, distance, duration, states }: RecordFilter): boolean {
   return (
     (periods === undefined || covers(periods, facts.began)) &&
@@ -84,13 +84,13 @@ export function matches(facts: RecordFacts, { periods, trip, distance, duration,
   );
 }
 
-/** Undefined: every value is in the range, also one that is not known yet. */
+/** Returns undefined if every value is in the range, including one that is not known yet. */
 export function boundsOf(range: Range | undefined): Required<Range> | undefined {
   if (range === undefined || (range.min === 0 && range.max === undefined)) return undefined;
   return { min: range.min, max: range.max ?? Number.POSITIVE_INFINITY };
 }
 
-/** Both bounds belong to it. */
+/** Both bounds are inclusive. */
 function isWithin(value: number | undefined, range: Range | undefined): boolean {
   const bounds = boundsOf(range);
   return bounds === undefined || (value !== undefined && value >= bounds.min && value <= bounds.max);

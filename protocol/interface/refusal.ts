@@ -1,10 +1,10 @@
-/** Form of a refusal: xError of the requested side. Interface 3.19.2 and 4.17.2 xError. */
+/** Format of refusals: xError of the requested side. Interface 3.19.2 and 4.17.2 xError. */
 import { type ErrorCode, factOf, VigieError } from '../errors.ts';
 import { dateTime } from './json/date-time.ts';
 import type { Side } from './operation.ts';
 import { integer, type JsonSchema, object, string } from './schemas/json.ts';
 
-/** Statuses that refusals have. The last two are ours: the database is away, the disk takes nothing more. */
+/** Statuses of refusals. The last two are additions: the database is unavailable, the disk accepts no more data. */
 export const refusalStatuses = [400, 401, 403, 404, 405, 406, 413, 415, 421, 429, 500, 503, 507] as const;
 
 /** Meanings of the statuses, for the document. */
@@ -35,21 +35,21 @@ interface FleetRefusal {
 
 interface UserRefusal {
   readonly code: number;
-  /** Name of the error and id of the request. */
+  /** Code of the error and id of the request. */
   readonly debug: string;
   readonly message: string;
 }
 
 interface Refused {
-  /** Id of the request, the one in the log. */
+  /** Id of the request, as in the log. */
   readonly uuid: string;
   /** UTC ms. */
   readonly now: number;
 }
 
 /**
- * The body of a refusal. Below 500 it says what the error says; what happened inside the car is not told to who asks,
- * only the meaning of the code.
+ * Returns the body of a refusal. Below 500 it contains the message of the error; from 500 on only the meaning of the
+ * code, because the caller must not learn about internal faults of the car.
  */
 export function xError(side: Side, error: VigieError | ErrorCode, { uuid, now }: Refused): FleetRefusal | UserRefusal {
   const name = error instanceof VigieError ? error.code : error;
@@ -61,12 +61,12 @@ export function xError(side: Side, error: VigieError | ErrorCode, { uuid, now }:
     : { code, debug: `${name} ${uuid}`, message };
 }
 
-/** HTTP status of a refusal. */
+/** Returns the HTTP status of a refusal. */
 export function refusalStatus(error: ErrorCode): number {
   return Math.floor(refusalCode(error) / 100);
 }
 
-/** A code with a status that no operation may return becomes the general code of its class. */
+/** Returns the code of a refusal. If no operation may return its status, the general code of its class. */
 function refusalCode(error: ErrorCode): number {
   const { http } = factOf(error);
   const status = Math.floor(http / 100);
@@ -78,7 +78,7 @@ const code = integer('HTTP status × 100 + number within the status.', { minimum
 const message = string('The error, for people.');
 const required = ['code', 'message'];
 
-/** Schemas of the bodies. */
+/** Schemas of the bodies, by side. */
 export const refusalSchemas: Readonly<Record<Side, JsonSchema>> = {
   fleet: object('xError', 'Why a request is refused. Interface 3.19.2 xError.', required, {
     code,

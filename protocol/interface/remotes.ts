@@ -1,4 +1,4 @@
-/** Remotes by HTTP: which command a body is, and which scope it needs. */
+/** Remotes by HTTP: the command in a body, and the scope that it needs. */
 
 import { type RemoteType, remoteKindOf, remoteKinds } from '../remote/table.ts';
 import { Member, malformed } from '../schema/monitor/input.ts';
@@ -9,15 +9,15 @@ import { remoteKindsOf } from './schemas/delivery.ts';
 /** A submitted remote. */
 interface AskedRemote {
   readonly type: RemoteType;
-  /** Body of the command, as the table of kinds has it. */
+  /** Body of the command, in the form of the table of kinds. */
   readonly body: object;
   readonly label?: string;
 }
 
 /**
- * The one command in a body that was checked.
- * @throws VigieError `input.malformed` when it has none or several, when what it asks for cannot be done, or for a label
- * that is too long or that no message can carry
+ * Returns the only command in a checked body.
+ * @throws VigieError `input.malformed` if it has none or several, if the request cannot be executed, or if the label is
+ * too long or cannot be represented in a message
  */
 export function askedRemote(side: Side, body: unknown): AskedRemote {
   const given = body as Readonly<Record<string, unknown>>;
@@ -37,20 +37,20 @@ export function askedRemote(side: Side, body: unknown): AskedRemote {
   return { type, body: command, ...(label.absent ? {} : { label: label.text() }) };
 }
 
-/** Scope of a kind of command: the published one, or one of {@link reservedScopes}. */
+/** Returns the scope of a kind of command: the published one, or one of {@link reservedScopes}. */
 export function remoteScopeOf(type: RemoteType): Scope {
   const { scope, member } = remoteKindOf(type);
   return remoteScope(scope?.name ?? member);
 }
 
-/** Scopes that sending a command needs: that of its kind, and those of the kinds that have its actions. */
+/** Returns the scopes that sending a command needs: that of its kind, and those of the kinds that own its actions. */
 function scopesOfRemote({ type, body }: Pick<AskedRemote, 'type' | 'body'>): ReadonlySet<Scope> {
   const actions = remoteKindOf(type).asks(body);
   const kinds = remoteKinds.filter((kind) => actions.some((action) => Object.hasOwn(kind.actions, action)));
   return new Set([type, ...kinds.map((kind) => kind.type)].map(remoteScopeOf));
 }
 
-/** Scopes that a caller with `granted` lacks to send a command, as a sentence, or undefined. */
+/** Returns the scopes that a caller with `granted` lacks to send a command, as a sentence, or undefined. */
 export function remoteLack(
   remote: Pick<AskedRemote, 'type' | 'body'>,
   granted: ReadonlySet<string> | undefined,

@@ -6,7 +6,7 @@ export interface BodyFault {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
-/** A generated validator: false when `data` has a fault, which it then leaves in `errors`. */
+/** Generated validator. Returns false if `data` has a fault, and then stores it in `errors`. */
 export interface BodyValidator {
   (data: unknown): boolean;
   errors?: readonly BodyFault[] | null;

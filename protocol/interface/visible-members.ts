@@ -1,4 +1,4 @@
-/** Which members of Vigie's own answers need a further scope, and the one filter that leaves out the others. */
+/** Scopes that members of Vigie's own responses need, and the only filter that omits the others. */
 import { findRemoteKind } from '../remote/table.ts';
 import type { Kind } from '../schema/kind.ts';
 import { eventScopesOf } from './monitors.ts';
@@ -6,22 +6,22 @@ import type { Scope } from './operations/scopes.ts';
 import type { FleetCar, FleetEvent } from './own/hub-overview.ts';
 import { remoteScopeOf } from './remotes.ts';
 
-/** Whether a caller has a scope. */
+/** Returns true if the caller has a scope. */
 export type Sees = (scope: Scope) => boolean;
 
-/** @param scopes of the credentials; undefined: the caller sees everything */
+/** @param scopes of the credentials; if undefined, the caller sees everything */
 export function seesOf({ scopes }: { readonly scopes?: ReadonlySet<string> }): Sees {
   return (scope) => scopes?.has(scope) ?? true;
 }
 
-/** Scope of a value of Status, by its path. */
+/** Returns the scope of a value of Status, by its path. */
 export function scopeOfPath(path: string): Scope {
   return /^lastPosition\.|\.(p|startP|endP)osition$/.test(path) ? 'data:position' : 'data:telemetry';
 }
 
 type AlwaysSeen = 'vin' | 'heard' | 'missing';
 
-/** Members of a car in the table of a hub. */
+/** Scopes of the members of a car in the table of a hub. */
 export const carMembers: Readonly<Record<Exclude<keyof FleetCar, AlwaysSeen>, Scope>> = {
   speed: 'data:telemetry',
   charging: 'data:telemetry',
@@ -32,7 +32,7 @@ export const carMembers: Readonly<Record<Exclude<keyof FleetCar, AlwaysSeen>, Sc
   longitude: 'data:position',
 };
 
-/** The car as the caller sees it, also for sorting. */
+/** Returns the car as visible to the caller, also for sorting. */
 export function seenCar(sees: Sees, { vin, heard, missing, ...members }: FleetCar): FleetCar {
   const scopes: Readonly<Record<string, Scope | undefined>> = carMembers;
   const seen = Object.entries(members).filter(([name]) => {
@@ -42,7 +42,7 @@ export function seenCar(sees: Sees, { vin, heard, missing, ...members }: FleetCa
   return { vin, heard, missing, ...Object.fromEntries(seen) };
 }
 
-/** Events by their kind; a kind that is missing here is hidden from every token. Events of monitors: {@link eventScopesOf}. */
+/** Scopes of events by kind; a kind without a row is hidden from every token. For monitors: {@link eventScopesOf}. */
 export const eventScopes: Readonly<Partial<Record<Kind, Scope>>> = {
   trip: 'data:trip',
   alert: 'data:alert',
@@ -54,7 +54,7 @@ export const eventScopes: Readonly<Partial<Record<Kind, Scope>>> = {
   gap: 'data:telemetry',
 };
 
-/** The event as the caller sees it; undefined: not at all. */
+/** Returns the event as visible to the caller; undefined if it is hidden. */
 export function seenEvent(sees: Sees, event: FleetEvent): FleetEvent | undefined {
   const { kind, body } = event;
   const scope = eventScopes[kind];
@@ -67,18 +67,18 @@ export function seenEvent(sees: Sees, event: FleetEvent): FleetEvent | undefined
   return isSeen ? { ...event, body: withoutHidden(sees, body) as FleetEvent['body'] } : undefined;
 }
 
-/** Whether the caller sees a command in the audit trail: as a state of the car, or because it may send such commands. */
+/** Returns true if the caller sees a command in the audit trail: as a state of the car, or as one it may send. */
 function seesCommand(sees: Sees, type: string): boolean {
   const kind = findRemoteKind(type);
   return sees('data:telemetry') || (kind !== undefined && sees(remoteScopeOf(kind.type)));
 }
 
-/** Members of the agent's own commands that describe a monitor or a callback: those may be another's. */
+/** Members of the agent's own commands that describe a monitor or a callback: their owner may be another caller. */
 const ofOthers: ReadonlySet<string> = new Set(['monitor', 'subscribe']);
 
 /**
- * The command as the caller sees it; undefined: not at all. Its destinations are positions. What monitors watch is read with the
- * monitors, by whom they belong to.
+ * Returns the command as visible to the caller; undefined if it is hidden. Destinations in it are positions. Content of
+ * monitors is omitted: only their owner may read it, with the monitors.
  */
 export function seenCommand<T extends { readonly type: string; readonly body: object }>(
   sees: Sees,
@@ -90,12 +90,12 @@ export function seenCommand<T extends { readonly type: string; readonly body: ob
   return { ...command, body: withoutHidden(sees, Object.fromEntries(body)) as object };
 }
 
-/** Members of messages with places, besides GeoJSON. */
+/** Members of messages that contain positions, in addition to GeoJSON. */
 const places: ReadonlySet<string> = new Set(['positions', 'coordinates', 'latitude', 'longitude']);
 
 /**
- * Without `data:position` it leaves out every position (GeoJSON, destinations), and readings in columns, which may contain
- * positions; without `data:telemetry` it leaves out the latter.
+ * Without `data:position`, omits every position (GeoJSON, destinations), and readings in columns, which may contain
+ * positions; without `data:telemetry`, omits readings in columns.
  */
 function withoutHidden(sees: Sees, value: unknown): unknown {
   const position = sees('data:position');

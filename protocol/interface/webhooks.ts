@@ -1,4 +1,4 @@
-/** Notifications to webhooks as the `webhooks` of the OpenAPI document: one entry for each kind. */
+/** Notifications to webhooks as the `webhooks` of the OpenAPI document: one entry per kind. */
 
 import type { Side } from './operation.ts';
 import { JSON_MEDIA } from './operations/making.ts';
@@ -76,12 +76,12 @@ const responses = {
   },
 };
 
-/** Takes in the schemas of all notifications; to be done before {@link webhooks}. */
+/** Adds the schemas of all notifications; call before {@link webhooks}. */
 export function addNotifications(components: Components): void {
   for (const kind of notificationKinds) components.add(notificationSchemas[kind](), entries[kind].side);
 }
 
-/** By name of the notification. */
+/** Returns the webhooks by name of the notification. */
 export function webhooks(components: Components): Readonly<Record<string, object>> {
   const schemas = Object.fromEntries(
     notificationKinds.map((kind) => [kind, components.use(notificationSchemas[kind](), entries[kind].side)]),

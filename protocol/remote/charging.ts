@@ -74,7 +74,7 @@ const capabilityParameters = object('ChargingParameters', 'How it can be asked f
   }),
 });
 
-/** Charging of the traction battery: now, later, by programs, or how. */
+/** Charging of the traction battery: immediate, delayed, by programs, or preferences. */
 export const charging = remoteKind({
   type: 'ElectricBatteryChargingRequest',
   wire: 1,
@@ -124,7 +124,7 @@ export const charging = remoteKind({
         };
         return {
           immediate: { start, stop: can('charging.stop') },
-          // The published schema lists `preferences` next to `schedule` and requires it inside: we write both.
+          // The published schema lists `preferences` next to `schedule` and requires it inside: the agent writes both.
           schedule: { programs: { supported: start, size: start ? PROGRAMS : 0 }, nextDelayedTime: start, preferences },
           preferences,
         };
@@ -151,7 +151,7 @@ export const charging = remoteKind({
     verb: 'charge',
     usage:
       'charge [on|off|never] | --at TIME [--until TIME] [--days DAYS] [--slot N] | [--level 1-5] [--type partial|full]',
-    // In the interface an empty list of programs ends all programs.
+    // In the interface, an empty list of programs removes all programs.
     bodies: { on: { immediate: true }, off: { immediate: false }, never: { schedule: { programs: [] } } },
     alone: { immediate: true },
   },

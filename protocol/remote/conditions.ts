@@ -1,20 +1,20 @@
-/** Conditions and signs of failure that several kinds have in common. */
+/** Conditions and failure signs that several kinds share. */
 import type { Condition } from '../profile.ts';
 import { slots } from '../slots.ts';
 import type { FailureSign, InterlockRule } from './kind.ts';
 
 export const CHARGING = 'energies.Electric.extension.electric.charging';
-/** A standing car's speed sensor may still say this, km/h. */
+/** Highest speed that the sensor of a stationary car may still report, km/h. */
 export const STANDING = 1;
 
 export const pluggedIn: Condition = { path: `${CHARGING}.plugged`, equals: true };
 
-/** Every door, flap and window that Status knows. */
+/** Status paths of every door, flap and window. */
 export const openings: readonly string[] = slots
   .map(({ path }) => path)
   .filter((path) => path.startsWith('doorsState.opening.'));
 
-/** @param limit km/h */
+/** Requires a speed of at most `limit`. @param limit km/h */
 export function speedAtMost(limit: number): InterlockRule {
   return {
     any: [{ path: 'kinetic.speed', atMost: limit }],
@@ -23,7 +23,7 @@ export function speedAtMost(limit: number): InterlockRule {
   };
 }
 
-/** An act of the driver that ends an action. */
+/** Describes an act of the driver that ends an action. */
 export function driverAct(path: string, value: string | boolean, detail: string): FailureSign {
   return { path, value, code: 'command.canceled', detail };
 }

@@ -2,7 +2,7 @@ import { enumeration, flag, optional, record, required } from '../schema/fields.
 import { driverAct, ignitionOn, openings, speedAtMost } from './conditions.ts';
 import { remoteKind } from './kind.ts';
 
-/** Above this a door must not open from afar, km/h. */
+/** Speed above which a remote command must not open a door, km/h. */
 const WALKING_SPEED = 6;
 
 /** Central locking. */
@@ -23,7 +23,7 @@ export const doors = remoteKind({
   actions: {
     'doors.lock': {
       ends: [...openings.map((path) => driverAct(path, 'Open', 'a door was opened meanwhile')), ...ignitionOn],
-      // A door in the way, or a key that must not be locked in.
+      // An open door prevents locking, or a key inside must not be locked in.
       causes: [
         ...openings.map((path) => ({
           path,

@@ -10,7 +10,7 @@ export const immobilizationSchema = record(
   },
 );
 
-/** The action; it prevents or allows the next start and does nothing to a running engine. */
+/** Returns the action. It prevents or allows the next start, and does not affect a running engine. */
 export const immobilizationAction = (activate: boolean): string =>
   activate ? 'immobilization.on' : 'immobilization.off';
 
@@ -21,7 +21,7 @@ export const immobilization = remoteKind({
   actions: {
     'immobilization.on': {
       interlocks: [
-        // The driver must be able to start again, also at a traffic light where the engine has stopped by itself.
+        // The driver must be able to start again, also at a traffic light where the engine stopped automatically.
         { ...speedAtMost(0), fixed: true },
         {
           any: [

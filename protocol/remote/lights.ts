@@ -2,7 +2,7 @@ import { flag, record, required } from '../schema/fields.ts';
 import { ignitionOn, STANDING, speedAtMost } from './conditions.ts';
 import { remoteKind } from './kind.ts';
 
-/** Flashing lights, by which the car is found. */
+/** Flashing lights, for finding the car. */
 export const lights = remoteKind({
   type: 'Lights',
   wire: 4,

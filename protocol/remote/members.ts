@@ -1,6 +1,6 @@
-/** Rules about members of a body that no schema of members can say. */
+/** Rules about members of a body that a schema cannot express. */
 
-/** Why not exactly one of `members` is there. */
+/** Returns an error unless exactly one of `members` is present. */
 export function oneMember(body: object, members: readonly string[]): string | undefined {
   const given = members.filter((member) => Object.hasOwn(body, member));
   return given.length === 1
@@ -8,7 +8,7 @@ export function oneMember(body: object, members: readonly string[]): string | un
     : `must have exactly one of ${members.join(', ')}, has ${given.join(' and ') || 'none'}`;
 }
 
-/** Why none of `members` is there. */
+/** Returns an error unless at least one of `members` is present. */
 export function anyMember(body: object, members: readonly string[]): string | undefined {
   return members.some((member) => Object.hasOwn(body, member)) ? undefined : `must have ${members.join(' or ')}`;
 }

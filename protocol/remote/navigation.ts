@@ -4,7 +4,7 @@ import { flat, item } from '../schema/mapping.ts';
 import { altitude, latitude, longitude } from '../schema/status/position.ts';
 import { remoteKind } from './kind.ts';
 
-/** The same record as in a position. */
+/** Same record as in a position. */
 const point = record('Point', 'A place. RFC 7946 §3.1.2.', {
   type: required(2, constant('Point', 'RFC 7946 §3.1.2.')),
   coordinates: required(
@@ -19,7 +19,7 @@ const point = record('Point', 'A place. RFC 7946 §3.1.2.', {
   ),
 });
 
-/** Sends the route to the navigation of a car with one in its profile. */
+/** Sends the route to the navigation system of a car whose profile has one. */
 export const navigation = remoteKind({
   type: 'Navigation',
   wire: 8,
@@ -57,7 +57,7 @@ export const navigation = remoteKind({
   words: { verb: 'navigate', usage: 'navigate LON,LAT…', bodies: {} },
 });
 
-/** `type` of a point is Point when absent. */
+/** If omitted, `type` of a point is Point. */
 function withoutPointType(schema: JsonSchema): JsonSchema {
   const { positions = {} } = schema.properties ?? {};
   const { type = {}, ...members } = positions.items?.properties ?? {};

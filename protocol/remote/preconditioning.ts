@@ -13,10 +13,10 @@ import {
   timeOfDayFault,
 } from './programs.ts';
 
-/** Charge of the traction battery, or of the tank, below which the cabin is not conditioned off the cable, %. */
+/** Level of battery or tank below which the cabin is not conditioned unless the car is plugged in, %. */
 const RESERVE = 20;
 
-/** By the car's own word for why preconditioning failed. */
+/** Error codes by the failure cause of preconditioning that the car reports. */
 const failures: Readonly<Record<string, ErrorCode>> = {
   DoorOpened: 'command.doorsOpen',
   WindowsRoofOpened: 'command.doorsOpen',
@@ -36,7 +36,7 @@ const capabilityParameters = object('PreconditioningParameters', 'How it can be 
   immediate: boolean('It can be started at once.'),
 });
 
-/** Preconditioning of the cabin: now, or by programs that the agent keeps and carries out. */
+/** Preconditioning of the cabin: immediately, or by programs that the agent stores and executes. */
 export const preconditioning = remoteKind({
   type: 'ThermalPreconditioning',
   wire: 0,
@@ -100,7 +100,7 @@ export const preconditioning = remoteKind({
   },
   asks: ({ airConditioning: { immediate, programs = [] } }) => {
     if (immediate === true) return ['preconditioning.start'];
-    // Absent means false in the interface. With programs it does not concern the present.
+    // If omitted, `immediate` is false in the interface. With programs, it does not affect the current state.
     return immediate === false && programs.length === 0 ? ['preconditioning.stop'] : [];
   },
   member: 'preconditioning',

@@ -2,12 +2,12 @@
 import { enumeration, list, optional, record, required, type Static, text } from '../schema/fields.ts';
 import { chargeProgramSchema, preconditioningProgramSchema } from '../schema/status/program.ts';
 
-/** Programs of one kind that a car keeps. */
+/** Maximum number of stored programs of one kind. */
 export const PROGRAMS = 4;
 
 const members = preconditioningProgramSchema.properties;
 
-/** One program of charging, as a command brings it. */
+/** One charging program in a command. */
 export const remoteChargeProgramSchema = record(
   'RemoteChargeProgram',
   'A charging program. Interface 3.19.2 RemoteCharging.schedule.programs.',
@@ -21,7 +21,7 @@ export const remoteChargeProgramSchema = record(
 );
 export type RemoteChargeProgram = Static<typeof remoteChargeProgramSchema>;
 
-/** One program of preconditioning, as a command brings it: set or deleted by its slot. */
+/** One preconditioning program in a command: its slot is set or deleted. */
 export const remotePreconditioningProgramSchema = record(
   'RemotePreconditioningProgram',
   'A preconditioning program. Interface 3.19.2 RemotePreconditioning.airConditioning.programs.',
@@ -54,12 +54,12 @@ export const preconditioningPrograms = list(
   { maxItems: PROGRAMS },
 );
 
-/** A time in the form in which it was written. */
+/** A time in its written form. */
 export const moment = (description: string) => text(description, { maxLength: 40 });
 
 /**
- * Seconds since midnight of a time of day written as an ISO 8601 duration, `PT14H30M`; undefined for what is none:
- * longer than a day, of days or months, of fractions.
+ * Returns the seconds since midnight of a time of day written as an ISO 8601 duration, `PT14H30M`. Undefined if it is
+ * longer than a day, or contains days, months or fractions.
  */
 export function secondsOfDay(duration: string): number | undefined {
   const found = /^PT(?=\d)(?:(\d{1,5})H)?(?:(\d{1,5})M)?(?:(\d{1,5})S)?$/.exec(duration);
@@ -69,7 +69,7 @@ export function secondsOfDay(duration: string): number | undefined {
   return total < 86_400 ? total : undefined;
 }
 
-/** Why `text` is not a time of day. */
+/** Returns the reason why `text` is not a time of day, or undefined. */
 export function timeOfDayFault(member: string, text: string): string | undefined {
   return secondsOfDay(text) === undefined
     ? `${member} must be a time of day, PT0H to PT23H59M59S, is ${text}`
@@ -80,7 +80,7 @@ export function daysFault(occurence: { readonly day: readonly string[] } | undef
   return occurence?.day.length === 0 ? 'occurence.day must have at least one day' : undefined;
 }
 
-/** The first fault that `check` finds. */
+/** Returns the first fault that `check` finds. */
 export function eachProgram<T>(
   programs: readonly T[] | undefined,
   check: (program: T) => string | undefined,
@@ -92,7 +92,7 @@ export function eachProgram<T>(
   return undefined;
 }
 
-/** The slot that two programs have. */
+/** Returns an error if two programs have the same slot. */
 export function slotTwice(programs: readonly { readonly slot?: number }[] | undefined): string | undefined {
   const taken = (programs ?? []).flatMap(({ slot }) => (slot === undefined ? [] : [slot]));
   const double = taken.find((slot, index) => taken.indexOf(slot) !== index);

@@ -28,7 +28,7 @@ const trackingPeriod = record(
   },
 );
 
-/** A theft: declared, followed, or the car kept from being started again. */
+/** Reports a theft, tracks the car, or prevents its next start. */
 export const stolen = remoteKind({
   type: 'Stolen',
   wire: 6,

@@ -10,12 +10,12 @@ import { preconditioning } from './preconditioning.ts';
 import { stolen } from './stolen.ts';
 import { wakeUp } from './wake-up.ts';
 
-/** All kinds of remote commands: the only source of facts about kinds. */
+/** All kinds of remote commands: the single source for their properties. */
 const rows = [preconditioning, charging, horn, doors, lights, immobilization, stolen, wakeUp, navigation] as const;
 
 type Row = (typeof rows)[number];
 export type RemoteType = Row['type'];
-/** Body of a command. */
+/** Body of a remote command. */
 export type RemoteBody<T extends RemoteType> = Static<Extract<Row, { readonly type: T }>['body']>;
 
 export const remoteKinds: readonly RemoteKind<RemoteType>[] = rows;
@@ -30,7 +30,7 @@ export const remoteBodies = Object.fromEntries(rows.map(({ type, body }) => [typ
 
 const byType: ReadonlyMap<string, RemoteKind<RemoteType>> = new Map(remoteKinds.map((kind) => [kind.type, kind]));
 
-/** The kind of that name, if it is one of the table. */
+/** Returns the kind of that name, if the table has it. */
 export function findRemoteKind(type: string): RemoteKind<RemoteType> | undefined {
   return byType.get(type);
 }
@@ -39,7 +39,7 @@ export function remoteKindOf(type: RemoteType): RemoteKind<RemoteType> {
   return byType.get(type) as RemoteKind<RemoteType>;
 }
 
-/** Actions of the profile that kinds ask for, such as `doors.lock`. */
+/** Profile actions that the kinds request, such as `doors.lock`. */
 export const remoteActions: ReadonlyMap<string, RemoteActionRules> = new Map(
   remoteKinds.flatMap(({ actions }) => Object.entries(actions)),
 );

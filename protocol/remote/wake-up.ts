@@ -2,7 +2,7 @@ import { extended, string } from '../interface/schemas/json.ts';
 import { optional, record, text } from '../schema/fields.ts';
 import { remoteKind } from './kind.ts';
 
-/** Nothing but being awake, which every command brings about before it is sent. */
+/** Wakes the car, as every command does before it is sent, and does nothing else. */
 export const wakeUp = remoteKind({
   type: 'WakeUp',
   wire: 7,
@@ -14,13 +14,13 @@ export const wakeUp = remoteKind({
   }),
   fault: ({ action }) =>
     action === undefined || action === 'WakeUp' ? undefined : `action must be WakeUp, is ${action}`,
-  // The frames that wake a bus; they are sent before any command, and by none.
+  // Frames that wake a bus. They are sent before any command; no command requests them.
   actions: { 'wakeUp.wake': { framesOnly: 'control units that sleep answer no diagnostics' } },
   asks: () => [],
   whileStolen: true,
   whilePrivate: true,
   member: 'wakeUp',
-  // A signed command is a wake-up by its kind; an empty object over HTTP is more likely a mistake.
+  // A signed command is a wake-up by its kind; over HTTP, an empty object is more likely a mistake.
   http: (schema) => {
     const action = string('What is asked for. Interface 3.19.2 RemoteWakeUp.action.', { enum: ['WakeUp'] });
     return extended(schema, schema.title ?? '', { action }, ['action']);

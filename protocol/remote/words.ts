@@ -1,4 +1,4 @@
-/** Words for people for commands: kinds, states, and why they fail. */
+/** Texts for people about commands: kinds, states, and failure causes. */
 import type { FailureCause } from '../errors.ts';
 import type { CommandKind, RemoteStatus } from '../schema/remote.ts';
 import type { Terms, Wording } from '../words/languages.ts';
@@ -23,7 +23,7 @@ export const commandWords: Terms<CommandKind> = {
   Capture: ['Capture of the bus', 'Busaufzeichnung', 'Capture du bus'],
 };
 
-/** By kind and name of the order: the text of its button. */
+/** Text of an order's button, by kind and name of the order. */
 export const orderWords = {
   'ThermalPreconditioning on': ['Start', 'Starten', 'Démarrer'],
   'ThermalPreconditioning off': ['Stop', 'Beenden', 'Arrêter'],
@@ -47,7 +47,7 @@ export const orderWords = {
   'WakeUp wakeup': ['Wake up', 'Wecken', 'Réveiller'],
 } as const satisfies Readonly<Record<string, Wording>>;
 
-/** Questions before orders that cannot be undone at once. */
+/** Confirmation questions for orders that cannot be undone at once. */
 export const orderQuestionWords = {
   'Doors unlock': [
     'Anybody beside the car can open it then. Unlock the doors?',
@@ -66,7 +66,7 @@ export const orderQuestionWords = {
   ],
 } as const satisfies Partial<Readonly<Record<keyof typeof orderWords, Wording>>>;
 
-/** `Requested` is the state of a command that the car has not answered yet; it is not on the wire. */
+/** `Requested` is the state of a command without a report from the car; it is not on the wire. */
 export const commandStateWords: Terms<RemoteStatus | 'Requested'> = {
   Requested: ['requested', 'angefordert', 'demandée'],
   Accepted: ['accepted', 'angenommen', 'acceptée'],

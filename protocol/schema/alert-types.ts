@@ -1,6 +1,6 @@
 /**
- * Warnings of a car. Interface 3.19.2 AlertMsgEnum; the spelling is the published one. The wire carries positions
- * in this list: it only grows at its end.
+ * Warnings of a car. Interface 3.19.2 AlertMsgEnum, in the published spelling. The wire carries positions
+ * in this list: append only.
  */
 export const alertTypes = [
   'AbsBrakingSystemFault',

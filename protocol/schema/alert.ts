@@ -5,7 +5,7 @@ import { positionSchema } from './status/position.ts';
 
 export const alertSeverities = ['Information', 'Warning', 'Critical'] as const;
 
-/** One warning of the car, from its begin to its end. Body of an `alert` message. */
+/** One warning of the car, from its start to its end. Body of an `alert` message. */
 export const alertSchema = record('Alert', 'A warning of the car. Interface 3.19.2 Alert.', {
   ...identity,
   active: required(3, flag('It is still there. Interface 3.19.2 Alert.active.')),

@@ -7,7 +7,7 @@ import { enumeration, instant, record, required, type Static, text } from './fie
 export { type MonitorDelivery, readDelivery, shownDelivery } from './callback/delivery.ts';
 export { type CallbackSubscribe, type CallbackType, subscribeSchema } from './callback/subscribe.ts';
 
-/** Callbacks that a car serves at most, both sides together. */
+/** Maximum number of callbacks of a car, both sides together. */
 export const CALLBACKS = 200;
 
 export const callbackId = text('Names the callback. Interface 4.17.2 CallbackId.', {
@@ -24,13 +24,13 @@ export const callbackStatus = enumeration(
   callbackStatuses,
 );
 
-/** Which line of the interface a callback belongs to: decides how notifications look and how often they are tried. */
+/** The line of the interface to which a callback belongs: determines the format of notifications and the retries. */
 export const callbackSides = ['fleet', 'user'] as const;
 export type CallbackSide = (typeof callbackSides)[number];
 
 export const callbackSide = enumeration('Line of the interface.', callbackSides);
 
-/** A callback as it is kept and as a command brings it. */
+/** A callback as it is stored, and as commands contain it. */
 export const callbackSchema = record(
   'Callback',
   'A receiver of events. Interface 4.17.2 UserCallback, 3.19.2 RemoteCallback.',
@@ -46,15 +46,15 @@ export const callbackSchema = record(
 export type Callback = Static<typeof callbackSchema>;
 
 /**
- * Checks what somebody asks for, in JSON's types, and gives it in the one form that is kept; reading that gives the
- * same again.
- * @throws VigieError `input.malformed`, `input.unknown`, whose `where` is the member at fault
+ * Checks the settings in a request, as JSON types, and returns them in the stored form; applying it again returns the
+ * same.
+ * @throws VigieError `input.malformed`, `input.unknown`, with the faulty member in `where`
  */
 export function readSubscribe(side: CallbackSide, input: unknown): CallbackSubscribe {
   return side === 'fleet' ? readFleetSubscribe(input) : readUserSubscribe(input);
 }
 
-/** Settings of a callback as shown to readers, without secrets. */
+/** Returns the settings of a callback for readers, without secrets. */
 export function shownSubscribe(subscribe: CallbackSubscribe): CallbackSubscribe {
   const { webhook } = subscribe.callback;
   if (webhook?.secret === undefined) return subscribe;

@@ -9,9 +9,9 @@ const captureCauses = ['collision', 'monitor', 'command'] as const;
 
 /** Bounds of one part. */
 export const captureBounds = {
-  /** Frames. */
+  /** Maximum number of frames. */
   frames: 4_096,
-  /** Bytes of compressed columns: with them a message is within what small brokers take. */
+  /** Maximum size of the compressed columns, bytes: the message then fits the limits of small brokers. */
   columns: 64_000,
 } as const;
 

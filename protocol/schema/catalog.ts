@@ -1,15 +1,15 @@
-/** Catalogs: what the numbers of a car's custom signals stand for. */
+/** Catalogs: definitions of the numbers of a car's custom signals. */
 import { count } from './count.ts';
 import { bytes, enumeration, list, optional, quantity, record, required, type Static, text } from './fields.ts';
 
-/** Types of values of a custom signal. */
+/** Types of the values of a custom signal. */
 export const signalKinds = ['quantity', 'flag', 'enumeration'] as const;
 export type SignalKind = (typeof signalKinds)[number];
 
-/** Bytes of the hash of a catalog. */
+/** Length of a catalog hash, bytes. */
 export const HASH_LENGTH = 8;
 
-/** Largest number of parts of a catalog. */
+/** Maximum number of parts of a catalog. */
 const MOST_PARTS = 1_000;
 
 const float = (description: string) => quantity('1', 0, [], description);
@@ -19,7 +19,7 @@ const signalNameSchema = record('SignalValueName', 'A value of an enumeration.',
   name: required(2, text('Its name.')),
 });
 
-/** Meaning of one number. */
+/** Definition of one number. */
 export const catalogEntrySchema = record('CatalogEntry', 'A custom signal of a car.', {
   number: required(
     1,
@@ -34,7 +34,7 @@ export const catalogEntrySchema = record('CatalogEntry', 'A custom signal of a c
 });
 export type CatalogEntry = Static<typeof catalogEntrySchema>;
 
-/** A custom signal before it has a number. */
+/** Definition of a custom signal without its number. */
 export type SignalDefinition = Omit<CatalogEntry, 'number'>;
 
 export const catalogSchema = record('Catalog', 'What numbers of custom signals stand for.', {

@@ -1,8 +1,8 @@
-/** Collection by command: signals that a car records for a while in addition to its profile. */
+/** Collection by command: signals that a car records temporarily in addition to its profile. */
 import { count } from './count.ts';
 import { flag, list, optional, quantity, record, required, type Static, text } from './fields.ts';
 
-/** Signals that one command may name. */
+/** Maximum number of signals in one command. */
 const MOST_NAMED = 512;
 const HOUR = 3_600_000;
 
@@ -77,7 +77,7 @@ export const helloCollectSchema = record('HelloCollect', 'Collections by command
         name: required(1, text('Its name.', { maxLength: 64 })),
         until: required(
           2,
-          // Not an instant: it does not come from the clock of the car, and is not corrected with it.
+          // Not an instant: it is not from the car's clock, and is not corrected with it.
           quantity('ms', 1, [], 'When it ends, UTC since 1970.'),
         ),
         signals: required(3, count('Number of its signals.')),

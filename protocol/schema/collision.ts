@@ -7,7 +7,7 @@ export const collisionSides = ['Front', 'Rear', 'Lateral'] as const;
 export type CollisionSide = (typeof collisionSides)[number];
 
 /**
- * Minimal: no safety system fired; Minor: the belts were tightened; Major: airbags fired too (interface 3.19.2
+ * Minimal: no safety system was triggered; Minor: the belts were tightened; Major: airbags fired too (interface 3.19.2
  * CollisionDetails.severity).
  */
 export const collisionSeverities = ['Minimal', 'Minor', 'Major'] as const;

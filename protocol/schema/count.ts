@@ -1,6 +1,6 @@
 import { quantity } from './fields.ts';
 
-/** A whole number without unit, 0 or more unless the bounds say otherwise. */
+/** A whole number without unit, at least 0 unless the bounds differ. */
 export function count(
   description: string,
   { minimum = 0, maximum }: { readonly minimum?: number; readonly maximum?: number } = {},

@@ -46,7 +46,7 @@ const extensionSchema = record(
 );
 export type EventExtension = Static<typeof extensionSchema>;
 
-/** Body of an `event` message: a monitor's expression has become true, or still is. */
+/** Body of an `event` message: the expression of a monitor has become true, or still is. */
 export const eventSchema = record(
   'MonitorEvent',
   'Event of a monitor. Interface 3.18.0 MonitorEvent, 4.16.0 MonitorEvent.',

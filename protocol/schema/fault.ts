@@ -2,13 +2,13 @@
 import { enumeration, flag, instant, list, optional, quantity, record, required, type Static, text } from './fields.ts';
 import { identity } from './identity.ts';
 
-/** The system that the first letter of a code names: P, C, B, U (ISO 15031-6 §5). */
+/** System that the first letter of a code names: P, C, B, U (ISO 15031-6 §5). */
 export const faultGroups = ['Powertrain', 'Chassis', 'Body', 'Network'] as const;
 export type FaultGroup = (typeof faultGroups)[number];
 
 /**
- * Lists of a control unit that have the code: services 03, 07 and 0A (SAE J1979 §6.3, §6.7, §6.10). UDS says `Stored` by
- * confirmedDTC and `Pending` by pendingDTC; the others are further bits of statusOfDTC (ISO 14229-1:2020 Annex D.2).
+ * Lists of a control unit that contain the code: services 03, 07 and 0A (SAE J1979 §6.3, §6.7, §6.10). For UDS,
+ * `Stored` is confirmedDTC, `Pending` is pendingDTC; the rest are other statusOfDTC bits (ISO 14229-1:2020 Annex D.2).
  */
 export const faultStatuses = [
   'Stored',
@@ -23,10 +23,10 @@ export const faultStatuses = [
 ] as const;
 export type FaultStatus = (typeof faultStatuses)[number];
 
-/** Most values of a freeze frame that a record has. */
+/** Maximum number of freeze frame values in a record. */
 export const MOST_FREEZE_VALUES = 64;
 
-/** Most bytes of a snapshot, and of extended data, that a record has. */
+/** Maximum size of a snapshot, and of extended data, in a record, bytes. */
 export const MOST_FAULT_BYTES = 512;
 
 const freezeValueSchema = record('FreezeFrameValue', 'What the control unit measured when it stored the code.', {
@@ -93,7 +93,7 @@ export const faultSchema = record('Fault', 'A fault code that a control unit rep
 });
 export type FaultRecord = Static<typeof faultSchema>;
 
-/** System of a code, by its first letter. */
+/** Returns the system of a code, by its first letter. */
 export function faultGroupOf(code: string): FaultGroup {
   return faultGroups['PCBU'.indexOf(code.charAt(0))] ?? 'Powertrain';
 }

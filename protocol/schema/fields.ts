@@ -1,6 +1,6 @@
 /**
- * The words every resource schema is written in. A schema built of them is plain JSON Schema (TypeBox) with
- * annotations that the CBOR codec, the CDDL and the Status slots are derived from:
+ * Building blocks of all resource schemas. A schema built of them is plain JSON Schema (TypeBox) with
+ * annotations from which the CBOR codec, the CDDL and the Status slots are derived:
  *
  * | annotation | on | meaning |
  * |---|---|---|
@@ -8,10 +8,10 @@
  * | `x-unit` | a number | physical unit |
  * | `x-resolution` | a number | the wire carries round(value / resolution) as an integer; 0 means IEEE 754 |
  * | `x-values` | an enumeration | wire value = position in the list; append only |
- * | `x-identity` | an array of records | members that tell its entries apart, e.g. `['type']` |
+ * | `x-identity` | an array of records | members that identify its entries, e.g. `['type']` |
  * | `x-instant` | an integer | UTC milliseconds; on the wire milliseconds before the message's `at` |
- * | `x-coding` | bytes | where it is said what is in them |
- * | `x-constant` | a member | fixed by the interface; not sent, put back by the decoder |
+ * | `x-coding` | bytes | page that describes their content |
+ * | `x-constant` | a member | fixed by the interface; not sent, restored by the decoder |
  */
 
 import type { Static, TOptional, TSchema, TUnsafe } from 'typebox';
@@ -20,7 +20,7 @@ import { defined } from '../defined.ts';
 
 export type { Static, TSchema };
 
-/** A schema that is built of these words and those of mapping.ts, as it is walked: keywords and annotations. */
+/** Keywords and annotations of a schema that is built with this module and mapping.ts, for traversal. */
 export interface SchemaNode {
   readonly type?: string;
   readonly title?: string;
@@ -53,12 +53,12 @@ export interface SchemaNode {
 }
 
 /**
- * A physical number. In the car and in JSON it is in `unit`; on the wire an integer count of `resolution`.
+ * A physical number. In the car and in JSON it is in `unit`; on the wire it is an integer count of `resolution`.
  *
- * @param unit in the interface, e.g. `km/h`; `1` for a plain count
- * @param resolution smallest step that is kept on the wire; 0 sends the float unchanged
- * @param range least and greatest value, of which each may be missing
- * @param description meaning and source (interface clause or standard), here and in all that follow
+ * @param unit unit in the interface, e.g. `km/h`; `1` for a plain count
+ * @param resolution smallest step on the wire; 0 sends the float unchanged
+ * @param range least and greatest value, each optional
+ * @param description meaning and source (interface clause or standard); the same for all functions below
  */
 export function quantity(
   unit: string,
@@ -75,7 +75,7 @@ export function quantity(
   });
 }
 
-/** A truth value. */
+/** A boolean. */
 export function flag(description: string): TUnsafe<boolean> {
   return Type.Unsafe<boolean>({ type: 'boolean', description });
 }
@@ -88,7 +88,7 @@ export function text(
   return Type.Unsafe<string>({ type: 'string', maxLength: 256, ...bounds, description });
 }
 
-/** One of a closed list of names; the wire carries its position, so the list may only grow at its end. */
+/** One of a fixed list of names; the wire carries its position, so the list is append only. */
 export function enumeration<const V extends readonly string[]>(description: string, values: V): TUnsafe<V[number]> {
   return Type.Unsafe<V[number]>({ type: 'string', enum: values, 'x-values': values, description });
 }
@@ -111,7 +111,7 @@ export function bytes(
   });
 }
 
-/** A value the interface fixes, such as GeoJSON's `type`. */
+/** A value that the interface fixes, such as GeoJSON's `type`. */
 export function constant<const V extends string>(value: V, description: string): TUnsafe<V> {
   return Type.Unsafe<V>({ type: 'string', const: value, 'x-constant': true, description });
 }
@@ -126,7 +126,7 @@ export function list<S extends TSchema>(
   return Type.Array(items, { ...rest, description, ...defined({ 'x-identity': identity }) });
 }
 
-/** A fixed sequence of fields, such as GeoJSON coordinates; entries past `required` may be absent. */
+/** A fixed sequence of fields, such as GeoJSON coordinates; entries after the first `required` may be absent. */
 export function tuple<V extends readonly number[]>(
   description: string,
   required: number,
@@ -142,17 +142,17 @@ export function tuple<V extends readonly number[]>(
   });
 }
 
-/** A member that must be there, with its integer key on the wire. */
+/** A required member, with its integer key on the wire. */
 export function required<S extends TSchema>(key: number, schema: S): S {
   return { ...schema, 'x-key': key } as S;
 }
 
-/** A member that may be absent, with its integer key on the wire. */
+/** An optional member, with its integer key on the wire. */
 export function optional<S extends TSchema>(key: number, schema: S): TOptional<S> {
   return Type.Optional({ ...schema, 'x-key': key } as S) as TOptional<S>;
 }
 
-/** An object: members by their published names. Unknown members of input are accepted and ignored. */
+/** An object with members by their published names. Unknown members of input are accepted and ignored. */
 export function record<P extends Record<string, TSchema>>(name: string, description: string, members: P) {
   return Type.Object(members, { title: name, description });
 }

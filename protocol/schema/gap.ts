@@ -3,8 +3,8 @@ import { enumeration, instant, list, optional, record, required, type Static, tu
 import { kinds } from './kind.ts';
 
 /**
- * Body of a `gap` message: messages that will never come, because the outbox was full, the disk damaged them or the
- * broker refused them for good. Where the disk lost even the kind, nothing but their numbers is known.
+ * Body of a `gap` message: messages that will never arrive, because the outbox was full, the disk damaged them or the
+ * broker refused them permanently. If the disk lost even the kind, only their numbers are known.
  */
 export const gapSchema = record('Gap', 'Messages that the car gave up.', {
   class: required(1, count('Priority class of the messages (protocol/classes.ts).')),

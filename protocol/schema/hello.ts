@@ -5,11 +5,11 @@ import { enumeration, instant, list, optional, quantity, record, required, type 
 const seconds = (description: string) => quantity('s', 1, [0], description);
 const size = (unit: string, description: string) => quantity(unit, 1, [0], description);
 
-/** States of the link to the broker (adapters/mqtt/health.ts has the transitions). */
+/** States of the link to the broker (adapters/mqtt/health.ts contains the transitions). */
 export const linkStates = ['closed', 'dialing', 'connecting', 'subscribing', 'up', 'waiting', 'closing'] as const;
 export type LinkState = (typeof linkStates)[number];
 
-/** How the agent fares; counts are since its start, and a member that would be 0 is left out. */
+/** Health of the agent; counts are since its start, and members with the value 0 are omitted. */
 export const helloHealthSchema = record('HelloHealth', 'How the agent fares.', {
   uptime: required(1, seconds('Time since the start.')),
   memory: required(2, size('KiB', 'Memory that no other process shares, or the resident one where that is not known.')),
@@ -71,7 +71,7 @@ export const helloHealthSchema = record('HelloHealth', 'How the agent fares.', {
       losses: optional(5, count('Times it was lost while up.')),
       certificateExpires: optional(
         6,
-        // Not an instant: it does not come from the clock of the car, and is not corrected with it.
+        // Not an instant: it is not from the car's clock, and is not corrected with it.
         quantity('ms', 1, [], 'When the certificate of the car expires, UTC since 1970.'),
       ),
     }),
@@ -80,7 +80,7 @@ export const helloHealthSchema = record('HelloHealth', 'How the agent fares.', {
 export type HelloHealth = Static<typeof helloHealthSchema>;
 export type HelloLink = NonNullable<HelloHealth['link']>;
 
-/** Outcome of a configuration that was sent to the car. */
+/** Outcomes of a configuration that was sent to the car. */
 const configurationStates = ['local', 'trial', 'applied', 'returned', 'superseded'] as const;
 
 export const helloConfigurationSchema = record('HelloConfiguration', 'Which configuration is in effect, and why.', {
@@ -135,8 +135,8 @@ export const helloMissingSchema = record('HelloMissing', 'A file or folder that 
 export type HelloMissing = Static<typeof helloMissingSchema>;
 
 /**
- * Body of a `hello` message: one at each connection, another when the time became known, and now and then how the agent
- * fares.
+ * Body of a `hello` message: one at each connection, another once the time is known, and occasionally a report of the
+ * agent's health.
  */
 export const helloSchema = record('Hello', 'Who speaks.', {
   version: required(1, text('Version of the agent, e.g. 1.4.0.', { maxLength: 64 })),

@@ -1,6 +1,6 @@
 import { enumeration } from './fields.ts';
 
-/** Kinds of messages from the car. The order is that of the wire, so new kinds go to the end. */
+/** Kinds of messages from the car. The order is that of the wire: append only. */
 export const kinds = [
   'status',
   'telemetry',
@@ -23,7 +23,7 @@ export const kinds = [
 ] as const;
 export type Kind = (typeof kinds)[number];
 
-/** Kinds with records as bodies, which have an id, change, and end: each message contains the present record. */
+/** Kinds whose bodies are records, with an id, changes and an end: each message contains the current record. */
 export const recordKinds = ['trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'fault'] as const;
 export type RecordKind = (typeof recordKinds)[number];
 

@@ -1,6 +1,6 @@
 /**
- * How a member of Status becomes a slot (protocol/slots.ts): the words for the members that do not simply become
- * one. They only annotate; the shape, the wire and the validators stay as they are.
+ * How a member of Status becomes a slot (protocol/slots.ts): annotations for members that do not become exactly one
+ * slot. They do not change the shape, the wire form and the validators.
  *
  * | annotation | on | meaning |
  * |---|---|---|
@@ -8,22 +8,22 @@
  * | `x-slot`: `none` | a member | no slot: the agent or the interface fills it |
  * | `x-flat` | a record or tuple | its name is not part of the paths below it, its `createdAt` belongs to the parent |
  * | `x-item` | an item of a tuple | its name in a path |
- * | `x-only` | a member | only entries of identified arrays whose identity is this have it |
+ * | `x-only` | a member | exists only in entries of identified arrays with this identity |
  * | `x-duration` | a text | an ISO 8601 duration, e.g. `PT14H30M` |
  */
 import { type TSchema, text } from './fields.ts';
 
-/** One slot for the value as a whole, e.g. a position inside an alarm. */
+/** One slot for the complete value, e.g. a position inside an alarm. */
 export function whole<S extends TSchema>(schema: S): S {
   return { ...schema, 'x-slot': 'whole' };
 }
 
-/** A member of the interface that no signal of a car can give. */
+/** A member of the interface that no signal of a car can provide. */
 export function unmapped<S extends TSchema>(schema: S): S {
   return { ...schema, 'x-slot': 'none' };
 }
 
-/** Left out of paths: `lastPosition.properties.heading` is the slot `lastPosition.heading`. */
+/** Omitted from paths: `lastPosition.properties.heading` is the slot `lastPosition.heading`. */
 export function flat<S extends TSchema>(schema: S): S {
   return { ...schema, 'x-flat': true };
 }
@@ -33,17 +33,17 @@ export function item<S extends TSchema>(name: string, schema: S): S {
   return { ...schema, 'x-item': name };
 }
 
-/** Only the entry with this identity has it: an engine of type Electric has no coolant. */
+/** A member of only the entry with this identity: an engine of type Electric has no coolant. */
 export function only<S extends TSchema>(identity: string, schema: S): S {
   return { ...schema, 'x-only': identity };
 }
 
-/** A duration as the interface writes it: ISO 8601-1:2019 §5.5.2, e.g. `PT14H30M`. */
+/** A duration in the format of the interface: ISO 8601-1:2019 §5.5.2, e.g. `PT14H30M`. */
 export function duration(description: string) {
   return {
     ...text(description, {
       maxLength: 32,
-      // At least one component, and at least one of time after a T.
+      // At least one component, and after a T at least one of time.
       pattern: '^P(?=[0-9T])([0-9]+W|([0-9]+Y)?([0-9]+M)?([0-9]+D)?(T(?=[0-9])([0-9]+H)?([0-9]+M)?([0-9.]+S)?)?)$',
     }),
     'x-duration': true,

@@ -23,19 +23,19 @@ import { waypointMessageSchema, waypointWireSchema } from './waypoint.ts';
 
 export { type Kind, kinds };
 
-/** Changes when a receiver of the version before could misread a message. New members do not change it. */
+/** Changes if a receiver of the previous version could misread a message. New members do not change it. */
 export const PROTOCOL_VERSION = 1;
 
-/** `boot` counts the starts of a life of the car's folder modulo this, from a random number on. */
+/** `boot` counts the starts during the life of the car's folder modulo this, starting at a random number. */
 export const BOOTS = 2 ** 32;
 
-/** From here on `boot` is a random number: the car could not write down that it starts. */
+/** From here on, `boot` is a random number: the car could not store the count of its starts. */
 export const UNCOUNTED_BOOT: number = BOOTS;
 
-/** From here on `boot` is a random number of a start without records: its numbers begin at 0 and are its own. */
+/** From here on, `boot` is a random number of a start without records: its separate message numbers begin at 0. */
 export const UNRECORDED_BOOT: number = 2 * BOOTS;
 
-/** How the wall clock of the car is known. */
+/** Source of the car's wall clock. */
 export const clockQualities = ['gnss', 'ntp', 'none'] as const;
 export type ClockQuality = (typeof clockQualities)[number];
 
@@ -51,7 +51,7 @@ const envelope = {
         'did not return the records: then `seq` counts from 0 within this start alone.',
     ),
   ),
-  // Not an instant: the instants of the body are counted from it.
+  // Not an instant: the instants of the body are relative to it.
   at: required(5, quantity('ms', 1, [], 'Time of the message, UTC since 1970.')),
   clock: required(6, enumeration('Source of the car’s time: satellites, a time server, or none yet.', clockQualities)),
   offset: optional(
@@ -97,12 +97,12 @@ export type Body<K extends BodyKind = BodyKind> = { [B in K]: Static<(typeof bod
 
 export type Message<K extends BodyKind = BodyKind> = { [B in K]: Envelope & { kind: B; body: Body<B> } }[K];
 
-/** The schema of whole messages of one kind. */
+/** Returns the schema of whole messages of one kind. */
 export function messageSchema(kind: BodyKind): TSchema {
   return envelopeWith(kind, bodies[kind]);
 }
 
-/** The schema of messages of one kind as they travel, before a message is packed as a whole. */
+/** Returns the schema of messages of one kind on the wire, before a message is packed as a whole. */
 export function wireSchema(kind: BodyKind): TSchema {
   return envelopeWith(kind, kind === 'waypoint' ? waypointWireSchema : bodies[kind]);
 }

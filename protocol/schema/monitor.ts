@@ -1,4 +1,4 @@
-/** Monitors: rules that the car watches by itself (docs/monitors.md). */
+/** Monitors: rules that the car evaluates by itself (docs/monitors.md). */
 import { count } from './count.ts';
 import { enumeration, instant, list, optional, record, required, type Static, text } from './fields.ts';
 import { monitorParameterSchema } from './monitor/parameter.ts';
@@ -6,7 +6,7 @@ import { monitorParameterSchema } from './monitor/parameter.ts';
 export { type CompiledMonitor, compileMonitor } from './monitor/compile.ts';
 export type { MonitorParameter } from './monitor/parameter.ts';
 
-/** Monitors that a car runs at most. */
+/** Maximum number of monitors of a car. */
 export const MONITORS = 2_000;
 
 export const monitorIdPattern = '^[0-9a-zA-Z_-]{1,64}$';
@@ -27,7 +27,7 @@ export const monitorRevision = text(
   { maxLength: 32 },
 );
 
-/** A monitor as it is kept and as a command brings it. */
+/** A monitor as it is stored, and as commands contain it. */
 export const monitorSchema = record('Monitor', 'A rule that the car watches. Interface 3.19.2 Monitor.', {
   createdAt: required(0, instant('When it was given. Interface 3.19.2 Monitor.createdAt.')),
   monitorId: required(1, monitorId),
@@ -38,7 +38,7 @@ export const monitorSchema = record('Monitor', 'A rule that the car watches. Int
 });
 export type Monitor = Static<typeof monitorSchema>;
 
-/** Body of a `monitor` message: what the car watches. */
+/** Body of a `monitor` message: the monitors of the car. */
 export const monitorListSchema = record('MonitorList', 'The monitors of the car.', {
   version: required(1, count('Number of changes of the list: a list with a lower number is older.')),
   monitors: required(

@@ -1,4 +1,4 @@
-/** Bodies of the commands that are about the agent itself, not about the car. */
+/** Bodies of commands for the agent itself, not for the car. */
 
 import { classes } from '../classes.ts';
 import { callbackId, callbackSide, callbackStatus, subscribeSchema } from './callback.ts';
@@ -22,7 +22,7 @@ import { monitorParameterSchema } from './monitor/parameter.ts';
 import { monitorId, monitorRevision, monitorStatus } from './monitor.ts';
 import { commandKinds } from './remote.ts';
 
-/** Sets a monitor, pauses or resumes it, or removes it. */
+/** Sets, pauses, resumes or removes a monitor. */
 const monitorOrderSchema = record('MonitorOrder', 'With `monitor`: watch it. Without: set its status, or remove it.', {
   monitorId: required(1, monitorId),
   monitor: optional(2, monitorParameterSchema),
@@ -31,7 +31,7 @@ const monitorOrderSchema = record('MonitorOrder', 'With `monitor`: watch it. Wit
   revision: optional(5, monitorRevision),
 });
 
-/** Sets a callback, pauses or resumes it, or removes it. */
+/** Sets, pauses, resumes or removes a callback. */
 const callbackOrderSchema = record(
   'CallbackOrder',
   'With `side` and `subscribe`: add the callback. Without: set its status, or remove it.',
@@ -46,7 +46,7 @@ const callbackOrderSchema = record(
 
 const moment = (description: string) => quantity('ms', 1, [0, 8.64e15], description);
 
-/** Adds a key whose commands the car obeys, or removes a key for ever. */
+/** Adds a key whose commands the car accepts, or revokes a key permanently. */
 const trustOrderSchema = record('TrustOrder', 'One of `add` and `revoke`.', {
   add: optional(
     1,
@@ -108,7 +108,7 @@ export const configurationOrderSchema = record(
 );
 export type ConfigurationOrder = Static<typeof configurationOrderSchema>;
 
-/** Asks for messages again that the car has sent. */
+/** Requests messages again that the car has sent. */
 const resendOrderSchema = record(
   'ResendOrder',
   'Messages to be sent again; a `gap` message lists those that the car does not have any more.',
@@ -128,7 +128,7 @@ const resendOrderSchema = record(
   },
 );
 
-/** Has the agent read the fault codes of the car now. */
+/** Makes the agent read the fault codes of the car now. */
 const readFaultsOrderSchema = record(
   'ReadFaultsOrder',
   'Fault codes are read now; `Success` says that those that were found are recorded.',
@@ -137,7 +137,7 @@ const readFaultsOrderSchema = record(
 
 const span = (description: string) => quantity('ms', 1, [0, 600_000], description);
 
-/** Captures the raw frames around this time. */
+/** Captures the raw frames around the current time. */
 export const captureOrderSchema = record(
   'CaptureOrder',
   'Raw frames around the moment of the command, within the rule `captures.command` of the profile.',

@@ -2,7 +2,7 @@ import { failureCauses } from '../errors.ts';
 import { type RemoteType, remoteKinds } from '../remote/table.ts';
 import { enumeration, optional, record, required, type Static, text } from './fields.ts';
 
-/** Kinds of command that are about the agent itself, by their number on the wire. */
+/** Kinds of command for the agent itself, by their number on the wire. */
 const ownKinds = {
   Monitor: 9,
   Callback: 10,
@@ -16,7 +16,7 @@ const ownKinds = {
 export type CommandKind = RemoteType | keyof typeof ownKinds;
 
 /**
- * Subjects of a signed command: the remote commands of the interface, and the agent's own. On the wire a
+ * Kinds of signed command: the remote commands of the interface, and the agent's own. On the wire, a
  * kind is its position.
  */
 export const commandKinds: readonly CommandKind[] = byWire([
@@ -24,7 +24,7 @@ export const commandKinds: readonly CommandKind[] = byWire([
   ...(Object.entries(ownKinds) as [CommandKind, number][]),
 ]);
 
-/** @throws Error unless each number from 0 on is that of exactly one kind */
+/** @throws Error unless each number from 0 on belongs to exactly one kind */
 function byWire(numbers: readonly (readonly [CommandKind, number])[]): CommandKind[] {
   const kinds: CommandKind[] = [];
   for (const [kind, wire] of numbers) {

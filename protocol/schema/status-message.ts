@@ -2,7 +2,7 @@ import { count } from './count.ts';
 import { flag, list, optional, record, required, type Static, text } from './fields.ts';
 import { statusContentsSchema } from './status.ts';
 
-/** Body of a `status` message. The VIN is in the topic, the time in the envelope. */
+/** Body of a `status` message. The VIN is in the topic, the time is in the envelope. */
 export const statusMessageSchema = record('StatusMessage', 'The state of the car, or its changes.', {
   full: required(
     1,

@@ -1,9 +1,9 @@
 /**
  * Status: the state of a car as the interface publishes it (3.19.2 Status, with the additions of the user line).
- * `_links` and `_embedded` and the deprecated aliases `vehicleOdometer`, `preconditionning` and `energy` exist in HTTP only.
+ * `_links`, `_embedded` and the deprecated aliases `vehicleOdometer`, `preconditionning`, `energy` exist only in HTTP.
  *
- * Integer keys: 0 is `createdAt` in every object, 1 to 7 what changes most (a key below 8 makes a short slot id).
- * A key is never reused and never renumbered, also when its member is removed; a new member takes the next free one.
+ * Integer keys: 0 is `createdAt` in every object, 1 to 7 are the most frequently changed members (a key below 8 makes a
+ * short slot id). A key is never reused or renumbered, even if its member is removed; a new member gets the next key.
  */
 import { instant, list, optional, quantity, record, required, type Static, text } from './fields.ts';
 import { unmapped } from './mapping.ts';

@@ -13,7 +13,7 @@ import { HASH_LENGTH } from './catalog.ts';
 import { count } from './count.ts';
 import { bytes, instant, optional, record, required, type Static } from './fields.ts';
 
-/** Bounds of one message: readings, and bytes of columns before compression. Such columns always fit. */
+/** Bounds of one message: readings, and bytes of columns before compression. Columns within these always fit. */
 export const telemetryBounds = { readings: 10_000, size: 1 << 18 } as const;
 
 const signalColumnsSchema = record('SignalColumns', 'Readings of custom signals over time.', {
@@ -50,32 +50,32 @@ export interface Reading {
   readonly at: number;
 }
 
-/** Steps that times are rounded to, ms. */
+/** Steps to which times are rounded, ms. */
 export const timeResolutions = [1, 10, 100] as const;
 export type TimeResolution = (typeof timeResolutions)[number];
 
 export interface TelemetryOptions {
-  /** Step that the times are rounded to, ms, of all slots or of each. The coarser, the smaller. Default 1. */
+  /** Step to which times are rounded, for all slots or for each, ms. Coarser steps need fewer bytes. Default 1. */
   readonly resolution?: TimeResolution | ((slot: Slot) => TimeResolution);
-  /** Compresses; default {@link portableDeflate}. */
+  /** Compressor; default {@link portableDeflate}. */
   readonly deflate?: Deflate;
 }
 
-/** Where the readings of one slot go. */
+/** Destination of the readings of one slot. */
 interface Track {
   readonly coding: Coding | undefined;
-  /** Milliseconds of a tick. */
+  /** Length of a tick, ms. */
   readonly step: TimeResolution;
   readonly block: BlockWriter;
   readonly series: Gathering;
 }
 
-/** Slots with readings that can be sent as telemetry. */
+/** Slots whose readings can be sent as telemetry. */
 export const telemetrySlots: ReadonlySet<Slot> = new Set(slots.filter((slot) => integersOf(slot) !== undefined));
 
 /**
- * The columns of readings given in any order of slots; the order within a slot is kept, as are equal times.
- * @throws VigieError `message.malformed` for a slot that is not a telemetry, for a value that its slot cannot have and
+ * Returns the columns of readings in any order of slots; keeps the order within a slot, and equal times.
+ * @throws VigieError `message.malformed` for a slot that is not telemetry, for a value that its slot cannot have and
  * for a time more than 2^51 ms from 1970; `message.unbounded` for more readings than {@link telemetryBounds}
  */
 export function telemetryFromReadings(readings: Iterable<Reading>, options: TelemetryOptions = {}): Telemetry {
@@ -102,7 +102,7 @@ export function telemetryFromReadings(readings: Iterable<Reading>, options: Tele
     total++;
   }
   if (total > telemetryBounds.readings) throw unbounded(`${total} readings`, telemetryBounds.readings);
-  // A multiple of every resolution, so that the steps are the same in every message.
+  // A multiple of every resolution, so that the steps are the same in all messages.
   const coarsest = Math.max(1, ...blocks.keys());
   start = total === 0 ? 0 : Math.floor(start / coarsest) * coarsest;
   const writer = new NumberWriter();
@@ -114,14 +114,14 @@ function unbounded(what: string, maximum: number): VigieError {
   return new VigieError('message.unbounded', `telemetry of ${what}; at most ${maximum} allowed, send it in parts`);
 }
 
-/** Columns, and the base of their times. */
+/** Columns, and the origin of their times. */
 interface Columns {
   readonly start: number;
   readonly size: number;
   readonly columns: Uint8Array;
 }
 
-/** Series with their times in UTC milliseconds, by ascending id of their slot. */
+/** Returns the series with their times in UTC milliseconds, by ascending slot id. */
 export function seriesOfColumns({ start, size, columns }: Columns, numbers: SeriesNumbers): ColumnSeries[] {
   if (size > telemetryBounds.size) throw unbounded(`${size} bytes`, telemetryBounds.size);
   const reader = new NumberReader(inflate(columns, size, NO_DICTIONARY));
@@ -138,10 +138,10 @@ export function seriesOfColumns({ start, size, columns }: Columns, numbers: Seri
 }
 
 /**
- * The readings of all series, series by series, each value rounded to the slot's resolution and each time to that of
- * its series. Left out is what a newer sender knows and this version does not: slots, and names at the end of an
+ * Returns the readings of all series in sequence, with each value rounded to the slot's resolution and each time to
+ * that of its series. Omits content that this version does not know: slots, and names at the end of an
  * enumeration.
- * @throws VigieError `message.malformed` when the columns are not what docs/wire-format.md says, and
+ * @throws VigieError `message.malformed` if the columns do not conform to docs/wire-format.md, and
  * `message.unbounded` beyond {@link telemetryBounds}
  */
 export function readingsFromTelemetry(telemetry: Telemetry): Reading[] {
@@ -161,17 +161,17 @@ export function readingsFromTelemetry(telemetry: Telemetry): Reading[] {
 /** Telemetry for people and programs: paths, UTC milliseconds and physical values. */
 export interface TelemetryJson {
   readonly series: readonly {
-    /** Path of the slot; `#` and its id in decimal when this version does not know it, values are integers then. */
+    /** Path of the slot; `#` and its decimal id if this version does not know it: the values are then integers. */
     readonly path: string;
-    /** Absent: the value has none, is a time, or this version does not know it. */
+    /** If omitted, the value has no unit, is a time, or is unknown to this version. */
     readonly unit?: string;
     readonly at: readonly number[];
-    /** An integer in place of a name that this version does not know. */
+    /** An integer replaces a name that this version does not know. */
     readonly values: readonly SlotValue[];
   }[];
 }
 
-/** @throws VigieError as {@link readingsFromTelemetry} */
+/** Converts telemetry to JSON. @throws VigieError as {@link readingsFromTelemetry} */
 export function telemetryJson(telemetry: Telemetry): TelemetryJson {
   return {
     series: seriesOfColumns(telemetry, slotNumbers).map(({ slot: id, times, values }) => {

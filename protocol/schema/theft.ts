@@ -2,7 +2,7 @@ import { enumeration, flag, instant, optional, record, required, type Static } f
 import { identity } from './identity.ts';
 import { positionSchema } from './status/position.ts';
 
-/** One theft, from the time at which the car counts as stolen until it no longer does. Body of a `stolen` message. */
+/** One theft: the period in which the car counts as stolen. Body of a `stolen` message. */
 export const theftSchema = record('Stolen', 'A theft of the car. Interface 3.19.2 Stolen.', {
   ...identity,
   state: required(3, flag('The car still counts as stolen. Interface 3.19.2 StolenBase.state.')),

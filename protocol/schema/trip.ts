@@ -79,7 +79,7 @@ const faultSchema = record('TripFault', 'Faults of a trip, and their causes. Int
   ),
 });
 
-/** Where the distance of a trip is from, the best first. */
+/** Sources of a trip's distance, best first. */
 export const distanceSources = ['Odometer', 'Speed', 'Positions'] as const;
 export type DistanceSource = (typeof distanceSources)[number];
 
@@ -125,12 +125,12 @@ export type Trip = Static<typeof tripSchema>;
 export const tripStates = ['Nominal', 'Unstarted', 'DataLacking', 'Unfinished'] as const;
 type TripState = (typeof tripStates)[number];
 
-/** The state that filters and triggers know: that of its first fault, Nominal without. Interface 3.19.2 TripStateEnum. */
+/** Returns the state for filters and triggers: that of the first fault, or Nominal. Interface 3.19.2 TripStateEnum. */
 export function tripState(trip: Trip): TripState {
   return trip.faults?.[0]?.fault ?? 'Nominal';
 }
 
-/** When a trip began, UTC ms. */
+/** Returns the start of a trip, UTC ms. */
 export function tripBegin({ startedAt, createdAt }: Trip): number {
   return startedAt ?? createdAt;
 }

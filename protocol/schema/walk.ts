@@ -1,6 +1,6 @@
-/** The one way through a schema, of the wire or of JSON: what it is made of, and which part a value follows. */
+/** Traversal of schemas, of the wire or of JSON: their parts, and the part that a value matches. */
 
-/** The words that have schemas in them. */
+/** Keywords that contain schemas. */
 interface SchemaParts<S> {
   readonly properties?: Readonly<Record<string, S>>;
   readonly items?: S;
@@ -10,7 +10,7 @@ interface SchemaParts<S> {
   readonly propertyNames?: S;
 }
 
-/** A copy in which each schema directly below is what `change` makes of it; `name` is that of a member. */
+/** Returns a copy with each direct subschema replaced by the result of `change`; `name` is that of a member. */
 export function mapParts<S extends SchemaParts<S>>(schema: S, change: (part: S, name?: string) => S): S {
   const { properties, items, prefixItems, anyOf, additionalProperties, propertyNames } = schema;
   return {
@@ -24,7 +24,7 @@ export function mapParts<S extends SchemaParts<S>>(schema: S, change: (part: S, 
   };
 }
 
-/** As {@link mapParts}, of members alone. */
+/** Like {@link mapParts}, but only for members. */
 export function mapMembers<S, T>(
   properties: Readonly<Record<string, S>>,
   change: (member: S, name: string) => T,
@@ -32,7 +32,7 @@ export function mapMembers<S, T>(
   return Object.fromEntries(Object.entries(properties).map(([name, member]) => [name, change(member, name)]));
 }
 
-/** The schemas directly below. */
+/** Returns the direct subschemas. */
 export function partsOf<S extends SchemaParts<S>>(schema: S): S[] {
   const parts: S[] = [];
   mapParts(schema, (part) => {
@@ -42,13 +42,13 @@ export function partsOf<S extends SchemaParts<S>>(schema: S): S[] {
   return parts;
 }
 
-/** A copy without `words`, anywhere in it. */
+/** Returns a copy without the keywords in `words`, at any depth. */
 export function withoutWords<S extends SchemaParts<S>>(schema: S, words: ReadonlySet<string>): S {
   const kept = Object.fromEntries(Object.entries(schema).filter(([word]) => !words.has(word))) as S;
   return mapParts(kept, (part) => withoutWords(part, words));
 }
 
-/** Schema of a member of an object, or of an entry of a list. */
+/** Returns the schema of a member of an object, or of an entry of a list. */
 export function partAt<S extends SchemaParts<S>>(
   schema: S | undefined,
   value: unknown,
@@ -60,7 +60,7 @@ export function partAt<S extends SchemaParts<S>>(
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
-/** A copy of `value` in which each member or entry is what `change` makes of it, with the schema it follows. */
+/** Returns a copy of `value` with each member or entry replaced by the result of `change`, together with its schema. */
 export function mapValue<S extends SchemaParts<S>>(
   schema: S | undefined,
   value: object,

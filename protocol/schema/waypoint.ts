@@ -2,7 +2,7 @@ import { bytes, flag, instant, list, optional, record, required, type Static } f
 import { speed } from './status/kinetic.ts';
 import { altitude, fixStatus, heading, latitude, longitude, positionType, signalQuality } from './status/position.ts';
 
-/** A point of the way. It is smaller than a GeoJSON Feature, which the HTTP interface makes of it. */
+/** A point of the route. It is smaller than the GeoJSON Feature to which the HTTP interface converts it. */
 export const waypointSchema = record('Waypoint', 'Positions of the car. Interface 3.19.2 WayPoints.', {
   at: required(1, instant('When the car was there.')),
   latitude: required(2, latitude),
@@ -30,7 +30,7 @@ export const waypointMessageSchema = record('WaypointMessage', 'Part of the path
 });
 export type WaypointMessage = Static<typeof waypointMessageSchema>;
 
-/** The same as it travels: with either `points` or `columns`, whatever is shorter. */
+/** The wire form of the body: with `points` or `columns`, whichever is shorter. */
 export const waypointWireSchema = record('WaypointMessage', 'Part of the path of the car.', {
   points: optional(1, points),
   columns: optional(

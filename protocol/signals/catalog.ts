@@ -1,22 +1,22 @@
-/** Catalogs as messages: written in parts by the car, gathered by receivers. */
+/** Catalogs as messages: sent in parts by the car, assembled by receivers. */
 import { compile } from '../cbor/codec.ts';
 import { type Catalog, type CatalogEntry, catalogEntrySchema, type SignalDefinition } from '../schema/catalog.ts';
 import { Fnv, hexOf } from './hash.ts';
 import { type SignalValue, valuesOf } from './values.ts';
 
-/** Bytes of entries in one part: with them a message is within what can be packed, and what small brokers take. */
+/** Maximum size of the entries in one part, bytes: the message can then be packed, and small brokers accept it. */
 const PART = 48_000;
 
 const codec = compile(catalogEntrySchema);
 
-/** The hash of a catalog: of the CBOR of its entries, one after the other by ascending number. */
+/** Returns the hash of a catalog: of the CBOR of its entries in sequence, by ascending number. */
 export function catalogHash(entries: readonly CatalogEntry[]): Uint8Array {
   const fnv = new Fnv();
   for (const entry of entries) fnv.add(codec.encode(entry, 0));
   return fnv.hash;
 }
 
-/** The bodies of the messages of a catalog; `entries` by ascending number. */
+/** Returns the bodies of the messages of a catalog; `entries` are sorted by number. */
 export function catalogParts(entries: readonly CatalogEntry[]): Catalog[] {
   const catalog = catalogHash(entries);
   const groups: CatalogEntry[][] = [[]];
@@ -33,7 +33,7 @@ export function catalogParts(entries: readonly CatalogEntry[]): Catalog[] {
   return groups.map((group, part) => ({ catalog, part, parts: groups.length, entries: group }));
 }
 
-/** A signal of a catalog, with what its integers say. */
+/** A signal of a catalog, with the meaning of its integers. */
 interface NamedSignal {
   readonly definition: SignalDefinition;
   readonly value: (count: number) => SignalValue;
@@ -43,7 +43,7 @@ interface NamedSignal {
 export class Catalogs {
   readonly #byHash = new Map<string, Map<number, NamedSignal>>();
 
-  /** Takes a part, in any order and any number of times. */
+  /** Adds a part, in any order and any number of times. */
   add({ catalog, entries }: Catalog): void {
     const hash = hexOf(catalog);
     const signals = this.#byHash.get(hash) ?? new Map<number, NamedSignal>();
@@ -57,7 +57,7 @@ export class Catalogs {
     return this.#byHash.has(hexOf(catalog));
   }
 
-  /** Meaning of a number of a catalog. Undefined if that part has not arrived. */
+  /** Returns the definition of a number of a catalog, or undefined if that part has not arrived. */
   signal(catalog: Uint8Array, number: number): NamedSignal | undefined {
     return this.#byHash.get(hexOf(catalog))?.get(number);
   }

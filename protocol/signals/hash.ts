@@ -1,4 +1,4 @@
-/** FNV-1a of 64 bits (draft-eastlake-fnv): distinguishes the few catalogs of one car; it protects nothing. */
+/** 64-bit FNV-1a (draft-eastlake-fnv): distinguishes the few catalogs of one car; it is no protection. */
 export class Fnv {
   // The offset basis, cbf29ce484222325.
   #high = 0xcbf29ce4;
@@ -9,7 +9,7 @@ export class Fnv {
     let low = this.#low;
     for (const byte of bytes) {
       low = (low ^ byte) >>> 0;
-      // Times the prime 2^40 + 0x1b3, modulo 2^64; the products stay within the exact integers.
+      // Multiply by the prime 2^40 + 0x1b3, modulo 2^64; all products are exact integers.
       const product = low * 0x1b3;
       const shifted = (low << 8) >>> 0;
       high = (high * 0x1b3 + Math.floor(product / 2 ** 32) + shifted) % 2 ** 32;
@@ -19,7 +19,7 @@ export class Fnv {
     this.#low = low;
   }
 
-  /** Eight bytes, the highest first. */
+  /** Eight bytes, most significant first. */
   get hash(): Uint8Array {
     const bytes = new Uint8Array(8);
     const view = new DataView(bytes.buffer);
@@ -29,7 +29,7 @@ export class Fnv {
   }
 }
 
-/** In lower-case hexadecimal, as topics and JSON have it. */
+/** Returns lower-case hexadecimal, as in topics and JSON. */
 export function hexOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

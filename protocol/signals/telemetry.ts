@@ -1,4 +1,4 @@
-/** Readings of custom signals as telemetry: columns as those of Status, whose series are numbers of a catalog. */
+/** Readings of custom signals as telemetry: columns as for Status, but with catalog numbers in place of slots. */
 
 import { BlockWriter, type ColumnSeries, type Gathering } from '../columns/block.ts';
 import { type Deflate, portableDeflate } from '../columns/deflate.ts';
@@ -15,25 +15,25 @@ import type { SignalValue } from './values.ts';
 export interface SignalReading {
   /** Number of the signal in the catalog. */
   readonly number: number;
-  /** The integer that stands for the value, within ±2^51. */
+  /** The integer that represents the value, within ±2^51. */
   readonly count: number;
   /** UTC milliseconds. */
   readonly at: number;
 }
 
 interface SignalTelemetryOptions {
-  /** Hash of the catalog that the numbers are of. */
+  /** Hash of the catalog that defines the numbers. */
   readonly catalog: Uint8Array;
-  /** Step that the times of a signal are rounded to, ms. */
+  /** Step to which the times of a signal are rounded, ms. */
   readonly resolution: (number: number) => TimeResolution;
-  /** Compresses; default {@link portableDeflate}. */
+  /** Compressor; default {@link portableDeflate}. */
   readonly deflate?: Deflate;
 }
 
 /**
- * The columns of readings given in any order of signals; the order within a signal is kept.
- * @throws VigieError `message.unbounded` for more readings than {@link telemetryBounds}, `message.malformed` for integers
- * beyond ±2^51
+ * Returns the columns of readings in any order of signals; keeps the order within a signal.
+ * @throws VigieError `message.unbounded` for more readings than {@link telemetryBounds}, `message.malformed` for
+ * integers beyond ±2^51
  */
 export function telemetryFromSignals(readings: readonly SignalReading[], options: SignalTelemetryOptions): Telemetry {
   const { catalog, resolution, deflate = portableDeflate } = options;
@@ -64,7 +64,7 @@ export function telemetryFromSignals(readings: readonly SignalReading[], options
     track.block.add(track.series, Math.round(at / track.step), count);
     if (at < start) start = at;
   }
-  // A multiple of every resolution, so that the steps are the same in every message.
+  // A multiple of every resolution, so that the steps are the same in all messages.
   const coarsest = Math.max(1, ...blocks.keys());
   start = readings.length === 0 ? 0 : Math.floor(start / coarsest) * coarsest;
   const writer = new NumberWriter();
@@ -74,7 +74,7 @@ export function telemetryFromSignals(readings: readonly SignalReading[], options
 }
 
 /**
- * Series of custom signals with their times in UTC milliseconds, by ascending number; none for telemetry of Status.
+ * Returns the series of custom signals with times in UTC ms, by ascending number; none for telemetry of Status.
  * @throws VigieError as `readingsFromTelemetry`
  */
 export function signalSeries({ start, signals }: Telemetry): ColumnSeries[] {
@@ -86,7 +86,7 @@ export interface SignalsJson {
   /** Hash of the catalog, in hexadecimal. */
   readonly catalog: string;
   readonly signals: readonly {
-    /** `#` and the number in decimal while its catalog is not known; values are the integers of the columns then. */
+    /** `#` and the decimal number until its catalog is known: the values are then the integers of the columns. */
     readonly name: string;
     readonly unit?: string;
     readonly at: readonly number[];
@@ -94,7 +94,7 @@ export interface SignalsJson {
   }[];
 }
 
-/** Undefined for telemetry of Status alone. @throws VigieError as {@link signalSeries} */
+/** Returns undefined for telemetry of Status only. @throws VigieError as {@link signalSeries} */
 export function signalsJson(telemetry: Telemetry, catalogs: Catalogs): SignalsJson | undefined {
   const catalog = telemetry.signals?.catalog;
   if (catalog === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Units as COVESA's VSS names them, and how network descriptions and people write the same. */
+/** Units with the names of COVESA's VSS, and their spellings in network descriptions and by people. */
 
 /** value in the reference unit of the quantity = value × scale + offset */
 interface Unit {
@@ -13,8 +13,8 @@ const POUND = 0.453_592_37;
 const PSI = 6.894_757;
 
 /**
- * The first unit of a quantity is its reference; the first spelling of each unit is that of VSS, if it has the unit. Case
- * is ignored but where a spelling has capitals: kn are knots, kN kilonewtons.
+ * The first unit of a quantity is its reference; the first spelling of a unit is that of VSS, if VSS has the unit. Case
+ * is ignored unless a spelling has capitals: kn is knots, kN is kilonewtons.
  */
 const table: readonly (readonly [quantity: string, scale: number, spellings: string, offset?: number])[] = [
   ['length', 1, 'm meter meters metre metres'],
@@ -90,16 +90,16 @@ const units: ReadonlyMap<string, Unit> = new Map(
   ),
 );
 
-/** Conversion of one unit to another one. */
+/** Conversion from one unit to another. */
 export interface UnitConversion {
-  /** value there = value × scale + offset */
+  /** converted value = value × scale + offset */
   readonly scale: number;
   readonly offset: number;
 }
 
 /**
- * How values in `from` become values in `to`: with scale 1 and offset 0 where the two are spellings of one unit.
- * Undefined: they are of different quantities, or one of them is not known.
+ * Returns the conversion from `from` to `to`: with scale 1 and offset 0 if they are spellings of the same unit.
+ * Undefined if their quantities differ, or if one of them is unknown.
  */
 export function convertUnit(from: string, to: string): UnitConversion | undefined {
   const [given, wanted] = [unitOf(from), unitOf(to)];
@@ -113,7 +113,7 @@ export function convertUnit(from: string, to: string): UnitConversion | undefine
   };
 }
 
-/** Twelve digits: 0.1 / 0.001 is 100. */
+/** Rounds to twelve digits: 0.1 / 0.001 is 100. */
 function significant(value: number): number {
   return Number(value.toPrecision(12));
 }

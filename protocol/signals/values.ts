@@ -1,16 +1,16 @@
-/** Values of custom signals: the integers that travel, and what they say. */
+/** Values of custom signals: the integers on the wire, and their meaning. */
 import { decimalScale, rounded } from '../decimals.ts';
 import type { SignalDefinition, SignalKind } from '../schema/catalog.ts';
 
-/** A custom signal for readers: one of a catalog, or a text. */
+/** A custom signal as shown to readers: one of a catalog, or a text. */
 export interface ShownDefinition extends Omit<SignalDefinition, 'kind'> {
   readonly kind: SignalKind | 'text';
 }
 
-/** A name that the catalog does not have is the integer itself. */
+/** If the catalog has no name for an integer, the value is the integer. */
 export type SignalValue = number | boolean | string;
 
-/** Gives the value that an integer stands for; made once for a signal. */
+/** Returns a function that converts an integer to its value; create it once per signal. */
 export function valuesOf({
   kind,
   resolution = 1,

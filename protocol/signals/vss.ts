@@ -1,11 +1,11 @@
 /**
- * Names in COVESA's Vehicle Signal Specification (release 6) for paths of the interface. Facts only: names and units;
- * paths with values of another meaning there, such as enumerations of other states, have no name here.
+ * Names in COVESA's Vehicle Signal Specification (release 6) for paths of the interface. Only names and units; paths
+ * whose values have another meaning in VSS, such as enumerations of other states, have no name here.
  */
 
 interface VssName {
   readonly name: string;
-  /** value there = value of the interface × factor, e.g. m of km. */
+  /** value in VSS = value of the interface × factor, e.g. m from km */
   readonly factor: number;
 }
 
@@ -41,15 +41,15 @@ const names: Readonly<Record<string, VssName>> = {
 
 const paths: ReadonlyMap<string, string> = new Map(Object.entries(names).map(([path, { name }]) => [name, path]));
 
-/** Paths that have a name there. */
+/** Paths that have a name in VSS. */
 export const vssPaths: readonly string[] = Object.keys(names);
 
-/** Name of a path of the interface there, or undefined. */
+/** Returns the VSS name of a path of the interface, or undefined. */
 export function vssName(path: string): VssName | undefined {
   return names[path];
 }
 
-/** The path of the interface that has this name there. */
+/** Returns the path of the interface that has this name in VSS. */
 export function pathOfVss(name: string): string | undefined {
   return paths.get(name);
 }

@@ -1,4 +1,4 @@
-/** Words for people for each warning of the car; they follow a name or stand within a sentence. */
+/** Texts for people for each warning of the car; they are used after a name or within a sentence. */
 import type { AlertType } from '../schema/alert-types.ts';
 import type { Terms } from './languages.ts';
 

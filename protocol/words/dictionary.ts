@@ -1,4 +1,4 @@
-/** The words of one language, as programs that show or speak them use them. */
+/** Dictionary of one language, for programs that show or speak its words. */
 
 /** Names of values by code. */
 type Names = Readonly<Record<string, string>>;
@@ -11,12 +11,12 @@ export interface Dictionary {
   readonly terms: Readonly<Record<string, Names>>;
 }
 
-/** Name of a path of Status, such as “Driver’s door”; undefined for a path that Status does not have. */
+/** Returns the name of a path of Status, such as “Driver’s door”; undefined if Status does not have the path. */
 export function nameOfPath({ paths }: Dictionary, path: string): string | undefined {
   return Object.hasOwn(paths, path) ? paths[path]?.[0] : undefined;
 }
 
-/** Word for a value, or for each value of a set; undefined if the value has no name, as numbers and texts. */
+/** Returns the word for a value, or for each value of a set; undefined if it has no name, as numbers and texts. */
 export function nameOfValue({ paths }: Dictionary, path: string, value: unknown): string | undefined {
   const names = Object.hasOwn(paths, path) ? paths[path]?.[1] : undefined;
   if (names === undefined) return undefined;
@@ -25,7 +25,7 @@ export function nameOfValue({ paths }: Dictionary, path: string, value: unknown)
   return found.length === 0 || found.length < all.length ? undefined : found.join(', ');
 }
 
-/** Word for a code of a group; undefined if the group does not have it. */
+/** Returns the word for a code of a group; undefined if the group does not have it. */
 export function termOf(terms: Dictionary['terms'], group: string, code: unknown): string | undefined {
   const names = Object.hasOwn(terms, group) ? terms[group] : undefined;
   return names !== undefined && Object.hasOwn(names, String(code)) ? names[String(code)] : undefined;

@@ -1,4 +1,4 @@
-/** Words of the page itself: buttons and states that stand beside names of values. */
+/** Words of the page itself: buttons, and states next to names of values. */
 import type { Wording } from './languages.ts';
 
 export const pageWords = {
@@ -18,7 +18,7 @@ export const pageWords = {
   theft: ['stolen', 'gestohlen', 'volée'],
 } as const satisfies Readonly<Record<string, Wording>>;
 
-/** Reasons why a device cannot receive notifications, with the fix. They name settings and scopes. */
+/** Reasons why a device cannot receive notifications, with the fix, which names settings and scopes. */
 export const pushObstacleWords = {
   insecure: [
     'Browsers demand HTTPS for them. Serve this page with TLS, and open it at its https address.',

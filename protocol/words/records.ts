@@ -1,4 +1,4 @@
-/** Words for people for the named values of records other than Status. */
+/** Texts for people for the named values of records other than Status. */
 import type { alertSeverities } from '../schema/alert.ts';
 import type { CollisionSeverity, CollisionSide } from '../schema/collision.ts';
 import type { FaultGroup, FaultStatus } from '../schema/fault.ts';

@@ -1,11 +1,11 @@
 /**
- * Words for people for each path of Status and for each value that has a name. Names of paths begin with a capital;
- * values stand within a sentence or after a name. The interface names some things by French abbreviations (artiv, rvv).
+ * Texts for people for each path of Status and for each value with a name. Names of paths are capitalized;
+ * values are used within a sentence or after a name. The interface has some French abbreviations (artiv, rvv).
  */
 import type { StatusPaths } from '../generated/status-paths.ts';
 import type { Terms, Wording } from './languages.ts';
 
-/** Names of the values of a type; numbers, texts, instants and structures have none. */
+/** Names of the values of a type; numbers, texts, instants and structures have no names. */
 type ValueName<V> = [V] extends [boolean]
   ? 'true' | 'false'
   : V extends readonly (infer N extends string)[]

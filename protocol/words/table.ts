@@ -1,6 +1,6 @@
 /**
- * Every word for people, in all languages. The page loads the dictionaries that are generated from it; other programs
- * import it when they need words. The agent does not load it while nothing shows words.
+ * All words for people, in all languages. The page loads the dictionaries that are generated from it; other programs
+ * import it if they need words. The agent does not load it unless something shows words.
  */
 import { commandStateWords, commandWords, failureWords, orderQuestionWords, orderWords } from '../remote/words.ts';
 import { alertWords } from './alerts.ts';
@@ -18,7 +18,7 @@ import {
 } from './records.ts';
 import { statusWords } from './status.ts';
 
-/** Words for codes outside Status, by what they name. */
+/** Words for codes outside Status, by group. */
 export const termWords = {
   records: recordWords,
   alerts: alertWords,

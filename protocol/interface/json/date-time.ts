@@ -1,8 +1,8 @@
-/** Recently written moments: a state that is read again and again has the same ones. */
+/** Cache of recently formatted times: a state that is read repeatedly has the same ones. */
 const written = new Map<number, string>();
 const MOST = 1_024;
 
-/** RFC 3339 date-time in UTC, with milliseconds. `at` is UTC ms. */
+/** Returns an RFC 3339 date-time in UTC, with milliseconds. `at` is UTC ms. */
 export function dateTime(at: number): string {
   const known = written.get(at);
   if (known !== undefined) return known;

@@ -1,6 +1,6 @@
 /**
- * Members that the user line repeats for old clients in another place or under another name, and what the two lines
- * write differently. Interface 4.17.2 Energy, EngineBase, Adas; 3.19.2 Telemetry.vehicle.lighting.
+ * Members that the user line repeats for old clients under another path or name, and differences in spelling between
+ * the two lines. Interface 4.17.2 Energy, EngineBase, Adas; 3.19.2 Telemetry.vehicle.lighting.
  */
 import type { Viewer } from './viewer.ts';
 import type { Members } from './writer.ts';
@@ -8,7 +8,7 @@ import type { Members } from './writer.ts';
 const memberOf = (object: Members | undefined, name: string): Members | undefined =>
   object?.[name] as Members | undefined;
 
-/** Interface 4.17.2 writes `off` where 3.19.2 writes `Off`. */
+/** Writes `off` for the user line: interface 4.17.2 has `off` where 3.19.2 has `Off`. */
 export function adasJson({ side }: Viewer, adas: Members): Members {
   return side === 'user' && adas['aebs'] === 'Off' ? { ...adas, aebs: 'off' } : adas;
 }
@@ -20,8 +20,8 @@ export function engineWithAliases(engine: Members): Members {
 }
 
 /**
- * With `extension.fuel.consumption` (of this moment, L/100 km), `extension.electric.residual` (kWh) and
- * `extension.electric.battery.capacity` (Wh) beside what replaced them.
+ * Adds `extension.fuel.consumption` (current, L/100 km), `extension.electric.residual` (kWh) and
+ * `extension.electric.battery.capacity` (Wh), in addition to their replacements.
  */
 export function energyWithAliases(energy: Members): Members {
   const extension = memberOf(energy, 'extension');
@@ -68,7 +68,7 @@ interface Lamp {
   readonly status?: string;
 }
 
-/** Three lists of equal length: side, end and state of each turn indicator, or undefined. */
+/** Returns three lists of equal length (side, end and state of each turn indicator), or undefined. */
 export function lightingAlias(system: Members | undefined): Members | undefined {
   const lamps = ((system?.['turn'] ?? []) as readonly Lamp[]).filter(({ status }) => status !== undefined);
   if (lamps.length === 0) return undefined;

@@ -5,12 +5,12 @@ import { type Members, writerOf } from './writer.ts';
 const write = writerOf<FaultRecord>(faultSchema);
 
 export interface FaultOfCar {
-  /** Where codes of several cars are shown. */
+  /** Present if codes of several cars are shown. */
   readonly vin?: string;
   readonly record: FaultRecord;
 }
 
-/** Records of fault codes; with `more` there are further ones. */
+/** Returns records of fault codes; `more` means that there are further ones. */
 export function faultsJson(faults: readonly FaultOfCar[], more: boolean): Members {
   return {
     faults: faults.map(({ vin, record }) => ({ ...defined({ vin }), ...write(record) })),

@@ -14,14 +14,14 @@ export interface Feature {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** Interface 3.19.2 and 4.17.2 Position. Undefined when the viewer may not see where the car is. */
+/** Interface 3.19.2 and 4.17.2 Position. Returns undefined if the viewer may not see the position of the car. */
 export function positionJson(viewer: Viewer, { geometry, properties }: PositionJson): Feature | undefined {
   if (!viewer.positions) return undefined;
   const { createdAt, ...rest } = properties;
   return feature(viewer, geometry.coordinates, { createdAt: dateTime(createdAt), ...rest });
 }
 
-/** The place of a waypoint. */
+/** Position of a waypoint. */
 export function waypointJson(viewer: Viewer, point: Waypoint): Feature {
   const { at, longitude, latitude, altitude, heading, speed, signalQuality, type, fixStatus, gap } = point;
   return feature(viewer, altitude === undefined ? [longitude, latitude] : [longitude, latitude, altitude], {
@@ -32,7 +32,7 @@ export function waypointJson(viewer: Viewer, point: Waypoint): Feature {
   });
 }
 
-/** Interface 3.19.2 Position, PositionBase: on the fleet side a position names the car. */
+/** Interface 3.19.2 Position, PositionBase: on the fleet side, a position includes the VIN. */
 export function feature(
   { side, vehicle }: Viewer,
   coordinates: readonly number[],
@@ -45,7 +45,7 @@ export function feature(
   };
 }
 
-/** Replaces the named positions in the JSON of a record by the form that the viewer gets, or removes them. */
+/** Replaces the named positions in the JSON of a record by the form for the viewer, or removes them. */
 export function placePositions<T extends object, K extends keyof T & string>(
   viewer: Viewer,
   written: Members,

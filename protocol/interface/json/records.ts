@@ -17,7 +17,7 @@ const writeTrip = writerOf<Trip>(tripSchema);
 const writeAlarm = writerOf<AlarmRecord>(alarmRecordSchema);
 const writeTheft = writerOf<Theft>(theftSchema);
 
-/** On the fleet side a record names its car. */
+/** On the fleet side, a record includes the VIN of its car. */
 function vinOf({ side, vehicle }: Viewer): { vin?: string } {
   return side === 'fleet' ? { vin: vehicle.vin } : {};
 }
@@ -31,8 +31,8 @@ export function alertJson(viewer: Viewer, alert: Alert): Members {
 }
 
 /**
- * Interface 3.19.2 Collision. Telemetry has the readings around it; the pulse, kilobytes of evidence, stays in the car
- * and on MQTT.
+ * Interface 3.19.2 Collision. The readings around it are in telemetry; the pulse, kilobytes of evidence, is available
+ * only in the car and on MQTT.
  */
 export function collisionJson(viewer: Viewer, { readings: _, pulse: __, ...collision }: Collision): Members {
   const written = writeCollision(collision);
@@ -50,10 +50,10 @@ export function tripJson(viewer: Viewer, trip: Trip): Members {
   return { ...vinOf(viewer), ...written };
 }
 
-/** The fleet line counts cL and Wh, the user line L and kWh. */
+/** The fleet line uses cL and Wh, the user line L and kWh. */
 function userConsumption<T extends { readonly type: string; readonly consumption: number }>(energy: T): T {
   const divisor = energy.type === 'Electric' ? 1000 : 100;
-  // Records have tenths.
+  // Records have a resolution of 0.1.
   return { ...energy, consumption: Math.round(energy.consumption * 10) / (divisor * 10) };
 }
 
@@ -73,7 +73,7 @@ export function serviceJson(viewer: Viewer, service: Maintenance): Members {
   };
 }
 
-/** Interface 3.19.2 AlarmDetails; the times of its own are an addition. */
+/** Interface 3.19.2 AlarmDetails; its own times are an addition. */
 export function alarmJson(viewer: Viewer, alarm: AlarmRecord): Members {
   const written = writeAlarm(alarm);
   if (alarm.trigger !== undefined) {

@@ -2,7 +2,7 @@ import { defined } from '../../defined.ts';
 import type { ShownDefinition, SignalValue } from '../../signals/values.ts';
 import { dateTime } from './date-time.ts';
 
-/** A custom signal as the HTTP interface and its stream of changes write it. */
+/** A custom signal as in the HTTP interface and its stream of changes. */
 interface ShownSignal {
   readonly definition: ShownDefinition;
   readonly value: SignalValue | undefined;
@@ -18,15 +18,15 @@ export function signalJson({ definition, value, changedAt, stale }: ShownSignal)
   };
 }
 
-/** A value at a time, UTC ms. */
+/** A value at a time (UTC ms). */
 export interface ShownReading {
   readonly at: number;
   readonly value: SignalValue;
-  /** Where it is not that of the signal. */
+  /** Present if it differs from the unit of the signal. */
   readonly unit?: string;
 }
 
-/** A custom signal of a car with its newest reading, as a hub has received it. */
+/** Returns a custom signal of a car with its newest reading, as received by a hub. */
 export function sentSignalJson({
   definition,
   reading,
@@ -50,7 +50,7 @@ function definitionJson({ name, kind, unit, resolution, names }: ShownDefinition
   };
 }
 
-/** A change of a signal; without a value it has none any more. */
+/** Returns a change of a signal; without a value, the signal no longer has one. */
 export function signalChangeJson({ definition: { name }, value, stale }: ShownSignal, at: number): object {
   return { name, at: dateTime(at), ...(value === undefined ? {} : { value, stale }) };
 }

@@ -1,4 +1,4 @@
-/** The present state of the car, as the viewer's line has it. */
+/** Current state of the car, in the form of the viewer's line. */
 import { type StatusContents, statusContentsSchema } from '../../schema/status.ts';
 import { dateTime } from './date-time.ts';
 import { adasJson, energyWithAliases, engineWithAliases, preconditioningWithAliases } from './deprecated-aliases.ts';
@@ -9,8 +9,8 @@ import { type Members, writerOf } from './writer.ts';
 const write = writerOf<StatusContents>(statusContentsSchema);
 
 /**
- * Interface 3.19.2 and 4.17.2 Status without links, at a moment in UTC ms; `vehicleOdometer`, `autonomy` and what the
- * user line lacks are additions.
+ * Interface 3.19.2 and 4.17.2 Status without links, at a time in UTC ms; `vehicleOdometer`, `autonomy` and objects that
+ * the user line lacks are additions.
  */
 export function statusJson(viewer: Viewer, contents: StatusContents, at: number): Members {
   const updatedAt = newest(contents);
@@ -22,7 +22,7 @@ export function statusJson(viewer: Viewer, contents: StatusContents, at: number)
   };
 }
 
-/** The objects of Status that the contents have. */
+/** Returns the objects of Status that are present in the contents. */
 export function contentsJson(viewer: Viewer, contents: StatusContents): Members {
   const written = write(contents);
   const { alarm, stolen, odometer, adas, drivingBehavior, preconditioning } = contents;
@@ -57,7 +57,7 @@ function addAliases({ vehicle }: Viewer, contents: StatusContents, written: Memb
   }
 }
 
-/** Interface 3.19.2 has one to four programs or does not speak of them. */
+/** Interface 3.19.2 has one to four programs, or omits the member. */
 function dropEmptyPrograms(preconditioning: Members): void {
   const airConditioning = preconditioning['airConditioning'] as Members | undefined;
   const programs = airConditioning?.['programs'] as readonly unknown[] | undefined;
@@ -66,13 +66,13 @@ function dropEmptyPrograms(preconditioning: Members): void {
   preconditioning['airConditioning'] = rest;
 }
 
-/** Deprecated: `updatedAt` repeats `createdAt`. */
+/** Adds the deprecated `updatedAt`, a copy of `createdAt`. */
 function stampAlias(object: Members): Members {
   object['updatedAt'] = object['createdAt'];
   return object;
 }
 
-/** Newest `createdAt` in it, UTC ms, or -Infinity. */
+/** Returns the newest `createdAt` in a value, UTC ms, or -Infinity. */
 function newest(value: unknown): number {
   if (typeof value !== 'object' || value === null) return Number.NEGATIVE_INFINITY;
   let result = Number.NEGATIVE_INFINITY;

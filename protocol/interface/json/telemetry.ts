@@ -7,15 +7,15 @@ import { placePositions } from './position.ts';
 import type { Viewer } from './viewer.ts';
 import { type Members, writerOf } from './writer.ts';
 
-/** Members of Status below `vehicle`. The other two are next to it. Interface 3.19.2 Telemetry. */
+/** Members of Status below `vehicle`. The other two are siblings of it. Interface 3.19.2 Telemetry. */
 export const vehicleMembers: readonly string[] = telemetrySections['vehicle'] ?? [];
 export const rootMembers: readonly string[] = ['environment', 'privacy'];
 
 const write = writerOf<StatusContents>(statusContentsSchema);
 
 /**
- * Interface 3.19.2 and 4.17.2 Telemetry without links, of a moment in UTC ms. `types` are those asked for (TelemetryEnum);
- * undefined: all.
+ * Interface 3.19.2 and 4.17.2 Telemetry without links, for a time in UTC ms. `types` are the requested ones
+ * (TelemetryEnum); undefined: all.
  */
 export function telemetryJson(
   viewer: Viewer,
@@ -34,13 +34,13 @@ export function telemetryJson(
   return written;
 }
 
-/** The deprecated form of the lamps is the fleet line's alone. */
+/** Only the fleet line has the deprecated form of the lamps. */
 function writesLighting({ side }: Viewer, types: readonly string[] | undefined): boolean {
   return side === 'fleet' && (types === undefined || types.includes('vehicle') || types.includes('vehicle.lighting'));
 }
 
 /**
- * The objects of Status without times of their own, but for those whose published model has one: IgnitionBase on both
+ * Returns the objects of Status without their times, except where the published model has one: IgnitionBase on both
  * lines, WipingBladesState on the fleet line, and the position of an alarm.
  */
 function objectsJson(viewer: Viewer, contents: StatusContents): Members {

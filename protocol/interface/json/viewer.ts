@@ -1,14 +1,14 @@
 import type { Side } from '../operation.ts';
 
-/** Kinds of drive. Interface 3.19.2 Vehicle.motorization. */
+/** Types of drive. Interface 3.19.2 Vehicle.motorization. */
 export type Motorization = 'Electric' | 'Hybrid' | 'Thermic' | 'Hydrogen';
 
-/** Reader of a resource: everything that its JSON depends on in addition to the record. */
+/** The reader of a resource: everything that the JSON depends on, in addition to the record. */
 export interface Viewer {
   readonly side: Side;
   readonly vehicle: { readonly vin: string; readonly motorization: Motorization };
-  /** The viewer may see where the car is and was. */
+  /** True if the viewer may see present and past positions of the car. */
   readonly positions: boolean;
-  /** The deprecated aliases are written, too. */
+  /** True if deprecated aliases are included. */
   readonly aliases: boolean;
 }

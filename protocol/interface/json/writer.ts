@@ -1,21 +1,21 @@
 import type { SchemaNode, TSchema } from '../../schema/fields.ts';
 import { dateTime } from './date-time.ts';
 
-/** An object of JSON while it is being made. */
+/** A JSON object under construction. */
 export type Members = Record<string, unknown>;
 
 /** Returns a copy of the members that match the schema. */
 type Writer = (value: unknown) => unknown;
 
 /**
- * How values of a schema are written in JSON: moments as {@link dateTime}, all else as it is. Members that are bytes are
- * left out. The way through the schema is worked out once.
+ * Returns a function that writes values of a schema as JSON: times as {@link dateTime}, all else unchanged. Omits byte
+ * members. The schema is analysed once.
  */
 export function writerOf<T extends object>(schema: TSchema): (value: T) => Members {
   return (writer(schema as SchemaNode) ?? ((value) => ({ ...(value as object) }))) as (value: T) => Members;
 }
 
-/** Undefined: nothing in it is to be changed. */
+/** Returns undefined if the value needs no change. */
 function writer(node: SchemaNode): Writer | undefined {
   if (node['x-instant'] === true) return (value) => dateTime(value as number);
   if (node['x-bytes'] === true) return () => undefined;

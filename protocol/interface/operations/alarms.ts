@@ -13,7 +13,7 @@ const alarms = {
   filters: [alarmType, timestamps, ...paging],
 } as const;
 
-/** Events of the burglar alarm, and thefts. Only the fleet side has records of thefts. */
+/** Events of the burglar alarm, and thefts. Only the fleet side has theft records. */
 export const alarmOperations: readonly Operation[] = [
   ...listAndGet({ ...alarms, id: 'fleet.alarms', path: `${vehiclePath.fleet}/alarms` }),
   ...listAndGet({
@@ -26,7 +26,7 @@ export const alarmOperations: readonly Operation[] = [
     get: 'Reads a theft of a vehicle.',
     filters: [timestamps, ...paging],
   }),
-  // The published operation has no parameters of paging, though its answer is a page.
+  // The published operation has no paging parameters, although it returns a page.
   read(
     'fleet.stolenWaypoints.list',
     `${vehiclePath.fleet}/stolen/{sid}/waypoints`,

@@ -18,7 +18,7 @@ const duringTrip = {
 };
 const optional = ['data:position'] as const;
 
-/** Warnings of the car. */
+/** Warnings from the car. */
 export const alertOperations: readonly Operation[] = [
   ...listAndGet({ ...alerts, id: 'fleet.alerts', path: `${vehiclePath.fleet}/alerts`, parameters: [profile] }),
   ...listAndGet({

@@ -15,7 +15,7 @@ const callbacks = (side: Side, path: string) =>
     scopes: side === 'fleet' ? {} : { optional: [...dataScopes, ...remoteScopes] },
   });
 
-/** Callbacks: how a client gets events of monitors and states of commands. */
+/** Callbacks: how a client receives events of monitors and states of commands. */
 export const callbackOperations = [
   ...callbacks('fleet', '/fleets/{fid}/remote/callbacks'),
   ...callbacks('user', '/user/callbacks'),

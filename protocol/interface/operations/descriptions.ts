@@ -1,10 +1,10 @@
-/** Description and answer of each operation, for the document only: a server does not load it. */
+/** Description and response of each operation, only for the document: a server does not load it. */
 import type { Operation } from '../operation.ts';
 
 const PAGED = 'The answer is a page of the collection; `_links` lead to the other pages.';
 const FLEET_WIDE = 'Because Vigie serves one car, the answer covers that car alone.';
 
-/** By id without the side. */
+/** By id without the side prefix. */
 const common: Readonly<Record<string, string>> = {
   'status.get':
     'Answers the latest known values of the vehicle (doors, energy, lights, position and others), each group with the ' +
@@ -62,7 +62,7 @@ const common: Readonly<Record<string, string>> = {
   'remotes.get': 'Answers one command with its latest state and, after a failure, the cause.',
 };
 
-/** By whole id: what one side alone has or does in another way. */
+/** By full id: operations that only one side has, or that differ between the sides. */
 const ofOneSide: Readonly<Record<string, string>> = {
   'fleet.fleets.list': `Answers the fleets that the configuration grants to the caller. ${PAGED}`,
   'fleet.fleets.get': 'Answers one fleet of the caller with links to its vehicles, monitors and callbacks.',
@@ -99,17 +99,17 @@ const ofOneSide: Readonly<Record<string, string>> = {
     'no body.',
 };
 
-/** The scope that what is sent needs beyond those of its operation. */
+/** Scopes that the content of a request needs in addition to those of its operation. */
 const ofContent: Readonly<Record<string, string>> = {
   'user.monitors.create': 'The token also needs the scopes of all data that the monitor watches or reports.',
   'user.monitors.replace': 'The token also needs the scopes of all data that the monitor watches or reports.',
   'user.remotes.create': 'The token also needs the scope of this kind of command.',
 };
 
-/** Ids that have a text here, with their side or without. */
+/** Ids that have a text here, with or without their side. */
 export const describedIds: readonly string[] = [common, ofOneSide, ofContent].flatMap(Object.keys);
 
-/** Description and answer of the operation, then who may call it. */
+/** Returns description and response of the operation, then who may call it. */
 export function descriptionOf(operation: Operation): string {
   const { id, side } = operation;
   const text = ofOneSide[id] ?? common[id.slice(side.length + 1)];

@@ -1,4 +1,4 @@
-/** How an operation is written down: what all of a kind have in common is said here once. */
+/** Constructors of operations: the common parts of each kind are defined here once. */
 import type { HttpMethod, Operation, OperationAnswer, Parameter, RequestName, Side } from '../operation.ts';
 import { namesIn, pathParameters } from '../parameters/path.ts';
 import { idempotencyKey } from '../parameters/query.ts';
@@ -11,7 +11,7 @@ export const GEO_JSON = 'application/vnd.geo+json';
 export const JSON_MEDIA = 'application/json';
 
 interface Given {
-  /** Begins with its side. */
+  /** Starts with the side. */
   readonly id: `${Side}.${string}`;
   readonly path: string;
   readonly tag: string;
@@ -22,33 +22,33 @@ interface Given {
 }
 
 interface GivenRead extends Omit<Given, 'id' | 'path' | 'summary'> {
-  /** Schema of the answer. */
+  /** Schema of the response. */
   readonly shape: ShapeName;
   readonly media?: string;
 }
 
-/** A collection, of which `id` and `path` are given, and its members. */
+/** A collection with the given `id` and `path`, and its members. */
 interface GivenCollection extends Omit<Given, 'summary'> {
-  /** Parameter of the path that names a member, in braces. */
+  /** Path parameter that identifies a member, in braces. */
   readonly member: string;
   /** Schemas of a page and of a member. */
   readonly shapes: readonly [page: ShapeName, member: ShapeName];
   /** Summaries of both operations. */
   readonly list: string;
   readonly get: string;
-  /** Parameters of the list only, after the parameters of both. */
+  /** Parameters only of the list, after the common ones. */
   readonly filters: readonly Parameter[];
 }
 
-/** Resources that clients add, change and delete. */
+/** Resources that clients create, change and delete. */
 interface GivenManaged {
-  /** One of them, as summaries name it. */
+  /** Singular name of the resource in summaries. */
   readonly one: 'callback' | 'monitor';
   readonly member: string;
-  /** Schemas of a page, of a member, and of the answer to a change. */
+  /** Schemas of a page, of a member, and of the response to a change. */
   readonly shapes: readonly [page: ShapeName, member: ShapeName, change: ShapeName];
   readonly body: RequestName;
-  /** Status of the answer when one was added. */
+  /** Status of the response to a creation. */
   readonly added: 200 | 202;
   readonly filters: readonly Parameter[];
   readonly onCreate: readonly Parameter[];
@@ -62,7 +62,7 @@ interface GivenWrite extends Given {
   readonly shape: ShapeName;
 }
 
-/** An operation that only reads. */
+/** Returns an operation that only reads. */
 export function read(
   id: Given['id'],
   path: string,
@@ -73,7 +73,7 @@ export function read(
   return made({ id, path, summary, ...given }, 'GET', answers);
 }
 
-/** The operations that list a collection and that read one of its members. */
+/** Returns the operations that list a collection and read one of its members. */
 export function listAndGet({ id, path, member, shapes, list, get, filters, ...given }: GivenCollection): Operation[] {
   const parameters = [...(given.parameters ?? []), ...filters];
   return [
@@ -82,7 +82,7 @@ export function listAndGet({ id, path, member, shapes, list, get, filters, ...gi
   ];
 }
 
-/** An operation that is sent a body. */
+/** Returns an operation with a request body. */
 export function write({ method, body, status, shape, ...given }: GivenWrite): Operation {
   const done = status === 200 ? 'Done.' : 'Accepted.';
   const operation = made(given, method, { [status]: answer(sideOf(given.id), shape, done, HAL) });
@@ -95,12 +95,12 @@ export function write({ method, body, status, shape, ...given }: GivenWrite): Op
   };
 }
 
-/** An operation that deletes. */
+/** Returns an operation that deletes. */
 function remove(given: Given): Operation {
   return made(given, 'DELETE', { 204: { description: 'Deleted.' } });
 }
 
-/** All operations on what clients add, change and delete. */
+/** Returns all operations on a resource that clients create, change and delete. */
 export function manage(side: Side, path: string, { one, body, added, onCreate, ...given }: GivenManaged): Operation[] {
   const id: Given['id'] = `${side}.${one}s`;
   const { member, filters, shapes, scopes } = given;
@@ -162,8 +162,8 @@ function made(given: Given, method: HttpMethod, answers: Operation['answers']): 
 }
 
 /**
- * Statuses of refusals: 404 needs something that may not exist, 406 an answer, 413 and 415 a body, 507 something to keep.
- * A token may lack the right to any operation.
+ * Returns the statuses of refusals: 404 requires something that may not exist, 406 a response body, 413 and 415 a
+ * request body, 507 something to store. A token may lack the permission for any operation.
  */
 function errorsOf({ path }: Given, method: HttpMethod): number[] {
   const writes = method !== 'GET';

@@ -16,7 +16,7 @@ const monitors = (side: Side, path: string) =>
     scopes: side === 'fleet' ? {} : { optional: dataScopes },
   });
 
-/** Rules that the car watches. */
+/** Rules that the car evaluates. */
 export const monitorOperations = [
   ...monitors('fleet', '/fleets/{fid}/monitors'),
   ...monitors('user', `${vehiclePath.user}/callbacks/{cbid}/monitors`),

@@ -23,7 +23,7 @@ export const scopes: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Scopes that the published interface does not have: for frames, and for what only a hub or a bench does. */
+/** Scopes that the published interface does not have: for frames, and for functions of only a hub or a bench. */
 const ownScopes = {
   'data:bus': 'Frames on the buses of a car; no other scope includes it.',
   'hub:rollout:write': 'Continue and stop roll-outs of configurations.',
@@ -38,20 +38,20 @@ export type Scope = DataScope | RemoteScope | OwnScope;
 export const scopeNames = Object.keys(scopes) as Scope[];
 
 /**
- * Rights to send the kinds of command for which the published interface has no scope: to immobilize a car, to declare it
- * stolen. A token for fleets holds them only if they were named when it was made; a user never holds them.
+ * Permissions to send the kinds of command for which the published interface has no scope: to immobilize a car, to
+ * declare it stolen. A fleet token has them only if they were named at its creation; a user never has them.
  */
 export const reservedScopes: readonly Scope[] = remoteKinds.flatMap(({ scope, member }) =>
   scope === undefined ? [remoteScope(member)] : [],
 );
 
-/** Scopes that `vigie hub token` grants only by name: rights of the hub, and of fleets {@link reservedScopes}. */
+/** Scopes that `vigie hub token` grants only by name: permissions of the hub, and for fleets {@link reservedScopes}. */
 export const namedScopes: readonly Scope[] = [
   ...(Object.keys(ownScopes) as OwnScope[]).filter((name) => name.startsWith('hub:')),
   ...reservedScopes,
 ];
 
-/** Every scope with its meaning, for people. */
+/** All scopes with their meaning, for people. */
 export const scopeMeanings: Readonly<Record<string, string>> = {
   ...scopes,
   ...Object.fromEntries(
@@ -62,13 +62,13 @@ export const scopeMeanings: Readonly<Record<string, string>> = {
   ...ownScopes,
 };
 
-/** @returns `granted` without the rights that a user never holds */
+/** @returns `granted` without the permissions that a user never has */
 export function userScopes(granted: ReadonlySet<string>): ReadonlySet<string> {
   const reserved: readonly string[] = reservedScopes;
   return new Set([...granted].filter((scope) => !reserved.includes(scope)));
 }
 
-/** Data that monitors watch. Its conditions and contents need their own scopes. */
+/** Scopes of data that monitors watch. The conditions and contents of a monitor need their own scopes. */
 export const dataScopes: readonly Scope[] = [
   'data:telemetry',
   'data:position',
@@ -77,23 +77,23 @@ export const dataScopes: readonly Scope[] = [
   'data:collision',
 ];
 
-/** Seeing and sending a remote needs the scope of its kind. */
+/** Scopes for reading and sending remotes: each kind has its own. */
 export const remoteScopes: readonly Scope[] = scopeNames.filter((name) => name.startsWith('remote:'));
 
-/** Which scopes of a token an operation needs. For the user side interface 4.17.2, the tables of mandatory state. */
+/** Scopes that a token needs for an operation. For the user side: interface 4.17.2, the tables of mandatory state. */
 export interface OperationScopes {
-  /** All of these have to be granted. */
+  /** All of these are required. */
   readonly required: readonly Scope[];
-  /** Members that are omitted without this scope. */
+  /** Scopes of optional members: a member is omitted without its scope. */
   readonly optional: readonly Scope[];
-  /** Whether something is shown that is under none of `optional`; else one of them has to be granted. */
+  /** True if some content needs none of `optional`; otherwise at least one of them is required. */
   readonly more?: true;
 }
 
-/** For an operation that needs no scope. */
+/** Scopes of an operation that needs none. */
 export const noScopes: OperationScopes = { required: [], optional: [] };
 
-/** Scopes that a caller with `granted` lacks, as the end of a sentence, or undefined. */
+/** Returns the scopes that a caller with `granted` lacks, as the end of a sentence, or undefined. */
 export function lackOf(
   { required, optional, more }: OperationScopes,
   granted: ReadonlySet<string>,

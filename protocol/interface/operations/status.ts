@@ -5,7 +5,7 @@ import { GEO_JSON, read } from './making.ts';
 
 const tag = 'Status';
 
-/** State and place of the car, and its next service. */
+/** State and position of the car, and its next service. */
 export const statusOperations: readonly Operation[] = [
   read('fleet.status.get', `${vehiclePath.fleet}/status`, 'Reads the state of a vehicle.', {
     tag,

@@ -14,7 +14,7 @@ const trips = {
   filters,
 } as const;
 
-/** Trips and their ways. */
+/** Trips and their routes. */
 export const tripOperations: readonly Operation[] = [
   ...listAndGet({ ...trips, id: 'fleet.trips', path: `${vehiclePath.fleet}/trips`, parameters: [profile] }),
   read('fleet.fleetTrips.list', '/fleets/{fid}/trips', 'Lists the trips of the vehicles of a fleet.', {

@@ -1,7 +1,7 @@
-/** Who may follow the buses, and how much; apart from the schemas, which a page does not load. */
+/** Access to the buses and its limit; separate from the schemas, which a page does not load. */
 import type { Scope } from '../operations/scopes.ts';
 
-/** Frames bypass Status, and so all that scopes of values guard: a scope of their own. */
+/** Frames bypass Status, and thus all protection by scopes of values: they have a separate scope. */
 export const BUS_SCOPE = 'data:bus' satisfies Scope;
-/** Signals that one stream follows at most. */
+/** Maximum number of signals in one stream. */
 export const MOST_SIGNALS = 64;

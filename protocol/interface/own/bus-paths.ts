@@ -1,4 +1,4 @@
-/** The frames on the buses, described as OpenAPI paths. */
+/** Frames on the buses, for OpenAPI. */
 import { busFramesSchema, busIdentifiersSchema, busPrivacySchema, busValuesSchema } from './bus.ts';
 import { BUS_SCOPE, MOST_SIGNALS } from './bus-access.ts';
 import type { OwnPathParts } from './signal-paths.ts';

@@ -1,8 +1,8 @@
-/** Content of `/vigie/v1/bus`: the frames on the buses by identifier, and the values of signals over time. */
+/** Content of `/vigie/v1/bus`: frames on the buses by identifier, and values of signals over time. */
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 
-/** The event `privacy`. */
+/** Event `privacy`. */
 export const busPrivacySchema = Type.Object({
   shown: Type.Boolean({ description: 'False: the car sends nothing of the buses; forget what came before.' }),
   reason: Type.Optional(Type.String({ description: 'Why nothing is sent, for people.' })),
@@ -39,7 +39,7 @@ export const busIdentifierSchema = Type.Object({
   signals: Type.Array(busSignalSchema),
 });
 
-/** The event `identifiers`. */
+/** Event `identifiers`. */
 export const busIdentifiersSchema = Type.Object({
   anew: Type.Boolean({ description: 'Forget all identifiers that came before.' }),
   identifiers: Type.Array(busIdentifierSchema, { description: 'Those that this stream was not told of yet.' }),
@@ -57,13 +57,13 @@ export const busRowSchema = Type.Object({
   }),
 });
 
-/** The event `frames`. */
+/** Event `frames`. */
 export const busFramesSchema = Type.Object({
   at: Type.Number({ description: 'UTC ms.' }),
   frames: Type.Array(busRowSchema, { description: 'Identifiers of which a frame came since the event before.' }),
 });
 
-/** The event `values`. */
+/** Event `values`. */
 export const busValuesSchema = Type.Object({
   values: Type.Array(
     Type.Object({

@@ -1,6 +1,6 @@
-/** Captures as OpenAPI paths. Only a car with captures in its profile has them (docs/captures.md). */
+/** Captures for OpenAPI. Only a car with captures in its profile has them (docs/captures.md). */
 
-/** Common members of all paths of the server in addition to the interface. */
+/** Common parts of all paths of the server that are not in the interface. */
 interface Common {
   readonly tag: string;
   readonly refusals: Readonly<Record<number, object>>;

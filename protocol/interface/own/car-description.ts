@@ -1,4 +1,4 @@
-/** Content of `/vigie/v1/car`: the car, and for each value of Status its unit and source. */
+/** Content of `/vigie/v1/car`: the car, and unit and source of each value of Status. */
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 import { type LinkState, linkStates } from '../../schema/hello.ts';
@@ -62,7 +62,7 @@ export const carDescriptionSchema = Type.Object({
   values: Type.Array(valueDescriptionSchema, { description: 'Every value that Status can have.' }),
 });
 
-/** Answer of `/vigie/v1/push-key`. */
+/** Response of `/vigie/v1/push-key`. */
 export const pushKeySchema = Type.Object({
   publicKey: Type.Optional(
     Type.String({
@@ -72,7 +72,7 @@ export const pushKeySchema = Type.Object({
   ),
 });
 
-/** The event `link` of `/vigie/v1/agent`. */
+/** Event `link` of `/vigie/v1/agent`. */
 export const linkReportSchema = Type.Object({
   state: Type.Unsafe<LinkState>({ type: 'string', enum: linkStates }),
   since: Type.Optional(Type.Number({ description: 'When it entered this state. UTC ms.' })),

@@ -33,7 +33,7 @@ export const kindReportSchema = Type.Object({
   orders: Type.Array(orderReportSchema),
 });
 
-/** The event `commands`. */
+/** Event `commands`. */
 export const commandsReportSchema = Type.Object({
   kinds: Type.Array(kindReportSchema, { description: 'What the car can be asked.' }),
 });
@@ -45,7 +45,7 @@ const commandStateSchema = Type.Object({
   detail: Type.Optional(Type.String({ description: 'Why, for people.' })),
 });
 
-/** The event `history`. */
+/** Event `history`. */
 export const commandHistorySchema = Type.Array(
   Type.Object({
     remoteActionId: Type.String(),

@@ -1,4 +1,4 @@
-/** Fault codes as an OpenAPI path. Only a car with fault codes in its configuration has it (docs/records.md). */
+/** Fault codes for OpenAPI. Only a car with fault codes in its configuration has this path (docs/records.md). */
 import { faultSchema } from '../../schema/fault.ts';
 import { derived } from '../schemas/derive.ts';
 import { array, boolean, object } from '../schemas/json.ts';

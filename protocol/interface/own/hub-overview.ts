@@ -2,57 +2,57 @@
 import { DAY } from '../../calendar.ts';
 import type { Kind } from '../../schema/kind.ts';
 
-/** Age of the last message of a car: within a minute, an hour, a day, or older. */
+/** Age of a car's last message: within a minute, an hour, a day, or older. */
 export const ages = ['minute', 'hour', 'day', 'older'] as const;
 export type Age = (typeof ages)[number];
 
-/** Longest silence of each age, ms. */
+/** Longest silence for each age, ms. */
 const SILENCES: readonly (readonly [age: Age, silence: number])[] = [
   ['minute', 60_000],
   ['hour', 3_600_000],
   ['day', DAY],
 ];
 
-/** @param silence since the last message, ms */
+/** @param silence time since the last message, ms */
 export function ageOfSilence(silence: number): Age {
   return SILENCES.find(([, longest]) => silence < longest)?.[0] ?? 'older';
 }
 
-/** Members of a car that the table sorts by. */
+/** Members of a car by which the table can be sorted. */
 export const sortKeys = ['vin', 'heard', 'speed', 'electric', 'fuel', 'mileage', 'missing'] as const;
 export type SortKey = (typeof sortKeys)[number];
 
-/** A car in the table. A member that the car has not sent is absent. */
+/** A car in the table. Members that the car has not sent are absent. */
 export interface FleetCar {
   readonly vin: string;
-  /** When the hub received its newest message, UTC ms. */
+  /** Time at which the hub received its newest message, UTC ms. */
   readonly heard: number;
-  /** Message numbers that did not arrive and that the car has not given up. */
+  /** Number of messages that did not arrive and that the car has not given up. */
   readonly missing: number;
-  /** km/h; negative backwards. */
+  /** Speed, km/h; negative in reverse. */
   readonly speed?: number;
-  /** It charges: range gained per hour, km/h. */
+  /** Present while it charges: range gained per hour, km/h. */
   readonly charging?: number;
   /** State of charge, %. */
   readonly electric?: number;
-  /** Level of the tank, %. */
+  /** Fuel level, %. */
   readonly fuel?: number;
-  /** km */
+  /** Odometer, km. */
   readonly mileage?: number;
-  /** Degrees. */
+  /** Position, degrees. */
   readonly latitude?: number;
   readonly longitude?: number;
 }
 
 /** `GET /vigie/v1/vehicles` */
 export interface FleetTable {
-  /** UTC ms of the hub. */
+  /** Clock of the hub, UTC ms. */
   readonly at: number;
-  /** All cars, their missing numbers, and how many cars have which age. */
+  /** Number of cars, number of their missing messages, and number of cars by age. */
   readonly total: number;
   readonly missing: number;
   readonly ages: Readonly<Record<Age, number>>;
-  /** Cars that the search finds, of which `vehicles` are some. */
+  /** Number of cars that match the search; `vehicles` contains some of them. */
   readonly matching: number;
   readonly vehicles: readonly FleetCar[];
 }
@@ -63,29 +63,29 @@ export interface FleetPositions {
   readonly positions: readonly (readonly [vin: string, latitude: number, longitude: number, heard: number])[];
 }
 
-/** Message of a car with its body. */
+/** A message of a car with its body. */
 export interface FleetEvent {
-  /** Ascending as messages arrive. */
+  /** Ascending in the order of arrival. */
   readonly id: number;
   readonly vin: string;
   readonly kind: Kind;
-  /** UTC ms: by the car, and when the hub received it. */
+  /** Times at which the car sent it and the hub received it, UTC ms. */
   readonly at: number;
   readonly received: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** `GET /vigie/v1/events`: the newest first. */
+/** `GET /vigie/v1/events`: newest first. */
 export interface FleetEvents {
   readonly at: number;
   readonly events: readonly FleetEvent[];
 }
 
-/** A value of Status as the hub has it. */
+/** A value of Status as stored by the hub. */
 export interface HubValue {
   readonly path: string;
   readonly value: unknown;
-  /** When it became so, ISO 8601. */
+  /** Time of its last change, ISO 8601. */
   readonly at: string;
   readonly stale: boolean;
 }
@@ -97,7 +97,7 @@ export interface HubValues {
   readonly values: readonly HubValue[];
 }
 
-/** `GET /vigie/v1/orders`: commands in one word, with what to send to `/vigie/v1/vehicles/{vin}/remotes` for them. */
+/** `GET /vigie/v1/orders`: single-word commands, with the body to send to `/vigie/v1/vehicles/{vin}/remotes`. */
 export interface HubOrders {
   readonly kinds: readonly HubOrderKind[];
 }

@@ -1,4 +1,4 @@
-/** Content of `/vigie/v1/outbox`: the messages that the broker has not acknowledged yet, by class. */
+/** Content of `/vigie/v1/outbox`: messages that the broker has not acknowledged yet, by class. */
 import type { Static } from 'typebox';
 import * as Type from 'typebox';
 
@@ -14,12 +14,12 @@ const outboxClassSchema = Type.Object({
   }),
 });
 
-/** The event `outbox`. */
+/** Event `outbox`. */
 export const outboxReportSchema = Type.Object({
   classes: Type.Array(outboxClassSchema, { description: 'The highest priority first.' }),
 });
 
-/** Counts of the other end. */
+/** Counts of the receiver. */
 const receivedReportSchema = Type.Object(
   {
     classes: Type.Array(
@@ -37,7 +37,7 @@ const receivedReportSchema = Type.Object(
   { description: 'What the broker of the bench has received since the agent has a process of its own.' },
 );
 
-/** The event `bench`: what a person can unplug there, and let the simulated car do. Absent in a car. */
+/** Event `bench`: connections that a person can unplug, and actions of the simulated car. Absent in a real car. */
 export const benchReportSchema = Type.Object({
   broker: Type.Optional(Type.Boolean({ description: 'The broker of the bench runs; absent: it uses another one.' })),
   car: Type.Optional(Type.Boolean({ description: 'The frames of the simulated car reach its unit.' })),

@@ -1,16 +1,16 @@
 /** Roll-outs of configurations at a hub, under `/vigie/v1/rollouts`. */
 import type { Scope } from '../operations/scopes.ts';
 
-/** Scope for continuing and stopping one; the published interface has no such operation. */
+/** Scope for continuing and stopping a roll-out; the published interface has no such operation. */
 export const rolloutScope = 'hub:rollout:write' satisfies Scope;
 
-/** `first`: only the first group gets it; `all`: every car of the fleet; `stopped`: no further car. */
+/** `first`: only the first group receives it; `all`: every car of the fleet; `stopped`: no further car. */
 export type RolloutStage = 'first' | 'all' | 'stopped';
 
 /**
- * `waiting`: not sent yet; `sent`: no answer yet; `accepted`: the car has checked it, and will start with it; `trial`: the car
- * runs with it; `applied`: the car reached the broker with it and keeps it; `returned`: the car went back to the one before;
- * `refused`: the car did not take it.
+ * `waiting`: not sent yet; `sent`: no answer yet; `accepted`: the car has checked it, and will start with it; `trial`:
+ * the car runs with it; `applied`: the car reached the broker with it and keeps it; `returned`: the car returned to the
+ * previous one; `refused`: the car rejected it.
  */
 export const rolloutCarStates = ['waiting', 'sent', 'accepted', 'trial', 'applied', 'returned', 'refused'] as const;
 export type RolloutCarState = (typeof rolloutCarStates)[number];
@@ -21,14 +21,14 @@ export interface RolloutSummary {
   readonly fleet: string;
   /** Name of the file, for people. */
   readonly name: string;
-  /** Digest in the reports of cars. */
+  /** Digest of the configuration, as in the reports of cars. */
   readonly digest: string;
-  /** Cars of the first group. */
+  /** Number of cars in the first group. */
   readonly first: number;
-  /** Cars that may return or refuse it before the roll-out stops by itself. */
+  /** Number of cars that may return or refuse it before the roll-out stops automatically. */
   readonly tolerated: number;
   readonly stage: RolloutStage;
-  /** Why it stopped. */
+  /** Reason why it stopped. */
   readonly reason?: string;
   readonly requestedBy: string;
   readonly requestedAt: string;
@@ -36,7 +36,7 @@ export interface RolloutSummary {
   readonly states: Readonly<Record<RolloutCarState, number>>;
 }
 
-/** `GET /vigie/v1/rollouts`: the newest first. */
+/** `GET /vigie/v1/rollouts`: newest first. */
 export interface RolloutList {
   readonly rollouts: readonly RolloutSummary[];
 }
@@ -48,9 +48,9 @@ export interface RolloutWithCars extends RolloutSummary {
     readonly vin: string;
     readonly isFirst: boolean;
     readonly state: RolloutCarState;
-    /** Why, in words of the car. */
+    /** Reason, in the text of the car. */
     readonly detail?: string;
-    /** When the state was reported or the configuration was sent; absent: neither. */
+    /** Time at which the state was reported or the configuration was sent. If omitted, neither has happened. */
     readonly at?: string;
   }[];
 }

@@ -1,6 +1,6 @@
-/** Custom signals as OpenAPI paths. Only a car with custom signals in its profile has them (docs/signals.md). */
+/** Custom signals for OpenAPI. Only a car with custom signals in its profile has them (docs/signals.md). */
 
-/** Common members of all paths of the server in addition to the interface. */
+/** Common parts of all paths of the server that are not in the interface. */
 export interface OwnPathParts {
   readonly tag: string;
   readonly refusals: Readonly<Record<number, object>>;

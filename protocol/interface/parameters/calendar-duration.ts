@@ -1,7 +1,7 @@
-/** Durations as people write them in periods: years and months count by the calendar (ISO 8601-1:2019 §5.5.2). */
+/** Durations in periods: years and months follow the calendar (ISO 8601-1:2019 §5.5.2). */
 import { DAY, monthsAfter } from '../../calendar.ts';
 
-/** A duration: whole months by the calendar of UTC, then milliseconds. */
+/** A duration: whole months of the UTC calendar, then milliseconds. */
 export interface CalendarDuration {
   readonly months: number;
   readonly milliseconds: number;
@@ -9,11 +9,11 @@ export interface CalendarDuration {
 
 const HOUR = 3_600_000;
 
-/** Digits are bounded so that no sum leaves what a number holds exactly; only the last part may have a fraction. */
+/** Digits are bounded so that every sum is an exact number; only the last part may have a fraction. */
 const form =
   /^P(?=[\dT])(?:(\d{1,4})Y)?(?:(\d{1,5})M)?(?:(\d{1,6})W)?(?:(\d{1,7}(?:\.\d{1,9})?)D)?(?:T(?=\d)(?:(\d{1,8}(?:\.\d{1,9})?)H)?(?:(\d{1,10}(?:\.\d{1,9})?)M)?(?:(\d{1,12}(?:\.\d{1,9})?)S)?)?$/;
 
-/** Reads a duration such as `P1M`, `PT36H`, `P1DT0.5S`; undefined for any other text. */
+/** Parses a duration such as `P1M`, `PT36H`, `P1DT0.5S`. Returns undefined for any other text. */
 export function calendarDuration(text: string): CalendarDuration | undefined {
   const found = form.exec(text);
   if (found === null || /\.\d+[A-Z]./.test(text)) return undefined;
@@ -25,7 +25,7 @@ export function calendarDuration(text: string): CalendarDuration | undefined {
   };
 }
 
-/** Time that is `times` durations after `at` (UTC ms). */
+/** Returns the time that is `times` durations after `at` (UTC ms). */
 export function after(at: number, { months, milliseconds }: CalendarDuration, times = 1): number {
   return (months === 0 ? at : monthsAfter(at, months * times)) + milliseconds * times;
 }

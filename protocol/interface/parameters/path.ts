@@ -1,9 +1,9 @@
-/** Parameters of paths, by their names in braces. Interface 3.19.2 and 4.17.2, `parameters`. */
+/** Path parameters, by their names in braces. Interface 3.19.2 and 4.17.2, `parameters`. */
 import type { Parameter, Side } from '../operation.ts';
 
-/** Ids are taken as any text: one that no record can have is not found, which is the published answer. */
+/** Any text is accepted as an id: if no record can have it, the answer is "not found", as published. */
 const id = { type: 'string', minLength: 1, maxLength: 256 };
-/** The published pattern is `([0-9a-fA-F]|-|_)*`. An empty segment of a path is refused. */
+/** The published pattern is `([0-9a-fA-F]|-|_)*`. An empty path segment is refused. */
 const hexadecimal = { type: 'string', minLength: 1, maxLength: 64, pattern: '^[0-9a-fA-F_-]+$' };
 
 const descriptions: Readonly<Record<string, { readonly description: string; readonly schema: object }>> = {
@@ -22,18 +22,18 @@ const descriptions: Readonly<Record<string, { readonly description: string; read
   rid: { description: 'Id of the remote action.', schema: hexadecimal },
 };
 
-/** Where the resources of a vehicle lie. */
+/** Base path of a vehicle's resources. */
 export const vehiclePath: Readonly<Record<Side, string>> = {
   fleet: '/fleets/{fid}/vehicles/{vid}',
   user: '/user/vehicles/{id}',
 };
 
-/** Names in braces of a path, in their order. */
+/** Returns the names in braces of a path, in order. */
 export function namesIn(path: string): string[] {
   return Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name as string);
 }
 
-/** The parameters of a path. */
+/** Returns the parameters of a path. */
 export function pathParameters(path: string): Parameter[] {
   return namesIn(path).flatMap((name) => {
     const known = descriptions[name];

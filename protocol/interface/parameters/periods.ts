@@ -3,27 +3,27 @@ import { DAY, instantOf } from '../../calendar.ts';
 import { malformed } from '../../schema/monitor/input.ts';
 import { after, type CalendarDuration, calendarDuration } from './calendar-duration.ts';
 
-/** Moments with `from` ≤ at < `to`, UTC ms; without a bound that is absent. */
+/** Times with `from` ≤ at < `to`, UTC ms; an absent bound means unbounded. */
 export interface Period {
   readonly from?: number;
   readonly to?: number;
 }
 
-/** Periods that one repetition may have. */
+/** Maximum number of periods in one repetition. */
 const REPETITIONS = 10_000;
 
 const forms = 'T1/T2, T1/duration, T/, /T, Rn/T/duration[/every] or R/T/duration[/every]';
 
 /**
- * The periods that several texts ask for together, ascending and apart; none means that nothing is asked for.
- * Both ends that a text names belong to its period. What repeats does so until `now` (UTC ms).
+ * Returns the union of the periods in several texts, ascending and disjoint; an empty list requests nothing.
+ * Both ends that a text contains belong to its period. Repetitions end at `now` (UTC ms).
  * @throws VigieError `input.malformed` naming the parameter and the rule
  */
 export function readPeriods(texts: readonly string[], now: number): readonly Period[] {
   return joined(texts.flatMap((text) => readPeriod(text, now)));
 }
 
-/** Whether one of the periods, which are ascending and disjoint, contains the time. */
+/** Returns true if one of the periods, which are ascending and disjoint, contains the time. */
 export function covers(periods: readonly Period[], at: number): boolean {
   let low = 0;
   let high = periods.length;
@@ -32,7 +32,7 @@ export function covers(periods: readonly Period[], at: number): boolean {
     if ((periods[middle]?.from ?? Number.NEGATIVE_INFINITY) <= at) low = middle + 1;
     else high = middle;
   }
-  // The last that begins no later.
+  // The last period that does not start later.
   const period = periods[low - 1];
   return period !== undefined && at < (period.to ?? Number.POSITIVE_INFINITY);
 }
@@ -67,7 +67,7 @@ function repeated(
   if (after(start, every) <= start) throw fault(text, 'must repeat after some time');
   if (start > now) return [];
   if (every.months === 0 && duration.months === 0 && every.milliseconds <= duration.milliseconds) {
-    // One begins before the one before it has ended: a single period, however many there are.
+    // Each period starts before the previous one ends, so all of them form a single period.
     const last = Math.min(count - 1, Math.floor((now - start) / every.milliseconds));
     return [{ from: start, to: after(start, every, last) + duration.milliseconds + 1 }];
   }
@@ -81,7 +81,7 @@ function repeated(
   return periods;
 }
 
-/** The `+` of an offset that was not encoded comes as a space. */
+/** The unencoded `+` of an offset arrives as a space. */
 function moment(text: string, written: string): number {
   const at = instantOf(written.replace(/ (\d\d:\d\d)$/, '+$1'));
   if (at === undefined) {

@@ -1,4 +1,4 @@
-/** Parameters of queries and headers, each written down once. Interface 3.19.2 and 4.17.2, `parameters`. */
+/** Query parameters and headers, each defined once. Interface 3.19.2 and 4.17.2, `parameters`. */
 
 import { remoteTypes } from '../../remote/table.ts';
 import { telemetrySections } from '../../schema/monitor/extensions.ts';
@@ -15,7 +15,7 @@ const query = (name: string, description: string, schema: object, rest: Partial<
   ...rest,
 });
 
-/** Several values: repeated, separated by commas, or both. */
+/** Accepts several values: repeated, separated by commas, or both. */
 const several = (values: readonly string[], maxItems: number) => ({
   type: 'array',
   items: { type: 'string', enum: values },
@@ -23,9 +23,9 @@ const several = (values: readonly string[], maxItems: number) => ({
   maxItems,
 });
 
-/** Largest and default number of records in a page. */
+/** Largest and default number of records per page. */
 export const PAGE = 60;
-/** The same of telemetry and waypoints. */
+/** Largest and default number of records per page for telemetry and waypoints. */
 const LONG_PAGE = 2_000;
 
 const size = (maximum: number) =>

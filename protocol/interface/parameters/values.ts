@@ -1,7 +1,7 @@
 /** Parses one value of a parameter by its schema: texts become numbers and lists, and each fault names the rule. */
 import { malformed } from '../../schema/monitor/input.ts';
 
-/** The words that schemas of parameters are written in. */
+/** Keywords that the schemas of parameters use. */
 interface ValueSchema {
   readonly type: 'string' | 'integer' | 'number' | 'array';
   readonly enum?: readonly string[];
@@ -17,7 +17,7 @@ interface ValueSchema {
 
 const patterns = new Map<string, RegExp>();
 
-/** @throws VigieError `input.malformed` naming the parameter and the rule */
+/** Parses the texts of a parameter. @throws VigieError `input.malformed` naming the parameter and the rule */
 export function readValues(name: string, schema: object, texts: readonly string[]): unknown {
   const rules = schema as ValueSchema;
   if (rules.type === 'array') return readList(name, rules, texts);
@@ -77,7 +77,7 @@ function compiled(pattern: string): RegExp {
   return found;
 }
 
-/** Received text, shortened for a sentence. */
+/** Shortens a received text for a sentence. */
 function shown(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }

@@ -1,4 +1,4 @@
-/** Bodies of answers by name. They are made on request: a server does not need them. */
+/** Bodies of responses by name. They are created on request: a server does not need them. */
 import type { Side } from '../operation.ts';
 import { callback, callbackRef, callbacks } from './callback.ts';
 import { collection } from './hal.ts';
@@ -31,7 +31,7 @@ const makers = {
   Alert: alert,
   Alerts: (side) => collection('Alerts', 'alerts', alert(side), 'Alerts.'),
   Collision: collision,
-  // With a capital letter, as published.
+  // Capitalized, as published.
   Collisions: (side) => collection('Collisions', 'Collisions', collision(side), 'Collisions.'),
   AlarmDetails: alarmDetails,
   Alarms: (side) => collection('Alarms', 'alarms', alarmDetails(side), 'Event of the alarm.'),
@@ -52,7 +52,7 @@ export type ShapeName = keyof typeof makers;
 
 const made = new Map<string, JsonSchema>();
 
-/** The schema of an answer of one side. */
+/** Returns the schema of a response of one side. */
 export function answerSchema(side: Side, shape: ShapeName): JsonSchema {
   const key = `${side} ${shape}`;
   const schema = made.get(key) ?? makers[shape](side);

@@ -5,7 +5,7 @@ import { array, type JsonSchema, object, string } from './json.ts';
 
 const label = string('Name for people.', { maxLength: 256 });
 
-/** The receivers of a callback, its events, and its channel: the body of a request, and `subscribe` of the answer. */
+/** Receivers, events and channel of a callback: the body of a request, and `subscribe` of the response. */
 export function callbackSubscribe(side: Side): JsonSchema {
   if (side === 'fleet') {
     const names = array(

@@ -1,4 +1,4 @@
-/** Capabilities of a car. Interface 3.19.2 and 4.17.2 OnboardCapabilities; this is their spelling of `wakeup`. */
+/** Capabilities of a car. Interface 3.19.2 and 4.17.2 OnboardCapabilities, which spells it `wakeup`. */
 import { defined } from '../../defined.ts';
 import type { RemoteKind } from '../../remote/kind.ts';
 import type { Side } from '../operation.ts';
@@ -6,7 +6,7 @@ import { remoteScope } from '../operations/scopes.ts';
 import { remoteKindsOf } from './delivery.ts';
 import { array, boolean, type JsonSchema, object, string } from './json.ts';
 
-/** Names of data that a car may give. */
+/** Names of data that a car may provide. */
 const dataCapabilities = [
   'data:vehicle:devices:pnc',
   'data:telemetry',

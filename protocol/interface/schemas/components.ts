@@ -1,4 +1,4 @@
-/** Moves schemas with a title to the components of a document, and refers to them. */
+/** Moves schemas with a title to the components of a document, and replaces them by references. */
 import { mapParts, partsOf } from '../../schema/walk.ts';
 import type { Side } from '../operation.ts';
 import type { JsonSchema } from './json.ts';
@@ -12,13 +12,13 @@ interface Variant {
 const sideNames: Readonly<Record<Side, string>> = { fleet: 'Fleet', user: 'User' };
 
 /**
- * Schemas by name. The name is the title; where the sides differ, that of the side and the title. Whether a member is
- * deprecated is said where it is used.
+ * Schemas by name. The name is the title; if the sides differ, the side and the title. The use of a schema, not the
+ * component, marks a member as deprecated.
  */
 export class Components {
   readonly #variants = new Map<string, Variant[]>();
 
-  /** Takes in a schema of one side and all that it has in it; to be done for every schema before any is used. */
+  /** Adds a schema of one side with all nested schemas. Add every schema before using any. */
   add(schema: JsonSchema, side: Side): void {
     for (const part of partsOf(schema)) this.add(part, side);
     const { title } = schema;
@@ -31,14 +31,14 @@ export class Components {
     else known.push({ content, schema, sides: new Set([side]) });
   }
 
-  /** The schema in the document: a reference if it has a title. */
+  /** Returns the schema for the document: a reference if it has a title. */
   use(schema: JsonSchema, side: Side): object {
     if (schema.title === undefined) return this.#inline(schema, side);
     const reference = { $ref: `#/components/schemas/${this.#name(schema, schema.title, side)}` };
     return schema.deprecated === true ? { ...reference, deprecated: true } : reference;
   }
 
-  /** All schemas by name, in the order of their names. */
+  /** All schemas by name, in alphabetical order. */
   get all(): Readonly<Record<string, object>> {
     const named = [...this.#variants].flatMap(([title, variants]) =>
       variants.map(({ schema, sides }) => {
@@ -59,7 +59,7 @@ export class Components {
     if (variants.length < 2) return title;
     const content = contentOf(schema);
     const ours = variants.filter((variant) => variant.sides.has(side));
-    // Further variants of a side get names with their place.
+    // Further variants of a side have their position in their names.
     const place = ours.findIndex((variant) => variant.content === content);
     return `${sideNames[side]}${title.slice(0, 1).toUpperCase()}${title.slice(1)}${place > 0 ? place + 1 : ''}`;
   }

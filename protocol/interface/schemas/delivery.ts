@@ -23,7 +23,7 @@ function attributes(title: string, places: readonly string[], variables: readonl
 const everywhere = ['Header', 'Body', 'Query'];
 const userVariables = ['Vin', 'CallbackID', 'CallbackLabel'];
 
-/** Attributes of the monitors and remotes of the fleet side. */
+/** Attributes of monitors and remotes of the fleet side. */
 const fleetAttributes = {
   monitor: attributes('MonitorWebhookAttribute', everywhere, ['vin', 'monitorID', 'fleetID', 'vid']),
   remote: attributes('RemoteWebhookAttribute', everywhere, ['vin', 'callbackID', 'remoteType', 'fleetID']),
@@ -47,7 +47,7 @@ const pushAttributes = array(
   { maxItems: 64 },
 );
 
-/** Changes of one monitor or remote of the user side to its callback. The kind is that of the callback. */
+/** Changes by one monitor or remote of the user side to its callback. The channel is that of the callback. */
 export const callbackAttributes = object(
   'CallbackAttributes',
   'Attributes by kind of callback. Interface 4.17.2 CallbackAttributes.',
@@ -116,7 +116,7 @@ export const userCallbackTarget = object(
   },
 );
 
-/** Kinds of command that a side has: those without a scope are the fleet's alone. */
+/** Returns the kinds of command of a side: only the fleet side has those without a scope. */
 export function remoteKindsOf(side: Side): readonly RemoteKind<RemoteType>[] {
   return side === 'fleet' ? remoteKinds : remoteKinds.filter(({ scope }) => scope !== undefined);
 }

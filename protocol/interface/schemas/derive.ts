@@ -1,15 +1,15 @@
-/** The schema of a message's body as the HTTP interface writes it, so that no resource is written down twice. */
+/** Derives the schema of a message's body for the HTTP interface, so that no resource is defined twice. */
 import type { SchemaNode, TSchema } from '../../schema/fields.ts';
 import type { JsonSchema } from './json.ts';
 
 export interface DeriveOptions {
-  /** Leaves `createdAt` out of every object, as telemetry does; what changes by that has `Base` after its title. */
+  /** Omits `createdAt` from every object, as telemetry does; `Base` is appended to the titles of changed objects. */
   readonly undated?: boolean;
 }
 
 /**
- * A copy in which instants are RFC 3339 texts, tuples are arrays of numbers, the unit stands in the description, and
- * no annotation is left. Members that are bytes are left out: they exist on MQTT only.
+ * Returns a copy in which instants are RFC 3339 texts, tuples are arrays of numbers, the unit is in the description,
+ * and no annotation remains. Omits byte members: they exist only on MQTT.
  */
 export function derived(schema: TSchema, options: DeriveOptions = {}): JsonSchema {
   return derive(schema as SchemaNode, options);

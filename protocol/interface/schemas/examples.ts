@@ -1,4 +1,4 @@
-/** Bodies of requests that can be sent unchanged, for the document alone: a server does not load them. */
+/** Request bodies that can be sent unchanged, only for the document: a server does not load them. */
 import { remoteTypes } from '../../remote/table.ts';
 import type { RequestName, Side } from '../operation.ts';
 import { remoteKindsOf } from './delivery.ts';

@@ -12,7 +12,7 @@ export const link = object('Link', 'A link. Interface 3.19.2 Link.', ['href'], {
   hreflang: string('Language of the target. RFC 5646.'),
 });
 
-/** The links of a resource: `self`, and others that are there when what they lead to is. */
+/** Returns the links of a resource: `self`, and others that are present if their target exists. */
 export function links(
   title: string,
   names: readonly string[],
@@ -25,7 +25,7 @@ export function links(
   });
 }
 
-/** The links of an answer to a write, which is not a resource and has no `self`. */
+/** Returns the links of a response to a write, which is not a resource and has no `self`. */
 export function relations(title: string, names: readonly string[]): JsonSchema {
   return object(
     title,
@@ -43,7 +43,7 @@ const pageLinks = object('Tab_Links', 'This page and its neighbours. Interface 3
   last: link,
 });
 
-/** A page of entries, which stand in `_embedded` under `name`. */
+/** Returns a page of entries, which are in `_embedded` under `name`. */
 export function collection(title: string, name: string, items: JsonSchema, description: string): JsonSchema {
   return object(title, description, ['_links', 'total', 'totalPage', 'currentPage', '_embedded'], {
     _links: pageLinks,

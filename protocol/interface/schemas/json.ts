@@ -1,7 +1,7 @@
-/** Schemas of the HTTP interface as plain JSON Schema 2020-12, and how one becomes another. */
+/** Schemas of the HTTP interface as plain JSON Schema 2020-12, and conversions between them. */
 import type { TSchema } from 'typebox';
 
-/** The words that the schemas of this folder use. A schema with a title is a component of the OpenAPI document. */
+/** Keywords that the schemas of this folder use. A schema with a title is a component of the OpenAPI document. */
 export interface JsonSchema extends TSchema {
   readonly title?: string;
   readonly description?: string;
@@ -29,7 +29,7 @@ export interface JsonSchema extends TSchema {
 
 type Members = Readonly<Record<string, JsonSchema>>;
 
-/** An object; members that are not named are allowed everywhere. */
+/** Returns an object schema; undeclared members are allowed everywhere. */
 export function object(
   title: string,
   description: string,
@@ -39,7 +39,7 @@ export function object(
   return { title, type: 'object', description, properties, ...(required.length === 0 ? {} : { required }) };
 }
 
-/** The same object with more members, under another title. */
+/** Returns the object with additional members and another title. */
 export function extended(
   base: JsonSchema,
   title: string,
@@ -54,7 +54,7 @@ export function extended(
   };
 }
 
-/** The same object without some members. */
+/** Returns the object without some members. */
 export function without(base: JsonSchema, ...names: readonly string[]): JsonSchema {
   const { properties = {}, required = [], ...rest } = base;
   const kept = required.filter((name) => !names.includes(name));

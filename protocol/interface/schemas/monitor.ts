@@ -8,7 +8,7 @@ import { derived } from './derive.ts';
 import { collection, links, relations } from './hal.ts';
 import { array, dateTime, extended, integer, type JsonSchema, object, string, without } from './json.ts';
 
-/** Data triggers that only the fleet side has. Interface 3.19.2 and 4.17.2 DataTrigger.data. */
+/** Data of triggers that only the fleet side has. Interface 3.19.2 and 4.17.2 DataTrigger.data. */
 const fleetData = [
   'vehicle.trip',
   'vehicle.maintenance.daysBeforeMaintenance',
@@ -34,7 +34,7 @@ const refreshEvent = integer('Time after which a monitor that is still true send
   maximum: 31_536_000,
 });
 
-/** Conditions and contents of a monitor: the body of a request, and `monitor` of the answer. */
+/** Conditions and contents of a monitor: the body of a request, and `monitor` of the response. */
 export function monitorParameter(side: Side): JsonSchema {
   const base = without(derived(monitorParameterSchema), 'delivery', 'subscribeParam', 'extendedEventParam');
   const { triggerParam = {} } = base.properties ?? {};
@@ -76,13 +76,13 @@ function withData(triggerParam: JsonSchema, side: Side): JsonSchema {
   return extended(triggerParam, 'TriggerParam', { triggers: { ...triggers, items } });
 }
 
-/** A published name, or an addition: a custom signal of the car. */
+/** Accepts a published name, or as an addition a custom signal of the car. */
 export function dataName(description: string, names: readonly string[]): JsonSchema {
   const signal = string('A custom signal of the car (docs/signals.md). An addition.', { pattern: '^signal\\..' });
   return { description, anyOf: [string('A published name.', { enum: names }), signal] };
 }
 
-/** `recurrence` and `timeZone` may be left out by who asks. */
+/** Makes `recurrence` and `timeZone` optional in requests. */
 function withDefaults(trigger: JsonSchema): JsonSchema {
   const { time = {} } = trigger.properties ?? {};
   const { times = {}, timeZone = {} } = time.properties ?? {};
@@ -133,7 +133,7 @@ export function monitorRef(side: Side): JsonSchema {
   );
 }
 
-/** A status that a client sets. Interface 3.19.2 MonitorStatusSetter, RemoteCallbacksStatusSetter. */
+/** Status that a client sets. Interface 3.19.2 MonitorStatusSetter, RemoteCallbacksStatusSetter. */
 export const statusSetter = object('StatusSetter', 'Lets it run or pause.', ['status'], {
   status: string('Wanted state.', { enum: ['Running', 'Paused'] }),
 });

@@ -1,8 +1,8 @@
-/** A schema as the AsyncAPI document shows it: JSON Schema draft 7 with the annotations of the wire. */
+/** Schemas for the AsyncAPI document: JSON Schema draft 7 with the annotations of the wire form. */
 import type { SchemaNode, TSchema } from '../../schema/fields.ts';
 import { mapParts } from '../../schema/walk.ts';
 
-/** A copy without what is not JSON; tuples are written as draft 7 does, bytes are named in `x-bytes`. */
+/** Returns a copy with only JSON types; tuples are written as in draft 7, byte members are listed in `x-bytes`. */
 export function mqttSchema(schema: TSchema): object {
   return copy(schema as SchemaNode);
 }

@@ -1,4 +1,4 @@
-/** Bodies of notifications: what they have in them is what the HTTP interface answers for the same thing, without links. */
+/** Bodies of notifications. Their content equals the HTTP interface's response for the same object, without links. */
 
 import { failureCauses } from '../../errors.ts';
 import { dataNames } from '../../schema/monitor/data.ts';
@@ -43,7 +43,7 @@ const eventStatus = object(
 );
 const remoteType = (side: Side): JsonSchema => string('Kind of the command.', { enum: remoteTypesOf(side) });
 
-/** The body of one notification of the fleet side, one message of the user side. */
+/** Body of one notification of the fleet side, or one message of the user side. */
 export const notificationSchemas: Readonly<Record<NotificationKind, () => JsonSchema>> = {
   fleetMonitor: () => {
     const content = { fleetId: string('Id of the fleet.'), vin, eventDate, ...monitorContent('fleet') };
@@ -132,7 +132,7 @@ function values(side: Side): JsonSchema[] {
   ];
 }
 
-/** The member of an extension and its schema. */
+/** Member and schema of each extension. */
 const contents: Readonly<Record<ExtensionType, (side: Side) => Readonly<Record<string, JsonSchema>>>> = {
   'vehicle.doorsState': (side) => ({ doorState: status(side).properties?.['doorsState'] ?? {} }),
   'vehicle.status': (side) => ({ status: status(side) }),
@@ -146,7 +146,7 @@ const contents: Readonly<Record<ExtensionType, (side: Side) => Readonly<Record<s
   'vehicle.alarm': (side) => ({ alarm: alarmDetails(side) }),
 };
 
-/** The body is an object on the fleet side and an array on the user side; empty: nothing is known. */
+/** The body is an object on the fleet side and an array on the user side; it is empty if nothing is known. */
 function extensions(side: Side): JsonSchema[] {
   return extensionTypes.map((type) => {
     const body = unlinked(part(contents[type](side)));
@@ -163,7 +163,7 @@ const part = (properties: Readonly<Record<string, JsonSchema>>, required: readon
 const typed = (type: string, body: JsonSchema): JsonSchema =>
   part({ type: string('Kind of the content.', { enum: [type] }), body }, ['type', 'body']);
 
-/** The schema of an answer without links and what is embedded, under a title of its own where that changes it. */
+/** Returns the schema of a response without links and embedded resources, with another title if that changes it. */
 function unlinked(schema: JsonSchema): JsonSchema {
   const bare = schema.properties === undefined ? schema : without(schema, '_links', '_embedded');
   const changed = mapParts(bare, unlinked);

@@ -5,7 +5,7 @@ import { type DeriveOptions, derived } from './derive.ts';
 import { collection } from './hal.ts';
 import { extended, type JsonSchema, without } from './json.ts';
 
-/** A GeoJSON Feature. Only the fleet side names the vehicle. */
+/** A GeoJSON Feature. Only the fleet side includes the vehicle. */
 export function position(side: Side, options: DeriveOptions = {}): JsonSchema {
   const schema = derived(positionSchema, options);
   return side === 'fleet' ? schema : withoutVin(schema);
@@ -17,7 +17,7 @@ function withoutVin(schema: JsonSchema): JsonSchema {
   return { ...rest, properties: { ...others, properties: without(inner, 'vin') } };
 }
 
-/** Points of a route, in order. Each contains the speed too, which is an addition. */
+/** Points of a route, in order. As an addition, each contains the speed. */
 export function wayPoints(side: Side): JsonSchema {
   const { properties = {}, ...feature } = position(side);
   const { properties: inner = {}, ...others } = properties;

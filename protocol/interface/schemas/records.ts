@@ -1,4 +1,4 @@
-/** Alerts, collisions, maintenance, alarms and thefts as answers. */
+/** Alerts, collisions, maintenance, alarms and thefts in responses. */
 
 import { alarmRecordSchema } from '../../schema/alarm.ts';
 import { alertSchema } from '../../schema/alert.ts';
@@ -14,7 +14,7 @@ import { position } from './position.ts';
 
 export const vin = string('Vehicle identification number. ISO 3779.', { maxLength: 17 });
 
-/** Every position of a record is that of the side. */
+/** Replaces every position of a record by the position of the side. */
 function placed(schema: JsonSchema, side: Side): JsonSchema {
   return mapParts(schema, (member) => {
     if (member.title === 'Position') return position(side);
@@ -22,7 +22,7 @@ function placed(schema: JsonSchema, side: Side): JsonSchema {
   });
 }
 
-/** The record with its links and, on the fleet side, the VIN of its car. */
+/** Returns the record with its links and, on the fleet side, the VIN of its car. */
 export function answered(schema: JsonSchema, side: Side, title: string, _links: JsonSchema): JsonSchema {
   const base = placed(schema, side);
   return side === 'fleet'
@@ -52,13 +52,13 @@ export function maintenance(side: Side): JsonSchema {
   );
 }
 
-/** The moments of the published record are those of its only member, and it has no links; ours are an addition. */
+/** The times of the published record are those of its only member, and it has no links; both are additions here. */
 export function alarmDetails(side: Side): JsonSchema {
   const base = placed(derived(alarmRecordSchema), side);
   return extended(base, 'AlarmDetails', { _links: links('AlarmLinks', ['vehicle']) }, ['_links']);
 }
 
-/** Only the fleet side has it as a resource; notifications of both sides have it. */
+/** Only the fleet side has it as a resource; notifications of both sides include it. */
 export function theft(side: Side = 'fleet'): JsonSchema {
   const schema = placed(derived(theftSchema), side);
   return extended(schema, 'Stolen', { _links: links('StolenLinks', ['vehicle', 'waypoints']) }, ['_links']);

@@ -16,7 +16,7 @@ function bodyOf({ body, deprecated: name, http }: RemoteKind): JsonSchema {
   return http === undefined ? flagged : http(flagged);
 }
 
-/** A command: the body of a request, and `remote` of the answer. */
+/** A command: the body of a request, and `remote` of the response. */
 export function remote(side: Side): JsonSchema {
   const bodies = Object.fromEntries(remoteKindsOf(side).map((kind) => [kind.member, bodyOf(kind)]));
   const ours = side === 'user' ? { attributes: userAttributes.remote, callbackAttributes } : {};

@@ -18,7 +18,7 @@ const makers: Readonly<Record<RequestName, () => JsonSchema>> = {
 
 const made = new Map<RequestName, JsonSchema>();
 
-/** Documented body of a request, by the name of its validator. Made on first use. */
+/** Documented body of a request, by the name of its validator. Created on first use. */
 export function requestBody(name: RequestName): JsonSchema {
   const schema = made.get(name) ?? makers[name]();
   made.set(name, schema);
@@ -26,9 +26,9 @@ export function requestBody(name: RequestName): JsonSchema {
 }
 
 /**
- * Bodies for the generated validators. Monitors and callbacks have readers of their own (schema/monitor/compile.ts,
- * schema/callback/read.ts), which know more rules and take spellings that are not documented: here they only have to
- * have their members, of the right types. Commands are references to {@link checkedCommands}, which both sides share.
+ * Bodies for the generated validators. Monitors and callbacks have separate readers (schema/monitor/compile.ts,
+ * schema/callback/read.ts), which check more rules and accept undocumented spellings: here only the presence and types
+ * of their members are checked. Commands are references to {@link checkedCommands}, which both sides share.
  */
 export function checkedBody(name: RequestName): object {
   const schema = requestBody(name);
@@ -63,5 +63,5 @@ function outline({ required = [], properties = {} }: JsonSchema): JsonSchema {
 
 const words: ReadonlySet<string> = new Set(['title', 'description', 'default', 'deprecated']);
 
-/** Without what a validator does not need. */
+/** Removes everything that a validator does not need. */
 const bare = (schema: JsonSchema): JsonSchema => withoutWords(schema, words);

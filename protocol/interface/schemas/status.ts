@@ -6,7 +6,7 @@ import { array, dateTime, deprecated, extended, type JsonSchema, number, object,
 import { position } from './position.ts';
 import { vin } from './records.ts';
 
-/** The state of a car. Interface 3.19.2 and 4.17.2 Status, with the objects that the other side has as well. */
+/** State of a car. Interface 3.19.2 and 4.17.2 Status, including objects that only the other side publishes. */
 export function status(side: Side): JsonSchema {
   const schema = derived(statusSchema);
   const { properties = {} } = schema;
@@ -46,14 +46,14 @@ function embedded({ odometer = {}, kinetic = {} }: Readonly<Record<string, JsonS
   return deprecated(object('StatusEmbedded', 'Deprecated.', [], { extension }));
 }
 
-/** The user line spells one name of its enumeration `off`. */
+/** The user line spells one name of the enumeration `off`. */
 export function userAdas(adas: JsonSchema): JsonSchema {
   const { aebs = {} } = adas.properties ?? {};
   const names = (aebs.enum ?? []).map((name) => (name === 'Off' ? 'off' : name));
   return { ...adas, properties: { ...adas.properties, aebs: { ...aebs, enum: names } } };
 }
 
-/** The theft that is going on; only the fleet side has it as a resource, to which a link leads. */
+/** The current theft; only the fleet side has it as a resource, with a link to it. */
 function theft(side: Side, schema: JsonSchema): JsonSchema {
   const positions = { startPosition: position(side), endPosition: position(side) };
   if (side === 'user') return extended(schema, 'StolenObj', positions);
@@ -66,7 +66,7 @@ function withTriggerPosition(alarm: JsonSchema, side: Side): JsonSchema {
   return { ...alarm, properties: { ...alarm.properties, trigger: placed } };
 }
 
-/** One engine: the user line has a deprecated twin of the temperature of the oil. */
+/** One engine: the user line has a deprecated alias of the oil temperature. */
 export function engine(side: Side, schema: JsonSchema): JsonSchema {
   const flagged = deprecated(schema.properties?.['gmpStatus'] ?? {});
   if (side === 'fleet') return extended(schema, schema.title ?? '', { gmpStatus: flagged });
@@ -82,7 +82,7 @@ const consumed = (title: string, unit: string): JsonSchema =>
     }),
   );
 
-/** One energy: the user line has deprecated aliases in it. */
+/** One energy: the user line has deprecated aliases. */
 export function energy(side: Side, schema: JsonSchema): JsonSchema {
   const { extension = {} } = schema.properties ?? {};
   const { fuel = {}, electric = {} } = extension.properties ?? {};
@@ -103,7 +103,7 @@ export function energy(side: Side, schema: JsonSchema): JsonSchema {
   return extended(schema, schema.title ?? '', { extension: extended(extension, extension.title ?? '', members) });
 }
 
-/** `energy` of the user side: one object as published, or the list that old clients read. */
+/** `energy` of the user side: one object, as published, or the list that old clients read. */
 function energyForms(published: JsonSchema): JsonSchema {
   const { type = {}, level = {}, autonomy = {}, extension = {} } = published.properties ?? {};
   const { charging = {}, battery = {} } = extension.properties?.['electric']?.properties ?? {};

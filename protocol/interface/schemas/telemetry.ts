@@ -8,7 +8,7 @@ import { position } from './position.ts';
 import { vin } from './records.ts';
 import { energy, engine, userAdas } from './status.ts';
 
-/** Members of Status that telemetry has under `vehicle`. Interface 3.19.2 and 4.17.2 Telemetry. */
+/** Members of Status that telemetry contains under `vehicle`. Interface 3.19.2 and 4.17.2 Telemetry. */
 const members = [
   'engines',
   'energies',
@@ -35,7 +35,7 @@ export function telemetry(side: Side): JsonSchema {
   vehicle['engines'] = { ...engines, items: engine(side, engines.items ?? {}) };
   vehicle['energies'] = { ...energies, items: energy(side, energies.items ?? {}) };
   vehicle['alarm'] = withTriggerPosition(alarm, side);
-  // The published IgnitionBase requires its own time.
+  // The published IgnitionBase requires a time.
   vehicle['ignition'] = dated(vehicle['ignition'] ?? {}, 'TelemetryIgnition');
   if (side === 'user') vehicle['adas'] = userAdas(adas);
   else {
@@ -67,7 +67,7 @@ function withTriggerPosition(alarm: JsonSchema, side: Side): JsonSchema {
   return extended(alarm, alarm.title ?? '', { trigger: placed });
 }
 
-/** The object with a time of its own. */
+/** Returns the object with a time. */
 function dated(schema: JsonSchema, title: string): JsonSchema {
   return extended(schema, title, { createdAt: dateTime('When it last changed.') });
 }

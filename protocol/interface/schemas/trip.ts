@@ -5,7 +5,7 @@ import { links } from './hal.ts';
 import { extended, type JsonSchema, number } from './json.ts';
 import { answered } from './records.ts';
 
-/** A trip. The user side has consumption in L (kg of hydrogen) and kWh, the fleet side in cL (cg) and Wh. */
+/** A trip. The user side has consumption in L (hydrogen: kg) and kWh, the fleet side in cL (cg) and Wh. */
 export function trip(side: Side): JsonSchema {
   const schema = derived(tripSchema);
   const { energyConsumptions = {} } = schema.properties ?? {};

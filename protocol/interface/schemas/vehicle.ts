@@ -1,4 +1,4 @@
-/** Fleets, the user, and their vehicles as answers. */
+/** Fleets, the user, and their vehicles in responses. */
 
 import { countries } from '../countries.ts';
 import type { Side } from '../operation.ts';
@@ -76,7 +76,7 @@ export function vehicles(side: Side): JsonSchema {
   return collection('Vehicles', 'vehicles', items, 'Vehicles. Interface 3.19.2 Vehicles.');
 }
 
-/** In the list of a fleet the extensions are fewer. */
+/** In the list of a fleet, a vehicle has fewer extensions. */
 function vehicleItem(): JsonSchema {
   const single = object('VehicleBrandingSingle', 'Interface 3.19.2 VehicleBrandingSingle.', [], { brand });
   const extensions = object(

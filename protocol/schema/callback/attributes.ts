@@ -6,7 +6,7 @@ import { type Member, malformed } from '../monitor/input.ts';
 export const attributePlaces = ['Header', 'Body', 'Query'] as const;
 export type AttributePlace = (typeof attributePlaces)[number];
 
-/** Attributes of one callback, monitor or command. The interface has no bound. */
+/** Maximum number of attributes of one callback, monitor or command. The interface has no bound. */
 const MOST = 32;
 
 export const attributeSchema = record(
@@ -29,7 +29,7 @@ export const attributesSchema = list(
   { maxItems: MOST },
 );
 
-/** Variables by the name after `$`; both lines' spellings differ in capitals only, which are not looked at. */
+/** Variables by the name after `$`. The spellings of the two lines differ only in case, which is ignored. */
 export const variables = {
   vin: 'Vin',
   vid: 'Vid',
@@ -49,10 +49,10 @@ const callback = ['callbackid', 'callbacklabel'] as const satisfies Variable[];
 const monitor = ['monitorid', 'monitorlabel'] as const satisfies Variable[];
 const remote = ['remotetype', 'remotestatus', 'remotelabel'] as const satisfies Variable[];
 
-/** Owner of the attributes: decides which variables have a value. */
+/** Owner of the attributes: determines which variables have a value. */
 export type AttributeOwner = 'fleetMonitor' | 'fleetCallback' | 'userCallback' | 'userMonitor' | 'userRemote';
 
-/** Published vocabularies, each with what else has a value there. */
+/** Variables with a value for each owner: the published vocabulary, and additions. */
 const known: Readonly<Record<AttributeOwner, readonly Variable[]>> = {
   fleetMonitor: [...car, ...monitor],
   fleetCallback: [...car, ...callback, ...remote],
@@ -61,7 +61,7 @@ const known: Readonly<Record<AttributeOwner, readonly Variable[]>> = {
   userRemote: [...car, ...callback, ...remote],
 };
 
-/** Variable named by a value. Undefined for a literal, also if it begins with `$` without being a known variable. */
+/** Returns the variable named by a value. Undefined for a literal, also if it starts with `$` but is unknown. */
 export function variableOf(value: string): Variable | undefined {
   if (!value.startsWith('$')) return undefined;
   const name = value.slice(1).toLowerCase();
@@ -71,13 +71,13 @@ export function variableOf(value: string): Variable | undefined {
 /** RFC 9110 §5.6.2 token. */
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/;
 
-/** Fields that say how the request is to be read, or are ours to make. */
+/** Fields that determine how the request is parsed, or that the agent itself sets. */
 const reserved =
   /^(host|connection|content-(length|type|encoding)|transfer-encoding|te|trailer|upgrade|keep-alive|expect|vigie-.*|proxy-.*|sec-.*)$/i;
 
 /**
- * Reads a list of attributes. `places` are those that the channel has, the first being what is meant when `type` is
- * left out and `optional` allows that.
+ * Reads a list of attributes. `places` contains those that the channel has; the first is the default if `type` is
+ * omitted and `optional` allows that.
  * @throws VigieError `input.malformed`
  */
 export function readAttributes(
@@ -116,7 +116,7 @@ function checkValue(type: AttributePlace, member: Member, owner: AttributeOwner)
     const names = known[owner].map((name) => `$${variables[name]}`).join(', ');
     throw malformed(member.where, `${value} has no value here: the variables are ${names}`);
   }
-  // RFC 9110 §5.5: a line break would begin another header.
+  // RFC 9110 §5.5: a line break would start another header.
   if (type === 'Header' && !/^[\x20-\x7e]*$/.test(value)) {
     throw malformed(member.where, 'of a header must be of visible ASCII characters and blanks');
   }

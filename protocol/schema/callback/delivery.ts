@@ -1,5 +1,5 @@
 /**
- * The delivery settings of a monitor (MonitorParameter.delivery): on the fleet side its own webhook,
+ * Delivery settings of a monitor (MonitorParameter.delivery): on the fleet side its own webhook,
  * on the user side the callback to which it belongs, and attributes.
  */
 import { defined } from '../../defined.ts';
@@ -18,7 +18,7 @@ export interface MonitorDelivery {
   readonly webhook?: Webhook;
   readonly retryPolicy: Required<RetryPolicy>;
   readonly batchNotify?: Required<BatchNotify>;
-  /** User side: id of the callback under which the monitor was given. `subscribeParam.callbackId`, ours. */
+  /** User side: id of the callback under which the monitor was created. `subscribeParam.callbackId`, an addition. */
   readonly callbackId?: string;
   readonly attributes: readonly Attribute[];
   readonly callbackAttributes: ChannelAttributes;
@@ -33,8 +33,8 @@ const nothing: MonitorDelivery = {
 };
 
 /**
- * Reads the members that compileMonitor keeps for the delivery, from its text or from `subscribeParam` and `attributes`.
- * @throws VigieError `input.malformed`, whose `where` is the member at fault
+ * Reads the delivery members that compileMonitor stores, from its text or from `subscribeParam` and `attributes`.
+ * @throws VigieError `input.malformed`, with the faulty member in `where`
  */
 export function readDelivery(input: string | undefined | Readonly<Record<string, unknown>>): MonitorDelivery {
   if (input === undefined) return nothing;
@@ -70,8 +70,8 @@ export function readChannelAttributes(member: Member, owner: 'userMonitor' | 'us
 }
 
 /**
- * `subscribeParam` (without `refreshEvent`, which the monitor has itself) and `attributes` as the interface shows them to a caller who
- * reads a monitor: without the secret of its webhook and our `callbackId`, which is in the path.
+ * Returns `subscribeParam` (without `refreshEvent`, a member of the monitor itself) and `attributes` of a monitor for a
+ * reader, without the secret of its webhook and without `callbackId`, an addition that is in the path.
  */
 export function shownDelivery(text: string | undefined): {
   readonly subscribeParam?: Readonly<Record<string, unknown>>;

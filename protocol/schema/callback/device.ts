@@ -1,10 +1,10 @@
-/** A device that takes push notifications: PushSubscription of the Push API, RFC 8030 §2, RFC 8291 §2.1. */
+/** A device that receives push notifications: PushSubscription of the Push API, RFC 8030 §2, RFC 8291 §2.1. */
 import { Member, malformed } from '../monitor/input.ts';
 import { readTarget } from './target.ts';
 
 /** One subscription in the form of `PushSubscription.toJSON()`. */
 export interface Device {
-  /** Push resource that notifications are sent to. */
+  /** Push resource to which notifications are sent. */
   readonly endpoint: string;
   readonly keys: {
     /** Public key of the receiver, P-256, uncompressed, base64url. */
@@ -29,7 +29,7 @@ export function readDevice(member: Member): Device {
   };
 }
 
-/** The text in which a device is kept and shown. */
+/** Returns the text in which a device is stored and shown. */
 export function deviceText({ endpoint, keys }: Device): string {
   return JSON.stringify({ endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth } });
 }

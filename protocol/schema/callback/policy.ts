@@ -1,4 +1,4 @@
-/** How often and how long a notification is tried, and how many events travel together. Interface 3.19.2 CallbackSubscribe. */
+/** Retries of notifications, and events per notification. Interface 3.19.2 CallbackSubscribe. */
 import { enumeration, optional, quantity, record, required, type Static } from '../fields.ts';
 import type { Member } from '../monitor/input.ts';
 
@@ -43,7 +43,7 @@ export const batchNotifySchema = record('BatchNotify', 'Events that travel toget
 });
 export type BatchNotify = Static<typeof batchNotifySchema>;
 
-/** @throws VigieError `input.malformed` */
+/** Reads a retry policy. @throws VigieError `input.malformed` */
 export function readRetryPolicy(member: Member, policies: readonly RetryPolicyName[]): Required<RetryPolicy> {
   if (member.absent) return { ...retryDefaults };
   const number = member.member('retryNumber');
@@ -55,7 +55,7 @@ export function readRetryPolicy(member: Member, policies: readonly RetryPolicyNa
   };
 }
 
-/** @throws VigieError `input.malformed` */
+/** Reads the batch settings. @throws VigieError `input.malformed` */
 export function readBatchNotify(member: Member): Required<BatchNotify> | undefined {
   if (member.absent) return undefined;
   const window = member.member('timeWindow');

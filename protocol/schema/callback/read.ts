@@ -1,4 +1,4 @@
-/** From what somebody wrote to a callback that can be served: every published rule is checked here, once. */
+/** Converts input to a callback that can be served: every published rule is checked here, once. */
 
 import { defined } from '../../defined.ts';
 import { type RemoteType, remoteTypes } from '../../remote/table.ts';
@@ -13,8 +13,8 @@ const ROOT = 'subscribe';
 const DEVICES = 100;
 
 /**
- * Checks a RemoteCallbackSubscribe, in JSON's types.
- * @throws VigieError `input.malformed`, `input.unknown`, whose `where` is the member at fault
+ * Checks a RemoteCallbackSubscribe, as JSON types.
+ * @throws VigieError `input.malformed`, `input.unknown`, with the faulty member in `where`
  */
 export function readFleetSubscribe(input: unknown): CallbackSubscribe {
   const root = new Member(input, ROOT);
@@ -23,7 +23,7 @@ export function readFleetSubscribe(input: unknown): CallbackSubscribe {
   return {
     ...labelOf(root),
     callback: { webhook: readWebhook(channel.member('webhook'), 'fleetCallback') },
-    // The interface keeps Always for monitors.
+    // The interface allows Always only for monitors.
     retryPolicy: readRetryPolicy(root.member('retryPolicy'), ['None', 'Bounded']),
     ...defined({ batchNotify }),
     remoteTypes: readRemoteTypes(root.member('remoteTypes')),
@@ -31,8 +31,8 @@ export function readFleetSubscribe(input: unknown): CallbackSubscribe {
 }
 
 /**
- * Checks a CallbackSubscribe, in JSON's types.
- * @throws VigieError `input.malformed`, `input.unknown`, whose `where` is the member at fault
+ * Checks a CallbackSubscribe, as JSON types.
+ * @throws VigieError `input.malformed`, `input.unknown`, with the faulty member in `where`
  */
 export function readUserSubscribe(input: unknown): CallbackSubscribe {
   const root = new Member(input, ROOT);
@@ -69,7 +69,7 @@ function readRemoteTypes(member: Member): RemoteType[] {
   return remoteTypes.filter((type) => found.includes(type));
 }
 
-/** @throws VigieError `input.malformed` */
+/** Reads a webhook. @throws VigieError `input.malformed` */
 export function readWebhook(member: Member, owner: AttributeOwner): Webhook {
   const attributes = readAttributes(member.member('attributes'), owner);
   const secret = member.member('secret');
@@ -93,7 +93,7 @@ function readWebsocket(member: Member): Websocket {
 function readPush(member: Member): Push {
   const attributes = readAttributes(member.member('attributes'), 'userCallback', ['Header', 'Body'], true);
   const devices = member.member('devices').list(1, DEVICES).map(readDevice);
-  // A device that subscribed again has other keys for its endpoint: the last ones count.
+  // A device that subscribed again has new keys for its endpoint: the last ones are valid.
   const byEndpoint = new Map(devices.map((device) => [device.endpoint, deviceText(device)]));
   return { devices: [...byEndpoint.values()], ...(attributes.length === 0 ? {} : { attributes }) };
 }

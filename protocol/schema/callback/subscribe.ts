@@ -1,7 +1,7 @@
 /**
- * Settings of a callback, in the one form for wire and disk: CallbackSubscribe of the user line
- * (4.17.2) and RemoteCallbackSubscribe of the fleet line (3.19.2). Checked by read.ts, whose rules say more than a
- * schema can.
+ * Settings of a callback, in the same form for wire and disk: CallbackSubscribe of the user line
+ * (4.17.2) and RemoteCallbackSubscribe of the fleet line (3.19.2). read.ts checks them with more rules than a
+ * schema can express.
  */
 
 import { remoteTypes } from '../../remote/table.ts';

@@ -1,10 +1,10 @@
-/** The form of a receiver's address. The channel checks whether the car may connect to it. */
+/** Format of a receiver's address. The channel checks whether the car may connect to it. */
 import { type Member, malformed } from '../monitor/input.ts';
 
 const LONGEST = 2048;
 
 /**
- * An absolute URL of one of the schemes, without user information and fragment.
+ * Reads an absolute URL with one of the schemes, without user information and fragment.
  * @throws VigieError `input.malformed`
  */
 export function readTarget(member: Member, schemes: readonly string[]): string {

@@ -1,4 +1,4 @@
-/** From what somebody wrote to a monitor that can run: every published rule is checked here, once. */
+/** Converts input to a monitor that can run: every published rule is checked here, once. */
 import { defined } from '../../defined.ts';
 import { suggestion } from '../../nearest.ts';
 import {
@@ -24,19 +24,19 @@ import { anySignal, type SignalRules } from './signals.ts';
 
 const EARTH = 20_000;
 
-/** A set of numbers or of names that values are looked up in. */
+/** A set of numbers or names to look up values in. */
 export type Choice = ReadonlySet<number | string>;
 
 export interface DataCondition {
   readonly kind: 'data';
   readonly data: TriggerData;
   readonly op: DataOperator;
-  /** It is true only in the step in which it happens. */
+  /** True if the condition holds only in the step in which the event occurs. */
   readonly occurrence: boolean;
-  /** For operators that compare numbers. */
+  /** Operand of operators that compare numbers. */
   readonly bound: number;
   readonly hysteresis: number;
-  /** For equalsTo and includedIn with names. */
+  /** Operands of equalsTo and includedIn that are names. */
   readonly names: Choice | undefined;
   readonly previous: Choice | undefined;
 }
@@ -45,7 +45,7 @@ export interface ZoneCondition {
   readonly kind: 'zone';
   readonly transition: 'In' | 'Out';
   readonly center: { readonly latitude: number; readonly longitude: number };
-  /** m */
+  /** Radius, m. */
   readonly radius: number;
 }
 
@@ -56,28 +56,28 @@ export interface TimeCondition {
 
 export interface CompiledTrigger {
   readonly name: string;
-  /** ms; 0: it counts at once. */
+  /** Time for which the condition must hold, ms; 0: it counts at once. */
   readonly holdFor: number;
   readonly condition: DataCondition | ZoneCondition | TimeCondition;
 }
 
 export interface CompiledMonitor {
-  /** In the stored form. Compiling it again returns the same. */
+  /** Stored form. Compiling it again returns the same. */
   readonly parameter: MonitorParameter;
   readonly triggers: readonly CompiledTrigger[];
   /** Truth table of the expression over the triggers in their order (expression.ts). */
   readonly table: number;
-  /** The monitor repeats its event after this, ms; undefined: never. */
+  /** Interval at which the monitor repeats its event, ms; undefined: never. */
   readonly refresh: number | undefined;
   readonly extensions: readonly Extension[];
-  /** ms */
+  /** Times before and after the event, ms. */
   readonly context: { readonly before: number; readonly after: number };
 }
 
 /**
- * Checks a MonitorParameter of either line, in JSON's types, and makes ready what is to be worked with. `signals` are the
- * custom signals of the car; absent where its profile is not known: then triggers may name any, with any operator.
- * @throws VigieError `input.malformed` and `input.unknown`, whose `where` is the member at fault
+ * Checks a MonitorParameter of either line, as JSON types, and prepares it for evaluation. `signals` are the
+ * custom signals of the car. If omitted, its profile is unknown: triggers may name any signal, with any operator.
+ * @throws VigieError `input.malformed` and `input.unknown`, with the faulty member in `where`
  */
 export function compileMonitor(input: unknown, signals?: SignalRules): CompiledMonitor {
   const root = new Member(input, '');
@@ -194,7 +194,7 @@ function readData(member: Member, signals: SignalRules | undefined): ReadConditi
   const value = readValues(member.member('value'), data, rule, op);
   const occurrence = op === 'onChange' || rule.occurrence;
   const previous = readPrevious(member.member('previous'), data, rule);
-  // For a signal with an unknown rule, the operator shows whether its values are numbers.
+  // If the rule of a signal is unknown, the operator shows whether its values are numbers.
   const numbers = rule.values === 'number' || compares.includes(op);
   const hysteresis = readHysteresis(member.member('hysteresis'), (numbers || rule === anySignal) && !occurrence);
   return {
@@ -219,7 +219,7 @@ function readData(member: Member, signals: SignalRules | undefined): ReadConditi
   };
 }
 
-/** Operators that only numbers have. */
+/** Operators that apply only to numbers. */
 const compares: readonly DataOperator[] = ['greaterThan', 'lowerThan'];
 
 function readDataName(member: Member): TriggerData {
@@ -245,7 +245,7 @@ function choiceOf(rule: DataRule, value: readonly string[]): Choice {
   return new Set<number | string>(rule.values === 'number' ? value.map(Number) : value);
 }
 
-/** The values that count: none of onChange, one of equalsTo and the comparisons, all of includedIn. */
+/** Returns the operands: none for onChange, one for equalsTo and the comparisons, all for includedIn. */
 function readValues(member: Member, data: TriggerData, rule: DataRule, op: DataOperator): string[] {
   const entries = member.absent ? [] : member.list(0, 128);
   if (op === 'onChange') {
@@ -319,7 +319,7 @@ function readContext(member: Member): { before?: number; after?: number } | unde
   return { ...read('before'), ...read('after') };
 }
 
-/** Delivery settings are passed on unchanged. */
+/** Returns the delivery settings unchanged. */
 function readDelivery(root: Member, subscribe: Member): string | undefined {
   const kept = root.member('delivery');
   if (!kept.absent) return kept.text(16_384);

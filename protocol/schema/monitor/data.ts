@@ -1,12 +1,12 @@
-/** Data that a trigger can watch: interface 3.19.2 and 4.17.2 DataTrigger, one list for both lines. */
+/** Data that triggers can watch: interface 3.19.2 and 4.17.2 DataTrigger, one list for both lines. */
 import { slotByPath } from '../../slots.ts';
 import { alertTypes } from '../alert-types.ts';
 import { collisionSeverities, collisionSides } from '../collision.ts';
 import { tripStates } from '../trip.ts';
 
 /**
- * Published names, and `signal` for a custom signal, which a member beside it names. The wire carries the position in
- * this list, so it grows at its end only.
+ * Published names, and `signal` for a custom signal, which another member names. The wire carries the position in
+ * this list: append only.
  */
 export const dataCodes = [
   'vehicle.alert',
@@ -61,17 +61,17 @@ export function isSignal(data: string): data is SignalDataName {
   return data.startsWith('signal.');
 }
 
-/** The name of the custom signal. */
+/** Returns the name of the custom signal. */
 export function signalNameOf(data: SignalDataName): string {
   return data.slice('signal.'.length);
 }
 
-/** Data as the wire carries them. */
+/** Converts data to the wire form. */
 export function codedData(data: TriggerData): { readonly data: DataCode; readonly signal?: string } {
   return isSignal(data) ? { data: 'signal', signal: signalNameOf(data) } : { data };
 }
 
-/** Data as people and the HTTP interface name them. */
+/** Converts data to the names for people and the HTTP interface. */
 export function dataOf({ data, signal }: { readonly data: DataCode; readonly signal?: string }): TriggerData {
   return data === 'signal' ? `signal.${signal ?? ''}` : data;
 }
@@ -85,13 +85,13 @@ export const previousOperators = ['equalsTo', 'includedIn'] as const;
 
 export interface DataRule {
   readonly operators: readonly DataOperator[];
-  /** Numbers, or the names it can have; undefined: any text, which no operator compares. */
+  /** Numbers, or the possible names; undefined: any text, which no operator compares. */
   readonly values: 'number' | readonly string[] | undefined;
-  /** Whether a value that `values` does not have is possible too: a raw value without a name. */
+  /** Returns true for a possible value that `values` does not contain: a raw value without a name. */
   readonly unnamed?: (value: string) => boolean;
-  /** The one path of Status that it is; undefined: made of several, or of records. */
+  /** The path of Status with the value; undefined if it is made of several paths, or of records. */
   readonly path: string | undefined;
-  /** It has no present value, it only happens. */
+  /** True for an event, which has no current value. */
   readonly occurrence: boolean;
 }
 
@@ -175,7 +175,7 @@ const bare = (name: string): string =>
 
 const byBareName: ReadonlyMap<string, DataName> = new Map(dataNames.map((name) => [bare(name), name]));
 
-/** The published name of what is spelled in any of the ways that are seen; undefined: no such data. */
+/** Returns the published name for any accepted spelling, or undefined if there is no such data. */
 export function dataNameOf(spelled: string): DataName | undefined {
   return byBareName.get(bare(spelled));
 }

@@ -4,8 +4,8 @@
  *     expression = term *("|" term)          term = factor *("&" factor)
  *     factor     = *"!" (name | "(" expression ")")
  *
- * Blanks separate and mean nothing. Bit r of a table is the value in row r, in which bit i of r is trigger i: a table of
- * five triggers fits the 32 bits of an integer, and fewer triggers leave it the same in rows that differ in the others.
+ * Blanks are ignored. Bit r of a table is the value in row r, in which bit i of r is trigger i: a table of
+ * five triggers fits into a 32-bit integer; with fewer triggers, rows that differ only in unused bits are equal.
  */
 import { malformed, unknown } from './input.ts';
 
@@ -13,13 +13,13 @@ const LONGEST = 512;
 const DEEPEST = 32;
 const ALL = 0xffff_ffff;
 
-/** Column of trigger i: its value in each of the 32 rows. */
+/** Columns of the triggers: the value of trigger i in each of the 32 rows. */
 export const columns: readonly number[] = [0xaaaa_aaaa, 0xcccc_cccc, 0xf0f0_f0f0, 0xff00_ff00, 0xffff_0000];
 
 /**
- * The table of an expression over the triggers `names`, five at most.
- * @throws VigieError `input.malformed` where it is not an expression, and when it is always true or always false;
- * `input.unknown` where it names no trigger. Positions count characters from 1.
+ * Returns the table of an expression over the triggers `names`, at most five.
+ * @throws VigieError `input.malformed` if it is not an expression, or is always true or always false;
+ * `input.unknown` if a name is not that of a trigger. Positions count characters from 1.
  */
 export function truthTable(expression: string, names: readonly string[], where = 'boolExp'): number {
   if (expression.length > LONGEST) throw malformed(where, `must have at most ${LONGEST} characters`);
@@ -97,7 +97,7 @@ class Parser {
     return column;
   }
 
-  /** The next character that is not a blank; undefined at the end. */
+  /** Returns the next character that is not a blank, or undefined at the end. */
   #next(): string | undefined {
     while (/\s/.test(this.#text[this.#at] ?? '')) this.#at++;
     return this.#text[this.#at];
@@ -126,7 +126,7 @@ export const UNKNOWN = 2;
 export type Truth = typeof FALSE | typeof TRUE | typeof UNKNOWN;
 
 /**
- * Value of an expression if trigger i is `truths[i]`: true or false if it holds for all values of the unknown triggers.
+ * Returns the value of an expression if trigger i is `truths[i]`: true or false if the unknown triggers do not matter.
  */
 export function judge(table: number, truths: readonly Truth[]): Truth {
   let rows = ALL;
@@ -134,7 +134,7 @@ export function judge(table: number, truths: readonly Truth[]): Truth {
     const truth = truths[i] as Truth;
     if (truth !== UNKNOWN) rows &= truth === TRUE ? (columns[i] as number) : ~(columns[i] as number);
   }
-  // Both sides as signed integers, because & returns those.
+  // Compare as signed integers, because & returns those.
   const met = table & rows;
   return met === 0 ? FALSE : met === (rows | 0) ? TRUE : UNKNOWN;
 }

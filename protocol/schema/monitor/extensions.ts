@@ -1,6 +1,6 @@
 /** Contents of an event in addition to its values: MonitorParameter.extendedEventParam of both lines. */
 
-/** The order is the wire's: append only. */
+/** The order is that of the wire: append only. */
 export const extensionTypes = [
   'vehicle.doorsState',
   'vehicle.status',
@@ -15,7 +15,7 @@ export const extensionTypes = [
 ] as const;
 export type ExtensionType = (typeof extensionTypes)[number];
 
-/** Sections of telemetry (interface 3.19.2 TelemetryEnum) by the members of Status that they are; append only as well. */
+/** Sections of telemetry (interface 3.19.2 TelemetryEnum) and the members of Status that they contain; append only. */
 export const telemetrySections: Readonly<Record<string, readonly string[]>> = {
   environment: ['environment'],
   privacy: ['privacy'],
@@ -57,13 +57,13 @@ export const extensionPattern = '^vehicle\\.[a-zA-Z.]+$';
 /** One requested extension. */
 export interface Extension {
   readonly type: ExtensionType;
-  /** One section of telemetry. If omitted, all. */
+  /** A section of telemetry. If omitted, all sections. */
   readonly section?: string;
 }
 
 const PREFIX = 'vehicle.telemetry.';
 
-/** The extension of a name in any of its spellings; undefined: no such extension. */
+/** Returns the extension for a name in any of its spellings, or undefined if there is none. */
 export function extensionOf(spelled: string): Extension | undefined {
   const full = spelled.startsWith('vehicle.') ? spelled : `vehicle.${spelled}`;
   const name = full.replace(/^vehicle\.doorsStates$/, 'vehicle.doorsState');
@@ -75,7 +75,7 @@ export function extensionOf(spelled: string): Extension | undefined {
   return found === undefined ? undefined : { type: 'vehicle.telemetry', section: found };
 }
 
-/** The name as it is kept. */
+/** Returns the name in its stored form. */
 export function extensionName({ type, section }: Extension): string {
   return section === undefined ? type : `${type}.${section}`;
 }

@@ -1,17 +1,17 @@
-/** Reading input that people and other programs wrote: each fault names the member and the rule. */
+/** Reads input from people and other programs: each fault names the member and the rule. */
 import { VigieError } from '../../errors.ts';
 
-/** The member at `where` breaks a rule. */
+/** Returns the error for a member at `where` that breaks a rule. */
 export function malformed(where: string, rule: string): VigieError {
   return new VigieError('input.malformed', rule, { where });
 }
 
-/** The member at `where` names something that does not exist. */
+/** Returns the error for a member at `where` that names something that does not exist. */
 export function unknown(where: string, what: string): VigieError {
   return new VigieError('input.unknown', what, { where });
 }
 
-/** Numbers that no message can represent (cbor/scalars.ts). */
+/** Texts that no message can represent (cbor/scalars.ts). */
 const unfaithful = /\p{Surrogate}|^\ufeff/u;
 
 /** One member of the input with its path, e.g. `triggerParam.triggers[2].name`. */
@@ -24,12 +24,12 @@ export class Member {
     this.where = where;
   }
 
-  /** Absent, or null as some clients write it. */
+  /** True if the member is absent, or null as some clients write it. */
   get absent(): boolean {
     return this.value === undefined || this.value === null;
   }
 
-  /** A member of this object; the first of several spellings that is there. */
+  /** Returns a member of this object: the first of several spellings that is present. */
   member(name: string, ...spellings: readonly string[]): Member {
     const object = this.object();
     const found = [name, ...spellings].find((one) => Object.hasOwn(object, one) && object[one] !== null) ?? name;

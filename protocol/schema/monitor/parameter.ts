@@ -1,6 +1,6 @@
 /**
- * A monitor, in the one form for wire and disk: MonitorParameter of both lines (3.19.2, 4.17.2),
- * spelled as published, with our additions. Checked by compile.ts, whose rules say more than a schema can.
+ * A monitor, in the same form for wire and disk: MonitorParameter of both lines (3.19.2, 4.17.2),
+ * spelled as published, with additions. compile.ts checks it with more rules than a schema can express.
  */
 import { enumeration, list, optional, quantity, record, required, type Static, text } from '../fields.ts';
 import { dataCodes, dataOperators, previousOperators } from './data.ts';

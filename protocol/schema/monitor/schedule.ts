@@ -8,7 +8,7 @@ export const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as con
 export const recurrences = ['None', 'Daily'] as const;
 export const DEFAULT_ZONE = 'Europe/Paris';
 
-/** Entries of one trigger: the interface has no bound, a car needs one. */
+/** Maximum number of entries of one trigger: the interface has no bound, but a car needs one. */
 const ENTRIES = 64;
 const LONGEST = 31;
 
@@ -20,19 +20,19 @@ interface TimeEntry {
   readonly occurence?: { readonly day?: (typeof weekdays)[number][]; readonly week?: string[] };
 }
 
-/** One entry as it is worked with. */
+/** An entry in the form for evaluation. */
 export type Interval =
   | { readonly kind: 'once'; readonly from: number; readonly until: number }
   | {
       readonly kind: 'daily';
-      /** Time of day, s. */
+      /** Time of day, seconds since midnight. */
       readonly start: number;
-      /** Length: days of the calendar, then elapsed ms. */
+      /** Length: calendar days, then elapsed ms. */
       readonly days: number;
       readonly time: number;
       /** By day of the week, Monday first. */
       readonly weekdays: readonly boolean[];
-      /** By week of the year, 1 to 53; undefined: every week. */
+      /** Weeks of the year, 1 to 53; undefined: every week. */
       readonly weeks: ReadonlySet<number> | undefined;
     };
 
@@ -45,7 +45,7 @@ export interface TriggerSchedule {
 export function readTimes(time: Member): { times: TimeEntry[]; timeZone: string; schedule: TriggerSchedule } {
   const given = time.member('timeZone', 'timezone');
   const zone = given.absent ? DEFAULT_ZONE : given.text(64);
-  // An offset such as +02:00 is not a zone of the IANA data base, though engines take it.
+  // An offset such as +02:00 is not a zone of the IANA database, although JavaScript engines accept it.
   if (!/^[A-Za-z]/.test(zone)) throw malformed(given.where, `must be a name of the IANA data base, is ${zone}`);
   if (!isTimeZone(zone)) {
     throw unknown(given.where, `no time zone of the IANA data base is named ${JSON.stringify(zone)}`);
@@ -115,7 +115,7 @@ function readDaily(member: Member): { entry: TimeEntry; interval: Interval } {
   };
 }
 
-/** Seconds since midnight of an ISO 8601 duration such as PT14H30M; `14H30` is seen too. */
+/** Returns the seconds since midnight of an ISO 8601 duration such as PT14H30M; also accepts `14H30`. */
 function readTimeOfDay(member: Member): number {
   const text = member.text(64);
   const found =
@@ -130,7 +130,7 @@ function readTimeOfDay(member: Member): number {
   );
 }
 
-/** ISO 8601-1:2019 §5.5.2 without years and months, which are of no fixed length. */
+/** ISO 8601-1:2019 §5.5.2 without years and months, whose length varies. */
 function readDuration(member: Member): { days: number; time: number } {
   const text = member.text(64);
   const found =
@@ -158,7 +158,7 @@ function readDays(member: Member): (typeof weekdays)[number][] | undefined {
   return weekdays.filter((name) => days.includes(name));
 }
 
-/** The published pattern leaves out weeks 6 to 9, which is taken for a slip. */
+/** Accepts weeks 6 to 9 too: their omission from the published pattern is assumed to be a mistake. */
 function readWeeks(member: Member): { texts: string[]; weeks: Set<number> } | undefined {
   if (member.absent) return undefined;
   const weeks = new Set<number>();

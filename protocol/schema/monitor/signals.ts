@@ -1,23 +1,23 @@
-/** Conditions of a data trigger on a custom signal: the operators of a path of Status with such values. */
+/** Conditions of a data trigger on a custom signal: the operators are those of a Status path with such values. */
 import type { SignalDefinition } from '../catalog.ts';
 import { type DataRule, dataOperators } from './data.ts';
 
 export interface SignalRule extends DataRule {
-  /** It contains the position of the car. */
+  /** True if it contains the position of the car. */
   readonly position: boolean;
 }
 
-/** The custom signals that a car has. */
+/** The custom signals of a car. */
 export interface SignalRules {
-  /** Undefined: the car has no such signal. */
+  /** Returns undefined if the car has no such signal. */
   rule(name: string): SignalRule | undefined;
   readonly names: Iterable<string>;
 }
 
-/** A car with a profile without custom signals. */
+/** Rules for a car whose profile has no custom signals. */
 export const noSignals: SignalRules = { rule: () => undefined, names: [] };
 
-/** A signal of a car with a profile that is unknown here: the car itself checks the trigger. */
+/** Rule for a signal of a car whose profile is unknown here: the car itself checks the trigger. */
 export const anySignal: SignalRule = {
   operators: dataOperators,
   values: undefined,
@@ -28,7 +28,7 @@ export const anySignal: SignalRule = {
 
 type Watchable = SignalDefinition & { readonly position: boolean };
 
-/** By name; the rules of a signal are made when somebody asks for them. */
+/** Returns the rules of signals by name; each rule is created on request. */
 export function signalRulesOf(signals: readonly Watchable[]): SignalRules {
   const byName = new Map(signals.map((signal) => [signal.name, signal]));
   return {

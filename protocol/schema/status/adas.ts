@@ -35,7 +35,7 @@ const parkAssist = record('ParkAssist', 'The parking aid. Interface 3.19.2 Adas.
   ),
 });
 
-/** The interface defines no createdAt, but the service sends one. The user line writes `off` for aebs `Off`. */
+/** The interface defines no createdAt, but the service sends it. The user line writes `off` for aebs `Off`. */
 export const adasSchema = record('Adas', 'Assistance to the driver. Interface 3.19.2 Status.adas.', {
   createdAt,
   accr: optional(

@@ -2,7 +2,7 @@ import { enumeration, flag, list, optional, quantity, record } from '../fields.t
 import { duration } from '../mapping.ts';
 import { chargeProgramSchema } from './program.ts';
 
-/** Real cars give `schedule` as an empty array when they keep none; the model leaves it out then. */
+/** Real cars return an empty array as `schedule` if they have none; the model omits it then. */
 export const chargingSchema = record(
   'EnergyCharging',
   'Charging of the traction battery. Interface 3.19.2 EnergyCharging.',

@@ -1,6 +1,6 @@
 import { instant, required } from '../fields.ts';
 
-/** The time-stamp that every object of Status carries of its own (interface 3.19.2, CreatedAtField). Key 0 everywhere. */
+/** Time stamp of each object of Status (interface 3.19.2, CreatedAtField). Key 0 everywhere. */
 export const createdAt = required(
   0,
   instant('When a member of this object last changed in the car. Interface 3.19.2 CreatedAtField.'),

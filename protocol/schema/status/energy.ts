@@ -75,9 +75,9 @@ const health = record(
 );
 
 /**
- * One energy the car drives on. Hydrogen is type Fuel with subType Hydrogen. The user line's deprecated aliases
+ * An energy source of the car. Hydrogen has type Fuel and subType Hydrogen. The deprecated aliases of the user line
  * (`energy`, `extension.fuel.consumption`, `extension.electric.residual`, `extension.electric.battery.capacity`)
- * repeat what is here and exist in HTTP only.
+ * repeat these members and exist only in HTTP.
  */
 export const energySchema = record('Energy', 'One energy the car drives on. Interface 3.19.2 Energy.', {
   createdAt,

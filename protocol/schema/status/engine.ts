@@ -30,7 +30,7 @@ const thermic = record('ThermicExtension', 'Of a combustion engine. Interface 3.
   ),
 });
 
-/** One engine. The user line's deprecated twin `oil.temp` exists in HTTP only. */
+/** One engine. The deprecated alias `oil.temp` of the user line exists only in HTTP. */
 export const engineSchema = record('Engine', 'One engine. Interface 3.19.2 Engine.', {
   createdAt,
   type: required(1, enumeration('Kind of engine. Interface 3.19.2 EngineBase.type.', ['Thermic', 'Electric'])),

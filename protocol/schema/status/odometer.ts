@@ -1,7 +1,7 @@
 import { optional, quantity, record } from '../fields.ts';
 import { createdAt } from './created.ts';
 
-/** `vehicleOdometer` has the same content and exists in HTTP only. */
+/** `vehicleOdometer` has the same content and exists only in HTTP. */
 export const odometerSchema = record('VehicleOdometer', 'The odometer. Interface 3.19.2 Status.odometer.', {
   createdAt,
   mileage: optional(

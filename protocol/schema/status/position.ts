@@ -2,7 +2,7 @@ import { constant, enumeration, optional, quantity, record, required, text, tupl
 import { flat, item, unmapped } from '../mapping.ts';
 import { createdAt } from './created.ts';
 
-/** 1e-7 degrees are 11 mm on the equator, finer than any receiver in a car. */
+/** 1e-7 degrees are 11 mm at the equator, finer than the resolution of any receiver in a car. */
 const COORDINATE = 1e-7;
 
 export const longitude = quantity(
@@ -50,7 +50,7 @@ export const fixStatus = enumeration(
   ['2D', '3D'],
 );
 
-/** A GeoJSON Feature (RFC 7946 §3.2). It exists only when latitude and longitude both do. */
+/** A GeoJSON Feature (RFC 7946 §3.2). It exists only if both latitude and longitude exist. */
 export const positionSchema = record(
   'Position',
   'A position of the car, a GeoJSON Feature. Interface 3.19.2 Position.',

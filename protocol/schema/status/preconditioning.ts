@@ -3,7 +3,7 @@ import { unmapped } from '../mapping.ts';
 import { createdAt } from './created.ts';
 import { preconditioningProgramSchema } from './program.ts';
 
-/** The user line also serves it under its old name `preconditionning`; that twin exists in HTTP only. */
+/** The user line also has it under its old name `preconditionning`; that alias exists only in HTTP. */
 export const preconditioningSchema = record(
   'Preconditioning',
   'Preparation of the car for a drive. Interface 3.19.2 Status.preconditioning.',

@@ -25,7 +25,7 @@ const start = duration('Local time of day at which it starts, counted from midni
 const slot = quantity('1', 1, [1, 4], 'Place among the programs.');
 const enabled = flag('The program is to run.');
 
-/** A cabin preconditioning program. Real cars give programs without `occurence`. */
+/** A cabin preconditioning program. Real cars return programs without `occurence`. */
 export const preconditioningProgramSchema = record(
   'PreconditioningProgram',
   'A preconditioning program. Interface 3.19.2 PreconditioningProgram.',

@@ -9,7 +9,7 @@ const mode = record('GearboxMode', 'Modes that are on. Interface 3.19.2 Transmis
   semiManual: optional(5, flag('Semi-manual mode.')),
 });
 
-/** The interface defines no createdAt. Ours is an additional member, like that of adas on the user line. */
+/** The interface defines no createdAt. It is an addition here, like that of adas on the user line. */
 export const transmissionSchema = record('Transmission', 'The transmission. Interface 3.19.2 Status.transmission.', {
   createdAt,
   gearbox: optional(
