@@ -16,16 +16,16 @@ import {
 } from './dbc/index.ts';
 import { extremes, messagesOf, type SignalValues } from './parameters.ts';
 
-/** How the profile has a command put on the bus; without `send` it is carried out in another way. */
+/** Frames that carry out a command of the profile. Without `send`, the command is carried out in another manner. */
 interface FrameCommand {
   readonly send?: Send | undefined;
 }
 
-/** A command with its counter and checksum found in the network description. */
+/** A command whose counter and checksum were found in the network description. */
 interface Prepared {
   readonly send: Send;
   readonly protection: Protection | undefined;
-  /** Counter without a checksum. */
+  /** Counter of a message without a checksum. */
   readonly counter: BitField | undefined;
 }
 
@@ -33,7 +33,7 @@ type Commands = Readonly<Record<string, FrameCommand>>;
 
 /**
  * Checks the commands of a profile against the network descriptions.
- * @returns the commands that can be carried out, and for the others what is wrong with them
+ * @returns the valid commands, and the faults of the others
  */
 export function prepareCommands(
   commands: Commands,
@@ -50,7 +50,7 @@ export function prepareCommands(
     if (send === undefined) continue;
     try {
       const command = prepare(send, bound);
-      // A value that the signal cannot carry must not be found when somebody stands before the car.
+      // Detect a value that the signal cannot carry now, not when a user waits at the car.
       for (const values of extremes(send.signals)) codec.encode(send.message, values);
       prepared.set(action, command);
     } catch (error) {
@@ -61,7 +61,7 @@ export function prepareCommands(
   return { prepared, problems, codec };
 }
 
-/** Carries commands out as cyclic frames with counter and checksum, as the profile describes them. */
+/** Executes commands as cyclic frames with counter and checksum, as defined by the profile. */
 export class FrameActuator implements Actuator {
   readonly actions: ReadonlySet<string>;
   readonly #prepared: ReadonlyMap<string, Prepared>;
@@ -69,12 +69,12 @@ export class FrameActuator implements Actuator {
   readonly #sender: FrameSender | undefined;
   readonly #clock: Clock;
   readonly #sleeps: (bus: string) => boolean;
-  /** By message: the receiver expects the counter to go on from the last frame, whatever command sent it. */
+  /** Last counter value by message: receivers expect the count to continue from the last frame of any command. */
   readonly #counters = new Map<string, number>();
 
   /**
-   * Without a `sender` the car cannot be commanded and no action is offered.
-   * @param sleeps whether a bus sleeps: none but the frames that wake the car are put on it
+   * Without a `sender`, the car cannot be commanded and no actions are offered.
+   * @param sleeps returns true if a bus sleeps: only the frames that wake the car are then sent on it
    */
   constructor(
     commands: Commands,
@@ -92,14 +92,14 @@ export class FrameActuator implements Actuator {
     this.actions = new Set(sender === undefined ? [] : this.#prepared.keys());
   }
 
-  /** The bus that the action needs sleeps. */
+  /** Returns true if the bus that the action needs sleeps. */
   asleep(action: string): boolean {
     const bus = this.#prepared.get(action)?.send.bus;
     return action !== WAKE && bus !== undefined && this.#sleeps(bus);
   }
 
   /**
-   * @throws VigieError `command.unsupported`, `command.asleep`, what the bus rejects with, or what `allowed` throws; after
+   * @throws VigieError `command.unsupported`, `command.asleep`, the bus's rejection, or the error of `allowed`; after
    * the first frame as {@link BrokenOff}
    */
   async actuate(action: string, parameters?: ActionParameters, allowed?: () => void): Promise<void> {
@@ -120,7 +120,7 @@ export class FrameActuator implements Actuator {
         await this.#sender.send({ bus, ...this.#frame(command, messages[sent % messages.length] as SignalValues) });
         heard = true;
       } catch (error) {
-        // Control units that wake up acknowledge no frame at first.
+        // Control units that wake up do not acknowledge the first frames.
         const mayWake = action === WAKE && error instanceof VigieError && error.code === 'command.actuation';
         const isLast = sent === repetitions * messages.length - 1 || this.#clock.monotonic() - begun >= duration;
         if (mayWake && !isLast) continue;

@@ -1,9 +1,9 @@
-/** The frames of each bus by identifier: how many, how often, the last payload, and when each of its bits changed. */
+/** The frames of each bus by identifier: count, period, last payload, and the last change of each bit. */
 import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../../agent/ports.ts';
 
-/** Most identifiers in the table; a bus with more carries noise, or random identifiers of 29 bits. */
+/** Maximum number of identifiers in the table. A bus with more carries noise or random identifiers of 29 bits. */
 const MOST = 4096;
-/** Share of the newest interval in the smoothed period. */
+/** Weight of the newest interval in the smoothed period. */
 const SHARE = 1 / 8;
 
 export interface FrameEntry {
@@ -18,26 +18,26 @@ export interface FrameEntry {
   /** Time of the last frame, UTC ms. */
   at: number;
   length: number;
-  /** The last payload; behind it lie bytes of longer ones that came before. */
+  /** The last payload. Bytes after its end are from earlier, longer payloads. */
   data: Uint8Array;
   /** Number of the last frame. */
   frame: number;
-  /** By bit (byte × 8 + bit): number of the frame in which it changed last; 0: never. */
+  /** By bit (byte × 8 + bit): number of the frame in which it last changed; 0 if it never changed. */
   changed: Uint32Array;
 }
 
 export class FrameTable {
-  /** In the order in which they came. */
+  /** Entries in the order of their first frame. */
   readonly entries: FrameEntry[] = [];
-  /** There were more identifiers than the table keeps. */
+  /** True if there were more identifiers than the table can hold. */
   full = false;
-  /** Frames taken so far; the first has number 1. */
+  /** Number of frames so far; the first has number 1. */
   frames = 0;
-  /** Increases with each {@link clear}. */
+  /** Incremented by each {@link clear}. */
   generation = 0;
   readonly #byBus = new Map<string, Map<number, FrameEntry>>();
 
-  /** `buses` are the names that the batch's `bus` indexes. Error and remote frames carry no payload. */
+  /** Adds the frames of a batch. Its `bus` column indexes `buses`. Error and remote frames carry no payload. */
   take(batch: FrameBatch, buses: readonly string[]): void {
     for (let i = 0; i < batch.count; i++) {
       const id = batch.id[i] as number;
@@ -93,7 +93,7 @@ export class FrameTable {
     const { data, changed } = entry;
     for (let byte = 0; byte < length; byte++) {
       const value = batch.data[offset + byte] as number;
-      // A byte that the payload before did not have is new, not changed.
+      // A byte beyond the end of the previous payload is new, not changed.
       let differs = byte < entry.length ? (data[byte] as number) ^ value : 0;
       data[byte] = value;
       for (let bit = byte * 8; differs !== 0; bit++, differs >>>= 1) if ((differs & 1) !== 0) changed[bit] = frame;
@@ -109,7 +109,7 @@ export class FrameTable {
   }
 }
 
-/** Bits that changed after the frame with this number, as a mask of the payload. */
+/** Returns the bits that changed after the frame with this number, as a mask of the payload. */
 export function changedSince({ changed, length }: FrameEntry, frame: number): Uint8Array {
   const mask = new Uint8Array(length);
   for (let bit = 0; bit < length * 8; bit++) {

@@ -1,14 +1,14 @@
-/** Builds {@link FrameBatch} columns: where payloads lie and how they are padded is decided here. */
+/** Builds {@link FrameBatch} columns, and defines the position and padding of payloads. */
 import type { FrameBatch } from '../../agent/ports.ts';
 
-/** Bytes that a payload of `length` takes in `data`: the next multiple of 8, and 8 for an empty one. */
+/** Returns the bytes that a payload of `length` uses in `data`: the next multiple of 8, and 8 for an empty payload. */
 export function span(length: number): number {
   return length === 0 ? 8 : (length + 7) & ~7;
 }
 
 /**
- * An empty batch for at most `capacity` frames.
- * @param bytes room for payloads; `capacity * 64` holds any mixture of frames.
+ * Creates an empty batch for at most `capacity` frames.
+ * @param bytes room for payloads; `capacity * 64` suffices for any mixture of frames.
  */
 export function createBatch(capacity: number, bytes: number): FrameBatch {
   return {
@@ -23,19 +23,19 @@ export function createBatch(capacity: number, bytes: number): FrameBatch {
   };
 }
 
-/** Where in `data` the next payload goes. */
+/** Returns the offset in `data` for the next payload. */
 export function nextOffset(batch: FrameBatch): number {
   const last = batch.count - 1;
   return last < 0 ? 0 : (batch.offset[last] as number) + span(batch.length[last] as number);
 }
 
 /**
- * Adds a frame: the first `length` of `bytes` are its payload; bytes that are not there count as 0 (a remote frame
- * has a length and no bytes).
+ * Adds a frame. The first `length` of `bytes` are its payload; missing bytes count as 0 (a remote frame has a length
+ * but no bytes).
  * @param at UTC milliseconds
  * @param id identifier with EXTENDED, REMOTE and ERROR bits
  * @param length 0..64
- * @returns false when the batch has no room; nothing was added then.
+ * @returns false if the batch has no room; nothing was then added.
  */
 export function append(
   batch: FrameBatch,
@@ -63,7 +63,7 @@ export function append(
   return true;
 }
 
-/** Frames `from` up to, but without, `to` of a batch, seen through the same memory; `at` may take their times' place. */
+/** Returns the frames from `from` to `to` (excluded) of a batch, in the same memory; `at` may replace their times. */
 export function slice(batch: FrameBatch, from: number, to: number, at = batch.at.subarray(from, to)): FrameBatch {
   return {
     count: to - from,

@@ -1,16 +1,16 @@
 /**
- * Signals of a command whose value comes with the command. A profile writes `{longitude}` where otherwise a value is;
- * the message is then sent once for each position, in their order.
+ * Signals of a command whose values are parameters of the command. The profile contains `{longitude}` in place of such
+ * a value. The message is then sent once for each position, in order.
  */
 import type { ActionParameters } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 
 export type SignalValues = Readonly<Record<string, number | string>>;
 
-/** Most positions of a destination: nine on the way and itself (interface: Navigation). */
+/** Maximum number of positions: nine waypoints and the destination (interface: Navigation). */
 const MOST = 10;
 
-/** Parameters with their lowest and highest value. Degrees of WGS 84; 0 for the first; 1 for the last only. */
+/** Parameters with their lowest and highest value: degrees of WGS 84; 0 for the first position; 1 for the last only. */
 const ranges = {
   longitude: [-180, 180],
   latitude: [-90, 90],
@@ -19,14 +19,14 @@ const ranges = {
 } as const;
 type Name = keyof typeof ranges;
 
-/** True when a signal asks for a parameter. */
+/** Returns true if a signal needs a parameter. */
 function parametric(signals: SignalValues): boolean {
   return Object.values(signals).some((value) => nameIn(value) !== undefined);
 }
 
 /**
- * Values that a network description must be able to carry for the command to be of use: the lowest and the highest.
- * @throws VigieError `configuration.wrong` when a parameter is unknown
+ * Returns the lowest and highest values, all of which a network description must be able to carry for the command.
+ * @throws VigieError `configuration.wrong` if a parameter is unknown
  */
 export function extremes(signals: SignalValues): readonly SignalValues[] {
   if (!parametric(signals)) return [signals];
@@ -34,8 +34,8 @@ export function extremes(signals: SignalValues): readonly SignalValues[] {
 }
 
 /**
- * Parameters in the frames of one command, in the order they are sent.
- * @throws VigieError `command.unsupported` when the profile and the parameters do not go together
+ * Fills the parameters into the frames of one command, in the order in which they are sent.
+ * @throws VigieError `command.unsupported` if the profile and the parameters do not match
  */
 export function messagesOf(signals: SignalValues, parameters: ActionParameters | undefined): readonly SignalValues[] {
   if (!parametric(signals)) {

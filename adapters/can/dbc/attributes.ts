@@ -4,7 +4,7 @@ import type { AttributeDefinition, AttributeValue } from './database.ts';
 import type { Declarations } from './declarations.ts';
 import type { DbcFindings } from './findings.ts';
 
-/** ENUM values are written as an index or as a label; a label is what is kept. */
+/** Converts an ENUM value, written as an index or as a label, to its label. */
 function labelled(value: AttributeValue, definition: AttributeDefinition | undefined): AttributeValue {
   return definition?.type === 'ENUM' && typeof value === 'number' ? (definition.labels[value] ?? value) : value;
 }
@@ -26,7 +26,7 @@ export class AttributeSet {
     }
   }
 
-  /** The value as it is to be kept. An attribute without definition is kept as it is written. */
+  /** Returns the value to store. An attribute without definition is stored unchanged. */
   value(name: string, value: AttributeValue, line: number): AttributeValue {
     const definition = this.definitions.get(name);
     if (definition === undefined) this.#findings.add('info', line, `attribute '${name}' is used but not defined`);

@@ -1,10 +1,10 @@
-/** Finds what in a message contradicts itself. None of it stops a file from loading. */
+/** Finds contradictions within a message. They never prevent a file from loading. */
 import { counted } from '../../../protocol/counted.ts';
 import type { DbcMessage, Selection, Signal } from './database.ts';
 import type { DbcFindings } from './findings.ts';
 import { bitsOf, bytesNeeded } from './layout.ts';
 
-/** Comparing every pair of signals beyond this many would take longer than it helps. */
+/** Maximum number of signals compared in pairs: with more, the comparison would take too long. */
 const mostCompared = 600;
 
 function together(a: Selection | undefined, b: Selection | undefined): boolean {
@@ -12,7 +12,7 @@ function together(a: Selection | undefined, b: Selection | undefined): boolean {
   return a.ranges.some(([low, high]) => b.ranges.some(([from, to]) => low <= to && from <= high));
 }
 
-/** Both can be in one frame: no multiplexor above them separates them. */
+/** Returns true if both can be in one frame: no multiplexor above them separates them. */
 function coexist(a: Signal, b: Signal): boolean {
   for (let x: Signal | undefined = a; x !== undefined; x = x.selection?.multiplexor) {
     for (let y: Signal | undefined = b; y !== undefined; y = y.selection?.multiplexor) {

@@ -9,9 +9,9 @@ import { bitsOf, bytesNeeded, readBits, writeBits } from './layout.ts';
 
 /** A sum, exclusive or, or CRC-8 SAE J1850 over all bytes; the field is that of the checksum. */
 export interface PlainProtection extends BitField {
-  /** `sum` and `xor` take the bits of the checksum as 0; the CRC leaves out its byte, which it fills. */
+  /** `sum` and `xor` count the checksum bits as 0. The CRC skips its own byte. */
   readonly method: 'sum' | 'xor' | 'crc8-j1850';
-  /** Runs through all values of its bits. */
+  /** Counter that uses all values of its bits. */
   readonly counter?: BitField;
 }
 
@@ -33,7 +33,7 @@ export interface Profile2 {
 
 export type Protection = PlainProtection | Profile1 | Profile2;
 
-/** How many values the counter has before it starts again at 0; 1 when there is no counter. */
+/** Returns the number of counter values before it restarts at 0; 1 without a counter. */
 function counterModulus(protection: Protection): number {
   if (protection.method === 'e2e-profile-1') return 15;
   if (protection.method === 'e2e-profile-2') return 16;
@@ -43,7 +43,7 @@ function counterModulus(protection: Protection): number {
 /**
  * Writes counter and checksum into a payload.
  * @param counter value to send, taken modulo {@link counterModulus}.
- * @throws VigieError `configuration.wrong` when the protection does not fit the payload.
+ * @throws VigieError `configuration.wrong` if the protection does not fit the payload.
  */
 export function protect(data: Uint8Array, protection: Protection, counter = 0): void {
   check(data, protection);

@@ -61,7 +61,7 @@ export class DbcCodec implements MessageCodec {
     return { id: found.id, flags, data };
   }
 
-  /** Physical values of a frame, integers beyond 2^53 rounded; signals that are not in it are absent. */
+  /** Returns the physical values of a frame, integers beyond 2^53 rounded. Omits signals that are not in the frame. */
   decode(
     frame: NamedFrame,
   ): { readonly message: string; readonly signals: Readonly<Record<string, number>> } | undefined {

@@ -18,7 +18,7 @@ export interface Selection {
 
 export type ValueType = 'unsigned' | 'signed' | 'float';
 
-/** Where the bits of a value lie in a payload. */
+/** Position of the bits of a value in a payload. */
 export interface BitField {
   /**
    * Bit number as in DBC, byte × 8 + bit within the byte, bit 0 the least significant. For `little` the least
@@ -32,7 +32,7 @@ export interface BitField {
 }
 
 export interface Signal extends BitField {
-  /** The long name where the file has one (SystemSignalLongSymbol), else the symbol. */
+  /** The long name if the file has one (SystemSignalLongSymbol), else the symbol. */
   readonly name: string;
   /** The name in `SG_`, at most 32 characters in well-formed files. */
   readonly symbol: string;
@@ -45,7 +45,7 @@ export interface Signal extends BitField {
   readonly range?: readonly [minimum: number, maximum: number];
   readonly unit: string;
   readonly receivers: readonly string[];
-  /** This signal selects other signals of the message. */
+  /** True if this signal selects other signals of the message. */
   readonly multiplexor: boolean;
   readonly selection?: Selection;
   readonly choices?: Choices;
@@ -64,12 +64,12 @@ export interface SignalGroup {
 export interface DbcMessage {
   /** Identifier with bit 31 set for 29-bit ones, unsigned. */
   readonly id: number;
-  /** The long name where the file has one (SystemMessageLongSymbol), else the symbol. */
+  /** The long name if the file has one (SystemMessageLongSymbol), else the symbol. */
   readonly name: string;
   readonly symbol: string;
   /** Payload length in bytes; beyond 64 only in transport protocols. */
   readonly length: number;
-  /** CAN FD frame format, and whether the data phase is sent at the higher bit rate. */
+  /** True for the CAN FD frame format; and true if the data phase has the higher bit rate. */
   readonly fd: boolean;
   readonly bitRateSwitch: boolean;
   /** Matched by parameter group number instead of the whole identifier (SAE J1939-21). */

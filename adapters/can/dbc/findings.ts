@@ -1,10 +1,10 @@
 import { defined } from '../../../protocol/defined.ts';
 import type { Diagnostic } from '../../../protocol/diagnostic.ts';
 
-/** More than a person reads; a file that is not a network description would otherwise give one per line. */
+/** Maximum number of findings: a file that is not a network description would yield one per line. */
 const most = 500;
 
-/** Gathers what was found in one file. */
+/** Collects the findings in one file. */
 export class DbcFindings {
   readonly file: string;
   readonly #list: Diagnostic[] = [];

@@ -6,7 +6,7 @@ import { OP_KIND, REGISTERS, WIDE } from './decoding/operation.ts';
 import { bytesNeeded, readable, runStart } from './layout.ts';
 import { type BoundDatabase, MessageFinder } from './matching.ts';
 
-/** A frame with its name and every signal it carries, physical. */
+/** A frame with its name and all its signals as physical values. */
 export interface ReadFrame {
   readonly message: string;
   /**
@@ -28,20 +28,20 @@ interface Reader {
   readonly signal: Signal;
   readonly name: string;
   readonly table: Int32Array;
-  /** The first byte of the 64 in which it is read. */
+  /** First of the 64 payload bytes in which the signal is read. */
   readonly base: number;
   readonly needs: number;
   /** Factor and offset if both are integers and the result may exceed the integers that a double can represent. */
   readonly exact: { readonly factor: bigint; readonly offset: bigint } | undefined;
   readonly parent: number;
   readonly ranges: readonly (readonly [number, number])[];
-  /** 10 to the power of the decimals that values have; undefined: as many as a double has. */
+  /** 10 to the power of the decimals of the values; undefined for the precision of a double. */
   readonly scale: number | undefined;
 }
 
 const limit = 2 ** 53;
 
-/** Reads every signal of every frame, for people and for comparison; {@link DbcDecoder} is the fast way. */
+/** Reads every signal of every frame, for users and for comparison. {@link DbcDecoder} is faster. */
 export class DbcFrameReader {
   readonly #messages: MessageFinder;
   readonly #buses: readonly string[];
@@ -60,8 +60,8 @@ export class DbcFrameReader {
   }
 
   /**
-   * Frame `i` of the batch; undefined when no description of its bus has it, and for error and remote frames.
-   * Signals that a multiplexor does not select and those past the end of the payload are absent.
+   * Decodes frame `i` of the batch. Undefined if no description of its bus has it, and for error and remote frames.
+   * Omits signals that a multiplexor does not select and those past the end of the payload.
    */
   decode(batch: FrameBatch, i: number): ReadFrame | undefined {
     const id = batch.id[i]!;
@@ -69,7 +69,7 @@ export class DbcFrameReader {
     return this.read(id, batch.bus[i]!, batch.data, batch.offset[i]!, batch.length[i]!);
   }
 
-  /** As {@link decode}, for a payload of any length, as a transport protocol has it. */
+  /** As {@link decode}, for a payload of any length, as in a transport protocol. */
   read(id: number, bus: number, data: Uint8Array, from: number, length: number): ReadFrame | undefined {
     const message = this.#messages.find(this.#buses[bus], id);
     return message === undefined
@@ -82,7 +82,7 @@ export class DbcFrameReader {
     let loaded = 0;
     load(this.#registers, data, from, length);
     const raws: (number | undefined)[] = [];
-    // Without a prototype, so that no name a file may give its signals is special.
+    // No prototype, so that no signal name in a file is special.
     const signals: Record<string, number | string> = Object.create(null);
     for (const reader of readers) {
       const { signal, name, table, base, needs, parent, ranges } = reader;
@@ -126,19 +126,19 @@ export class DbcFrameReader {
   }
 }
 
-/** As JSON can write it: values that are not finite as `nan`, `inf`, `-inf`. */
+/** Returns a value that JSON can represent: non-finite values as `nan`, `inf`, `-inf`. */
 export function writable(value: number): number | 'nan' | 'inf' | '-inf' {
   if (Number.isFinite(value)) return value;
   return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf';
 }
 
-/** The raw value of a multiplexor, taken as unsigned, lies in one of the ranges. */
+/** Returns true if the raw value of a multiplexor, read as unsigned, is in one of the ranges. */
 export function selects(multiplexor: Signal, raw: number, ranges: readonly (readonly [number, number])[]): boolean {
   const value = raw < 0 && multiplexor.type === 'signed' ? raw + 2 ** multiplexor.length : raw;
   return ranges.some(([low, high]) => value >= low && value <= high);
 }
 
-/** Multiplexors before the signals they select. */
+/** Returns readers, with multiplexors before the signals they select. */
 function readersOf(signals: readonly Signal[]): Reader[] {
   const order = new Map<Signal, number>();
   const readers: Reader[] = [];
@@ -167,7 +167,7 @@ export function scaleOf({ type, factor, offset }: Signal): number | undefined {
   return type === 'float' ? undefined : decimalScale(factor, offset);
 }
 
-/** Integers in, integers out, and some of them larger than 2^53. */
+/** Returns true if inputs and outputs are integers and some are larger than 2^53. */
 function needsExactness({ type, length, factor, offset }: Signal): boolean {
   if (type === 'float' || !Number.isInteger(factor) || !Number.isInteger(offset)) return false;
   return 2 ** length * Math.abs(factor) + Math.abs(offset) > limit;

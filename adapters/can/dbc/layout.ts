@@ -9,17 +9,17 @@
  */
 import type { BitField, Signal } from './database.ts';
 
-/** Position of the first bit of the run in the field's own numbering. */
+/** Returns the position of the first bit of the run in the field's own numbering. */
 export function runStart(field: BitField): number {
   return field.byteOrder === 'little' ? field.start : (field.start & ~7) | (7 - (field.start & 7));
 }
 
-/** Bytes a payload must have for the field to be inside it. */
+/** Returns the payload length in bytes that the field needs. */
 export function bytesNeeded(field: BitField): number {
   return (runStart(field) + field.length + 7) >>> 3;
 }
 
-/** The field's bits as DBC bit numbers, least significant first. */
+/** Returns the field's bits as DBC bit numbers, least significant first. */
 export function bitsOf(field: BitField): number[] {
   const first = runStart(field);
   return Array.from({ length: field.length }, (_, i) => {
@@ -29,7 +29,7 @@ export function bitsOf(field: BitField): number[] {
   });
 }
 
-/** The bits of a field as an unsigned integer; the field must be inside the payload. */
+/** Returns the bits of a field as an unsigned integer. The field must be inside the payload. */
 export function readBits(data: Uint8Array, field: BitField): bigint {
   return bitsOf(field).reduceRight((raw, bit) => (raw << 1n) | BigInt((data[bit >>> 3]! >>> (bit & 7)) & 1), 0n);
 }

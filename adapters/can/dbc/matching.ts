@@ -1,4 +1,4 @@
-/** Which message a frame is, by its identifier. */
+/** Finds the message of a frame by its identifier. */
 import { EXTENDED } from '../../../agent/ports.ts';
 import type { Database, DbcMessage } from './database.ts';
 
@@ -8,7 +8,7 @@ export interface BoundDatabase {
   readonly database: Database;
 }
 
-/** The databases that describe a bus, in the order they were bound. */
+/** Returns the databases that describe a bus, in the order in which they were bound. */
 export function databasesOf(bound: readonly BoundDatabase[], bus: string | undefined): Database[] {
   return bound.filter((entry) => entry.bus === undefined || entry.bus === bus).map((entry) => entry.database);
 }
@@ -22,7 +22,7 @@ export function parameterGroup(id: number): number {
   return ((group >>> 8) & 0xff) < 240 ? group & 0x3ff00 : group;
 }
 
-/** The null address: what network descriptions write where any source may send the group. */
+/** The null address, which network descriptions use for groups from any source. */
 const anySource = 0xfe;
 
 /**
@@ -57,7 +57,7 @@ export class MessageIndex {
     );
   }
 
-  /** Some identifiers that are not listed can still be matched. */
+  /** True if some identifiers that are not listed can still be matched. */
   get open(): boolean {
     return this.#groups.size > 0;
   }

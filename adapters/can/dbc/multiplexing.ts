@@ -1,6 +1,6 @@
 /**
- * Says for each signal of a message which multiplexor selects it. `m3` names only the value: the multiplexor is
- * the message's `M`, unless SG_MUL_VAL_ (extended multiplexing) names another one and gives ranges.
+ * Finds the multiplexor that selects each signal of a message. `m3` names only the value: the multiplexor is
+ * the message's `M`, unless SG_MUL_VAL_ (extended multiplexing) names another one and its ranges.
  */
 import type { Signal } from './database.ts';
 import type { SignalDeclaration } from './declarations.ts';
@@ -14,7 +14,7 @@ export interface NamedSelection {
   readonly line: number;
 }
 
-/** Real networks nest two or three levels; a circle has no end. */
+/** Maximum nesting depth: real networks nest two or three levels, and a cycle has no end. */
 const deepest = 32;
 
 const indicator = /^(M)$|^m(\d+)(M?)$/;
@@ -71,7 +71,7 @@ export function selectSignals(
   for (const { signal } of signals) if (signal.selection) (signal.selection.multiplexor as Loaded).multiplexor = true;
 }
 
-/** The multiplexors above a signal, the nearest first, as far as is looked. */
+/** Returns the multiplexors above a signal, the nearest first, up to the maximum depth. */
 function above(signal: Signal): Signal[] {
   const found: Signal[] = [];
   for (let next = signal.selection; next !== undefined && found.length <= deepest; next = next.multiplexor.selection) {

@@ -8,8 +8,8 @@ import { statements } from './statements.ts';
 import { decodeText } from './text.ts';
 
 /**
- * Loads a CAN network description (Vector DBC file format). Never throws: what is unusual is decided on and said
- * in a diagnostic; a file that is not a network description gives an empty database and a diagnostic of severity
+ * Loads a CAN network description (Vector DBC file format). Never throws: reports deviations
+ * as diagnostics. A file that is not a network description returns an empty database and a diagnostic of severity
  * `error`.
  * @param file name for the diagnostics.
  */

@@ -139,7 +139,7 @@ function loadSignal(declared: SignalDeclaration, owner: Owner, findings: DbcFind
   };
 }
 
-/** Signals that can be read at all, each name once. */
+/** Returns the readable signals, each name once. */
 function usable(message: MessageDeclaration, findings: DbcFindings): SignalDeclaration[] {
   const seen = new Set<string>();
   return message.signals.filter(({ symbol, start, length, factor, offset, line }) => {

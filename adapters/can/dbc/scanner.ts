@@ -1,6 +1,6 @@
 /**
- * Walks the text of a network description. White space, line ends included, separates tokens and means nothing
- * else, except after a fault: then the next line that starts with a keyword is where reading goes on.
+ * Scans the text of a network description. White space, with line ends, only separates tokens, except after
+ * a fault: scanning then continues at the next line that starts with a keyword.
  */
 
 /** Symbols that start a statement, from the `new_symbols` list of the format and the sections themselves. */
@@ -14,7 +14,7 @@ export function isKeyword(word: string): boolean {
   return keywords.has(word);
 }
 
-/** Expected text at `at`. The parser catches it and makes a diagnostic of it. */
+/** Text that was expected at `at`. The parser catches it and reports a diagnostic. */
 export class SyntaxFault extends Error {
   readonly at: number;
   constructor(at: number, message: string) {
@@ -38,7 +38,7 @@ const unmistakable =
   /\n(?:BO_ +\d+ +\S+ *: *\d|[ \t]*SG_ +\S+ *\S* *: *\d+\||CM_ +(?:"|BU_ |BO_ +\d|SG_ +\d|EV_ )|BA_DEF_ |BA_(?:DEF_DEF_)? +"|VAL_ +\d|SIG_VALTYPE_ +\d)/g;
 const closed = /"\s*;/g;
 
-/** Finds the next match, remembering the last answer so that walking through a text stays linear. */
+/** Finds the next match, and caches the last result so that scanning a text takes linear time. */
 class NextMatch {
   readonly #pattern: RegExp;
   readonly #text: string;
@@ -104,7 +104,7 @@ export class Scanner {
     return match[0];
   }
 
-  /** Goes past white space and `//` comments, which hand-written files have. */
+  /** Skips white space and the `//` comments of hand-written files. */
   skipSpace(): void {
     for (;;) {
       this.#take(space);
@@ -119,7 +119,7 @@ export class Scanner {
     return this.at >= this.text.length;
   }
 
-  /** The next token lies on the line of the last one. */
+  /** True if the next token is on the line of the last token. */
   get sameLine(): boolean {
     const from = this.at;
     this.#take(blank);
@@ -134,13 +134,13 @@ export class Scanner {
     return this.at > 0 && this.text[this.at - 1] !== '\n';
   }
 
-  /** The next character that is not white space, without taking it; empty at the end. */
+  /** Returns the next non-blank character without consuming it; empty at the end. */
   peek(): string {
     this.skipSpace();
     return this.text[this.at] ?? '';
   }
 
-  /** The next word, without taking it. */
+  /** Returns the next word without consuming it. */
   peekWord(): string {
     this.skipSpace();
     const from = this.at;
@@ -149,7 +149,7 @@ export class Scanner {
     return found;
   }
 
-  /** Takes `character` if it is next. */
+  /** Consumes `character` if it is next. */
   accept(character: string): boolean {
     if (this.peek() !== character) return false;
     this.at++;
@@ -174,7 +174,7 @@ export class Scanner {
     return this.#take(name);
   }
 
-  /** Takes a number if one is next. */
+  /** Consumes a number if it is next. */
   acceptNumber(): number | undefined {
     this.skipSpace();
     const found = this.#take(number);
@@ -188,7 +188,7 @@ export class Scanner {
     return this.acceptNumber() ?? this.#fail(what);
   }
 
-  /** A whole number of at least 0. */
+  /** Reads a whole number of at least 0. */
   count(what: string): number {
     const at = this.at;
     const value = this.number(what);
@@ -196,7 +196,7 @@ export class Scanner {
     throw new SyntaxFault(at, `${what} is ${value}, not a whole number from 0 up`);
   }
 
-  /** Takes everything up to one of the characters in `stops` on this line. */
+  /** Consumes all text up to one of the characters in `stops` on this line. */
   until(stops: string): string {
     const from = this.at;
     while (this.at < this.text.length && this.text[this.at] !== '\n' && !stops.includes(this.text[this.at]!)) this.at++;
@@ -204,8 +204,8 @@ export class Scanner {
   }
 
   /**
-   * A quoted text; it may run over lines, `\"` is a quote inside it. With `last`, the text is the last thing of
-   * its statement, so that quotes not followed by `;` belong to it. `odd` hears what was amiss.
+   * Reads a quoted text, which may span lines; `\"` is a quote inside it. With `last`, the text ends
+   * its statement, so that quotes not followed by `;` belong to it. Faults are reported to `odd`.
    */
   string(last: boolean, odd: (message: string) => void): string {
     this.skipSpace();
@@ -240,7 +240,7 @@ export class Scanner {
     return limit;
   }
 
-  /** Goes past the next `;` that is outside quotes, but not past a line that starts a statement. */
+  /** Skips to after the next `;` outside quotes, but not past a line that starts a statement. */
   skipStatement(): void {
     const next = this.#nextStatement();
     for (let i = this.at; i < next; i++) {
@@ -258,7 +258,7 @@ export class Scanner {
     this.at = next;
   }
 
-  /** Goes to the next line that starts a statement. */
+  /** Skips to the next line that starts a statement. */
   recover(): void {
     this.at = this.#nextStatement();
   }

@@ -1,4 +1,4 @@
-/** Whether the values of a frame differ from those of the previous frame of its identifier. */
+/** Detects if the values of a frame differ from those of the previous frame of its identifier. */
 import type { Signal } from '../dbc/database.ts';
 import { selects } from '../dbc/frame-reader.ts';
 import { bitsOf, bytesNeeded, longestPayload, readable, readBits } from '../dbc/layout.ts';
@@ -27,7 +27,7 @@ export class ChangeDetector {
     this.#multiplexors = [...new Set(this.#signals?.flatMap(multiplexorsOf) ?? [])];
   }
 
-  /** True for the first payload, and for each that differs from the one before. */
+  /** Returns true for the first payload, and for each that differs from the previous one. */
   differs(payload: Uint8Array): boolean {
     if (this.#signals !== undefined) return this.#signalsDiffer(payload, this.#signals);
     const previous = this.#previous;
@@ -81,7 +81,7 @@ function isSelected(payload: Uint8Array, { selection }: Signal): boolean {
   return raw !== undefined && selects(multiplexor, Number(raw), ranges) && isSelected(payload, multiplexor);
 }
 
-/** Unsigned bits; undefined past the end. */
+/** Returns unsigned bits, or undefined past the end. */
 function rawOf(payload: Uint8Array, signal: Signal): bigint | undefined {
   return bytesNeeded(signal) > payload.length ? undefined : readBits(payload, signal);
 }

@@ -1,4 +1,4 @@
-/** Which bits are a checksum, and of which kind, found by trial. */
+/** Finds the checksum bits and their method by trial. */
 import { crc8H2f, crc8J1850 } from '../dbc/crc8.ts';
 import type { FoundCounter } from './counters.ts';
 import { type Algorithm, checksumAt, type Place, residual } from './residuals.ts';
@@ -10,11 +10,11 @@ export interface FoundChecksum extends Algorithm {
    * the CRC with start value and inversion 0xFF (SAE J1850; CRC8H2F of AUTOSAR) over the payload and `appended` zeros.
    */
   readonly constant?: number;
-  /** In its place, one for each value of the counter; undefined where that value was not seen. */
+  /** Alternative to `constant`: one per counter value; undefined for values not seen. */
   readonly constants?: readonly (number | undefined)[];
   /** Name of this layout in AUTOSAR's E2E protocol, with the known part of the Data ID. */
   readonly profile?: E2eProfile;
-  /** Number of tried frames, and of those with the right checksum. */
+  /** Number of tested frames, and number of those with the right checksum. */
   readonly frames: number;
   readonly right: number;
 }
@@ -34,13 +34,13 @@ export interface E2eProfile {
 
 /** Different payloads, the checksum left out, that are needed beyond the number of constants that are unknown. */
 const FEWEST = 20;
-/** Bytes that must have different values, without the checksum: a checksum of one byte might be a copy. */
+/** Minimum number of varying bytes besides the checksum: a checksum of one byte might be a copy. */
 const FEWEST_BYTES = 2;
-/** Different values of the checksum, by its bits. */
+/** Minimum number of different checksum values, by the checksum's bits. */
 const FEWEST_VALUES = { 8: 12, 4: 6 };
-/** Senders begin with wrong checksums: this share of frames may have one. */
+/** Tolerated share of frames with a wrong checksum: senders may start with wrong ones. */
 const TOLERATED = 0.02;
-/** Frames after which a trial that fails often is given up. */
+/** Number of frames after which a mostly failing trial is given up. */
 const PROBE = 48;
 
 /**
@@ -86,7 +86,7 @@ function placesOf(bytes: number, length: 8 | 4, counters: readonly FoundCounter[
   return places.sort((a, b) => counts(a) - counts(b));
 }
 
-/** The field shares bits with the place. */
+/** Returns true if the field shares bits with the place. */
 export function isWithin({ field }: FoundCounter, { byte, bit, length }: Place): boolean {
   const first = byte * 8 + bit;
   return field.start < first + length && first < field.start + field.length;
@@ -154,7 +154,7 @@ function trial(
   return isEvidence(frames, place, known) ? { constants, right } : undefined;
 }
 
-/** The payloads differ enough that a wrong method would not have been right. */
+/** Returns true if the payloads differ enough to rule out a wrong method. */
 function isEvidence(frames: readonly Uint8Array[], place: Place, unknown: number): boolean {
   const [first] = frames;
   const differing = new Set<number>();

@@ -18,7 +18,7 @@ export interface Difference {
   readonly bits?: number;
   readonly first: RecordingSide;
   readonly second: RecordingSide;
-  /** The bits belong to a counter or checksum, which changes with other bits. */
+  /** True if the bits belong to a counter or checksum, which changes with other bits. */
   readonly protection?: boolean;
 }
 
@@ -36,8 +36,8 @@ export interface RecordingSide {
 }
 
 /**
- * Differences, the likeliest effect of an action first: a switch changes few bits of a message, and seldom; a measured
- * value changes many, or often. Then identifiers and lengths; counters and checksums come last.
+ * Returns the differences, the likeliest effect of an action first: a switch changes few bits of a message, and rarely;
+ * a measured value changes many, or often. Then identifiers and lengths; counters and checksums are last.
  */
 export function compareTraffic(first: Traffic, second: Traffic): Difference[] {
   const found = busesOf(first, second).flatMap(([one, other]) => compareBuses(one, other));
@@ -55,7 +55,7 @@ export function compareTraffic(first: Traffic, second: Traffic): Difference[] {
   );
 }
 
-/** Pairs of buses with the same name; if each recording has one bus, these two. */
+/** Returns pairs of buses with the same name. If each recording has only one bus, returns these two. */
 function busesOf(first: Traffic, second: Traffic): [ObservedBus | undefined, ObservedBus | undefined][] {
   if (first.buses.length === 1 && second.buses.length === 1) return [[first.buses[0], second.buses[0]]];
   const names = new Set([...first.buses, ...second.buses].map(({ name }) => name));
@@ -123,7 +123,7 @@ function compareBits(bus: string, id: number, first: ObservedMessage, second: Ob
   return found.map((one) => ({ ...one, protection: protecting.has(one.start!) }));
 }
 
-/** Runs of set bits: the lowest bit and the number of them. */
+/** Returns the runs of set bits: the lowest bit and the number of bits. */
 function runsOf(mask: number): [bit: number, bits: number][] {
   const runs: [number, number][] = [];
   for (let bit = 0; bit < 8; bit++) {
@@ -150,7 +150,7 @@ function sideOf(message: ObservedMessage, start: number, bits: number): Recordin
   };
 }
 
-/** Bits of counters and checksums that either recording shows. */
+/** Returns the bits of counters and checksums found in either recording. */
 function protectingBits(...messages: readonly ObservedMessage[]): ReadonlySet<number> {
   const fields = messages.flatMap((message) => {
     const { counters, checksum } = message.findProtection();

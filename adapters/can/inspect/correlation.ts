@@ -11,7 +11,7 @@ export interface Reference {
   readonly relative: boolean;
 }
 
-/** A field and how well it goes with the reference: value ≈ raw × scale + offset by least squares. */
+/** A field and its correlation with the reference: value ≈ raw × scale + offset by least squares. */
 export interface Correlation {
   readonly bus: string;
   /** Identifier with EXTENDED bit. */
@@ -21,13 +21,13 @@ export interface Correlation {
   readonly coefficient: number;
   readonly scale: number;
   readonly offset: number;
-  /** Reference times at which the field had a value. */
+  /** Number of reference times at which the field had a value. */
   readonly samples: number;
 }
 
-/** Samples that are needed. */
+/** Minimum number of samples. */
 const FEWEST = 10;
-/** Coefficients that differ by less count as equal: then the narrower field is named. */
+/** Coefficients that differ by less are equal: the narrower field is then preferred. */
 const EQUAL = 1e-6;
 
 /** Sums over the samples of one identifier; references as their difference from the mean. */
@@ -100,7 +100,7 @@ export class Correlator {
   readonly #reference: Reference;
   readonly #mean: number;
   readonly #sums = new Map<string, Sums>();
-  /** The same by bus number and identifier, in the present log. */
+  /** The same sums by bus number and identifier, in the current log. */
   readonly #numbered = new Map<number, Sums>();
   #next = 0;
   #begin = Number.NaN;
@@ -125,7 +125,7 @@ export class Correlator {
     }
   }
 
-  /** The next frames belong to another log, in which no value has come yet. */
+  /** Call before the frames of another log, in which no values have been received yet. */
   endLog(): void {
     this.#numbered.clear();
     this.#begin = Number.NaN;
@@ -133,8 +133,8 @@ export class Correlator {
   }
 
   /**
-   * The fields with a coefficient of at least `least` in size, the best first, at most `most`. Of fields that share bits,
-   * the best, and of equals the narrowest.
+   * Returns the fields with a coefficient of at least `least` in size, the best first, at most `most`. If fields share
+   * bits, only the best is returned, or the narrowest of equals.
    */
   correlations(least: number, most: number): Correlation[] {
     const found = [...this.#sums.values()].flatMap((sums) => sums.correlations(this.#mean));
@@ -156,7 +156,7 @@ export class Correlator {
     return chosen;
   }
 
-  /** Reference times that lie within the logs. */
+  /** Number of reference times within the logs. */
   get samples(): number {
     return [...this.#sums.values()].reduce((most, { samples }) => Math.max(most, samples), 0);
   }
@@ -168,7 +168,7 @@ export class Correlator {
     while (this.#next < times.length && times[this.#next]! + this.#begin < first) this.#next++;
   }
 
-  /** Samples for each reference time before this frame. */
+  /** Takes a sample for each reference time before this frame. */
   #sampleUntil(time: number): void {
     const { times, values } = this.#reference;
     while (this.#next < times.length && times[this.#next]! + this.#begin < time) {

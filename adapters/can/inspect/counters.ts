@@ -1,7 +1,7 @@
-/** Bits that count frames, found by trial. */
+/** Finds counters of frames by trial. */
 import type { BitField } from '../dbc/index.ts';
 
-/** A field that is one more in each frame, and 0 again after `modulus` − 1. */
+/** A field that increases by one in each frame, and restarts at 0 after `modulus` − 1. */
 export interface FoundCounter {
   readonly field: BitField;
   /**
@@ -9,12 +9,12 @@ export interface FoundCounter {
    * §6.1, the value 15 is invalid).
    */
   readonly modulus: number;
-  /** Frames that were compared with the one before, and those of them that were one more. */
+  /** Number of frames compared with the previous frame, and number of those that were one more. */
   readonly frames: number;
   readonly right: number;
 }
 
-/** Pairs of frames that are needed to call something a counter. */
+/** Minimum number of frame pairs that prove a counter. */
 const FEWEST = 16;
 /** Recordings lose frames: this share of pairs may differ by another step. Of random bits, 3 in 4 pairs and more do. */
 const TOLERATED = 0.2;
@@ -41,7 +41,7 @@ export function findCounters(runs: readonly (readonly Uint8Array[])[]): FoundCou
   return found;
 }
 
-/** The values of one byte in two consecutive frames, one behind the other. */
+/** Returns the values of one byte in two consecutive frames, one after the other. */
 function pairsOf(runs: readonly (readonly Uint8Array[])[], byte: number): Uint8Array {
   const pairs = new Uint8Array(2 * runs.reduce((sum, run) => sum + run.length - 1, 0));
   let filled = 0;
@@ -54,7 +54,7 @@ function pairsOf(runs: readonly (readonly Uint8Array[])[], byte: number): Uint8A
   return pairs;
 }
 
-/** Widest counter with this least significant bit. */
+/** Returns the widest counter with this least significant bit. */
 function countsFrom(pairs: Uint8Array, byte: number, bit: number): FoundCounter | undefined {
   const frames = pairs.length / 2;
   const narrow = steps(pairs, bit, 3, 4);
@@ -77,7 +77,7 @@ function countsFrom(pairs: Uint8Array, byte: number, bit: number): FoundCounter 
   return undefined;
 }
 
-/** How many pairs are one apart, and how often it started again at 0. */
+/** Returns the number of pairs one apart, and the number of restarts at 0. */
 function steps(
   pairs: Uint8Array,
   bit: number,

@@ -1,4 +1,4 @@
-/** How well a network description fits what was seen. */
+/** Measures how well a network description fits the observed frames. */
 import type { FrameBatch } from '../../../agent/ports.ts';
 import type { Database, DbcMessage } from '../dbc/database.ts';
 import { DbcFrameReader } from '../dbc/frame-reader.ts';
@@ -16,7 +16,7 @@ export interface Coverage {
   /** Values with a declared range in a sample of the frames that fit, and those of them within it. */
   readonly values: number;
   readonly inRange: number;
-  /** Messages that were seen, and how many signals those have. */
+  /** Number of observed messages, and number of their signals. */
   readonly messages: number;
   readonly signals: number;
 }

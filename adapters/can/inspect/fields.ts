@@ -3,7 +3,7 @@ import type { BitField } from '../dbc/index.ts';
 import { bitsOf } from '../dbc/index.ts';
 import type { ObservedMessage } from './observed-message.ts';
 
-/** A field that is wider is two. */
+/** Maximum width of a field, bits. A wider field is treated as two. */
 const MAX_FIELD_BITS = 32;
 /** From one bit of a number to the next lower one changes double, as a rule; a bit that changes less begins another number. */
 const DROP = 2;

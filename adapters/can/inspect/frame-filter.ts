@@ -30,7 +30,7 @@ export interface FrameCriteria {
   readonly changes?: 'payload' | 'known';
 }
 
-/** Whether frames of one identifier on one bus are wanted, and the detector that then compares them. */
+/** Result for the frames of one identifier on one bus: if they are wanted, and the detector that compares them. */
 interface Verdict {
   readonly wanted: boolean;
   readonly detector: ChangeDetector | undefined;
@@ -50,13 +50,13 @@ export class FrameFilter {
     this.#finder = new MessageFinder(databases);
   }
 
-  /** The next batch belongs to another log. */
+  /** Call before a batch of another log. */
   endLog(): void {
     this.#verdicts.clear();
     this.#from = Number.NaN;
   }
 
-  /** Removes unwanted frames. The source must fill the batch again before it passes it on again. */
+  /** Removes unwanted frames. The source must refill the batch before it emits it again. */
   apply(batch: FrameBatch, buses: readonly string[]): void {
     const { at, id, bus, flags, length, offset } = batch;
     if (Number.isNaN(this.#from) && batch.count > 0) this.#begin(at[0]!);

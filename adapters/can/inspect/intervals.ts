@@ -1,4 +1,4 @@
-/** Intervals that are kept for the median. */
+/** Number of intervals stored for the median. */
 const CAPACITY = 512;
 
 const NONE = new Float64Array(0);
@@ -11,7 +11,7 @@ export class Intervals {
   #kept: Float64Array = NONE;
   #random = 1;
 
-  /** An interval below 0, where a log goes back in time, is not counted. */
+  /** Adds an interval. Negative intervals, where a log goes back in time, are not counted. */
   add(interval: number): void {
     if (!(interval >= 0)) return;
     if (interval < this.minimum) this.minimum = interval;

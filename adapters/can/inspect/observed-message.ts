@@ -7,7 +7,7 @@ import { PayloadSample } from './payload-sample.ts';
 /** Payload bytes of the longest CAN FD frame (ISO 11898-1). */
 const LONGEST = 64;
 
-/** Most identifiers of a log of garbage come once: what they do not need is not made for them. */
+/** Shared empty counts: most identifiers of a corrupt log occur only once. */
 const NO_COUNTS = new Uint32Array(0);
 const NO_NUMBERS = new Float64Array(0);
 
@@ -16,11 +16,11 @@ export class ObservedMessage {
   readonly bus: number;
   /** Identifier with EXTENDED bit. */
   readonly id: number;
-  /** Data frames. */
+  /** Number of data frames. */
   frames = 0;
-  /** Remote frames of this identifier. */
+  /** Number of remote frames of this identifier. */
   remotes = 0;
-  /** Data frames in CAN FD format. */
+  /** Number of data frames in CAN FD format. */
   fdFrames = 0;
   /** Number of data frames with a payload that differs from that of the previous data frame. */
   changes = 0;
@@ -52,7 +52,7 @@ export class ObservedMessage {
     return new Map([...this.#lengths.entries()].filter(([, count]) => count > 0));
   }
 
-  /** The payload length of most data frames; -1 without any. */
+  /** Payload length of most data frames; -1 if there are none. */
   get commonestLength(): number {
     return this.frames === 0 ? -1 : this.#lengths.indexOf(Math.max(...this.#lengths));
   }
@@ -73,7 +73,7 @@ export class ObservedMessage {
     return count;
   }
 
-  /** The next frame belongs to another log: the time since the last frame means nothing. */
+  /** Call before a frame of another log: the time since the last frame is then meaningless. */
   endLog(): void {
     this.#previousAt = Number.NaN;
   }
@@ -126,7 +126,7 @@ export class ObservedMessage {
     }
   }
 
-  /** Bytes that come for the first time do not change by that. */
+  /** Extends the length. Bytes that appear for the first time do not count as changed. */
   #lengthen(bytes: number, data: Uint8Array, from: number): void {
     if (bytes > this.latest.length) {
       this.latest = enlarged(this.latest, new Uint8Array(LONGEST));

@@ -1,4 +1,4 @@
-/** Consecutive frames kept from the beginning: a counter of 8 bits starts again within them. */
+/** Number of consecutive frames stored from the start: a counter of 8 bits restarts within them. */
 const BEGINNING = 320;
 /** Consecutive frames kept later on, each time when four times as many frames have come. */
 const LATER = 64;
@@ -82,7 +82,7 @@ export class PayloadSample {
     }
   }
 
-  /** Runs of consecutive frames of this payload length. */
+  /** Returns the runs of consecutive frames of this payload length. */
   runs(length: number): Uint8Array[][] {
     const runs: Uint8Array[][] = [];
     const begins = new Set(this.#begins);
@@ -99,7 +99,7 @@ export class PayloadSample {
     return runs;
   }
 
-  /** All frames kept that have this payload length. */
+  /** Returns all stored frames of this payload length. */
   frames(length: number): Uint8Array[] {
     return [this.#anywhere, this.#consecutive].flatMap((payloads) =>
       Array.from({ length: payloads.count }, (_, place) => payloads.get(place, length) ?? []).flat(),

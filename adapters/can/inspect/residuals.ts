@@ -6,14 +6,14 @@ import { crc8H2f, crc8J1850 } from '../dbc/crc8.ts';
 
 export type Method = 'xor' | 'sum' | 'negated-sum' | 'crc8-j1850' | 'crc8-h2f';
 
-/** A way to make a checksum. */
+/** A method to compute a checksum. */
 export interface Algorithm {
   readonly method: Method;
   /** Bytes run through a CRC behind the payload, such as a Data ID. */
   readonly appended: 0 | 1;
 }
 
-/** Where a checksum may be: a whole byte, or four bits of one. */
+/** Possible position of a checksum: a whole byte, or four bits of one. */
 export interface Place {
   readonly byte: number;
   /** Lowest bit within the byte: 0, or 4 of an upper nibble. */

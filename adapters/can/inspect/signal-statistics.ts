@@ -5,14 +5,14 @@ import { DbcDecoder } from '../dbc/decoding/decoder.ts';
 import { readable } from '../dbc/layout.ts';
 import type { BoundDatabase } from '../dbc/matching.ts';
 
-/** Different raw values of a signal that are counted. */
+/** Maximum number of different raw values counted per signal. */
 export const MOST_VALUES = 256;
 
 /** Statistics of one signal, on all buses together. */
 export class SignalStatistics {
   readonly message: DbcMessage;
   readonly signal: Signal;
-  /** Frames that had it. */
+  /** Number of frames with the signal. */
   count = 0;
   /** Physical values, NaN left out; infinite before the first. */
   minimum = Number.POSITIVE_INFINITY;
@@ -22,12 +22,12 @@ export class SignalStatistics {
   /** UTC milliseconds of the first and the latest frame that had it. */
   firstAt = Number.NaN;
   lastAt = Number.NaN;
-  /** How often the value became another one, and how often a smaller one. */
+  /** Number of changes of the value, and number of decreases. */
   changes = 0;
   falls = 0;
   /** How often each raw value was seen: the first {@link MOST_VALUES} different ones. */
   readonly raws: Map<number, number> = new Map();
-  /** More raw values were seen than {@link raws} has. */
+  /** True if more raw values were seen than {@link raws} contains. */
   more = false;
   #raw = Number.NaN;
 
@@ -51,7 +51,7 @@ export class SignalStatistics {
     this.again(at);
   }
 
-  /** A frame repeated the value. */
+  /** Counts a frame that repeats the value. */
   again(at: number): void {
     this.count++;
     this.lastAt = at;

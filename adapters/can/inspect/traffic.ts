@@ -10,7 +10,7 @@ const IDENTIFIER = 0x1fff_ffff;
 /** Facts about one bus. */
 export class ObservedBus {
   readonly name: string;
-  /** Data frames, and remote and error frames apart. */
+  /** Number of data frames; and numbers of remote and error frames. */
   frames = 0;
   remotes = 0;
   errors = 0;
@@ -70,7 +70,7 @@ export class Traffic {
     }
   }
 
-  /** The next frames belong to another log: its buses have other numbers. */
+  /** Call before the frames of another log, whose buses have other numbers. */
   endLog(): void {
     this.#numbered.length = 0;
     for (const message of this.messages) message.endLog();

@@ -2,14 +2,14 @@
 import type { BitField } from '../dbc/database.ts';
 
 export interface WordField extends BitField {
-  /** The raw value is a two's complement number. */
+  /** True if the raw value is a two's complement number. */
   readonly signed: boolean;
-  /** How to read it: the word of this byte and the next, of which `length` bits from `shift` on. */
+  /** Position: the word of this byte and the next, and `length` bits of it from `shift`. */
   readonly byte: number;
   readonly shift: number;
 }
 
-/** All of them that lie within a payload of this length. */
+/** Returns all fields within a payload of this length. */
 export function wordFields(bytes: number): WordField[] {
   return Array.from({ length: bytes }, (_, byte) => fieldsAt(byte, byte + 1 < bytes)).flat();
 }
@@ -39,7 +39,7 @@ function fieldsAt(byte: number, isFollowed: boolean): WordField[] {
   ];
 }
 
-/** The raw value of a field; the payload is followed by at least one byte of 0. */
+/** Returns the raw value of a field. The payload must be followed by at least one byte of 0. */
 export function wordValue(payload: Uint8Array, { byte, byteOrder, shift, length, signed }: WordField): number {
   const [low, high] = [payload[byte]!, payload[byte + 1]!];
   const word = byteOrder === 'little' ? low | (high << 8) : (low << 8) | high;

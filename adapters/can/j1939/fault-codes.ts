@@ -1,5 +1,5 @@
 /**
- * Fault codes of a control unit: active ones (DM1) and those of before (DM2), by SAE J1939-73 §5.7.1 and §5.7.2.
+ * Fault codes of a control unit: active (DM1) and previously active (DM2), by SAE J1939-73 §5.7.1 and §5.7.2.
  *
  *     0  lamps: malfunction, red stop, amber warning, protect, 2 bits each   1  how they flash, likewise
  *     2  codes of 4 bytes: SPN, 19 bits   FMI, 5 bits   kind of conversion, 1 bit   count, 7 bits
@@ -9,7 +9,7 @@ export const DM1 = 0xfeca;
 export const DM2 = 0xfecb;
 const LAMPS = ['malfunction', 'redStop', 'amberWarning', 'protect'] as const;
 const CODE_BYTES = 4;
-/** A count that is not available, an SPN that is not, and a lamp that is not there. */
+/** Values for a count that is not available, an SPN that is not available, and a missing lamp. */
 const NO_COUNT = 127;
 const NO_SPN = 0x7ffff;
 const NO_LAMP = 3;
@@ -20,9 +20,9 @@ export interface J1939Fault {
   /** Suspect parameter number and failure mode. */
   readonly spn: number;
   readonly fmi: number;
-  /** Times that it was active; absent: not counted. */
+  /** Number of activations; undefined if not counted. */
   readonly count?: number;
-  /** The SPN is in one of three older forms, which do not show which of them it is. */
+  /** True if the SPN is in one of three older forms, which cannot be distinguished. */
   readonly olderSpn?: true;
 }
 
@@ -32,7 +32,7 @@ export interface J1939Faults {
   readonly faults: readonly J1939Fault[];
 }
 
-/** @returns undefined for less than the lamps and one code */
+/** @returns undefined if there is less data than the lamps and one code */
 export function readFaultCodes(data: Uint8Array): J1939Faults | undefined {
   const [state = 0, flash = 0] = data;
   if (data.length < 2 + CODE_BYTES) return undefined;
@@ -47,7 +47,7 @@ export function readFaultCodes(data: Uint8Array): J1939Faults | undefined {
     const [low = 0, middle = 0, high = 0, last = 0] = data.subarray(at, at + CODE_BYTES);
     const spn = low | (middle << 8) | ((high >>> 5) << 16);
     const fmi = high & 0x1f;
-    // Zeros or ones stand for no fault.
+    // Zeros or ones mean no fault.
     if ((spn === 0 && fmi === 0) || spn === NO_SPN) continue;
     const count = last & 0x7f;
     faults.push({

@@ -1,6 +1,6 @@
 /**
- * Puts parameter groups of more than 8 bytes together from their packets: to all (BAM) and to one control unit (RTS/CTS) by SAE
- * J1939-21 §5.10, and up to 1 MiB by the extended transport protocol (ISO 11783-3 §5.11). It only listens.
+ * Assembles parameter groups of more than 8 bytes from their packets: to all (BAM) and to one control unit (RTS/CTS)
+ * by SAE J1939-21 §5.10, and up to 1 MiB by the extended transport protocol (ISO 11783-3 §5.11). It never sends.
  *
  *     TP.CM  EC00   16 RTS  17 CTS  19 end  32 BAM  255 abort     size (2)  packets  -  group (3)
  *     TP.DT  EB00   number of the packet, from 1, then 7 bytes
@@ -26,14 +26,14 @@ const MIN_GROUP_BYTES = 9;
 const MAX_TP_BYTES = 1785;
 /** Limit of the extended protocol. Groups in descriptions are far smaller. */
 const MAX_ETP_BYTES = 1024 * 1024;
-/** Pairs of control units that exchange packets at one time on all buses; more is noise. */
+/** Maximum number of pairs of control units that exchange packets at one time on all buses. More is noise. */
 const MAX_SESSIONS = 1024;
-/** Time between packets, after which the sender has given up: T1 to T4 are at most 1,250 ms. */
+/** Longest pause between packets before the sender has given up, ms: T1 to T4 are at most 1,250 ms. */
 const MAX_PAUSE_MS = 1250;
 
 /** A group with all its packets. */
 export interface ParameterGroup {
-  /** Identifier as a frame with this group would have it, with EXTENDED bit. */
+  /** Identifier that a frame with this group would have, with EXTENDED bit. */
   readonly id: number;
   readonly bus: number;
   /** Time of the last packet. */
@@ -46,16 +46,16 @@ interface Session {
   readonly data: Uint8Array;
   readonly packets: number;
   readonly got: Uint8Array;
-  /** Packets to all come once and in order. */
+  /** True for packets to all, which arrive once and in order. */
   readonly toAll: boolean;
   missing: number;
   last: number;
-  /** Packets before those that are numbered from 1. */
+  /** Number of packets before those that are numbered from 1. */
   offset: number;
   at: number;
 }
 
-/** Why a group was lost. */
+/** Reason why a group was lost. */
 type GroupLoss =
   | 'packets are missing'
   | 'its sender gave it up'
@@ -63,16 +63,16 @@ type GroupLoss =
   | 'the log ends within it';
 
 export class J1939Transport {
-  /** Groups that were put together. */
+  /** Number of assembled groups. */
   groups = 0;
-  /** Groups that were begun and are lost, by reason. */
+  /** Number of groups that were started and lost, by reason. */
   readonly lost: Map<GroupLoss, number> = new Map();
   readonly #sessions = new Map<number, Session>();
 
   /**
-   * Takes a frame of any kind.
+   * Adds a frame of any kind.
    * @param data its payload from `from` on
-   * @returns the group of which it is the last packet
+   * @returns the group that this packet completes, or undefined
    */
   receive(
     id: number,
@@ -101,7 +101,7 @@ export class J1939Transport {
     }
   }
 
-  /** No frame follows. */
+  /** Call after the last frame. */
   end(): void {
     for (const key of [...this.#sessions.keys()]) this.#lose(key, 'the log ends within it');
   }
@@ -121,7 +121,7 @@ export class J1939Transport {
       session.offset = number(data, 2, 3);
       session.at = at;
     } else if (kind === (extended ? ETP_END : END)) {
-      // The receiver has it whole; a packet that is still missing is not in this log.
+      // The receiver has the whole group. A packet that is still missing is not in this log.
       this.#lose(keyOf(bus, destination, source, extended), 'packets are missing');
     } else if (kind === (extended ? ETP_RTS : RTS) || (!extended && kind === BAM)) {
       this.#begin(id, own, at, data, extended);
@@ -198,14 +198,14 @@ function keyOf(bus: number, source: number, destination: number, extended: boole
   return ((bus * 256 + source) * 256 + destination) * 2 + Number(extended);
 }
 
-/** The identifier of a group with the priority and addresses of its announcement. */
+/** Returns the identifier of a group with the priority and addresses of its announcement. */
 function identifierOf(announcement: number, group: number): number {
   const hasDestination = ((group >>> 8) & 0xff) < 240;
   const middle = hasDestination ? (group & 0x3ff00) | ((announcement >>> 8) & 0xff) : group;
   return ((announcement & 0x9c00_00ff) | (middle << 8)) >>> 0;
 }
 
-/** An unsigned number, the lowest byte first. */
+/** Returns an unsigned number, the lowest byte first. */
 function number(data: Uint8Array, from: number, size: number): number {
   let value = 0;
   for (let i = size - 1; i >= 0; i--) value = value * 256 + (data[from + i] as number);

@@ -9,11 +9,11 @@
  *       17.876708 1 18EBFF00x       Rx   d 8 05 0C 00 00 00 00 00 00  Length = 240015 …
  *       30.005021 CANFD 1 Rx 300 Name 1 0 8 8 11 c2 03 04 05 06 07 08  102203 133 303000 …
  *
- * FD lines: identifier, name (may be absent), bit rate switch, error state, length code, length, data, duration, bit
- * count, flags; the flags (0x10 remote, 0x1000 FD) show classic frames that are written in this form.
- * Channel n is the bus `can(n-1)`. Times count from the trigger block's date, else from the header's, else from 0.
- * With relative time stamps every line of the log, whatever its kind, moves the time on.
- * Other events (statistics, chip status, J1939 transport, transmit requests) are passed over.
+ * FD lines: identifier, name (optional), bit rate switch, error state, length code, length, data, duration, bit
+ * count, flags. The flags (0x10 remote, 0x1000 FD) identify classic frames in this form.
+ * Channel n is the bus `can(n-1)`. Times count from the trigger block's date, or else the header's, or else 0.
+ * With relative time stamps, the time of every line of any kind is added.
+ * Other events (statistics, chip status, J1939 transport, transmit requests) are skipped.
  */
 import { BIT_RATE_SWITCH, ERROR_STATE, FD, REMOTE, SENT } from '../../../agent/ports.ts';
 import { localDate } from './dates.ts';
@@ -30,7 +30,7 @@ export class AscLines implements LineParser {
   private decimal = false;
   private relative = false;
   private start = 0;
-  /** Date of a trigger block of which no line has come yet. */
+  /** Date of a trigger block before its first line. */
   private block: number | undefined;
   private blocks = 0;
   private elapsed = 0;
@@ -71,7 +71,7 @@ export class AscLines implements LineParser {
     return undefined;
   }
 
-  /** UTC milliseconds of a line with this time stamp (ms). */
+  /** Returns the UTC milliseconds of a line with this time stamp (ms). */
   private moment(time: number): number {
     if (this.block !== undefined) {
       // Times of a later block continue from the start of the measurement, unless they restart.
@@ -85,7 +85,7 @@ export class AscLines implements LineParser {
     return this.start + this.elapsed;
   }
 
-  /** `SENT`, 0, or -1 when the field is not a direction. */
+  /** Returns `SENT`, 0, or -1 if the field is not a direction. */
   private direction(field: number): number {
     return this.fields.is(field, 'rx') ? 0 : this.fields.is(field, 'tx') ? SENT : -1;
   }

@@ -1,4 +1,4 @@
-/** Names of the objects of a BLF file that hold no CAN frame, for people, by the numbers of Vector's public binlog header. */
+/** Names for users of the BLF objects that contain no CAN frame, by the numbers of Vector's public binlog header. */
 
 const names: readonly (readonly [name: string, ...types: readonly (number | readonly [from: number, to: number])[]])[] =
   [

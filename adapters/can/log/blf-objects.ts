@@ -1,6 +1,6 @@
 /**
- * Walks the objects of a BLF file or of an unpacked container, wherever the bytes happen to be cut into pieces. The
- * layout is that of Vector's public binlog header: each object begins with
+ * Finds the objects of a BLF file or of an unpacked container, in pieces that may be cut anywhere. The
+ * layout is that of Vector's public binlog header. Each object begins with
  *
  *     0  'LOBJ'   4  header size (16 bit)   6  header version   8  object size (32 bit)   12  object type
  *
@@ -10,36 +10,36 @@
 const signature = 0x4a42_4f4c;
 const headerSize = 16;
 
-/** Bytes of the largest object that is kept in memory, and of the largest that is believed and passed over. */
+/** Largest object that is kept in memory, and largest declared size that is accepted and skipped, bytes. */
 export const largestObject = 16 * 1024 * 1024;
 
 export interface ObjectVisitor {
-  /** Bytes that an object of this type may have to be looked at; 0: it is passed over. */
+  /** Returns the largest size of an object of this type that is read, bytes; 0 if the type is skipped. */
   limit(type: number): number;
-  /** `size` is less than the declared size if the file ends within the object. */
+  /** Handles an object. `size` is less than the declared size if the file ends within the object. */
   visit(view: DataView, at: number, size: number, type: number): void;
-  /** An object that is passed over. */
+  /** Called for an object that is skipped. */
   passed(type: number): void;
-  /** No more room for what objects yield: stop before the next. */
+  /** True if there is no room for the content of another object: stop before the next. */
   readonly full: boolean;
-  /** @param reason the message without what differs from fault to fault */
+  /** @param reason the message without the details of this fault */
   fault(message: string, reason?: string): void;
 }
 
 export class ObjectScanner {
   private readonly visitor: ObjectVisitor;
-  /** Bytes still to be passed over. */
+  /** Number of bytes still to skip. */
   private skip = 0;
-  /** Invalid bytes between objects. Reported once until the next object. */
+  /** True after invalid bytes between objects, which are reported only once until the next object. */
   private lost = false;
-  /** Bytes passed since the last object; up to 3 are padding. */
+  /** Number of bytes since the last object; up to 3 are padding. */
   private between = 0;
 
   constructor(visitor: ObjectVisitor) {
     this.visitor = visitor;
   }
 
-  /** @returns the position of the first byte that is needed again together with what follows. */
+  /** @returns the position of the first byte that the next call needs again, with the bytes that follow. */
   scan(bytes: Uint8Array, from: number, end: number, last: boolean): number {
     const { visitor } = this;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -80,7 +80,7 @@ export class ObjectScanner {
     return pos;
   }
 
-  /** The next signature, or the last bytes that could begin one. */
+  /** Returns the position of the next signature, or of the last bytes that could begin a signature. */
   private findSignature(view: DataView, from: number, end: number): number {
     let pos = from;
     while (pos + 4 <= end && view.getUint32(pos, true) !== signature) {

@@ -1,9 +1,9 @@
 /**
- * Vector BLF, by Vector's public binlog header: a file header `LOGG`, then objects. Frames lie in containers (type
- * 10), compressed with zlib or not; an object may begin in one container and end in a later one. Read are CAN message
+ * Vector BLF, by Vector's public binlog header: a file header `LOGG`, then objects. Frames are in containers (type
+ * 10), compressed with zlib or not. An object may begin in one container and end in a later one. Supported: CAN message
  * (1), CAN message 2 (86), FD message (100), FD message 64 (101), and, as error frames, CAN error (2), error ext (73)
  * and FD error 64 (104); others are counted by kind.
- * Channel n is the bus `can(n-1)`. Times count from the start date of the file header, taken as UTC; from 0 without.
+ * Channel n is the bus `can(n-1)`. Times count from the start date of the file header, read as UTC, or else from 0.
  */
 import { constants, inflateSync } from 'node:zlib';
 import { BIT_RATE_SWITCH, ERROR_STATE, FD, REMOTE, SENT } from '../../../agent/ports.ts';
@@ -13,13 +13,13 @@ import { utc } from './dates.ts';
 import { busError, identifier, type LogParser, type Recording } from './recording.ts';
 
 const fileHeader = 144;
-/** A file header contains its own size. A larger size means that it is not a header. */
+/** Largest file header, bytes. A file header contains its own size; a larger size means that it is not a header. */
 const largestHeader = 4096;
 const container = 10;
-/** Bytes that a container may unpack to; Vector's tools write 128 KiB. */
+/** Largest unpacked size of a container, bytes. Vector's tools write 128 KiB. */
 const largestContainer = 32 * 1024 * 1024;
 const frameTypes: ReadonlySet<number> = new Set([1, 2, 73, 86, 100, 101, 104]);
-/** The largest frame object has 40 + 40 + 64 bytes and vendors' extensions. */
+/** Largest frame object, bytes: 40 + 40 + 64, and vendors' extensions. */
 const largestFrame = 4096;
 
 export class BlfParser implements LogParser {
@@ -28,7 +28,7 @@ export class BlfParser implements LogParser {
   private readonly inner: ObjectScanner;
   private started = false;
   private start = 0;
-  /** Unpacked containers, from the first byte not consumed. */
+  /** Unpacked containers, from the first unread byte. */
   private unpacked: Uint8Array = new Uint8Array(0);
 
   constructor(recording: Recording) {
@@ -75,7 +75,7 @@ export class BlfParser implements LogParser {
     return pos;
   }
 
-  /** Takes the start date from the file header; returns how many bytes the header has. */
+  /** Reads the start date from the file header. Returns the size of the header in bytes. */
   private header(view: DataView): number {
     if (view.byteLength < fileHeader) {
       this.recording.fault(0, 'the file ends within its header');
@@ -97,7 +97,7 @@ export class BlfParser implements LogParser {
     this.unpacked = unpacked.subarray(this.inner.scan(unpacked, 0, unpacked.length, false));
   }
 
-  /** Container: compression method (16 bit) at 16, packed bytes from 32 on. */
+  /** Unpacks a container: compression method (16 bit) at 16, packed bytes from 32. */
   private unpack(view: DataView, at: number, size: number): void {
     if (size <= 32) return;
     const packed = new Uint8Array(view.buffer, view.byteOffset + at + 32, size - 32);
@@ -106,7 +106,7 @@ export class BlfParser implements LogParser {
     if (method === 0) plain = packed;
     else if (method === 2) {
       try {
-        // A truncated container is unpacked up to its end.
+        // Unpack a truncated container up to its end.
         plain = inflateSync(packed, { maxOutputLength: largestContainer, finishFlush: constants.Z_SYNC_FLUSH });
       } catch (error) {
         const message = `a container cannot be unpacked: ${error instanceof Error ? error.message : error}`;
@@ -126,8 +126,8 @@ export class BlfParser implements LogParser {
   }
 
   /**
-   * Header of version 1 or 2: flags at 16 (1: time in 10 µs, else in ns), time (64 bit) at 24; the frame follows
-   * the header, whose size is at 4.
+   * Reads a frame. Header of version 1 or 2: flags at 16 (1: time in 10 µs, else in ns), time (64 bit) at 24. The
+   * frame follows the header, whose size is at 4.
    */
   private frame(view: DataView, at: number, size: number, type: number): void {
     const header = view.getUint16(at + 4, true);
@@ -149,7 +149,7 @@ export class BlfParser implements LogParser {
     if (wrong !== undefined) this.recording.fault(0, `an object of type ${type} ${wrong}`);
   }
 
-  /** Channel (16), flags (8: 1 sent, 0x80 remote), length code (8), identifier (32), 8 data bytes. */
+  /** Reads channel (16), flags (8: 1 sent, 0x80 remote), length code (8), identifier (32), 8 data bytes. */
   private classic(body: DataView, time: number): string | undefined {
     if (body.byteLength < 16) return 'is incomplete';
     const flags = body.getUint8(2);
@@ -163,7 +163,7 @@ export class BlfParser implements LogParser {
     });
   }
 
-  /** As classic, then frame length (32), bit count (8), FD flags (8: FD, switch, state), bytes (8), 5, 64 data bytes. */
+  /** As classic, then frame length (32), bit count (8), FD flags (8: FD, switch, state), bytes (8), 5, data (64 B). */
   private fd(body: DataView, time: number): string | undefined {
     if (body.byteLength < 20) return 'is incomplete';
     const flags = body.getUint8(2);
@@ -181,10 +181,10 @@ export class BlfParser implements LogParser {
   }
 
   /**
-   * Channel (8), length code (8), bytes (8), count (8), identifier (32), 4, flags (32: 0x10 remote, 0x1000 FD, 0x2000
-   * switch, 0x4000 state), …, sent (8) at 34, offset of an extension (8), counted from the
-   * object's start, at 35, data from 40 on. Trailing bytes that
-   * the object leaves out are 0.
+   * Reads channel (8), length code (8), bytes (8), count (8), identifier (32), 4, flags (32: 0x10 remote, 0x1000 FD,
+   * 0x2000 switch, 0x4000 state), …, sent (8) at 34, offset of an extension from the object's start (8) at 35, data
+   * from 40.
+   * Trailing bytes that the object omits are 0.
    */
   private fd64(body: DataView, time: number, header: number): string | undefined {
     if (body.byteLength < 40) return 'is incomplete';
@@ -212,7 +212,7 @@ export class BlfParser implements LogParser {
 
   private add(body: DataView, time: number, channel: number, rawId: number, frame: FrameBody): string | undefined {
     const { recording } = this;
-    // Bit 31 marks an extended identifier, as in SocketCAN.
+    // Bit 31 identifies an extended identifier, as in SocketCAN.
     const id = identifier(rawId & 0x1fff_ffff, rawId >= 0x8000_0000);
     const bus = this.bus(channel);
     if (bus < 0) return 'is on the 257th bus';
@@ -232,7 +232,7 @@ export class BlfParser implements LogParser {
   }
 }
 
-/** Bytes of the file header as far as it is there to say so. */
+/** Returns the size of the file header in bytes, from the bytes read so far. */
 function headerSize(view: DataView): number {
   const size = view.byteLength < 8 ? fileHeader : view.getUint32(4, true);
   return size >= fileHeader && size <= largestHeader ? size : fileHeader;
@@ -241,9 +241,9 @@ function headerSize(view: DataView): number {
 interface FrameBody {
   readonly remote: boolean;
   readonly flags: number;
-  /** Payload bytes. */
+  /** Payload length, bytes. */
   readonly length: number;
-  /** Where in the object's body they begin, and how many of them are there. */
+  /** Offset of the payload in the object's body, and number of its bytes that exist. */
   readonly data: number;
   readonly given: number;
 }

@@ -7,9 +7,9 @@
  *     ***SYSTEM MODE***
  *     11:49:12:9420 Rx 1 0x023 s 1 40
  *
- * Type s or x (extended), followed by r for remote. The last part of the time has units of 100 µs when it has 4
- * digits, of 1 ms when it has 3. System mode: time of the day of the header's date; absolute mode: since that date;
- * relative mode: since the line before. Without a date times count from 0. Channel n is `can(n-1)`.
+ * Type s or x (extended), followed by r for remote. The last part of the time is in 100 µs if it has 4
+ * digits, in 1 ms if it has 3. System mode: time of day on the header's date; absolute mode: time since that date;
+ * relative mode: time since the previous line. Without a date, times count from 0. Channel n is `can(n-1)`.
  */
 
 import { FD, REMOTE, SENT } from '../../../agent/ports.ts';
@@ -25,7 +25,7 @@ export class BusmasterLines implements LineParser {
   private readonly types = new Words(typeOf);
   private decimal = false;
   private mode: 'system' | 'absolute' | 'relative' = 'system';
-  /** Milliseconds of the header's date and time; the day alone. */
+  /** UTC ms of the header's date and time (`start`), and of the start of that day (`midnight`). */
   private start = 0;
   private midnight = 0;
   private before = 0;
@@ -108,7 +108,7 @@ export class BusmasterLines implements LineParser {
       this.elapsed += time;
       return this.start + this.elapsed;
     }
-    // Half a day back is midnight passed; less is a frame out of order.
+    // A step back of half a day means that midnight has passed; a smaller one is a frame out of order.
     if (time < this.before - DAY / 2) this.midnight += DAY;
     this.before = time;
     return this.midnight + time;
@@ -121,10 +121,10 @@ function typeOf(word: string): { extended: boolean; remote: boolean; fd: boolean
   return { extended: /x/i.test(type[1] as string), remote: type[2] !== '', fd: type[3] !== undefined };
 }
 
-/** Most digits of hours, minutes, seconds and the fraction. */
+/** Maximum number of digits of hours, minutes, seconds and the fraction. */
 const digits = [4, 2, 2, 6];
 
-/** Milliseconds of `hours:minutes:seconds:fraction`; NaN for anything else. */
+/** Returns the milliseconds of `hours:minutes:seconds:fraction`, or NaN for other text. */
 function timeOf(bytes: Uint8Array, from: number, to: number): number {
   let seconds = 0;
   let begin = from;

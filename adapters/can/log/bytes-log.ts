@@ -1,4 +1,4 @@
-/** A log of a format that is read as its bytes come. */
+/** A log in a format that is read sequentially. */
 import type { FrameBatch } from '../../../agent/ports.ts';
 import type { LogFormat } from './formats.ts';
 import type { ByteInput } from './input.ts';
@@ -49,14 +49,14 @@ export class BytesLog extends RecordingLog implements LogReader {
         continue;
       }
       if (last) break;
-      // A source that lives (standard input) must not wait for a full batch, nor for the bus to speak again.
+      // With a live source (standard input), do not wait for a full batch, nor for the next frame on the bus.
       if (batch.count > 0 && input.size === 0) {
         yield this.counted(batch);
         batch.count = 0;
         if (this.closed) return;
       }
-      // The rest of a record moves to the front; a record larger than the buffer gets one twice as large. The
-      // parsers bound their records, and with them the buffer.
+      // The rest of a record moves to the front. If a record is larger than the buffer, the buffer is doubled. The
+      // parsers limit the size of a record, and thus the buffer.
       if (from === 0 && filled === buffer.length) {
         const larger = new Uint8Array(buffer.length * 2);
         larger.set(buffer);

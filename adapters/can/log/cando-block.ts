@@ -1,11 +1,11 @@
-/** Blocks of CANDO's files, and how to recognise them; cando.ts has their layout. */
+/** Detection of the blocks of CANDO's files. Their layout is described in cando.ts. */
 import type { Head } from './format.ts';
 
 export const CANDO_BLOCK = 12;
-/** Fewer blocks that look like some may be chance. */
+/** Minimum number of blocks for detection. Fewer may look valid by chance. */
 const FEWEST = 3;
 
-/** Frames in the head of a file. 0 if a block of it is invalid. */
+/** Returns the number of frames in the head of a file, or 0 if one of its blocks is invalid. */
 export function candoFrames({ text }: Head): number {
   const count = Math.floor(text.length / CANDO_BLOCK);
   if (count < FEWEST) return 0;

@@ -3,10 +3,10 @@
  *
  *     0  seconds of a minute (6 bits), milliseconds (10 bits)
  *     2  low byte of the identifier   3  length (4 bits), 0, high bits of the identifier (3 bits)
- *     4  data, FF behind them
+ *     4  data, padded with FF
  *
- * A block whose identifier is FFFF stands for the start of the recording. There are no extended identifiers. Times start
- * again every minute.
+ * A block with the identifier FFFF is the start of the recording. There are no extended identifiers. Times restart
+ * every minute.
  */
 import { CANDO_BLOCK as BLOCK, candoKind } from './cando-block.ts';
 import type { LogParser, Recording } from './recording.ts';
@@ -17,7 +17,7 @@ export class CandoParser implements LogParser {
   readonly #recording: Recording;
   #minutes = 0;
   #before = 0;
-  /** Bytes of the file before those given. */
+  /** Number of bytes of the file before the current ones. */
   #position = 0;
 
   constructor(recording: Recording) {

@@ -1,14 +1,14 @@
 /**
- * Output of candump on the screen (can-utils `candump`, `log2long`):
+ * Screen output of candump (can-utils `candump`, `log2long`):
  *
  *      (1436509052.249713)  vcan0       044   [5]  2A 36 6C 2B BA            '*6l+.'
  *       can0  RX - -  12345678  [16]  11 22 …
  *       can0  123   [8]  remote request
  *       can0  20000080   [8]  00 00 00 00 00 00 00 00   ERRORFRAME
  *
- * A length of two digits marks an FD frame. Time stamps are absolute seconds (`-t a`), a date without time zone, read
- * as UTC (`-t A`), seconds since the first frame (`-t z`) or since the frame before (`-t d`). The last two look alike;
- * {@link looksRelative} distinguishes them. Without time stamps every frame is at 0.
+ * A length of two digits means an FD frame. Time stamps are absolute seconds (`-t a`), a date without time zone, read
+ * as UTC (`-t A`), seconds since the first frame (`-t z`) or since the previous one (`-t d`). The last two look alike;
+ * {@link looksRelative} distinguishes them. Without time stamps, all frames have the time 0.
  */
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../agent/ports.ts';
 import { utc } from './dates.ts';
@@ -21,7 +21,7 @@ export class CandumpScreenLines implements LineParser {
   private readonly recording: Recording;
   private readonly fields = new Fields();
   private readonly lengths = new Words((word) => (/^\[\d{1,2}\]$/.test(word) ? Number(word.slice(1, -1)) : -1));
-  /** Time stamps are seconds since the frame before. */
+  /** True if time stamps are seconds since the previous frame. */
   private readonly relative: boolean;
   private at = 0;
 
@@ -35,7 +35,7 @@ export class CandumpScreenLines implements LineParser {
     while (p < end && isBlank(bytes[p] as number)) p++;
     if (p === end || bytes[p] === 35) return undefined;
     const fault = this.frame(bytes, p, end);
-    // Lines that start with a tab and are not frames explain the error frame before them (`-e`).
+    // Lines that start with a tab and are not frames explain the preceding error frame (`-e`).
     return bytes[start] === 9 ? undefined : fault;
   }
 
@@ -52,7 +52,7 @@ export class CandumpScreenLines implements LineParser {
       p = stop + 1;
     }
     fields.split(bytes, p, end);
-    // The length stands behind the identifier, which the interface comes before.
+    // The length follows the identifier, and the interface precedes it.
     const named = fields.code(1, 0) !== 91;
     let i = named ? 1 : 0;
     let flags = 0;
@@ -68,7 +68,7 @@ export class CandumpScreenLines implements LineParser {
     const value = fields.hex(i);
     const digits = fields.size(i);
     if (value < 0 || value > 0x3fff_ffff) return 'the identifier is not a hexadecimal number of at most 29 bits';
-    // candump writes 3 or 8 digits; other tools leave zeros out.
+    // candump writes 3 or 8 digits; other tools omit leading zeros.
     const isExtended = digits === 8 || value > 0x7ff;
     let id = !isExtended || (value & ERROR) !== 0 ? value : (value | EXTENDED) >>> 0;
     i++;
@@ -107,7 +107,7 @@ function timeOf(bytes: Uint8Array, from: number, to: number): number {
 }
 
 /**
- * Whether time stamps are differences: they never decrease in any other mode, while differences soon do.
+ * Returns true if time stamps are differences: they never decrease in any other mode, while differences soon do.
  * @param lines the first lines of the file
  */
 function looksRelative(lines: readonly string[]): boolean {

@@ -3,11 +3,11 @@
  *
  *     (1436509052.249713) vcan0 044#2A366C2BBA          data
  *     (1436509052.249713) vcan0 12345678##31122         FD, flags 3 = bit rate switch and error state
- *     (1436509052.249713) vcan0 123#R8                  remote, with the length asked for
+ *     (1436509052.249713) vcan0 123#R8                  remote, with the requested length
  *     (1436509052.249713) vcan0 20000080#0000000000000000   error message (linux/can/error.h)
  *
- * An identifier of 3 digits is a base one, of 8 an extended one or an error class. Seconds may come without
- * fraction. `R` or `T` behind a frame says received or sent. Times are UTC as they stand.
+ * An identifier of 3 digits is a base identifier, of 8 digits an extended identifier or an error class. The fraction
+ * of seconds is optional. A trailing `R` or `T` means received or sent. Times are read as UTC.
  */
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../agent/ports.ts';
 import { nextOffset, span } from '../frames.ts';
@@ -15,16 +15,16 @@ import { hexDigit, hexOf, isBlank, scaledOf } from './fields.ts';
 import { batchCapacity, type LogParser, type Recording } from './recording.ts';
 import { type LineParser, TextParser } from './text.ts';
 
-/** Longest line of the common form beside the bus name: `(` 10 `.` 6 `) ` name ` ` 8 `##f` 128 CR LF, and one more. */
+/** Longest common line without the bus name: `(` 10 `.` 6 `) ` name ` ` 8 `##f` 128 CR LF, and one more character. */
 const commonForm = 164;
 
 /**
- * Meaning of two characters, by the first and the second << 8: two decimal digits, two hexadecimal digits. 0 for
- * other characters, so that unused parts of the tables are not in memory.
+ * Values of two characters, by the first and the second << 8: two decimal digits, two hexadecimal digits. 0 for
+ * other characters, so that unused parts of the tables occupy no memory.
  */
 const decimalPairs = new Uint8Array(0x1_0000);
 const octets = new Uint16Array(0x1_0000);
-/** Set in entries of the tables that are digits. */
+/** Flag of table entries that are digits. */
 const IS_DECIMAL = 0x80;
 const IS_OCTET = 0x100;
 for (let first = 0; first < 128; first++) {
@@ -38,7 +38,7 @@ for (let first = 0; first < 128; first++) {
   }
 }
 
-/** Lines of the common form are scanned in place; whatever else goes through {@link CandumpLines}. */
+/** Parses lines of the common form in place, and other lines with {@link CandumpLines}. */
 export class CandumpParser implements LogParser {
   private readonly recording: Recording;
   private readonly text: TextParser;
@@ -61,16 +61,16 @@ export class CandumpParser implements LogParser {
   }
 
   /**
-   * Reads lines `(ssssssssss.uuuuuu) name iii#dd…` of buses already seen, classic or FD, as long as they come,
-   * checking every character.
-   * @returns the start of the first line that is not of this form or might reach beyond `end`.
+   * Reads consecutive lines `(ssssssssss.uuuuuu) name iii#dd…` of buses already seen, classic or FD, and checks
+   * every character.
+   * @returns the start of the first line that is not of this form or might extend beyond `end`.
    */
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one loop without calls, in which the compiler keeps the arrays
   private scan(bytes: Uint8Array, from: number, end: number): number {
     const { recording } = this;
     const { batch, names } = recording;
     const { at, id, length, offset, data, flags, bus: buses } = batch;
-    // Constants and tables of the module are variables to the compiler, these are not.
+    // Copies in local constants: the compiler treats constants and tables of the module as variables.
     const isDecimal = 0x80;
     const isOctet = 0x100;
     const most = batchCapacity;
@@ -88,7 +88,7 @@ export class CandumpParser implements LogParser {
     let used = nextOffset(batch);
     let lines = 0;
     let pos = from;
-    // The digits of the second that was read last, and that second in ms: most lines are of the same as the one before.
+    // Digits of the last second read, and its time in ms: most lines have the same second as the previous line.
     let secondHead = 0;
     let secondMiddle = 0;
     let secondTail = -1;
@@ -179,7 +179,7 @@ export class CandumpParser implements LogParser {
   }
 }
 
-/** The first four bytes of a name and the blank behind it, and which of their bits are. */
+/** Returns the first four bytes of a name and the blank after it, as a word; `firstMask` masks the bytes used. */
 function firstWord(name: Uint8Array): number {
   let word = 0;
   for (let i = 0; i < 4 && i <= name.length; i++) word |= (name[i] ?? 32) << (i * 8);
@@ -190,26 +190,26 @@ function firstMask(name: Uint8Array): number {
   return name.length >= 3 ? -1 : 2 ** ((name.length + 1) * 8) - 1;
 }
 
-/** Whether what follows the first four bytes of `name` and a blank is at its place when the name is at `at`. */
+/** Returns true if the rest of `name` after four bytes, and a blank, follow at `at`. */
 function endsAt(name: Uint8Array, bytes: Uint8Array, at: number): boolean {
   if (name.length < 4) return true;
   for (let i = 4; i < name.length; i++) if (bytes[at + i] !== name[i]) return false;
   return bytes[at + name.length] === 32;
 }
 
-/** Whether `name` and a blank are at this position. */
+/** Returns true if `name` and a blank are at this position. */
 function isAt(name: Uint8Array, bytes: Uint8Array, at: number): boolean {
   for (let i = 0; i < name.length; i++) if (bytes[at + i] !== name[i]) return false;
   return bytes[at + name.length] === 32;
 }
 
-/** Index of the name at this position; -1 for none. */
+/** Returns the index of the name at this position, or -1. */
 function whichAt(names: readonly Uint8Array[], bytes: Uint8Array, at: number): number {
   for (let i = 0; i < names.length; i++) if (isAt(names[i] as Uint8Array, bytes, at)) return i;
   return -1;
 }
 
-/** Flags of an FD frame by the character between `##` and the data; 0 where it is not a digit. */
+/** Flags of an FD frame by the character between `##` and the data; 0 if it is not a digit. */
 const fdFlags = new Uint8Array(256);
 for (let code = 0; code < 256; code++) {
   const digit = hexDigit[code] as number;
@@ -217,7 +217,7 @@ for (let code = 0; code < 256; code++) {
     fdFlags[code] = FD | ((digit & 1) !== 0 ? BIT_RATE_SWITCH : 0) | ((digit & 2) !== 0 ? ERROR_STATE : 0);
 }
 
-/** Any line of the format. */
+/** Parses any line of the format. */
 class CandumpLines implements LineParser {
   private readonly recording: Recording;
 
@@ -264,7 +264,7 @@ class CandumpLines implements LineParser {
     return this.body(bytes, stop + 1, end, at, id, bus);
   }
 
-  /** Text after the first `#`. */
+  /** Reads the text after the first `#`. */
   private body(bytes: Uint8Array, from: number, end: number, at: number, id: number, bus: number): string | undefined {
     const { recording } = this;
     const { payload } = recording;
@@ -295,7 +295,7 @@ class CandumpLines implements LineParser {
       payload[n++] = (upper << 4) | lower;
       p += 2;
     }
-    // `_9` to `_F`: the data length code on the wire of a classic frame of 8 bytes.
+    // `_9` to `_F`: the data length code of a classic frame of 8 bytes, as sent on the bus.
     if (p < end && bytes[p] === 95) {
       const code = p + 1 < end ? (hexDigit[bytes[p + 1] as number] as number) : 0x80;
       if (n !== 8 || flags !== 0 || code > 15 || code < 9) return 'a data length code that does not fit';
@@ -308,7 +308,7 @@ class CandumpLines implements LineParser {
   }
 }
 
-/** SENT for `T` behind a frame, 0 for `R` or nothing, -1 for anything else. */
+/** Returns SENT for a trailing `T`, 0 for `R` or nothing, -1 for other text. */
 function direction(bytes: Uint8Array, from: number, end: number): number {
   let p = from;
   while (p < end && isBlank(bytes[p] as number)) p++;

@@ -7,9 +7,9 @@
  *     @ TEXT @ 3 @ 64 @ 0 @ 591 @ 38782 @ 00:00:38.782 @
  *     14,687332   1   0004   4E0   8   24 00 00 00 00 00 00 00   00000000   $
  *
- * Identifiers beyond 11 bits are extended. Times count from 0: the older form starts again every minute, the newer
- * one counts seconds and, behind the comma without leading zeros, milliseconds (version 2) or microseconds (3).
- * Channel n of the newer form is `can(n-1)`; the older one is `can0`.
+ * Identifiers beyond 11 bits are extended. Times count from 0: the older form restarts every minute; the newer
+ * form has seconds and, after a comma and without leading zeros, milliseconds (version 2) or microseconds (3).
+ * Channel n of the newer form is `can(n-1)`; the older form is `can0`.
  */
 import { Fields, integerOf } from './fields.ts';
 import { identifier, type Recording } from './recording.ts';
@@ -18,7 +18,7 @@ import type { LineParser } from './text.ts';
 export class CanHackerLines implements LineParser {
   private readonly recording: Recording;
   private readonly fields = new Fields();
-  /** Parts of a second behind the comma; 0 for the older form. */
+  /** Units per second of the number after the comma; 0 for the older form. */
   private parts = 0;
   private minutes = 0;
   private before = 0;
@@ -48,7 +48,7 @@ export class CanHackerLines implements LineParser {
     return this.frame(at, bus, 3);
   }
 
-  /** Milliseconds of seconds and, after a comma or point, a number of {@link parts}. -1 for invalid text. */
+  /** Returns the ms of seconds and, after a comma or point, a number of {@link parts}. -1 for invalid text. */
   private time(bytes: Uint8Array, from: number, to: number): number {
     let comma = from;
     while (comma < to && bytes[comma] !== 44 && bytes[comma] !== 46) comma++;

@@ -1,10 +1,10 @@
 /**
- * Logs of CANServer, an adapter for cars of Tesla, behind 22 bytes `CANSERVER_v2_CANSERVER` or `CANSERVER_v3_CANSERVER`;
- * files that were joined have them again. Little-endian:
+ * Logs of CANServer, an adapter for Tesla cars, after 22 bytes `CANSERVER_v2_CANSERVER` or `CANSERVER_v3_CANSERVER`.
+ * Concatenated files repeat these bytes. Little-endian:
  *
  *     v2  v3
  *     CD  D0  length, text of a mark
- *     CE  A0  time in µs, 64 bits, from which frames count
+ *     CE  A0  time in µs, 64 bits, the base of the frames' times
  *     CF      milliseconds (16), identifier (16), bus and length (4 bits each), data
  *         Bx  microseconds: x, 8, 8 and 5 bits; identifier: 3 and 8 bits; bus and length (4 bits each), data
  *
@@ -17,7 +17,7 @@ const SIGNATURE_SIZE = 22;
 const C = 0x43;
 const TWO_32 = 4_294_967_296;
 
-/** Version of the format with the signature at the start of the text. */
+/** Returns the version of the format by the signature at the start of the text. */
 function canServerVersion(text: string): 2 | 3 | undefined {
   const version = SIGNATURE.exec(text)?.[1];
   return version === undefined ? undefined : version === '2' ? 2 : 3;
@@ -26,11 +26,11 @@ function canServerVersion(text: string): 2 | 3 | undefined {
 export class CanServerParser implements LogParser {
   readonly #recording: Recording;
   #version: 2 | 3;
-  /** From which frames count, ms. */
+  /** Base of the frames' times, ms. */
   #base = 0;
-  /** Bytes of the file before those given. */
+  /** Number of bytes of the file before the current ones. */
   #position = 0;
-  /** The last bytes are not a record. */
+  /** True if the last bytes were not a record. */
   #lost = false;
 
   /** @param begun first bytes of the file, as Latin-1 */
@@ -55,7 +55,7 @@ export class CanServerParser implements LogParser {
     return pos;
   }
 
-  /** Takes the record at `pos`; its size, or 0 when it is not whole. */
+  /** Reads the record at `pos`. Returns its size, or 0 if it is incomplete. */
   #record(bytes: Uint8Array, pos: number, end: number, at: number): number {
     const recording = this.#recording;
     const there = end - pos;
@@ -104,7 +104,7 @@ export class CanServerParser implements LogParser {
     return size;
   }
 
-  /** Continues with the next byte. Only the first of several bytes that are not records is a fault. */
+  /** Skips one byte. Reports a fault only for the first of several bytes that are not records. */
   #lose(at: number): number {
     const reason = 'bytes that are not records';
     if (!this.#lost) this.#recording.fault(0, `${reason}, from byte ${at} on`, reason);
@@ -113,7 +113,7 @@ export class CanServerParser implements LogParser {
   }
 }
 
-/** 4, 8, 8 and 5 bits, the lowest first. */
+/** Returns the number in 4, 8, 8 and 5 bits, the lowest first. */
 function microseconds(bytes: Uint8Array, pos: number): number {
   const [x, low, middle, high] = bytes.subarray(pos, pos + 4) as unknown as [number, number, number, number];
   return (x & 15) | (low << 4) | (middle << 12) | ((high >> 3) << 20);

@@ -1,20 +1,20 @@
-/** The recordings in a file that are not logs of a bus, such as those of receivers: unpacked, each with a name. */
+/** The recordings in a file that are not bus logs, such as those of receivers: unpacked, each with a name. */
 import { BegunInput, type ByteInput, fill, openInput } from './input.ts';
 import { fileOf, isTar, magicSize, mostPackings, packingOf, TAR_HEADER_BYTES } from './packing.ts';
 import { UnpackedInput } from './unpacked.ts';
 import { entriesOf, inputOf } from './zip.ts';
 
 interface Content {
-  /** For people: the path, with the name in the archive. */
+  /** Name for users: the path, with the name in the archive. */
   readonly name: string;
-  /** Whether it lies in an archive, perhaps among other files. */
+  /** True if the content is in an archive, perhaps among other files. */
   readonly archived: boolean;
-  /** Closed before the next content is opened. */
+  /** Unpacked bytes, which are closed before the next content is opened. */
   readonly bytes: ByteInput;
 }
 
 /**
- * The file itself; of one that is packed (gzip, zstd) what is in it; of an archive each file in the order of their names.
+ * Yields the file itself, or the content of a packed file (gzip, zstd), or each file in an archive in order of names.
  * @param path a file, or `-` for standard input
  * @throws VigieError `input.unreadable`; `input.malformed` for an archive that is damaged, encrypted or too large
  */
@@ -70,13 +70,13 @@ async function* entriesIn(
   }
 }
 
-/** The bytes by which an archive is recognised; few of a source that lives, which may be silent for hours. */
+/** Reads the bytes that identify an archive: only a few, because a live source may be silent for hours. */
 async function magicOf(input: ByteInput): Promise<Uint8Array> {
   const magic = new Uint8Array(input.size === 0 ? magicSize : TAR_HEADER_BYTES);
   return magic.subarray(0, await fill(input, magic, 0, magic.length));
 }
 
-/** A file in an archive that cannot be unpacked, while others can: it fails when it is read. */
+/** A file in an archive that cannot be unpacked while others can. Fails when it is read. */
 class BrokenInput implements ByteInput {
   readonly size = 0;
   readonly position = 0;

@@ -7,12 +7,12 @@ const table = Int32Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** For Node before 20.15, such as that of the armv7 executable: its zlib has no such function. */
+/** CRC-32 for Node before 20.15, such as that of the armv7 executable, whose zlib has no such function. */
 export function portableCrc32(bytes: Uint8Array, before = 0): number {
   let crc = ~before;
   for (const byte of bytes) crc = (crc >>> 8) ^ table[(crc ^ byte) & 0xff]!;
   return ~crc >>> 0;
 }
 
-/** Checksum of `bytes` after others with the checksum `before`. */
+/** Returns the checksum of `bytes` after earlier bytes with the checksum `before`. */
 export const crc32: typeof portableCrc32 = (zlib as { crc32?: typeof portableCrc32 }).crc32 ?? portableCrc32;

@@ -5,8 +5,8 @@
  *     1542473901.020970 2T29 18daf110 02 01 0c
  *     169.971289 CXX Info Type:crtd; Path:'/sd/can3.crtd';
  *
- * R received, T sent; 11 or 29 bits; bus n is `can(n-1)`, no number means 1. Records of other types are passed over,
- * as the format demands. Times are UTC as they stand.
+ * R received, T sent; 11 or 29 bits; bus n is `can(n-1)`; without a number, bus 1. Records of other types are skipped,
+ * as the format requires. Times are read as UTC.
  */
 import { EXTENDED, SENT } from '../../../agent/ports.ts';
 import { Fields, Words } from './fields.ts';
@@ -49,7 +49,7 @@ export class CrtdLines implements LineParser {
   }
 }
 
-/** Meaning of the type of a record: a frame, another `event`, or a fault. */
+/** Returns the meaning of a record type: a frame, another `event`, or a fault. */
 function typeOf(word: string): { extended: boolean; channel: number; flags: number } | string {
   const frame = /^(\d{0,5})([RT])(11|29)$/i.exec(word);
   if (frame === null) return /^\d*[A-Z][A-Z\d]{2}$/i.test(word) ? 'event' : 'the type of the record is missing';

@@ -1,23 +1,23 @@
 /**
- * Dates in the headers of logs. They are local times of an unknown zone; all are taken as UTC, so that the same log
- * gives the same times everywhere.
+ * Dates in the headers of logs. They are local times in an unknown zone. All are read as UTC, so that a log
+ * has the same times on every computer.
  */
 
 import { DAY, midnight } from '../../../protocol/calendar.ts';
 
-/** UTC milliseconds of a calendar date; NaN when there is no such date. */
+/** Returns the UTC milliseconds of a calendar date, or NaN for a date that does not exist. */
 export function utc(year: number, month: number, day: number, hour = 0, minute = 0, second = 0): number {
   const at = midnight(year, month, day);
   if (at === undefined || !(hour < 24 && minute < 60 && second < 60) || year < 1970) return Number.NaN;
   return at + ((hour * 60 + minute) * 60 + second) * 1000;
 }
 
-/** Milliseconds of an OLE automation date: days since 1899-12-30; to the microsecond, which is what it resolves. */
+/** Returns the ms of an OLE automation date (days since 1899-12-30), rounded to its resolution of a microsecond. */
 export function oleDate(days: number): number {
   return Math.round((days - 25_569) * DAY * 1000) / 1000;
 }
 
-/** Beginnings of month names without accents: English, German, French, Italian, Spanish, Portuguese. */
+/** Start of month names without accents: English, German, French, Italian, Spanish, Portuguese. */
 const months: readonly RegExp[] = [
   /^(jan|gen|ene)/,
   /^(feb|fev)/,
@@ -33,11 +33,11 @@ const months: readonly RegExp[] = [
   /^(dec|dez|dic)/,
 ];
 
-/** Month 1..12 of a name or its abbreviation. 0 for other text. */
+/** Returns the month 1..12 of a name or its abbreviation, or 0 for other text. */
 function monthOf(word: string): number {
   const east = /^(\d{1,2})[月월]$/.exec(word)?.[1];
   if (east !== undefined) return Number(east);
-  // An accent of another encoding is read as U+FFFD or as two characters: the letters around it are sufficient.
+  // An accent in another encoding is read as U+FFFD or as two characters. The letters around it suffice.
   const plain = word
     .toLowerCase()
     .normalize('NFD')
@@ -50,9 +50,9 @@ function monthOf(word: string): number {
 }
 
 /**
- * UTC milliseconds of a date as Vector and PEAK tools write it in the language of the computer, e.g.
- * `Sam Sep 30 15:06:13.191 2017`, `Thu Apr 28 10:44:52.480 am 2022`, `30.09.2017 22:06:13.191.000`; NaN when it
- * cannot be read. The order of numeric dates is day.month.year, month/day/year, year-month-day.
+ * Returns the UTC milliseconds of a date that Vector and PEAK tools write in the language of the computer, e.g.
+ * `Sam Sep 30 15:06:13.191 2017`, `Thu Apr 28 10:44:52.480 am 2022`, `30.09.2017 22:06:13.191.000`; NaN for
+ * other text. The order of numeric dates is day.month.year, month/day/year, year-month-day.
  */
 export function localDate(text: string): number {
   const time = /(\d{1,2}):(\d{2}):(\d{2})(?:[.,:](\d{1,3})(?:\.(\d{1,3}))?(\d*))?/.exec(text);
@@ -65,7 +65,7 @@ export function localDate(text: string): number {
   if (date === undefined) return Number.NaN;
   const whole = utc(date[0], date[1], date[2], hour, Number(time[2]), Number(time[3]));
   const milli = Number((time[4] ?? '').padEnd(3, '0'));
-  // The tools of Vector write microseconds behind a second point, others as further digits.
+  // Vector's tools write microseconds after a second point, other tools as further digits.
   const micro = time[5] === undefined ? Number(`0.${time[6] || '0'}`) * 1000 : Number(time[5].padEnd(3, '0'));
   return whole + milli + micro / 1000;
 }
@@ -80,7 +80,7 @@ function calendarDate(text: string): readonly [number, number, number] | undefin
   const words = text.split(/\s+/).filter((word) => word !== '');
   const year = Number(words.find((word) => /^\d{4}$/.test(word)));
   const day = Number.parseInt(words.find((word) => /^\d{1,2}[.,]?$/.test(word)) ?? '', 10);
-  // The weekday comes before the month, and in some languages begins like one (mar. = mardi).
+  // The weekday precedes the month, and in some languages starts like a month name (mar. = mardi).
   const names = words.map(monthOf).filter((month) => month > 0);
   const month = names.at(-1);
   return month === undefined || Number.isNaN(year) || Number.isNaN(day) ? undefined : [year, month, day];

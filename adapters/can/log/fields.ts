@@ -1,19 +1,19 @@
-/** Reads the fields of one line of text in place, without making strings of them. */
+/** Reads the fields of one line of text in place, without creating strings. */
 
-/** Value of a hexadecimal digit by character code; 0x80 for any other character. */
+/** Value of a hexadecimal digit by character code; 0x80 for other characters. */
 export const hexDigit: Uint8Array = new Uint8Array(256).fill(0x80);
 for (let i = 0; i < 16; i++) {
   hexDigit['0123456789abcdef'.charCodeAt(i)] = i;
   hexDigit['0123456789ABCDEF'.charCodeAt(i)] = i;
 }
 
-/** Powers of ten that a fraction of at most 16 digits is divided by. */
+/** Powers of ten, the divisors for a fraction of up to 16 digits. */
 const powers: Float64Array = Float64Array.from({ length: 17 }, (_, digits) => 10 ** digits);
 
-/** Fields beyond this many are not looked at: an FD frame in a Vector log has about 90. */
+/** Maximum number of fields that are read: an FD frame in a Vector log has about 90. */
 const most = 160;
 
-/** The fields of one line; the same object is used for every line. */
+/** The fields of one line. The object is reused for every line. */
 export class Fields {
   count = 0;
   readonly start: Int32Array = new Int32Array(most);
@@ -36,8 +36,8 @@ export class Fields {
   }
 
   /**
-   * Splits at every `separator` (a character code); blanks and other padding around a field do not belong to it. A field
-   * may stand in double quotes, which do not belong to it either, with separators in it.
+   * Splits at every `separator` (a character code), and drops blanks and other padding around fields. A field
+   * may be enclosed in double quotes, which are also dropped, and may then contain separators.
    */
   splitQuoted(separator: number, bytes: Uint8Array, from: number, to: number): void {
     this.bytes = bytes;
@@ -48,7 +48,7 @@ export class Fields {
     while (count < most && i <= to) {
       let a = i;
       while (a < to && padding[bytes[a] as number] === 1 && bytes[a] !== separator) a++;
-      // `="123"` marks a number as text for spreadsheets.
+      // `="123"` means a number stored as text in spreadsheets.
       if (bytes[a] === 61 && bytes[a + 1] === 34 && a + 1 < to) a++;
       const quoted = bytes[a] === 34 && a < to;
       if (quoted) a++;
@@ -67,9 +67,9 @@ export class Fields {
   }
 
   /**
-   * Splits a line whose columns are aligned under their names: words belong to the column whose name they overlap most,
-   * else to the nearest one; all words from the column `wide` up to the next name are its own.
-   * @param extents characters from the start of the line at which the names begin and end
+   * Splits a line whose columns are aligned under their names. A word belongs to the column whose name it overlaps
+   * most, or else to the nearest one. All words from the column `wide` to the next name belong to `wide`.
+   * @param extents start and end of each name, characters from the start of the line
    */
   splitAligned(
     extents: readonly (readonly [number, number])[],
@@ -97,7 +97,7 @@ export class Fields {
     return field < this.count ? (this.end[field] as number) - (this.start[field] as number) : 0;
   }
 
-  /** Character code at `index` of a field, counted from its end when negative; 0 outside. */
+  /** Returns the character code at `index` of a field, from its end if negative; 0 if outside the field. */
   code(field: number, index: number): number {
     if (field >= this.count) return 0;
     const at = index < 0 ? (this.end[field] as number) + index : (this.start[field] as number) + index;
@@ -114,7 +114,7 @@ export class Fields {
     );
   }
 
-  /** Whether a field is `word`, which is given in lower case; the case of the field does not matter. */
+  /** Returns true if a field is `word`, ignoring the case of the field. `word` must be in lower case. */
   is(field: number, word: string): boolean {
     if (this.size(field) !== word.length) return false;
     const start = this.start[field] as number;
@@ -125,25 +125,25 @@ export class Fields {
     return true;
   }
 
-  /** Hexadecimal number of 1 to 8 digits, `skip` characters left out at its front and `drop` at its end; or -1. */
+  /** Returns a hexadecimal number of 1 to 8 digits, without `skip` leading and `drop` trailing characters, or -1. */
   hex(field: number, skip = 0, drop = 0): number {
     if (field >= this.count) return -1;
     return hexOf(this.bytes, (this.start[field] as number) + skip, (this.end[field] as number) - drop);
   }
 
-  /** Decimal number of 1 to 16 digits, `drop` characters left out at its end; or -1. */
+  /** Returns a decimal number of 1 to 16 digits, without `drop` trailing characters, or -1. */
   integer(field: number, drop = 0): number {
     if (field >= this.count) return -1;
     return integerOf(this.bytes, this.start[field] as number, (this.end[field] as number) - drop);
   }
 
-  /** Decimal fraction (point or comma) times `scale`. NaN for invalid text. */
+  /** Returns a decimal fraction (point or comma) times `scale`, or NaN for invalid text. */
   scaled(field: number, scale: number): number {
     if (field >= this.count) return Number.NaN;
     return scaledOf(this.bytes, this.start[field] as number, this.end[field] as number, scale);
   }
 
-  /** Writes `length` bytes of two hexadecimal digits each, one a field, to `into`; false when one is not such. */
+  /** Writes `length` fields of two hexadecimal digits to `into`, one byte each. Returns false if one is invalid. */
   octets(first: number, length: number, into: Uint8Array): boolean {
     if (first + length > this.count) return false;
     for (let i = 0; i < length; i++) {
@@ -157,7 +157,7 @@ export class Fields {
     return true;
   }
 
-  /** As {@link octets} with decimal bytes 0..255. */
+  /** As {@link octets}, for decimal bytes 0..255. */
   decimals(first: number, length: number, into: Uint8Array): boolean {
     for (let i = 0; i < length; i++) {
       const value = this.integer(first + i);
@@ -172,7 +172,7 @@ export function isBlank(code: number): boolean {
   return code === 32 || code === 9;
 }
 
-/** 1 for blanks, and for what tools write in their place: zeros, no-break spaces (in UTF-8 behind 0xC2). */
+/** 1 for blanks, and for characters that tools write instead: zeros, no-break spaces (in UTF-8 after 0xC2). */
 const PADDING: Uint8Array = new Uint8Array(256);
 for (const code of [32, 9, 0, 0xa0, 0xc2]) PADDING[code] = 1;
 
@@ -180,14 +180,14 @@ function isPadding(code: number): boolean {
   return PADDING[code] === 1;
 }
 
-/** Column of a word at these positions, for {@link Fields.splitAligned}. */
+/** Returns the column of a word at these positions, for {@link Fields.splitAligned}. */
 function columnAt(extents: readonly (readonly [number, number])[], wide: number, from: number, to: number): number {
   let best = 0;
   let most = Number.NEGATIVE_INFINITY;
   for (let column = 0; column < extents.length; column++) {
     const [begin, end] = extents[column] as readonly [number, number];
     const next = extents[column + 1]?.[0] ?? Number.POSITIVE_INFINITY;
-    // Negative: the distance.
+    // If negative, this is the distance.
     const overlap = Math.min(end, to) - Math.max(begin, from);
     const near = column === wide && from >= begin && to <= next ? Math.max(overlap, 0.5) : overlap;
     if (near <= most) continue;
@@ -197,7 +197,7 @@ function columnAt(extents: readonly (readonly [number, number])[], wide: number,
   return best;
 }
 
-/** Value of 1 to 8 hexadecimal digits between two positions; or -1. */
+/** Returns the value of 1 to 8 hexadecimal digits between two positions, or -1. */
 export function hexOf(bytes: Uint8Array, from: number, to: number): number {
   if (to <= from || to - from > 8) return -1;
   let value = 0;
@@ -209,7 +209,7 @@ export function hexOf(bytes: Uint8Array, from: number, to: number): number {
   return value;
 }
 
-/** Value of 1 to 16 decimal digits between two positions; or -1. */
+/** Returns the value of 1 to 16 decimal digits between two positions, or -1. */
 export function integerOf(bytes: Uint8Array, from: number, to: number): number {
   if (to <= from || to - from > 16) return -1;
   let value = 0;
@@ -222,8 +222,8 @@ export function integerOf(bytes: Uint8Array, from: number, to: number): number {
 }
 
 /**
- * Value of `123`, `-123.456` or `123,456` times `scale`; NaN when it is none. Whole part and fraction are scaled apart
- * so that a time of today in milliseconds keeps its microseconds.
+ * Returns the value of `123`, `-123.456` or `123,456` times `scale`, or NaN. Scales integer part and fraction apart
+ * so that a present-day time in milliseconds keeps its microseconds.
  */
 export function scaledOf(bytes: Uint8Array, from: number, to: number, scale: number): number {
   if (bytes[from] === 45 && bytes[from + 1] !== 45) return -scaledOf(bytes, from + 1, to, scale);
@@ -237,10 +237,10 @@ export function scaledOf(bytes: Uint8Array, from: number, to: number, scale: num
   return whole * scale + (fraction * scale) / (powers[to - point - 1] as number);
 }
 
-/** Words remembered; a column that is called so may hold anything. */
+/** Maximum number of cached words: a column with the name of a word column may contain any text. */
 const mostWords = 1000;
 
-/** Meanings of the short words of a log (`Rx`, `DT`, `[8]`): the same few occur in every line. */
+/** Cached meanings of the short words of a log (`Rx`, `DT`, `[8]`): every line has the same few. */
 export class Words<Meaning> {
   private readonly meanings = new Map<number, Meaning>();
   private readonly read: (word: string) => Meaning;
@@ -254,7 +254,7 @@ export class Words<Meaning> {
     let key = 0;
     for (let i = 0; i < size; i++) {
       const code = fields.code(field, i);
-      // A key holds four characters, none of them 0.
+      // A cache key holds four characters, none of which is 0.
       if (size > 4 || code === 0) return this.read(fields.text(field));
       key = (key << 8) | code;
     }

@@ -1,4 +1,4 @@
-/** A log of a format that is read at any position of a file. */
+/** A log in a format that needs random access to a file. */
 import type { FrameBatch } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { FrameFile, LogPart } from './format.ts';

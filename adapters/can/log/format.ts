@@ -1,63 +1,63 @@
-/** The parts of a log format: how Vigie recognises it, its reader, and its description for users. */
+/** The parts of a log format: its detection, its reader, and its description for users. */
 import type { LogFile } from './input.ts';
 import type { LogParser, Recording } from './recording.ts';
 
-/** The beginning of a file. */
+/** The start of a file. */
 export interface Head {
-  /** As Latin-1, so that every byte is a character. */
+  /** Text read as Latin-1, so that every byte is one character. */
   readonly text: string;
   readonly lines: readonly string[];
 }
 
-/** Reader of a format. */
+/** Reader of a log format. */
 export type FormatReader = BytesReader | FileReader;
 
-/** Reads bytes in the order in which they come, from a pipe as well. */
+/** Reads bytes sequentially, also from a pipe. */
 export interface BytesReader {
   readonly from: 'bytes';
   create(recording: Recording, head: Head): LogParser;
 }
 
-/** Reads a file at any position; what comes from a pipe or compressed is copied to a file before. */
+/** Reads a file at any position. Input from a pipe or compressed file is first copied to a file. */
 export interface FileReader {
   readonly from: 'file';
-  /** It opens the file by its name, not by what is open already. */
+  /** True if the reader opens the file by its name instead of the open handle. */
   readonly byName?: boolean;
-  /** Throws `input.malformed` for a file without any frames that it could give. */
+  /** Opens the file. Throws `input.malformed` for a file without any readable frames. */
   open(file: LogFile, recording: Recording): Promise<FrameFile>;
 }
 
-/** A part of a file that has records of its own, and what was read of it. */
+/** A part of a file with its own records, and the number of records read. */
 export interface LogPart {
   readonly name: string;
-  /** Records. */
+  /** Number of records read. */
   readonly read: number;
   /** Number of records, if the file contains it. */
   readonly count: number | undefined;
-  /** Why none can be read. */
+  /** Reason why no record can be read, or undefined. */
   readonly why: string | undefined;
 }
 
 /** An open file of frames. */
 export interface FrameFile {
-  /** For a file in parts: the part of each that was read so far. */
+  /** For a file in parts: the progress in each part. */
   readonly parts?: readonly LogPart[];
-  /** Bytes of the file that were read, for a progress bar. */
+  /** Number of bytes of the file read so far, for a progress bar. */
   readonly position: number;
-  /** Adds frames to the recording's batch until it is full or no more come; false at the end. */
+  /** Adds frames to the recording's batch until it is full or no more frames exist. Returns false at the end. */
   fill(): Promise<boolean>;
   close(): void;
 }
 
 export interface FormatEntry<Reader extends FormatReader = FormatReader> {
-  /** Name for people. */
+  /** Name for users. */
   readonly name: string;
   readonly extensions: readonly string[];
   /** Programs and devices that write it. */
   readonly tools: string;
-  /** Supported part, if not all is read. */
+  /** Supported part of the format, if not all of it is read. */
   readonly note?: string;
-  /** Lines that the format alone can have; a header counts as much as many lines. */
+  /** Returns the number of lines that only this format can have. A header counts as many lines. */
   score(head: Head): number;
   load(): Promise<Reader>;
 }

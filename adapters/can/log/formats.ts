@@ -1,6 +1,6 @@
 /**
- * The list of log formats: how each is recognised by its content, and what reads it. A reader is loaded when a log of
- * its format is opened: the unit in the car has no use for them.
+ * The list of log formats: detection of each by its content, and its reader. A reader is loaded when a log of
+ * its format is opened, because the unit in the car does not need readers.
  */
 import { candoFrames } from './cando-block.ts';
 import type { BytesReader, FileReader, FormatEntry, Head } from './format.ts';
@@ -11,7 +11,7 @@ import { hasColumnNames } from './table/header.ts';
 import { gvretLayout, type Layout } from './table/layout.ts';
 import type { LineParser } from './text.ts';
 
-/** Formats that are read from the first byte to the last. */
+/** Formats that are read sequentially. */
 export const bytesFormats = [
   'candump',
   'candump-screen',
@@ -30,7 +30,7 @@ export const bytesFormats = [
   'cando',
   'canserver',
 ] as const;
-/** Formats that are read at any position of a file. */
+/** Formats that need random access to a file. */
 export const fileFormats = ['mdf4', 'sqlite'] as const;
 export const logFormats = [...bytesFormats, ...fileFormats] as const;
 export type BytesFormat = (typeof bytesFormats)[number];
@@ -40,7 +40,7 @@ export type LogFormat = BytesFormat | FileFormat;
 const header = 1000;
 const signature = header * header;
 
-/** Counts the lines that match; `marks` are headers. */
+/** Returns a function that counts the matching lines; `marks` are headers. */
 function matching(line: RegExp, marks?: RegExp): (head: Head) => number {
   return ({ lines }) =>
     lines.reduce((sum, text) => sum + (line.test(text) ? 1 : 0) + (marks?.test(text) === true ? header : 0), 0);
@@ -51,17 +51,17 @@ const canHackerLines = matching(
   /^(@ TEXT @ \d+ @|Time +ID +DLC +Data\b|.*CANHacker)/i,
 );
 
-/** CANHacker counts its times from 0 every minute: a line of a later time is one of a table without names. */
+/** True for a table without names: CANHacker's times restart every minute, so a later time is not CANHacker's. */
 function isPlain({ lines }: Head): boolean {
   return lines.some((line) => Number(/^\s*(\d+)[.,]\d+ +[\dA-F]{3,8} /i.exec(line)?.[1]) >= 60);
 }
 
-/** A line of column names counts less than the header of a format. */
+/** Score of a line of column names, which is less than that of a format's header. */
 const named = header - 100;
 
 const tableModules = () => Promise.all([import('./text.ts'), import('./table/table.ts'), import('./table/choose.ts')]);
 
-/** Reads a table with columns that its lines show, or that the user names. */
+/** Returns the reader of a table whose columns are inferred from its lines or named by the user. */
 export async function tableReader(columns?: string): Promise<BytesReader> {
   const [{ TextParser }, { TableLines }, { chooseTable }] = await tableModules();
   return {
@@ -269,10 +269,10 @@ export const formats: Readonly<
   },
 };
 
-/** Packings of any log. */
+/** Suffixes of packed files, for any log format. */
 export const packings = ['.gz', '.zst', '.zip', '.tar'] as const;
 
-/** The formats by name, for people. */
+/** Returns the names of the formats, for users. */
 export function formatNames(): string {
   return logFormats.map((format) => formats[format].name).join(', ');
 }
@@ -281,15 +281,15 @@ function startsWith(...signatures: readonly string[]): FormatEntry['score'] {
   return ({ text }) => (signatures.some((one) => text.startsWith(one)) ? signature : 0);
 }
 
-/** The head of a file's first bytes. */
+/** Returns the head of a file from its first bytes. */
 export function headOf(bytes: Uint8Array): Head {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
-  // A pattern on a line of a megabyte would cost; no line of a log that matters is this long.
+  // A regular expression on a line of a megabyte would be slow. No relevant line of a log is this long.
   const lines = text.split(/\r\n|\n|\r/).map((line) => line.slice(0, 512));
   return { text, lines };
 }
 
-/** The format with most marks in the head; undefined when there are none. */
+/** Returns the format with the highest score for the head, or undefined if all scores are 0. */
 export async function detect(head: Head): Promise<LogFormat | undefined> {
   let best: LogFormat | undefined;
   let most = 0;
@@ -305,7 +305,7 @@ export async function detect(head: Head): Promise<LogFormat | undefined> {
   return hasPlainTable(head) ? 'table' : undefined;
 }
 
-/** Wrapping of MDF4 by loggers of CSS Electronics: the 15th byte is the kind. */
+/** Detects MDF4 files in the wrapper of CSS Electronics' loggers: the 15th byte is the kind. */
 const wrapped = (kind: number) => (text: string) => text.startsWith('Generic File') && text.charCodeAt(14) === kind;
 
 const beginsWith =
@@ -313,7 +313,7 @@ const beginsWith =
   (text: string): boolean =>
     magics.some((magic) => text.startsWith(magic));
 
-/** Files that are known and not read, with what to do about them. */
+/** Known files that Vigie cannot read, with advice. */
 const unread: readonly (readonly [is: (text: string) => boolean, what: string])[] = [
   [
     beginsWith('7z\xbc\xaf\x27\x1c'),
@@ -343,12 +343,12 @@ const unread: readonly (readonly [is: (text: string) => boolean, what: string])[
   ],
 ];
 
-/** Whether a file is a DBC, which people name in place of a log. @param name of the file */
+/** Returns whether a file is a DBC, which people name in place of a log. @param name of the file */
 export function isDbc({ text }: Head, name: string): boolean {
   return /^\s*(VERSION\s+"|NS_\s*:|BU_\s*:)/.test(text) || /\.dbc$/i.test(name);
 }
 
-/** Recordings of tools in a format that is not published, by the ending of their name. */
+/** Recordings of tools in unpublished formats, by file name suffix. */
 const unpublished: readonly (readonly [ending: RegExp, what: string])[] = [
   [/\.brc$/i, 'a .brc file'],
   [/\.vsb$/i, 'a binary log of Vehicle Spy'],
@@ -358,7 +358,7 @@ const unpublished: readonly (readonly [ending: RegExp, what: string])[] = [
 ];
 
 /**
- * Kind of a file that is not a log of a known format, for people. Undefined if it is unknown.
+ * Returns the kind, for users, of a file that is not a log of a known format. Undefined if unknown.
  * @param name of the file
  */
 export function identify({ text }: Head, name: string): string | undefined {

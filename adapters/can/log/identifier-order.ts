@@ -1,25 +1,25 @@
 /**
- * The byte order of identifiers in captured packets. Each link type has one, but some tools write that of their machine: the
- * order in which more identifiers are possible is the right one.
+ * Detects the byte order of identifiers in captured packets. Each link type defines an order, but some tools use that
+ * of their machine. The order in which more identifiers are possible is the right one.
  */
 import { ERROR, EXTENDED } from '../../../agent/ports.ts';
 import { type LogParser, Recording } from './recording.ts';
 
-/** Highest identifier of 11 bits; classes of error messages (linux/can/error.h) have no more bits. */
+/** Highest identifier of 11 bits. Classes of error messages (linux/can/error.h) have no more bits either. */
 const MAX_STANDARD = 0x7ff;
 const IDENTIFIER = 0x1fff_ffff;
 
 export class IdentifierOrder {
   readonly #little: boolean;
-  /** Identifiers that are possible in the other order, less those in the order of the link type. */
+  /** Number of identifiers possible in the other order, minus those possible in the order of the link type. */
   #others = 0;
 
-  /** @param little the order of the link type, which decides where both are possible */
+  /** @param little the order of the link type, which applies if both are equally possible */
   constructor(little: boolean) {
     this.#little = little;
   }
 
-  /** Adds the identifier at `at` to the evidence; returns it with its flags. */
+  /** Adds the identifier at `at` to the evidence, and returns it with its flags. */
   read(view: DataView, at: number): number {
     const expected = view.getUint32(at, this.#little);
     const other = view.getUint32(at, !this.#little);
@@ -28,15 +28,15 @@ export class IdentifierOrder {
   }
 }
 
-/** Whether the bits that an identifier has fit the flags in front of it. */
+/** Returns true if the bits of an identifier are consistent with its flags. */
 export function isPossible(raw: number): boolean {
   if ((raw & EXTENDED) !== 0) return (raw & ERROR) === 0;
   return (raw & IDENTIFIER) <= MAX_STANDARD;
 }
 
 /**
- * Reads ahead with a parser that shares its orders, so that the first frames are read like the others.
- * @param create makes the parser of a recording whose frames are discarded
+ * Reads ahead with a parser that shares its detected orders, so that the first frames are read like the others.
+ * @param create returns the parser for a recording whose frames are discarded
  */
 export function readAhead(
   create: (scratch: Recording) => LogParser,

@@ -1,27 +1,27 @@
-/** Where a log's bytes come from: a file or standard input. */
+/** Sources of a log's bytes: a file or standard input. */
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { VigieError } from '../../../protocol/errors.ts';
 import { openStandardInput } from './standard-input.ts';
 
 export interface ByteInput {
-  /** Bytes of the file as it lies on the disk; 0 when that is not known. */
+  /** Size of the file on disk, bytes; 0 if unknown. */
   readonly size: number;
-  /** How many of them were read. */
+  /** Number of bytes of the file read so far. */
   readonly position: number;
-  /** Set when the bytes end early, by damage of what they are packed in: why. */
+  /** Reason why the bytes end early because of damaged packing; otherwise undefined. */
   readonly broken?: string | undefined;
-  /** Fills a part of `into`; returns how many bytes, 0 at the end. Throws `input.unreadable`. */
+  /** Fills a part of `into`. Returns the number of bytes, 0 at the end. Throws `input.unreadable`. */
   read(into: Uint8Array): Promise<number>;
   close(): Promise<void>;
 }
 
-/** A file that is read at any position. */
+/** A file with random access. */
 export interface LogFile {
   readonly path: string;
-  /** Bytes, as far as it is known. */
+  /** Size in bytes, as far as known. */
   readonly size: number;
-  /** Fills `into` from a position on; returns how many bytes, fewer only at the end. Throws `input.unreadable`. */
+  /** Fills `into` from a position. Returns the number of bytes, fewer only at the end. Throws `input.unreadable`. */
   read(into: Uint8Array, position: number): Promise<number>;
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export class DiskFile implements LogFile {
   readonly #handle: FileHandle;
   readonly #where: string;
 
-  /** @param where what people know it by */
+  /** @param where name of the file for users */
   constructor(handle: FileHandle, path: string, size: number, where = path) {
     this.#handle = handle;
     this.path = path;
@@ -62,7 +62,7 @@ export class DiskFile implements LogFile {
     return filled;
   }
 
-  /** As {@link read}, but less than there is may be given. @param position null: where the read before ended */
+  /** As {@link read}, but may return fewer bytes before the end. @param position null: the end of the previous read */
   async readSome(into: Uint8Array, position: number | null): Promise<number> {
     try {
       return (await this.#handle.read(into, 0, into.length, position)).bytesRead;
@@ -76,21 +76,21 @@ export class DiskFile implements LogFile {
   }
 }
 
-/** A file from its beginning to its end. */
+/** Reads a file from start to end. */
 export class FileInput implements ByteInput {
   readonly size: number;
   position = 0;
   readonly #file: DiskFile;
   readonly #seekable: boolean;
 
-  /** @param seekable false for what only looks like a file, as a named pipe */
+  /** @param seekable false for an input that only looks like a file, such as a named pipe */
   constructor(file: DiskFile, seekable: boolean) {
     this.#file = file;
     this.#seekable = seekable;
     this.size = file.size;
   }
 
-  /** The file, where it can be read at any position. */
+  /** The file, if it supports random access. */
   get file(): LogFile | undefined {
     return this.#seekable ? this.#file : undefined;
   }
@@ -147,14 +147,14 @@ function unreadable(where: string, cause: unknown): VigieError {
   return new VigieError('input.unreadable', `cannot be read: ${reason}`, { where, cause });
 }
 
-/** Advice for errors of the system about a file. */
+/** Advice for system errors about a file. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file (check the path)',
   EISDIR: 'it is a folder (name the log in it)',
   EACCES: 'its rights forbid it',
 };
 
-/** An input of which some bytes were read: they come again. */
+/** An input of which some bytes were already read: returns these bytes again first. */
 export class BegunInput implements ByteInput {
   readonly #input: ByteInput;
   #begun: Uint8Array;
@@ -190,7 +190,7 @@ export class BegunInput implements ByteInput {
 }
 
 /**
- * Reads until at least `wanted` bytes are there, or it is `enough`, or no more come; returns how many are there.
+ * Reads until `wanted` bytes are there, or `enough` returns true, or the input ends. Returns the number of bytes.
  */
 export async function fill(
   input: ByteInput,

@@ -1,13 +1,13 @@
 /**
- * Text output of Kvaser's CANKing and of the tools of its Memorator:
+ * Text output of Kvaser's CANKing and of the Memorator tools:
  *
  *     Chn Identifier Flg   DLC  D0...1...2...3...4...5...6..D7       Time     Dir
  *      0    00000065         5  01  00  00  00  00                1675.572378 T
  *      0    0CFBFFDB X       8  1B  31  20  EB  B3  FF  D9  FF     100.000139 R
  *      0    00000000            ErrorFrame                          29.095270 R
  *
- * Flag X is an extended identifier, R a remote frame. Channel n is `can(n)`. Times count from the start of the
- * measurement. With decimal output identifiers and bytes are decimal: that shows in bytes of one or three digits.
+ * Flag X means an extended identifier, R a remote frame. Channel n is `can(n)`. Times count from the start of the
+ * measurement. In decimal output, identifiers and bytes are decimal, which is detected by bytes of one or three digits.
  */
 import { FD, REMOTE, SENT } from '../../../agent/ports.ts';
 import { Fields } from './fields.ts';
@@ -15,7 +15,7 @@ import type { Head } from './format.ts';
 import { busError, identifier, lengthOfCode, MAX_PAYLOAD_BYTES, type Recording } from './recording.ts';
 import type { LineParser } from './text.ts';
 
-/** Channel, identifier, flags, length, and a byte that is not of two digits. */
+/** Channel, identifier, flags, length, and a byte that does not have two digits. */
 const decimalLine = /^\s*\d{1,3}\s+\d{3,10}\s+([A-Z]{1,4}\s+)?[1-9]\d?\s+(\d\d\s+)*(\d|\d{3})\s/i;
 
 export class KvaserLines implements LineParser {
@@ -34,7 +34,7 @@ export class KvaserLines implements LineParser {
     if (fields.count === 0) return undefined;
     const channel = fields.integer(0);
     if (channel < 0) {
-      // The names of the columns, `Logging stopped.`
+      // Column names, or `Logging stopped.`
       recording.passOver('lines that begin with no channel');
       return undefined;
     }
@@ -59,7 +59,7 @@ export class KvaserLines implements LineParser {
     return this.frame(at, id, bus, sent, flags.includes('R'), flagged ? 3 : 2);
   }
 
-  /** @param dlc column of the length, behind which the bytes stand */
+  /** @param dlc column of the length, which the payload bytes follow */
   private frame(at: number, id: number, bus: number, sent: number, remote: boolean, dlc: number): string | undefined {
     const { fields, recording } = this;
     const said = fields.integer(dlc);

@@ -4,7 +4,7 @@
 export const SOCKETCAN = 227;
 export const SLL = 113;
 export const SLL2 = 276;
-/** Link types with packets that may be CAN frames. */
+/** Link types whose packets may be CAN frames. */
 export const canLinkTypes: ReadonlySet<number> = new Set([SOCKETCAN, SLL, SLL2]);
 
 /** Link types of other captures. */
@@ -25,7 +25,7 @@ export function linkTypeName(type: number): string {
   return name === undefined ? `link type ${type}` : `${name} (link type ${type})`;
 }
 
-/** How a pcap file begins: byte order and the parts of a second in which it counts. */
+/** First bytes of a pcap file: byte order and time resolution. */
 const magics: Readonly<Record<string, { readonly little: boolean; readonly perSecond: number }>> = {
   '\xa1\xb2\xc3\xd4': { little: false, perSecond: 1e6 },
   '\xd4\xc3\xb2\xa1': { little: true, perSecond: 1e6 },
@@ -36,16 +36,16 @@ const magics: Readonly<Record<string, { readonly little: boolean; readonly perSe
 interface PcapHeader {
   readonly little: boolean;
   readonly perSecond: number;
-  /** Undefined when the file ends before it. */
+  /** Link type; undefined if the file ends before it. */
   readonly linkType: number | undefined;
 }
 
-/** Header of a pcap file (draft-ietf-opsawg-pcap §4) in its first bytes as Latin-1, or undefined. */
+/** Parses the pcap header (draft-ietf-opsawg-pcap §4) in a file's first bytes, as Latin-1. Undefined if absent. */
 export function pcapHeader(text: string): PcapHeader | undefined {
   const magic = magics[text.slice(0, 4)];
   if (magic === undefined) return undefined;
   const [a = 0, b = 0, c = 0, d = 0] = [...text.slice(20, 24)].map((character) => character.charCodeAt(0));
-  // The upper bits concern frame check sequences.
+  // The upper bits describe frame check sequences.
   const linkType = magic.little ? (b << 8) | a : (c << 8) | d;
   return { ...magic, linkType: text.length < 24 ? undefined : linkType };
 }

@@ -7,42 +7,42 @@ import type { LogFormat } from './formats.ts';
 import type { LeftOut, Recording } from './recording.ts';
 
 export interface LogReader {
-  /** One of {@link logFormats}; of an archive, that of its first recording. */
+  /** Name of the format in {@link logFormats}; for an archive, that of its first recording. */
   readonly format: LogFormat;
-  /** Names that {@link FrameBatch.bus} indexes; grows while reading. */
+  /** Bus names that {@link FrameBatch.bus} indexes; grows while reading. */
   readonly buses: readonly string[];
-  /** Bytes of the file as it lies on the disk; 0 for standard input. */
+  /** Size of the file on disk, bytes; 0 for standard input. */
   readonly size: number;
-  /** Bytes of it that were read, for a progress bar. */
+  /** Number of bytes of the file read so far, for a progress bar. */
   readonly position: number;
-  /** Frames that were read, error frames included. */
+  /** Number of frames read so far, with error frames. */
   readonly frames: number;
-  /** Records that could not be read: how many, and the first ten with file and line. */
+  /** Records that could not be read: their number, and the first ten with file and line. */
   readonly faults: { readonly count: number; readonly first: readonly Diagnostic[] };
-  /** The same, counted by reason. */
+  /** The same faults, counted by reason. */
   readonly leftOut: readonly LeftOut[];
-  /** Entries that are no CAN data or remote frames: comments, events, frames of other buses; by kind. */
+  /** Entries that are not CAN data or remote frames (comments, events, frames of other buses), counted by kind. */
   readonly passedOver: ReadonlyMap<string, number>;
-  /** For a file in parts, such as the channel groups of MDF4: the part of each that was read so far. */
+  /** For a file in parts, such as the channel groups of MDF4: the progress in each part. */
   readonly parts?: readonly LogPart[];
   /**
-   * The frames in the order of the file. The same batch is filled again for each step; its frames are in order of
-   * time only when the log is. Can be iterated once. Throws `input.unreadable` when the file cannot be read any more.
+   * Yields the frames in the order of the file. Each step refills the same batch. Its frames are in order of
+   * time only if the log is. Can be iterated once. Throws `input.unreadable` if the file becomes unreadable.
    */
   batches(): AsyncIterable<FrameBatch>;
   close(): Promise<void>;
 }
 
 export interface LogOptions {
-  /** Leaves out recognition by content. */
+  /** Format of the log. Skips detection by content. */
   readonly format?: LogFormat;
-  /** Assigns all frames to the bus of this name, whatever the log contains. */
+  /** Name of the bus to which all frames are assigned, whatever the log contains. */
   readonly bus?: string;
-  /** Reads a table with these columns, e.g. `time,id,dlc,data`, whatever the content; `-` is a column passed over. */
+  /** Columns of a table, e.g. `time,id,dlc,data`, whatever the content; `-` is a skipped column. */
   readonly columns?: string;
 }
 
-/** Report of every {@link LogReader} on its {@link Recording}. */
+/** Base of every {@link LogReader}, which reports the content of its {@link Recording}. */
 export class RecordingLog {
   frames = 0;
   protected readonly recording: Recording;
@@ -73,7 +73,7 @@ export class RecordingLog {
   }
 }
 
-/** A file that is not a log of a format that is known by name. */
+/** Error for a file that is not a log of a known format. */
 export class UnknownFormat extends VigieError {
   constructor(what: string, where: string) {
     super('input.malformed', what, { where });

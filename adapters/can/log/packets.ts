@@ -5,8 +5,8 @@
  *     113 LINKTYPE_LINUX_SLL       16 bytes, the last two the protocol, then the same
  *     276 LINKTYPE_LINUX_SLL2      20 bytes, the first two the protocol, the interface's number at 4, then the same
  *
- * Behind the headers of the last two the identifier has the byte order of the machine that captured, which is that of
- * the file. Tools differ: identifier-order.ts decides.
+ * After the headers of the last two, the identifier has the byte order of the capturing machine, which is that of
+ * the file. Tools differ; identifier-order.ts detects the order.
  *
  *     0  identifier and flags (32 bit)   4  bytes of data   5  flags of FD   6  reserved (2)   8  data
  */
@@ -15,17 +15,17 @@ import { type IdentifierOrder, isPossible } from './identifier-order.ts';
 import { SLL, SLL2, SOCKETCAN } from './link-types.ts';
 import type { Recording } from './recording.ts';
 
-/** Ethernet protocols of CAN (linux/if_ether.h): ETH_P_CAN, ETH_P_CANFD, ETH_P_CANXL. */
+/** EtherTypes of CAN (linux/if_ether.h): ETH_P_CAN, ETH_P_CANFD, ETH_P_CANXL. */
 const P_CAN = 0x000c;
 const P_CANFD = 0x000d;
 const P_CANXL = 0x000e;
-/** Packet type of what this machine sent (linux/if_packet.h). */
+/** Packet type of a packet that this machine sent (linux/if_packet.h). */
 const OUTGOING = 4;
 
 const HEADER = 8;
-/** Bytes of a struct canfd_frame. They identify FD frames in a capture without the flag. */
+/** Size of a struct canfd_frame, bytes. It identifies FD frames in a capture without the flag. */
 const CANFD_MTU = 72;
-/** Flags of FD (linux/can.h): CANFD_BRS, CANFD_ESI, CANFD_FDF; of XL, in the byte before: CANXL_XLF. */
+/** Flags of FD (linux/can.h): CANFD_BRS, CANFD_ESI, CANFD_FDF; of XL, in the preceding byte: CANXL_XLF. */
 const BRS = 1;
 const ESI = 2;
 const FDF = 4;
@@ -36,7 +36,7 @@ const xl = 'CAN XL frames are not read';
 export interface Packet {
   /** UTC milliseconds. */
   readonly at: number;
-  /** Where its bytes begin and end. */
+  /** Start and end of the packet's bytes. */
   readonly from: number;
   readonly to: number;
   readonly sent: boolean;
@@ -44,9 +44,9 @@ export interface Packet {
 
 /**
  * Adds the frame in a packet.
- * @param order that of identifiers behind this link type
- * @param busOf index of the bus of the interface with this number, of which only {@link SLL2} tells; -1 else
- * @returns what is wrong with the packet
+ * @param order byte order of identifiers for this link type
+ * @param busOf returns the bus index of the interface with this number; the number is -1 except for {@link SLL2}
+ * @returns the fault of the packet, or undefined
  */
 export function addPacket(
   recording: Recording,
@@ -98,7 +98,7 @@ export function addPacket(
   return undefined;
 }
 
-/** The identifier with its flags; of an error message its class. */
+/** Returns the identifier with its flags; for an error message, its class. */
 function identifierOf(raw: number): number {
   if ((raw & ERROR) !== 0) return raw & 0x3fff_ffff;
   return ((raw & EXTENDED) !== 0 ? raw : raw & (REMOTE | 0x7ff)) >>> 0;

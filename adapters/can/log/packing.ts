@@ -1,25 +1,25 @@
-/** Packings of a recording, by their content. */
+/** Detects the packing of a recording by its content. */
 import { type ByteInput, FileInput, type LogFile } from './input.ts';
 
-/** Bytes by which packed data are recognised. */
+/** Number of bytes needed to detect packed data. */
 export const magicSize = 4;
-/** Bytes of a header in a tar archive, by which it is recognised. */
+/** Size of a header in a tar archive, which is needed to detect it, bytes. */
 export const TAR_HEADER_BYTES = 512;
-/** The checksum in such a header (8 octal digits), which counts itself as blanks. */
+/** Offset of the checksum in such a header (8 octal digits). It is computed as if it contained blanks. */
 const TAR_CHECKSUM = 148;
-/** A recording may be packed and lie in an archive that is packed too. */
+/** Maximum number of nested packings: a packed recording may be in an archive that is packed too. */
 export const mostPackings = 3;
 
 export function packingOf(head: Uint8Array): 'gzip' | 'zstd' | 'zip' | undefined {
   const [a, b, c, d] = head;
   if (a === 0x1f && b === 0x8b) return 'gzip';
   if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return 'zstd';
-  // A local file header, or the end of an archive without any entry.
+  // A local file header, or the end of an archive without entries.
   if (a === 0x50 && b === 0x4b && ((c === 3 && d === 4) || (c === 5 && d === 6))) return 'zip';
   return undefined;
 }
 
-/** Whether the bytes begin with the header of a file in a tar archive (POSIX.1-2001). */
+/** Returns true if the bytes begin with the header of a file in a tar archive (POSIX.1-2001). */
 export function isTar(begun: Uint8Array): boolean {
   if (begun.length < TAR_HEADER_BYTES || latin1(begun, 257, 262) !== 'ustar') return false;
   let sum = 8 * 32;
@@ -34,9 +34,9 @@ function latin1(bytes: Uint8Array, from: number, to: number): string {
 }
 
 /**
- * Path of an input, if that is a plain file. Otherwise a copy of it, and the input is closed.
+ * Returns the input as a file with random access if it is a plain file. Otherwise copies it, and closes the input.
  * @param begun bytes already read
- * @param where name of the input for people
+ * @param where name of the input for users
  */
 export async function fileOf(input: ByteInput, begun: Uint8Array, where: string, byName: boolean): Promise<LogFile> {
   const file = input instanceof FileInput ? input.file : undefined;

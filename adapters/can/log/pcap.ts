@@ -1,7 +1,7 @@
 /**
  * pcap (draft-ietf-opsawg-pcap): a header of 24 bytes, then packets:
  *
- *     0  seconds   4  micro- or nanoseconds   8  bytes that follow   12  bytes that there were
+ *     0  seconds   4  micro- or nanoseconds   8  captured length   12  original length
  */
 import { IdentifierOrder, readAhead } from './identifier-order.ts';
 import { pcapHeader, SLL2, SOCKETCAN } from './link-types.ts';
@@ -10,7 +10,7 @@ import type { LogParser, Recording } from './recording.ts';
 
 const HEADER = 24;
 const PACKET = 16;
-/** Bytes of a packet; tcpdump and Wireshark keep no more of one. */
+/** Largest packet, bytes. tcpdump and Wireshark store no more of a packet. */
 const LARGEST = 262_144;
 
 export class PcapParser implements LogParser {
@@ -20,17 +20,17 @@ export class PcapParser implements LogParser {
   readonly #linkType: number;
   readonly #begunWith: string;
   readonly #order: IdentifierOrder;
-  /** The order of identifiers was judged by the first packets. */
+  /** True once the byte order of identifiers was detected from the first packets. */
   #judged: boolean;
-  /** The file header was read. */
+  /** True once the file header was read. */
   #begun = false;
-  /** The place in the file is lost. */
+  /** True if the packet boundaries are lost. */
   #lost = false;
   #position = 0;
 
   /**
    * @param begun first bytes of the file, as Latin-1
-   * @param order of a parser that reads the same file
+   * @param order detected by a parser that reads the same file
    */
   constructor(recording: Recording, begun: string, order?: IdentifierOrder) {
     const { little = true, perSecond = 1e6, linkType = 0 } = pcapHeader(begun) ?? {};

@@ -1,19 +1,19 @@
-/** Times of pcapng: a count of 64 bits in a resolution that the interface has (if_tsresol, if_tsoffset). */
+/** Times of pcapng: a 64-bit count in the resolution of the interface (if_tsresol, if_tsoffset). */
 
-/** 2 to this is the value of the count's upper half. */
+/** Position of the upper half of the count, bits. */
 const HALF = 32n;
 
 export class Ticks {
   readonly #perSecond: bigint;
   readonly #perMillisecond: number;
   readonly #offset: number;
-  /** The upper half that was converted last, in milliseconds and the ticks that are left; it changes rarely. */
+  /** The last converted upper half, its milliseconds and its remaining ticks. It changes rarely. */
   #high = -1;
   #base = 0;
   #rest = 0;
 
   /**
-   * @param resolution a power of 10, or with its highest bit of 2, by which a second is divided
+   * @param resolution exponent of the ticks per second: of 10, or of 2 if its highest bit is set
    * @param offset seconds to add
    */
   constructor(resolution: number, offset: number) {
@@ -22,7 +22,7 @@ export class Ticks {
     this.#offset = offset * 1000;
   }
 
-  /** UTC milliseconds. */
+  /** Returns UTC milliseconds. */
   at(high: number, low: number): number {
     if (high !== this.#high) {
       // A double cannot hold today's date in nanoseconds.

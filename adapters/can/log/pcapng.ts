@@ -3,7 +3,7 @@
  *
  *     0  type   4  size   8  …   size - 4  size again
  *
- * An interface is a bus, by its name when it has one (blanks in it become `_`). Blocks of other types are passed over.
+ * An interface is a bus, with the interface's name if it has one (blanks become `_`). Other block types are skipped.
  */
 import { IdentifierOrder, readAhead } from './identifier-order.ts';
 import { canLinkTypes, linkTypeName, SLL2, SOCKETCAN } from './link-types.ts';
@@ -17,10 +17,10 @@ const INTERFACE = 1;
 const PACKET = 2;
 const SIMPLE_PACKET = 3;
 const ENHANCED_PACKET = 6;
-/** Bytes before the packet's own, and of the smallest block, by the type of the block. */
+/** Offset of the packet's bytes by block type, which is also the smallest size of the block. */
 const heads: Readonly<Record<number, number>> = { [PACKET]: 28, [SIMPLE_PACKET]: 12, [ENHANCED_PACKET]: 28 };
 const SMALLEST = 12;
-/** A block of a packet, its options included. */
+/** Largest packet block with its options, bytes. */
 const LARGEST = 4 * 1024 * 1024;
 
 /** Options (§4.2, §4.3): name, resolution and offset of an interface, flags of a packet. */
@@ -28,7 +28,7 @@ const IF_NAME = 2;
 const IF_TSRESOL = 9;
 const IF_TSOFFSET = 14;
 const PACKET_FLAGS = 2;
-/** The direction in a packet's flags, and outbound. */
+/** Mask of the direction in a packet's flags, and the value for outbound. */
 const DIRECTION = 3;
 const OUTBOUND = 2;
 
@@ -36,7 +36,7 @@ interface Interface {
   readonly linkType: number;
   readonly order: IdentifierOrder;
   readonly ticks: Ticks;
-  /** Index of its bus, once a frame came. */
+  /** Index of the interface's bus, defined by its first frame. */
   bus: number | undefined;
   readonly name: string;
 }
@@ -46,18 +46,18 @@ export class PcapngParser implements LogParser {
   #little = true;
   #interfaces: Interface[] = [];
   #lost = false;
-  /** Bytes of a block that is passed over. */
+  /** Number of bytes of a block still to skip. */
   #skip = 0;
   #position = 0;
-  /** Time of the packet before, for those that have none. */
+  /** Time of the previous packet, for packets without a time. */
   #at = 0;
   readonly #packet: { -readonly [key in keyof Packet]: Packet[key] } = { at: 0, from: 0, to: 0, sent: false };
 
   readonly #orders: Map<string, IdentifierOrder>;
-  /** The orders of identifiers were judged by the first packets. */
+  /** True once the byte orders of identifiers were detected from the first packets. */
   #judged: boolean;
 
-  /** @param orders of a parser that reads the same file, by byte order of the section and link type */
+  /** @param orders detected by a parser that reads the same file, by byte order of the section and link type */
   constructor(recording: Recording, orders?: Map<string, IdentifierOrder>) {
     this.#recording = recording;
     this.#orders = orders ?? new Map();
@@ -80,7 +80,7 @@ export class PcapngParser implements LogParser {
     return pos;
   }
 
-  /** Reads a block; returns where the next begins, `at` when the block is not all there. */
+  /** Reads a block. Returns the position of the next block, or `at` if the block is incomplete. */
   #block(view: DataView, at: number, end: number, last: boolean): number {
     if (this.#lost) return end;
     if (this.#skip > 0) {
@@ -121,7 +121,7 @@ export class PcapngParser implements LogParser {
     return this.#little || view.getUint32(at + 8, false) === BYTE_ORDER;
   }
 
-  /** Link type (16 bit) at 8, options from 16 on. */
+  /** Reads an interface: link type (16 bit) at 8, options from 16. */
   #interface(view: DataView, at: number, size: number): Interface {
     if (size < 20) return { linkType: -1, order: this.#orderOf(-1), ticks: new Ticks(6, 0), bus: undefined, name: '' };
     let name: string | undefined;
@@ -147,7 +147,7 @@ export class PcapngParser implements LogParser {
     return known;
   }
 
-  /** A packet with bytes from `from` on, in a block with options that end at `end`. */
+  /** Reads a packet with bytes from `from`, in a block whose options end at `end`. */
   #take(view: DataView, at: number, type: number, from: number, end: number): string | undefined {
     const recording = this.#recording;
     if (from > end) return 'a block is too small for a packet';
@@ -182,7 +182,7 @@ export class PcapngParser implements LogParser {
     });
   }
 
-  /** Code (16 bit), length (16 bit), value, padded to 32 bits. */
+  /** Reads options: code (16 bit), length (16 bit), value, padded to 32 bits. */
   #options(
     view: DataView,
     from: number,
@@ -207,7 +207,7 @@ export class PcapngParser implements LogParser {
 
   #cut(end: number): number {
     this.#recording.fault(0, 'the file ends within a block');
-    // Reported once, also if the end is requested several times.
+    // Report this only once, even if the end is requested several times.
     this.#lost = true;
     return end;
   }

@@ -1,4 +1,4 @@
-/** Opens a log file of any known format, plain or packed; it is read in one pass and with constant memory. */
+/** Opens a log file of any known format, plain or packed. It is read in one pass and with constant memory. */
 import { VigieError } from '../../../protocol/errors.ts';
 import { BytesLog } from './bytes-log.ts';
 import type { FileReader, FormatReader, Head } from './format.ts';
@@ -20,16 +20,16 @@ import { Recording } from './recording.ts';
 
 export type { LogOptions, LogReader } from './log-reader.ts';
 
-/** Bytes read at a time, and by which a format is recognised. */
+/** Number of bytes read at a time, and used to detect a format. */
 const chunk = 512 * 1024;
 const headSize = 64 * 1024;
-/** Bytes by which UTF-16 is recognised. */
+/** Number of bytes needed to detect UTF-16. */
 const utf16Proof = 32;
 
 /**
- * Opens a log; the format is recognised by content, and so is what it is packed in.
+ * Opens a log. Detects the format and the packing by content.
  * @param path a file, or `-` for standard input
- * Throws `input.unreadable` for a file that cannot be opened or read, `input.malformed` for one that is not a log,
+ * Throws `input.unreadable` if the file cannot be opened or read, `input.malformed` if it is not a log,
  * `usage.wrong` for columns without an identifier or data.
  */
 export async function openLog(path: string, options: LogOptions = {}): Promise<LogReader> {
@@ -71,7 +71,7 @@ async function openIn(
         filled = 0;
       }
     }
-    // A live input must wait no longer than needed to detect the format: a bus may be silent for hours.
+    // Do not wait for more live input than the detection needs: a bus may be silent for hours.
     const lives = input.size === 0;
     filled = await fill(
       input,
@@ -93,7 +93,7 @@ async function openIn(
     if (format === undefined) throw unknown(input, filled, head, where);
     const reader = await loadReader(format, options);
     if (format === 'table' && !lives) {
-      // Columns are judged by many lines.
+      // The detection of columns needs many lines.
       filled = await fill(input, buffer, filled, buffer.length);
       head = headOf(buffer.subarray(bom, filled));
     }
@@ -147,7 +147,7 @@ function unknown(input: ByteInput, filled: number, head: Head, where: string): V
   return new UnknownFormat(`this is not a log of a known format; known are ${list}`, where);
 }
 
-/** True when whole lines are there and they are of a known format. */
+/** Returns true if the input contains whole lines and they are of a known format. */
 async function recognised(begun: Uint8Array): Promise<boolean> {
   const end = Math.max(begun.lastIndexOf(0x0a), begun.lastIndexOf(0x0d));
   return end > 0 && (await detect(headOf(begun.subarray(0, end + 1)))) !== undefined;

@@ -1,4 +1,4 @@
-/** Frames as candump logs: one file, or a bounded row of files that replace each other. */
+/** Records frames as candump logs: one file, or a limited number of files of which the oldest is deleted. */
 
 import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { VigieError } from '../../../protocol/errors.ts';
 import type { RecordingBounds } from '../../../protocol/settings.ts';
 import { formatCandump } from './writer.ts';
 
-/** Characters gathered before they are written: few writes for the card, little lost in a power cut. */
+/** Number of characters buffered before a write: few writes for the card, little loss in a power cut. */
 const CHUNK = 64 << 10;
 
 /** Writes every frame into one file. */
@@ -17,7 +17,7 @@ export class CandumpFile {
   #gathered = '';
   #bytes = 0;
 
-  /** @throws VigieError `input.unreadable` when the file cannot be made */
+  /** @throws VigieError `input.unreadable` if the file cannot be created */
   constructor(path: string) {
     this.path = path;
     try {
@@ -30,17 +30,17 @@ export class CandumpFile {
     }
   }
 
-  /** Bytes of the file so far, those not yet written included. */
+  /** Size of the file so far, with buffered bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** @throws VigieError `store.failed` when the disk does not take it; what was gathered since the last write is lost */
+  /** @throws VigieError `store.failed` if the write fails; the frames since the last write are then lost */
   write(batch: FrameBatch, buses: readonly string[]): void {
     for (let index = 0; index < batch.count; index++) {
       const line = formatCandump(batch, index, buses);
       this.#gathered += `${line}\n`;
-      // Every character of the format is one byte.
+      // Each character of the format is one byte.
       this.#bytes += line.length + 1;
       if (this.#gathered.length >= CHUNK) this.flush();
     }
@@ -60,7 +60,7 @@ export class CandumpFile {
     }
   }
 
-  /** @throws VigieError `store.failed` when the rest could not be written; the file is closed all the same */
+  /** @throws VigieError `store.failed` if the rest could not be written; the file is closed nevertheless */
   close(): void {
     try {
       this.flush();
@@ -71,30 +71,30 @@ export class CandumpFile {
 }
 
 export interface RecorderOptions extends RecordingBounds {
-  /** Made when it is missing. */
+  /** Folder of the files; created if missing. */
   readonly folder: string;
   readonly log: Log;
 }
 
-/** Names sort by time: `20261121T080228.123Z.log`. */
+/** File names, which sort by time: `20261121T080228.123Z.log`. */
 const NAME = /^\d{8}T\d{6}\.\d{3}Z(-\d+)?\.log$/;
-/** After a failure, the disk is tried again with the first frame after this many lost ones. */
+/** Number of lost frames after a failure before the next attempt to write. */
 const PATIENCE = 10_000;
 
 /**
- * Records the frames of live buses in files of bounded size and number. It never stands in the way of the frames: a
- * disk that refuses is said once, frames are counted as not recorded, and it is tried again.
+ * Records the frames of live buses in files of limited size and number. It never blocks the frames: if the disk
+ * fails, it reports that once, counts the frames as not recorded, and tries again.
  */
 export class CandumpRecorder {
   readonly #options: RecorderOptions;
   #file: CandumpFile | undefined;
   #failing = false;
-  /** Frames since the last attempt that failed. */
+  /** Number of frames since the last failed attempt. */
   #passed = 0;
-  /** Frames that are in no file. */
+  /** Number of frames that were not recorded. */
   unrecorded = 0;
 
-  /** @throws VigieError `input.unreadable` when the folder cannot be made */
+  /** @throws VigieError `input.unreadable` if the folder cannot be created */
   constructor(options: RecorderOptions) {
     this.#options = options;
     try {
@@ -124,7 +124,7 @@ export class CandumpRecorder {
     }
   }
 
-  /** Hands what was gathered to the system; call it about once a second. */
+  /** Writes the buffered frames to the file. Call about once a second. */
   flush(): void {
     this.#attempt((file) => file.flush());
   }
@@ -150,7 +150,7 @@ export class CandumpRecorder {
     for (const old of recordings.slice(0, Math.max(0, recordings.length - keep + 1))) rmSync(join(folder, old));
     const stem = new Date(at).toISOString().replace(/[-:]/g, '');
     let name = `${stem}.log`;
-    // Two files within a millisecond, or a clock that was set back.
+    // The name exists if two files start within a millisecond, or if the clock was set back.
     for (let n = 2; recordings.includes(name); n++) name = `${stem}-${n}.log`;
     return new CandumpFile(join(folder, name));
   }

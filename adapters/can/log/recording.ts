@@ -1,43 +1,43 @@
-/** Output of every parser of log files: the batch being filled, the bus names, the faults found so far. */
+/** Output of every parser of log files: the current batch, the bus names, and the faults found so far. */
 import { ERROR, EXTENDED, type FrameBatch } from '../../../agent/ports.ts';
 import type { Diagnostic } from '../../../protocol/diagnostic.ts';
 import { append, createBatch } from '../frames.ts';
 
-/** Faults kept as diagnostics; later ones are only counted. */
+/** Maximum number of faults stored as diagnostics. Later faults are only counted. */
 const faultsKept = 10;
 
-/** Frames in a batch. */
+/** Maximum number of frames in a batch. */
 export const batchCapacity = 4096;
 
 /** Payload bytes of the longest CAN FD frame. */
 export const MAX_PAYLOAD_BYTES = 64;
 
 /**
- * An error frame in a log that only says that there was one: class "bus error" of linux/can/error.h
- * (CAN_ERR_BUSERROR), whose eight data bytes are zero.
+ * Identifier of an error frame whose class the log does not contain: class "bus error" of linux/can/error.h
+ * (CAN_ERR_BUSERROR), with eight zero data bytes.
  */
 export const busError = (ERROR | 0x80) >>> 0;
 
-/** CAN frames, or lines that should have been ones, that were left out for one reason. */
+/** CAN frames, or lines that should be CAN frames, that were left out for one reason. */
 export interface LeftOut {
   readonly reason: string;
   count: number;
-  /** The first of them. */
+  /** The first frame or line left out. */
   readonly example: Diagnostic;
 }
 
-/** Different reasons that are counted apart; those of a file of random bytes are many. */
+/** Maximum number of reasons that are counted separately. A file of random bytes has many. */
 const mostReasons = 100;
-/** Different kinds of what is passed over that are counted apart. */
+/** Maximum number of kinds of skipped entries that are counted separately. */
 const MAX_KINDS = 100;
 const otherReasons = 'other reasons';
 
-/** Consumes a file's bytes and fills a batch. Never throws on bad content: it reports a fault and continues. */
+/** Reads a file's bytes into a batch. Never throws on bad content: it reports a fault and continues. */
 export interface LogParser {
   /**
-   * Consumes whole records (lines, objects) of `bytes` from `from` on, until the batch is full or the next record is
-   * incomplete. `last`: no bytes follow, so an incomplete record will stay one.
-   * @returns the position of the first byte not consumed; the caller gives it again with what follows.
+   * Reads whole records (lines, objects) of `bytes` from `from`, until the batch is full or the next record is
+   * incomplete. `last`: no bytes follow, so an incomplete record stays incomplete.
+   * @returns the position of the first unread byte. The caller passes the bytes from there again, with the next bytes.
    */
   parse(bytes: Uint8Array, from: number, end: number, last: boolean): number;
 }
@@ -45,18 +45,18 @@ export interface LogParser {
 export class Recording {
   readonly batch: FrameBatch = createBatch(batchCapacity, batchCapacity * MAX_PAYLOAD_BYTES);
   readonly buses: string[] = [];
-  /** Names met in the log, as bytes; in the order of {@link buses} unless all frames go to one bus. */
+  /** Bus names found in the log, as bytes, in the order of {@link buses} unless all frames go to one bus. */
   readonly names: Uint8Array[] = [];
   readonly faults: { count: number; readonly first: Diagnostic[] } = { count: 0, first: [] };
-  /** {@link faults} again, counted by reason. */
+  /** The {@link faults}, counted by reason. */
   readonly leftOut: Map<string, LeftOut> = new Map();
-  /** Entries that are no CAN data or remote frames: comments, events, frames of other buses; by kind. */
+  /** Entries that are not CAN data or remote frames (comments, events, frames of other buses), counted by kind. */
   readonly passedOver: Map<string, number> = new Map();
-  /** As diagnostics name it; for an entry of an archive, the archive and the entry. */
+  /** File name in diagnostics; for an entry of an archive, the archive and the entry. */
   file: string;
-  /** All frames are assigned to this bus, whatever the log contains. */
+  /** Bus to which all frames are assigned, whatever the log contains. */
   readonly only: string | undefined;
-  /** Scratch for the payload of the frame being parsed. */
+  /** Buffer for the payload of the frame being parsed. */
   readonly payload: Uint8Array = new Uint8Array(MAX_PAYLOAD_BYTES);
   private readonly channels = new Map<number, number>();
 
@@ -72,9 +72,9 @@ export class Recording {
 
   /**
    * Counts a fault.
-   * @param line 1-based; 0 when the log has no lines
-   * @param reason the message without what differs from fault to fault
-   * @param count frames that are lost by it
+   * @param line 1-based; 0 if the log has no lines
+   * @param reason the message without the details of this fault
+   * @param count number of frames lost
    */
   fault(line: number, message: string, reason = message, count = 1): void {
     const { faults, leftOut } = this;
@@ -87,19 +87,19 @@ export class Recording {
     else same.count += count;
   }
 
-  /** Counts that what the log is packed in ends early. */
+  /** Counts a packing that ends early as a fault. */
   brokenPacking(why: string): void {
     this.fault(0, `the compressed data are broken: ${why}`, 'the compressed data are broken');
   }
 
-  /** Counts frames other than CAN data and remote frames, by kind in the plural: `comments`, `LIN frames`. */
+  /** Counts entries other than CAN data and remote frames, by kind in the plural: `comments`, `LIN frames`. */
   passOver(kind: string, count = 1): void {
     const { passedOver } = this;
     const name = passedOver.has(kind) || passedOver.size < MAX_KINDS ? kind : 'others';
     passedOver.set(name, (passedOver.get(name) ?? 0) + count);
   }
 
-  /** Index of the bus called `name`. -1 after 256 other names, which is all that a batch can distinguish. */
+  /** Returns the index of the bus `name`, or -1 after 256 other names, the most that a batch can distinguish. */
   bus(name: string): number {
     if (this.only !== undefined) return 0;
     const known = this.buses.indexOf(name);
@@ -108,7 +108,7 @@ export class Recording {
     return this.buses.push(name) - 1;
   }
 
-  /** As {@link bus}, for a name between two positions. */
+  /** As {@link bus}, for the name between two positions. */
   busAt(bytes: Uint8Array, from: number, to: number): number {
     const { names } = this;
     search: for (let index = 0; index < names.length; index++) {
@@ -121,7 +121,7 @@ export class Recording {
     return this.bus(new TextDecoder().decode(bytes.subarray(from, to)));
   }
 
-  /** Index of the bus with this number, counted from 0 and called `can0`, `can1`, …; -1 as for {@link bus}. */
+  /** Returns the index of the bus with this number, from 0, named `can0`, `can1`, …; -1 as for {@link bus}. */
   channel(number: number): number {
     let index = this.channels.get(number);
     if (index === undefined) {
@@ -131,7 +131,7 @@ export class Recording {
     return index;
   }
 
-  /** Index of the bus of a log that names none. */
+  /** Returns the index of the bus of a log that does not name its bus. */
   unnamed(): number {
     return this.bus('can0');
   }
@@ -150,8 +150,8 @@ export class Recording {
 const none = new Uint8Array(0);
 
 /**
- * The identifier with its EXTENDED bit; -1 when it has more than 29 bits. One beyond 11 bits is extended whatever
- * the log says, because on a bus it cannot be anything else.
+ * Returns the identifier with its EXTENDED bit, or -1 if it has more than 29 bits. An identifier beyond 11 bits is
+ * extended even if the log contradicts, because on a bus it cannot be anything else.
  */
 export function identifier(value: number, extended: boolean): number {
   if (value < 0 || value > 0x1fff_ffff) return -1;
@@ -161,7 +161,7 @@ export function identifier(value: number, extended: boolean): number {
 /** Payload lengths by data length code (ISO 11898-1, table 5). */
 const lengths = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64];
 
-/** Payload bytes of an FD frame with this data length code; -1 for a code beyond 15. */
+/** Returns the payload bytes of an FD frame with this data length code, or -1 for a code beyond 15. */
 export function lengthOfCode(code: number): number {
   return lengths[code] ?? -1;
 }

@@ -1,19 +1,19 @@
-/** Lines of an adapter with Lawicel's protocol, and how to recognise them; slcan-log.ts has their layout. */
+/** Lines of an adapter with Lawicel's protocol, and their detection. Their layout is described in slcan-log.ts. */
 import { hexOf } from './fields.ts';
 import type { Head } from './format.ts';
 import { lengthOfCode } from './recording.ts';
 
-/** Digits of a time stamp. */
+/** Number of digits of a time stamp. */
 export const STAMP = 4;
 export const LETTERS = 'tTrRdDbB';
 export const bare = /^[0-7][\dA-F]{2}([\dA-F]{2}){0,8}$/i;
-/** Other files have lines of digits too: this many lines of at least this length prove a log of bare frames. */
+/** Minimum number of lines that prove a log of bare frames. Other files contain lines of digits too. */
 const fewestBare = 3;
 const provingLength = 7;
 /** Commands and answers: open, close, speed, acceptance, version, serial number, status, acknowledged. */
 export const spoken = /^([OLCzZ]|[SsXZ][\dA-F]{1,6}|[MmW][\dA-F]{1,8}|[VvN][\dA-Z]{0,8}|F[\dA-F]{0,2})$/i;
 
-/** Number of frames in the head; 0 if a line is not of this protocol. */
+/** Returns the number of frames in the head, or 0 if a line is not of this protocol. */
 export function slcanScore({ lines }: Head): number {
   // The head may end within its last line.
   const said = lines.slice(0, -1).map(withoutBells);
@@ -27,7 +27,7 @@ export function slcanScore({ lines }: Head): number {
   return plain >= fewestBare ? frames + plain : frames;
 }
 
-/** Length of the frame in a line, without its time stamp; 0: the line is no frame. */
+/** Returns the length of the frame in a line, without its time stamp, or 0 if the line is not a frame. */
 export function slcanSize(bytes: Uint8Array, start: number, end: number): number {
   const letter = LETTERS.indexOf(String.fromCharCode(bytes[start] ?? 0));
   if (letter < 0) return 0;
@@ -44,12 +44,12 @@ export function slcanLength(code: number, letter: number): number {
   return letter < 4 && code > 8 ? -1 : lengthOfCode(code);
 }
 
-/** Whether enough lines of a head are frames without a letter. */
+/** Returns true if enough lines of a head are frames without a letter. */
 export function hasBareLines({ lines }: Head): boolean {
   return lines.map(withoutBells).filter((line) => bare.test(line) && line.length >= provingLength).length >= fewestBare;
 }
 
-/** An adapter refuses a command with BEL, without a line end. */
+/** Removes BEL characters: an adapter refuses a command with BEL, without a line end. */
 function withoutBells(line: string): string {
   return line.replaceAll('\u0007', '').trim();
 }

@@ -2,12 +2,12 @@
  * A recording of the serial line of an adapter with Lawicel's protocol (CANUSB manual; slcan):
  *
  *     t1232AABB            11 bits, length, bytes
- *     T18FEF1003112233F1E2 29 bits; at the end the time stamp, ms of a minute, when the adapter was asked for it (Z1)
+ *     T18FEF1003112233F1E2 29 bits; at the end the time stamp, ms of a minute, if it was enabled in the adapter (Z1)
  *     r1234  R18FEF1000    remote frames
- *     1D5210000000000E0D7  no letter and no length, as some loggers write data frames of 11 bits
+ *     1D5210000000000E0D7  no letter and no length: data frames of 11 bits from some loggers
  *
  * d, D, b and B are CAN FD frames, the last two with a faster data phase; their length is a data length code. Lines
- * end with CR. Without time stamps all frames are at 0.
+ * end with CR. Without time stamps, all frames have the time 0.
  */
 import { BIT_RATE_SWITCH, FD, REMOTE } from '../../../agent/ports.ts';
 import { hexOf } from './fields.ts';
@@ -22,7 +22,7 @@ export class SlcanLines implements LineParser {
   private readonly withBare: boolean;
   private minutes = 0;
   private before = 0;
-  /** Frames have time stamps: if the last frame has none, its end is missing. */
+  /** True if frames have time stamps: a last frame without a time stamp is then incomplete. */
   private stamped = false;
 
   constructor(recording: Recording, head: Head) {
@@ -95,7 +95,7 @@ export class SlcanLines implements LineParser {
   }
 }
 
-/** Also BEL: an adapter refuses a command with it, without a line end. */
+/** Returns true for blanks and BEL: an adapter refuses a command with BEL, without a line end. */
 function isBlank(code: number): boolean {
   return code === 32 || code === 9 || code === 7;
 }

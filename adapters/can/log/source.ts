@@ -1,5 +1,5 @@
 /**
- * Plays a log as if its buses were there. The recording device is a node like any other: no frame is flagged SENT,
+ * Replays a log like a live bus. The recording device is a node like any other: no frame is flagged SENT,
  * because this unit sent none.
  */
 import { type Clock, type FrameBatch, type FrameSource, SENT } from '../../../agent/ports.ts';
@@ -7,24 +7,24 @@ import { slice } from '../frames.ts';
 import type { LogOptions, LogReader } from './log-reader.ts';
 
 export interface PlayOptions extends LogOptions {
-  /** A clock that a program moves waits with `hold` while the log is read: a replay is the same each time. */
+  /** Clock. A simulated clock waits with `hold` while the log is read, so that a replay is always the same. */
   readonly clock: Clock & { hold?(work: Promise<unknown>): void };
-  /** Times the pace of the recording; default 1. `Infinity`: as fast as the receiver takes it. */
+  /** Speed relative to the recording; default 1. `Infinity`: as fast as the receiver accepts frames. */
   readonly speed?: number;
-  /** Starts again at the end, until stopped. */
+  /** True to restart at the end, until stopped. */
   readonly loop?: boolean;
   /**
-   * `log` (default): frames keep their recorded times; each further round goes on where the one before ended.
-   * `clock`: frames carry the time at which they are played.
+   * `log` (default): frames keep their recorded times; each further round continues from the end of the previous one.
+   * `clock`: frames have the time at which they are played.
    */
   readonly times?: 'log' | 'clock';
 }
 
-/** Milliseconds between the last frame of a round and the first of the next. */
+/** Time between the last frame of a round and the first frame of the next, ms. */
 const pause = 1;
 
 export class LogSource implements FrameSource {
-  /** Resolves when the last frame was given or the source was stopped; rejects when the file cannot be read on. */
+  /** Resolves after the last frame, or when the source was stopped. Rejects if the file becomes unreadable. */
   readonly finished: Promise<void>;
   private readonly open: () => Promise<LogReader>;
   private readonly clock: PlayOptions['clock'];
@@ -38,13 +38,13 @@ export class LogSource implements FrameSource {
   private stopped = false;
   private release: () => void = () => undefined;
   private wake: () => void = () => undefined;
-  /** First time of the log and the monotonic time it was played at. */
+  /** First time of the log, and the clock's times at which it was played. */
   private origin: { readonly at: number; readonly wall: number; readonly monotonic: number } | undefined;
-  /** Added to the times of this round. */
+  /** Offset added to the times of this round, ms. */
   private shift = 0;
   private latest = Number.NEGATIVE_INFINITY;
 
-  /** @param path a file, opened again for every round */
+  /** @param path a file, which is opened again for every round */
   constructor(path: string, options: PlayOptions) {
     // Loaded only when a log is played: most units have live buses.
     this.open = async () => (await import('./reader.ts')).openLog(path, options);
@@ -52,24 +52,24 @@ export class LogSource implements FrameSource {
     this.speed = options.speed ?? 1;
     this.loop = options.loop ?? false;
     this.times = options.times ?? 'log';
-    // Known before the log is open only when the options name the bus.
+    // Before the log is open, buses are known only if the options name the bus.
     if (options.bus !== undefined) this.names = [options.bus];
     let settle: LogSource['settle'] | undefined;
     this.finished = new Promise((resolve, reject) => {
       settle = { resolve, reject };
     });
     this.settle = settle as LogSource['settle'];
-    // A caller that does not wait for the end must not be killed by an unhandled rejection.
+    // An unhandled rejection must not end the process if the caller does not await the end.
     this.finished.catch(() => undefined);
   }
 
   get buses(): readonly string[] {
-    // A further round names its buses again, in the same order.
+    // A further round adds its bus names again, in the same order.
     const { buses } = this.reader ?? { buses: this.names };
     return buses.length < this.names.length ? this.names : buses;
   }
 
-  /** Resolves when the log is open and plays. Throws what opening throws. */
+  /** Resolves when the log is open and plays. Throws the errors of opening it. */
   async start(receive: (batch: FrameBatch) => void): Promise<void> {
     this.hold();
     try {
@@ -87,7 +87,7 @@ export class LogSource implements FrameSource {
   async stop(): Promise<void> {
     this.stopped = true;
     this.wake();
-    // A read from a silent bus may never return by itself.
+    // A read from a silent bus may never return without this.
     await this.reader?.close();
     if (!this.playing) this.settle.resolve();
     await this.finished.catch(() => undefined);
@@ -116,7 +116,7 @@ export class LogSource implements FrameSource {
     }
   }
 
-  /** Emits a batch, at once or in the parts that are due together. `before` is the latest time of earlier rounds. */
+  /** Emits a batch, at once or in parts by due time. `before` is the latest time of earlier rounds. */
   private async give(batch: FrameBatch, before: number, receive: (batch: FrameBatch) => void): Promise<void> {
     const { at, flags, count } = batch;
     if (Number.isNaN(this.shift)) this.shift = before + pause - (at[0] as number);
@@ -144,7 +144,7 @@ export class LogSource implements FrameSource {
     }
   }
 
-  /** Monotonic time at which a frame of this (shifted) time is played. */
+  /** Returns the monotonic time at which a frame of this (shifted) time is played. */
   private due(at: number): number {
     const { origin } = this;
     return origin === undefined ? 0 : origin.monotonic + (at - origin.at) / this.speed;
@@ -159,7 +159,7 @@ export class LogSource implements FrameSource {
     return slice(batch, from, to, at);
   }
 
-  /** The clock waits from here to {@link release}. */
+  /** Holds the clock until {@link release}. */
   private hold(): void {
     if (this.clock.hold === undefined) return;
     this.clock.hold(

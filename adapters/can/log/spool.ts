@@ -1,4 +1,4 @@
-/** Copies what comes from a pipe or compressed to a file, for formats that are read at any position. */
+/** Copies piped or compressed input to a file, for formats that need random access. */
 import { randomUUID } from 'node:crypto';
 import { open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,11 +10,11 @@ const BLOCK = 1024 * 1024;
 const LARGEST = 16 * 1024 ** 3;
 
 /**
- * The rest of an input as a file in the system's temporary folder, which is gone when it is closed or the program ends.
- * @param where what people know the input by
- * @param byName it keeps its name until it is closed; else it has none, so that nothing is left of it however the
- *   program ends
- * @throws VigieError `input.unreadable` when there is no room for it
+ * Copies the rest of an input to a temporary file, which is deleted when it is closed or the program ends.
+ * @param where name of the input for users
+ * @param byName true if the file needs a name until it is closed; otherwise it has no name, so that it never remains,
+ *   even if the program is killed
+ * @throws VigieError `input.unreadable` if the disk has no room for it
  */
 export async function spool(
   input: ByteInput,

@@ -1,10 +1,10 @@
 /**
- * SQLite databases as python-can writes them (can.io.sqlite): a table `messages` of
+ * SQLite databases in the format of python-can (can.io.sqlite): a table `messages` of
  *
  *     ts REAL (seconds), arbitration_id, extended, remote, error, dlc INTEGER, data BLOB
  *
- * They name no bus, and FD frames are known by more than 8 bytes only. Rows come in the order in which they were
- * written, one after the other: the database is never in memory.
+ * They contain no bus names, and FD frames are recognised only by more than 8 bytes. Rows are read in the order of
+ * writing, one after the other: the database is never loaded into memory.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { EXTENDED, FD, REMOTE } from '../../../agent/ports.ts';
@@ -14,22 +14,22 @@ import type { FrameFile } from './format.ts';
 import type { LogFile } from './input.ts';
 import { busError, identifier, MAX_PAYLOAD_BYTES, type Recording } from './recording.ts';
 
-/** Columns that a table of frames must have; it may have the others. */
+/** Columns that a table of frames must have. The others are optional. */
 const needed: readonly string[] = ['ts', 'arbitration_id', 'data'];
-/** Below every row number that is taken in blocks. */
+/** Row number below all rows that are read in blocks. */
 const LOWEST = -(2 ** 63);
 const TWO_32 = 4_294_967_296;
-/** Flags in the second value of a row, above the identifier's 29 bits; `dlc` follows from bit 32 on. */
+/** Flags in the second value of a row, above the identifier's 29 bits; `dlc` follows from bit 32. */
 const IS_EXTENDED = 0x2000_0000;
 const IS_REMOTE = 0x4000_0000;
 const IS_ERROR = 0x8000_0000;
 
-/** Rows taken at a time: one call for many costs a third of a call for each. */
+/** Number of rows per query. One call for many rows costs a third of a call for each. */
 const BLOCK = 2048;
-/** Names of the row number, of which a table may use some for columns of its own. */
+/** Names of the row number. A table may use some of them for its own columns. */
 const rowNumbers = ['rowid', '_rowid_', 'oid'];
 
-/** Seconds, identifier with flags and length, bytes as hexadecimal digits, and in a block the number of the row. */
+/** Seconds, identifier with flags and length, bytes as hexadecimal digits, and in a block the row number. */
 type Row = readonly [number | null, number | null, string, number?];
 
 export async function openSqlite(file: LogFile, recording: Recording): Promise<FrameFile> {
@@ -38,7 +38,7 @@ export async function openSqlite(file: LogFile, recording: Recording): Promise<F
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(file.path, { readOnly: true });
-    // Nothing that a database brings along is carried out.
+    // Do not execute code from the database.
     database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON');
     return new Rows(database, tableOf(database, where), file.size, recording);
   } catch (error) {
@@ -66,7 +66,7 @@ interface Table {
 }
 
 function tableOf(database: DatabaseSync, where: string): Table {
-  // Views and virtual tables could compute without end.
+  // Views and virtual tables could compute forever.
   const list =
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' ORDER BY name = 'messages' DESC";
   const names = database
@@ -88,14 +88,14 @@ class Rows implements FrameFile {
   readonly #table: Table;
   readonly #recording: Recording;
   readonly #size: number;
-  /** The highest row number; undefined for a table without, or with numbers that are not safe as such. */
+  /** The highest row number; undefined for a table without row numbers, or with numbers that are not safe integers. */
   readonly #last: number | undefined;
   readonly #blocks: StatementSync | undefined;
   #block: readonly Row[] = [];
   #place = 0;
-  /** Number of the last row of the block. */
+  /** Number of the last row in the block. */
   #number = LOWEST;
-  /** Row by row, where blocks do not do. */
+  /** Iterator over single rows, if blocks are not possible. */
   #rows: Iterator<Row> | undefined;
   #count = 0;
   #ended = false;
@@ -111,7 +111,7 @@ class Rows implements FrameFile {
     else this.#rows = arraysOf(database, queryOf(table)).iterate() as unknown as Iterator<Row>;
   }
 
-  /** Estimated from row numbers. */
+  /** Position estimated from row numbers. */
   get position(): number {
     return this.#ended ? this.#size : Math.floor(this.#size * Math.min(1, this.#count / Math.max(1, this.#last ?? 0)));
   }
@@ -154,7 +154,7 @@ class Rows implements FrameFile {
         this.#block = blocks.all(this.#number) as unknown as readonly Row[];
         this.#place = 1;
       } catch {
-        // Rows before a damaged place are read one by one.
+        // Read rows before damaged data one by one.
         const rest = arraysOf(this.#database, `${queryOf(this.#table)} WHERE ${rowNumberOf(this.#table)} > ?`);
         this.#rows = rest.iterate(this.#number) as unknown as Iterator<Row>;
         this.#block = [];
@@ -171,7 +171,7 @@ class Rows implements FrameFile {
     return this.#block[0];
   }
 
-  /** A row with a damaged number hides others from a search by numbers. */
+  /** Compares the number of rows read with the row count: a row with a damaged number hides others from a search. */
   #compareCount(): void {
     const row = this.#database.prepare(`SELECT count(*) AS n FROM ${quoted(this.#table.name)}`).get();
     if (Number(row?.['n']) !== this.#count) throw new Error(`it has ${row?.['n']} rows`);
@@ -182,7 +182,7 @@ class Rows implements FrameFile {
     if (seconds === null) return 'there is no time';
     if (key === null) return 'there is no identifier of 29 bits, or no length';
     const bus = recording.unnamed();
-    // To the microsecond, which is what the double of the seconds resolves.
+    // Round to microseconds, the resolution of a double with today's seconds.
     const at = Math.round(seconds * 1_000_000) / 1000;
     if ((key & IS_ERROR) !== 0) {
       recording.addEmpty(at, busError, bus, 0, 8);
@@ -213,7 +213,7 @@ function arraysOf(database: DatabaseSync, query: string): StatementSync {
   return statement;
 }
 
-/** The name by which a table has its row number. */
+/** Returns the name by which the row number of a table can be read. */
 function rowNumberOf({ columns }: Table): string | undefined {
   return rowNumbers.find((name) => !columns.has(name));
 }
@@ -224,13 +224,13 @@ function blockQueryOf(table: Table): string | undefined {
   return `${queryOf(table, `, ${number}`)} WHERE ${number} > ? ORDER BY ${number} LIMIT ${BLOCK}`;
 }
 
-/** Few values a row, none of which is an object: what takes the time is what is made of each for JavaScript. */
+/** Returns a query with few values per row and no objects: creating JavaScript values is what costs time. */
 function queryOf({ name, columns }: Table, further = ''): string {
   const flag = (column: string, bit: number): string => (columns.has(column) ? `| ((${column} <> 0) << ${bit})` : '');
   const length = columns.has('dlc') ? '| (dlc << 32)' : '';
   const valid = `arbitration_id BETWEEN 0 AND ${EXTENDED / 4 - 1}${columns.has('dlc') ? ' AND dlc BETWEEN 0 AND 255' : ''}`;
   const id = `arbitration_id ${flag('extended', 29)} ${flag('remote', 30)} ${flag('error', 31)} ${length}`;
-  // A text is not a time.
+  // Ignore text in place of a time.
   const time = "CASE WHEN typeof(ts) IN ('real', 'integer') THEN CAST(ts AS REAL) END";
   const bytes = `hex(substr(data, 1, ${MAX_PAYLOAD_BYTES + 1}))`;
   return `SELECT ${time}, CASE WHEN ${valid} THEN ${id} END, ${bytes}${further} FROM ${quoted(name)}`;
@@ -240,7 +240,7 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Undefined for a table without row numbers, or with one that is not safe as a number of JavaScript. */
+/** Returns the last row number; undefined for a table without row numbers, or if it is not a safe integer. */
 function lastRow(database: DatabaseSync, table: Table): number | undefined {
   const number = rowNumberOf(table);
   if (number === undefined) return undefined;
@@ -250,7 +250,7 @@ function lastRow(database: DatabaseSync, table: Table): number | undefined {
     });
     return ends.every(Number.isSafeInteger) ? ends[1] : undefined;
   } catch {
-    // A table without row numbers, or damage that reading its rows reports.
+    // The table has no row numbers, or is damaged, which reading its rows reports.
     return undefined;
   }
 }

@@ -1,22 +1,22 @@
-/** Standard input that is a pipe or a socket, as frames of a live bus come from `candump -L can0 | vigie run`. */
+/** Standard input from a pipe or a socket, with frames of a live bus, as in `candump -L can0 | vigie run`. */
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { VigieError } from '../../../protocol/errors.ts';
 
 const STANDARD_INPUT = 0;
-/** Bytes read at a time: as much as a pipe holds. */
+/** Number of bytes per read: the capacity of a pipe. */
 const SIZE = 65_536;
-/** Who writes less at a time writes as things happen, as a full bus in candump text does in one turn. Bytes. */
+/** Largest read of a live input, bytes. A full bus in candump text does not exceed it in one interval. */
 const TRICKLE = 8_192;
-/** Interval of reads of a slow input, ms: the processor wakes once for all frames of this time, not for each line. */
+/** Read interval of a slow input, ms: one wakeup of the processor per interval instead of one per line. */
 const TURN = 40;
 
 /**
- * Reads into one buffer for all of its life: a stream takes memory for each read, which is free again only when the
- * young part of the heap is collected, and beside that the heap of a long log does not grow.
+ * Reads into one buffer for its whole life. A stream would allocate memory for each read, which is only released when
+ * the young generation of the heap is collected; apart from that the heap of a long log does not grow.
  */
 export class PipeInput {
-  /** The size of a pipe is unknown. */
+  /** 0, because the size of a pipe is unknown. */
   readonly size = 0;
   position = 0;
   readonly #buffer = new Uint8Array(SIZE);
@@ -28,7 +28,7 @@ export class PipeInput {
   #wake: () => void = () => undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param descriptor is the input's own from now on, and closed with it */
+  /** @param descriptor owned by this input from now on, and closed with it */
   constructor(descriptor: number) {
     this.#socket = new Socket({
       fd: descriptor,
@@ -42,7 +42,7 @@ export class PipeInput {
     for (const event of ['end', 'close'] as const) this.#socket.on(event, () => this.#end());
   }
 
-  /** Fills a part of `into`; returns how many bytes, 0 at the end. Throws `input.unreadable`. */
+  /** Fills a part of `into`. Returns the number of bytes, 0 at the end. Throws `input.unreadable`. */
   async read(into: Uint8Array): Promise<number> {
     while (this.#from === this.#filled) {
       if (this.#error !== undefined) throw unreadable(this.#error.message, this.#error);
@@ -59,14 +59,14 @@ export class PipeInput {
     return part.length;
   }
 
-  /** A read that waits gets 0. */
+  /** Closes the input. A pending read returns 0. */
   close(): Promise<void> {
     this.#socket.destroy();
     this.#end();
     return Promise.resolve();
   }
 
-  /** The buffer has new contents. Nothing more is read before they are taken. */
+  /** Handles new bytes in the buffer. No more is read until they are consumed. */
   #came(count: number): boolean {
     this.#from = 0;
     this.#filled = count;
@@ -89,8 +89,8 @@ export class PipeInput {
 let opened: PipeInput | undefined;
 
 /**
- * Standard input, once in the life of the process; undefined for a file or a terminal.
- * @throws VigieError `input.unreadable` when it was read before: its descriptor may be another file's by now
+ * Returns standard input, once per process; undefined for a file or a terminal.
+ * @throws VigieError `input.unreadable` if it was read before: its descriptor may now belong to another file
  */
 export function openStandardInput(): PipeInput | undefined {
   if (opened !== undefined) throw unreadable('it was read before');
@@ -100,7 +100,7 @@ export function openStandardInput(): PipeInput | undefined {
   return opened;
 }
 
-/** Lets the process end that reads standard input, or waits for what never came. */
+/** Closes standard input so that the process can end, also if it still waits for input. */
 export function closeStandardInput(): void {
   if (opened === undefined) process.stdin.destroy();
   else void opened.close();

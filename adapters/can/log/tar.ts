@@ -1,6 +1,6 @@
 /**
- * The list of files in a tar archive (POSIX.1-2001 pax, with the long names of GNU tar): headers of 512 bytes, each before its
- * file, whose bytes fill whole blocks.
+ * The list of files in a tar archive (POSIX.1-2001 pax, with the long names of GNU tar): headers of 512 bytes, each
+ * followed by its file, padded to whole blocks.
  *
  *     0  name (100)   124  size, octal (12)   148  checksum (8)   156  kind   257  'ustar'   345  first part of the name (155)
  */
@@ -11,15 +11,15 @@ import type { ZipEntry } from './zip-directory.ts';
 
 const BLOCK = TAR_HEADER_BYTES;
 const KIND = 156;
-/** Kinds of headers: a plain file (0 and NUL), a long name of GNU tar, and the attributes of the next file. */
+/** Types of headers: a plain file (0 and NUL), a long name of GNU tar, and the attributes of the next file. */
 const FILES: ReadonlySet<string> = new Set(['0', '\0', '7']);
 const LONG_NAME = 'L';
 const ATTRIBUTES = 'x';
-/** Bytes of a name or of attributes; more is damage. */
+/** Largest name or attributes, bytes. A larger size means damage. */
 const MAX_TEXT_BYTES = 1024 * 1024;
 const MAX_HEADERS = 100_000;
 
-/** @throws VigieError `input.malformed` when a header is not one */
+/** @throws VigieError `input.malformed` if a header is invalid */
 export async function readTar(file: LogFile, where: string): Promise<ZipEntry[]> {
   const entries: ZipEntry[] = [];
   const header = new Uint8Array(BLOCK);
@@ -53,18 +53,18 @@ export async function readTar(file: LogFile, where: string): Promise<ZipEntry[]>
   return entries;
 }
 
-/** Lines of `LENGTH NAME=VALUE`. */
+/** Parses lines of `LENGTH NAME=VALUE`. */
 function attributesIn(lines: string): ReadonlyMap<string, string> {
   return new Map([...lines.matchAll(/^\d+ ([^=\n]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]));
 }
 
-/** Octal digits; of GNU tar, for files of more than 8 GiB, a binary number. */
+/** Returns the size, in octal digits, or for files of more than 8 GiB in GNU tar a binary number. */
 function sizeOf(header: Uint8Array): number {
   if (((header[124] as number) & 0x80) === 0) return Number.parseInt(text(header, 124, 12).trim(), 8) || 0;
   return header.subarray(125, 136).reduce((sum, byte) => sum * 256 + byte, 0);
 }
 
-/** Up to the first NUL. */
+/** Returns the text up to the first NUL. */
 function text(bytes: Uint8Array, from: number, size: number): string {
   const part = bytes.subarray(from, from + size);
   const end = part.indexOf(0);

@@ -3,17 +3,17 @@ import { BegunInput, type ByteInput, fill } from './input.ts';
 import { longestLine } from './text.ts';
 import { Utf16Input, utf16Order } from './utf16.ts';
 
-/** Bytes read at a time. */
+/** Number of bytes per read. */
 const CHUNK = 64 * 1024;
-/** Bytes by which UTF-16 is recognised. */
+/** Number of bytes needed to detect UTF-16. */
 const PROOF = 64;
 
 export interface TextLine {
-  /** Without its line end. */
+  /** Text of the line without its line end. */
   readonly text: string;
-  /** False for the last line of a file without a line end: it may be cut. */
+  /** False for the last line of a file without a line end: it may be incomplete. */
   readonly whole: boolean;
-  /** Longer than any line may be: `text` is its beginning. */
+  /** True if the line is longer than the limit: `text` is then its start. */
   readonly tooLong: boolean;
 }
 
@@ -32,7 +32,7 @@ export class TextInput {
     return new TextInput(order === undefined ? new BegunInput(input, begun) : new Utf16Input(input, order, begun));
   }
 
-  /** Bytes of the file as it lies on the disk. */
+  /** Size of the file on disk, bytes. */
   get size(): number {
     return this.#input.size;
   }
@@ -41,14 +41,14 @@ export class TextInput {
     return this.#input.position;
   }
 
-  /** Why what it is packed in ends early; undefined: it does not. */
+  /** Reason why the packed data end early, or undefined. */
   get broken(): string | undefined {
     return this.#input.broken;
   }
 
-  /** The lines in order; LF, CRLF and CR end one. Can be iterated once. Throws `input.unreadable`. */
+  /** Yields the lines in order, ended by LF, CRLF or CR. Can be iterated once. Throws `input.unreadable`. */
   async *lines(): AsyncGenerator<TextLine> {
-    // A BOM is not a character; bytes that are not UTF-8, as of Latin-1, become U+FFFD.
+    // Drops a BOM. Bytes that are not UTF-8, such as Latin-1, become U+FFFD.
     const decoder = new TextDecoder('utf-8');
     const chunk = new Uint8Array(CHUNK);
     let text = '';
@@ -79,7 +79,7 @@ export class TextInput {
 
 const LINE_END = /\r|\n/g;
 
-/** Where the next line ends; negative: not in what is there. A CR that is the last character may be half of a CRLF. */
+/** Returns the end of the next line; negative if not there yet. A CR as the last character may be half of a CRLF. */
 function endOf(text: string, from: number, last: boolean): number {
   LINE_END.lastIndex = from;
   const end = LINE_END.exec(text)?.index ?? -1;

@@ -1,14 +1,14 @@
 /** Splits text logs into lines (LF, CRLF or CR alone) and passes each to the parser of the format. */
 import type { LogParser, Recording } from './recording.ts';
 
-/** Bytes of the longest line that is looked at; a longer one is a fault and is passed over without being kept. */
+/** Longest line that is parsed, bytes. A longer line is a fault and is skipped without being stored. */
 export const longestLine = 65_536;
 
-/** Parses single lines of one format; at most one frame a line. */
+/** Parses single lines of one format, with at most one frame per line. */
 export interface LineParser {
   /**
-   * @param whole false for the last line of a file when no line end follows it: it may have been cut.
-   * @returns what is wrong with the line; undefined when it is a frame, a comment or another event of the format.
+   * @param whole false for the last line of a file without a line end: it may be incomplete.
+   * @returns the fault of the line; undefined for a frame, a comment or another event of the format.
    */
   line(bytes: Uint8Array, start: number, end: number, whole: boolean): string | undefined;
 }
@@ -34,9 +34,9 @@ export class TextParser implements LogParser {
     return start;
   }
 
-  /** As {@link parse} for one line; returns `start` when the line is incomplete or nothing is there. */
+  /** As {@link parse}, for one line. Returns `start` if the line is incomplete or there are no bytes. */
   parseLine(bytes: Uint8Array, start: number, end: number, last: boolean): number {
-    // A file that was not closed may have zeros where nothing was written.
+    // A file that was not closed may contain zeros in place of unwritten data.
     let begin = start;
     while (begin < end && bytes[begin] === 0) begin++;
     if (begin > start) return begin;
@@ -48,7 +48,7 @@ export class TextParser implements LogParser {
       return end;
     }
     if (start === end) return start;
-    // A CR at the end of what is there may be half of a CRLF.
+    // A CR as the last byte may be half of a CRLF.
     if (stop === end - 1 && bytes[stop] === 13 && !last) return start;
     if (this.passing) this.passing = false;
     else if (stop - start > longestLine) this.tooLong();
@@ -66,11 +66,11 @@ export class TextParser implements LogParser {
     const fault = this.lines.line(bytes, from, to, whole);
     if (fault === undefined) return;
     if (whole) this.recording.fault(this.number, fault);
-    // The end of a recording that was broken off: no frame was there.
+    // The end of an interrupted recording, which is not a frame.
     else this.recording.passOver('last lines that are cut');
   }
 
-  /** Counts lines that were read without this parser, for the line numbers of diagnostics. */
+  /** Counts lines that were parsed elsewhere, for the line numbers of diagnostics. */
   passed(lines: number): void {
     this.number += lines;
   }
@@ -80,7 +80,7 @@ export class TextParser implements LogParser {
   }
 }
 
-/** Position of the next LF or CR, or `end`. */
+/** Returns the position of the next LF or CR, or `end`. */
 function lineEnd(bytes: Uint8Array, from: number, end: number): number {
   let i = from;
   while (i < end && bytes[i] !== 10 && bytes[i] !== 13) i++;

@@ -5,11 +5,11 @@
  *     1.1       1)     17535.4  Tx 00000100  8  00 …
  *     1.2       1)     17535.4  1  Tx 00000100  8  00 …
  *     1.3       1)     17535.400 1 Tx 00000100 -  8  00 …
- *     2.x       1     17535.400 DT 1 00000100 Tx -  8  00 …      columns as $COLUMNS says
+ *     2.x       1     17535.400 DT 1 00000100 Tx -  8  00 …      columns as in $COLUMNS
  *
  * Identifiers of more than 4 digits are extended. Times are milliseconds since `$STARTTIME` (an OLE date) or, in
- * 1.0, the comment `Start time:`; without either they count from 0. Bus n is `can(n-1)`; files of one bus
- * are `can0`. Status, warning and counter lines are passed over.
+ * 1.0, the comment `Start time:`; without a start they count from 0. Bus n is `can(n-1)`; files of one bus
+ * are `can0`. Status, warning and counter lines are skipped.
  */
 import { BIT_RATE_SWITCH, ERROR_STATE, FD, REMOTE, SENT } from '../../../agent/ports.ts';
 import { localDate, oleDate } from './dates.ts';
@@ -17,7 +17,7 @@ import { Fields, Words } from './fields.ts';
 import { busError, identifier, lengthOfCode, type Recording } from './recording.ts';
 import type { LineParser } from './text.ts';
 
-/** Column letters of `$COLUMNS`; the version 1 formats have the same columns in fixed places. */
+/** Column letters of `$COLUMNS`. The version 1 formats have the same columns at fixed positions. */
 const columns: Readonly<Record<string, string>> = {
   '1.0': 'N,O,I,l,D',
   '1.1': 'N,O,T,I,l,D',
@@ -131,7 +131,7 @@ export class TrcLines implements LineParser {
   }
 }
 
-/** Where the columns are that a frame is read from; -1 for one that is not there. */
+/** Positions of the columns of a frame; -1 for a missing column. */
 type Places = Readonly<Record<'O' | 'T' | 'B' | 'I' | 'd' | 'l' | 'L' | 'D', number>>;
 
 function places(letters: string): Places {
@@ -140,15 +140,15 @@ function places(letters: string): Places {
   return { O: at('O'), T: at('T'), B: at('B'), I: at('I'), d: at('d'), l: at('l'), L: at('L'), D: at('D') };
 }
 
-/** Meaning of the type of a line: in version 2 its code, in version 1 a direction or an error. */
+/** Meaning of the type of a line: a code in version 2, a direction or an error in version 1. */
 interface Type {
   readonly code: string;
-  /** In version 2, of a frame. */
+  /** Flags of the frame, in version 2. */
   readonly flags: number | undefined;
   readonly error: boolean;
-  /** As {@link directionOf}. */
+  /** Direction as returned by {@link directionOf}. */
   readonly direction: number;
-  /** It is some type, if not one of a frame. */
+  /** True for any valid type, also one that is not a frame. */
   readonly word: boolean;
 }
 
@@ -162,7 +162,7 @@ function typeOf(word: string): Type {
   };
 }
 
-/** Flags of a frame in this direction. -1 for an unknown word. */
+/** Returns the flags of a frame in this direction, or -1 for an unknown word. */
 function directionOf(word: string): number {
   return /^[rt]x$/i.test(word) ? (/^t/i.test(word) ? SENT : 0) : -1;
 }

@@ -1,28 +1,28 @@
-/** Bytes that are packed: gzip (RFC 1952), zstd (RFC 8878), deflate without a header (RFC 1951). */
+/** Unpacks bytes: gzip (RFC 1952), zstd (RFC 8878), deflate without a header (RFC 1951). */
 import * as zlib from 'node:zlib';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { ByteInput } from './input.ts';
 
-/** Packed bytes unpacked at a time: deflate makes at most 1,032 times as many of them, all of which wait to be read. */
+/** Number of packed bytes unpacked at a time. Deflate expands them up to 1,032 times, all of which must be buffered. */
 const BLOCK = 16_384;
-/** A recording that was packed well has a twentieth of its size; what claims far more is made to fill memory or disk. */
+/** Largest accepted ratio. Good packing reduces a recording to a twentieth; far more is an attack on memory or disk. */
 const LARGEST_RATIO = 250;
-/** Below this size in bytes the ratio does not matter. */
+/** Unpacked size below which the ratio does not matter, bytes. */
 const ANY_RATIO = 1024 ** 3;
 const LARGEST = 256 * 1024 ** 3;
 
 type Packing = 'gzip' | 'zstd' | 'deflate';
 
-/** Unpacks several members or frames one after the other while reading. Returns the readable part of a cut file. */
+/** Unpacks several members or frames in sequence while reading. Returns the readable part of a truncated file. */
 export class UnpackedInput implements ByteInput {
-  /** Set when unpacking ended early. */
+  /** Reason why unpacking ended early, or undefined. */
   broken: string | undefined;
   readonly #packing: Packing;
   readonly #packed: ByteInput;
   readonly #anyRatio: number;
   readonly #unpacked: Uint8Array[] = [];
   #stream: zlib.Gunzip;
-  /** Packed bytes that were read and not yet unpacked. */
+  /** Packed bytes that were read but not yet unpacked. */
   #rest: Uint8Array;
   #fed = 0;
   #given = 0;
@@ -32,8 +32,8 @@ export class UnpackedInput implements ByteInput {
 
   /**
    * @param begun bytes already read from `packed`
-   * @param anyRatio bytes up to which it does not matter how many times the packed ones they are
-   * @throws VigieError `input.malformed` where this Node cannot unpack it
+   * @param anyRatio unpacked size up to which the ratio does not matter, bytes
+   * @throws VigieError `input.malformed` if this Node cannot unpack it
    */
   constructor(
     packing: Packing,
@@ -66,7 +66,7 @@ export class UnpackedInput implements ByteInput {
         else this.#unpacked[0] = bytes.subarray(part.length);
         this.#given += part.length;
         this.#bound();
-        // The next ones are unpacked while these are read.
+        // Unpack the next bytes while these are read.
         if (this.#unpacked.length === 0 && !this.#ended) void this.#feed();
         return part.length;
       }
@@ -95,7 +95,7 @@ export class UnpackedInput implements ByteInput {
 
   #begin(): zlib.Gunzip {
     const stream = unpacker(this.#packing);
-    // Taken at once: what the stream keeps itself would be lost when it fails.
+    // Store the bytes immediately: the stream's own buffer would be lost if it fails.
     stream.on('data', (bytes: Uint8Array) => this.#unpacked.push(bytes));
     stream.on('error', (error) => {
       this.broken ??= error.message;
@@ -116,13 +116,13 @@ export class UnpackedInput implements ByteInput {
     this.#rest = this.#rest.subarray(bytes.length);
     const before = stream.bytesWritten;
     await new Promise<void>((resolve) => {
-      // After an error nothing but this comes.
+      // After an error, only this event follows.
       stream.once('close', resolve);
       const done = (): void => {
         stream.off('close', resolve);
         resolve();
       };
-      // Bytes behind the last member end the stream before the input does.
+      // Bytes after the last member end the stream before the input ends.
       if (stream.readableEnded || stream.destroyed) done();
       else if (bytes.length > 0) stream.write(bytes, done);
       else stream.once('end', done).end();
@@ -134,7 +134,7 @@ export class UnpackedInput implements ByteInput {
     }
     this.#fed += bytes.length;
     const taken = stream.bytesWritten - before;
-    // Node's reader of zstd ends with a frame, others may follow (RFC 8878, 3.1).
+    // Node's zstd decoder ends after a frame, but others may follow (RFC 8878, 3.1).
     if (this.#packing === 'zstd' && taken < bytes.length && this.broken === undefined) {
       this.#rest = Buffer.concat([bytes.subarray(taken), this.#rest]);
       this.#stream = this.#begin();
@@ -157,7 +157,7 @@ export class UnpackedInput implements ByteInput {
 function unpacker(packing: Packing): zlib.Gunzip {
   if (packing === 'gzip') return zlib.createGunzip();
   if (packing === 'deflate') return zlib.createInflateRaw();
-  // Node 22.15 and 23.8 were the first with zstd.
+  // zstd exists since Node 22.15 and 23.8.
   const create = zlib.createZstdDecompress as typeof zlib.createZstdDecompress | undefined;
   if (create !== undefined) return create();
   throw new VigieError(

@@ -1,14 +1,14 @@
-/** Text logs in UTF-16, as programs on Windows save them, as one byte a character. */
+/** Converts UTF-16 text logs, as saved by Windows programs, to one byte per character. */
 import type { ByteInput } from './input.ts';
 
-/** Stands for characters beyond Latin-1, which no part of a frame has. */
+/** Replacement for characters beyond Latin-1, which no part of a frame contains. */
 const OTHER = 0x3f;
-/** Characters that must alternate with zeros where no byte order mark is there. */
+/** Number of characters that must alternate with zeros if there is no byte order mark. */
 const PROOF = 16;
 
 type ByteOrder = 'little' | 'big';
 
-/** The byte order of a text in UTF-16 by its mark, or by the zeros of its first characters; undefined for other bytes. */
+/** Returns the byte order of UTF-16 text, by its mark or by the zeros of its first characters; otherwise undefined. */
 export function utf16Order(head: Uint8Array): ByteOrder | undefined {
   if (head[0] === 0xff && head[1] === 0xfe) return 'little';
   if (head[0] === 0xfe && head[1] === 0xff) return 'big';
@@ -33,7 +33,7 @@ function alternates(head: Uint8Array, zero: 0 | 1): boolean {
 export class Utf16Input implements ByteInput {
   readonly #input: ByteInput;
   readonly #high: 0 | 1;
-  /** Bytes that were read and not given yet. */
+  /** Bytes that were read but not yet returned. */
   #rest: Uint8Array;
 
   /** @param begun bytes already read from `input` */

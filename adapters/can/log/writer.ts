@@ -13,9 +13,9 @@ import {
 const hex = Array.from({ length: 256 }, (_, i) => i.toString(16).toUpperCase().padStart(2, '0'));
 
 /**
- * Frame `index` of a batch as a line of `candump -l`, without line end. {@link openLog} reads the same frame from it,
- * with its time to the microsecond. The line of a sent frame ends with `T`.
- * @param buses names that the batch's bus column indexes, without blanks
+ * Formats frame `index` of a batch as a line of `candump -l`, without line end. {@link openLog} reads the same frame
+ * from it, with its time to the microsecond. The line of a sent frame ends with `T`.
+ * @param buses bus names that the batch's bus column indexes, without blanks
  */
 export function formatCandump(batch: FrameBatch, index: number, buses: readonly string[]): string {
   const at = Math.max(0, Math.round((batch.at[index] as number) * 1000));

@@ -1,20 +1,20 @@
-/** The list of files in a zip archive (PKWARE APPNOTE 6.3.10), zip64 included. */
+/** The list of files in a zip archive (PKWARE APPNOTE 6.3.10), also in zip64 format. */
 import { VigieError } from '../../../protocol/errors.ts';
 import type { LogFile } from './input.ts';
 
 export interface ZipEntry {
   readonly name: string;
-  /** How it is packed: 0 not at all, 8 deflate, 93 zstd (APPNOTE 4.4.5). */
+  /** Packing method: 0 none, 8 deflate, 93 zstd (APPNOTE 4.4.5). */
   readonly method: number;
   readonly encrypted: boolean;
-  /** Undefined: the archive has none. */
+  /** Checksum; undefined if the archive has none. */
   readonly crc: number | undefined;
-  /** Bytes in the archive, and unpacked. */
+  /** Size in the archive and unpacked size, bytes. */
   readonly packed: number;
   readonly size: number;
-  /** Where its local header lies. */
+  /** Position of the local header of the entry. */
   readonly offset: number;
-  /** Start of its bytes, in an archive with a list that contains it. */
+  /** Start of the entry's bytes, if the archive's list contains it. */
   readonly begin?: number;
 }
 
@@ -29,12 +29,12 @@ const ENTRY = 0x0201_4b50;
 const ENTRY_SIZE = 46;
 const LOCAL = 0x0403_4b50;
 const LOCAL_SIZE = 30;
-/** The header of what does not fit into the fields of 32 bits (APPNOTE 4.5.3). */
+/** Extra field for values that do not fit into 32 bits (APPNOTE 4.5.3). */
 const EXTRA_64 = 1;
 const TOO_LARGE = 0xffff_ffff;
 const LARGEST_DIRECTORY = 16 * 1024 * 1024;
 
-/** @throws VigieError `input.malformed` when the archive is cut or damaged */
+/** @throws VigieError `input.malformed` if the archive is truncated or damaged */
 export async function readDirectory(file: LogFile, where: string): Promise<ZipEntry[]> {
   const damaged = (what: string): VigieError =>
     new VigieError('input.malformed', `the zip archive is damaged: ${what}`, { where });
@@ -66,7 +66,7 @@ export async function readDirectory(file: LogFile, where: string): Promise<ZipEn
   return entries;
 }
 
-/** Where the bytes of an entry begin. */
+/** Returns the position of the bytes of an entry. */
 export async function startOf(entry: ZipEntry, file: LogFile): Promise<number> {
   if (entry.begin !== undefined) return entry.begin;
   const local = await part(file, entry.offset, LOCAL_SIZE);
@@ -79,7 +79,7 @@ function entryAt(view: DataView, at: number): ZipEntry {
   const nameLength = view.getUint16(at + 28, true);
   const name = new Uint8Array(view.buffer, view.byteOffset + at + ENTRY_SIZE, nameLength);
   const sizes = [view.getUint32(at + 24, true), view.getUint32(at + 20, true), view.getUint32(at + 42, true)];
-  // Only the fields that are too large are in the extra field, in this order.
+  // The extra field contains only the fields that are too large, in this order.
   let extra = extra64(view, at + ENTRY_SIZE + nameLength, view.getUint16(at + 30, true));
   const [size = 0, packed = 0, offset = 0] = sizes.map((value) => {
     if (value !== TOO_LARGE || extra === undefined || extra.byteLength < 8) return value;
@@ -88,7 +88,7 @@ function entryAt(view: DataView, at: number): ZipEntry {
     return large;
   });
   return {
-    // Bit 11: UTF-8; else of an unknown code page, of which ASCII is the same.
+    // Bit 11 means UTF-8. Otherwise the code page is unknown, but its ASCII part is the same.
     name: new TextDecoder((flags & 0x800) !== 0 ? 'utf-8' : 'latin1').decode(name),
     method: view.getUint16(at + 10, true),
     encrypted: (flags & 1) !== 0,

@@ -1,4 +1,4 @@
-/** The recordings in a zip or tar archive, one after the other in the order of their names. */
+/** Reads the recordings in a zip or tar archive in order of their names. */
 import type { FrameBatch } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { crc32 } from './crc32.ts';
@@ -11,18 +11,18 @@ import { readTar } from './tar.ts';
 import { UnpackedInput } from './unpacked.ts';
 import { readDirectory, startOf, type ZipEntry } from './zip-directory.ts';
 
-/** An archive that claims a larger size is an attack on memory or disk; good packing reduces a recording to a twentieth. */
+/** Largest accepted archive, unpacked, bytes. A larger size is an attack on memory or disk. */
 const LARGEST = 256 * 1024 ** 3;
 const LARGEST_RATIO = 250;
-/** Below this size in bytes the ratio does not matter. */
+/** Unpacked size below which the ratio does not matter, bytes. */
 const ANY_RATIO = 1024 ** 3;
 const MOST_ENTRIES = 10_000;
 
 type Open = (input: ByteInput) => Promise<LogReader>;
 
 /**
- * @param open opens the content of an entry; throws {@link UnknownFormat} if it is not a recording
- * @throws VigieError `input.malformed` when the archive is damaged, encrypted, too large, or has no recording
+ * @param open opens the content of an entry, or throws {@link UnknownFormat} if it is not a recording
+ * @throws VigieError `input.malformed` if the archive is damaged, encrypted, too large, or has no recording
  */
 export async function openZip(file: LogFile, recording: Recording, open: Open): Promise<LogReader> {
   const where = recording.file;
@@ -42,8 +42,8 @@ export async function openZip(file: LogFile, recording: Recording, open: Open): 
 }
 
 /**
- * The files in an archive in the order of their names.
- * @throws VigieError `input.malformed` when the archive is damaged, encrypted or too large
+ * Returns the files in an archive in order of their names.
+ * @throws VigieError `input.malformed` if the archive is damaged, encrypted or too large
  */
 export async function entriesOf(file: LogFile, where: string): Promise<ZipEntry[]> {
   const magic = new Uint8Array(magicSize);
@@ -54,7 +54,7 @@ export async function entriesOf(file: LogFile, where: string): Promise<ZipEntry[
   return entries.sort((a, b) => a.name.localeCompare(b.name, 'en', { numeric: true }));
 }
 
-/** Office programs pack a table in an archive of their own. */
+/** Returns the advice for a workbook (office programs store a table in its own archive), or undefined. */
 function workbook(entries: readonly ZipEntry[]): string | undefined {
   const isExcel = entries.some(({ name }) => name.startsWith('xl/'));
   if (!isExcel && !entries.some(({ name }) => name === 'content.xml')) return undefined;
@@ -144,7 +144,7 @@ class ZipLog extends RecordingLog implements LogReader {
   }
 }
 
-/** The unpacked bytes of a file in an archive. Throws `input.malformed`. */
+/** Opens the unpacked bytes of a file in an archive. Throws `input.malformed`. */
 export async function inputOf(entry: ZipEntry, file: LogFile, where: string): Promise<ByteInput> {
   const from = await startOf(entry, file);
   if (Number.isNaN(from)) throw new VigieError('input.malformed', 'its header in the archive is broken', { where });
@@ -163,7 +163,7 @@ export async function inputOf(entry: ZipEntry, file: LogFile, where: string): Pr
   }
 }
 
-/** The bytes of an entry as they lie in the archive, which stays open behind them. */
+/** The packed bytes of an entry in the archive. Does not close the archive. */
 class EntryInput implements ByteInput {
   readonly #file: LogFile;
   readonly #to: number;
@@ -188,7 +188,7 @@ class EntryInput implements ByteInput {
   async close(): Promise<void> {}
 }
 
-/** Compares what comes with the size and the checksum of the entry. */
+/** Checks the size and the checksum of the entry while its bytes are read. */
 class CheckedInput implements ByteInput {
   broken: string | undefined;
   readonly #input: ByteInput;

@@ -1,13 +1,13 @@
-/** Which command sets which bit rate. */
+/** Commands that set the bit rates. */
 import { VigieError } from '../../../protocol/errors.ts';
 
 /**
- * Firmware differs in what it understands: `lawicel` is the original and most clones; `canable` knows no listen-only
- * command but a silent mode, does not answer, and has CAN FD.
+ * Firmware dialects. `lawicel` is the original and most clones. `canable` has a silent mode instead of a listen-only
+ * command, does not answer, and supports CAN FD.
  */
 export type Dialect = 'lawicel' | 'canable';
 
-/** S0 to S6 and S8 mean the same everywhere; bit/s. */
+/** Bit rates of S0 to S6 and S8, bit/s. They are the same in all dialects. */
 const agreed = [
   [10_000, 'S0'],
   [20_000, 'S1'],
@@ -30,15 +30,15 @@ const data: ReadonlyMap<number, string> = new Map([
 ]);
 
 export interface Rates {
-  /** Bit/s; one that the adapter has a code for. */
+  /** Bit rate for which the adapter has a code, bit/s. */
   readonly bitRate?: number;
-  /** Instead of it: the registers BTR0 and BTR1 of an SJA1000 at 16 MHz, four hexadecimal digits, e.g. `011C`. */
+  /** Alternative to `bitRate`: registers BTR0 and BTR1 of an SJA1000 at 16 MHz, 4 hexadecimal digits, e.g. `011C`. */
   readonly timing?: string;
-  /** Bit/s of the data phase of CAN FD. */
+  /** Bit rate of the data phase of CAN FD, bit/s. */
   readonly dataBitRate?: number;
 }
 
-/** Throws `configuration.wrong` when no dialect has these rates. */
+/** Throws `configuration.wrong` if no dialect supports these rates. */
 export function checkRates({ bitRate, timing, dataBitRate }: Rates, where: string): void {
   if ((bitRate === undefined) === (timing === undefined))
     throw wrong('give either a bit rate or timing registers', where);
@@ -54,7 +54,7 @@ export function checkRates({ bitRate, timing, dataBitRate }: Rates, where: strin
   }
 }
 
-/** The commands that set the rates; undefined when this dialect cannot. */
+/** Returns the commands that set the rates, or undefined if this dialect does not support them. */
 export function rateCommands({ bitRate, timing, dataBitRate }: Rates, dialect: Dialect): readonly string[] | undefined {
   const first =
     bitRate === undefined ? (dialect === 'lawicel' ? `s${timing}` : undefined) : nominal[dialect].get(bitRate);

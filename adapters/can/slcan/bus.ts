@@ -1,4 +1,4 @@
-/** A CAN bus behind a serial adapter that speaks the Lawicel ASCII protocol. */
+/** A CAN bus behind a serial adapter with the Lawicel ASCII protocol. */
 
 import type {
   Clock,
@@ -22,30 +22,30 @@ import { LineSplitter } from './splitter.ts';
 export interface SlcanOptions extends Rates {
   /** Name of the bus in the profile. */
   readonly bus: string;
-  /** Device or address, for errors. */
+  /** Device or address, for error messages. */
   readonly name: string;
   readonly open: OpenLine;
   readonly clock: Clock;
   readonly log?: Log;
   /**
-   * The car is commanded or polled over this bus. Without it the channel is opened listen-only (`L`, or the silent mode
-   * of a CANable) and {@link SlcanBus.send} refuses; the adapter then does not even acknowledge frames. An adapter that
-   * can only join in is not opened.
+   * True if commands or requests are sent over this bus. If false, the channel is opened listen-only (`L`, or silent
+   * mode of a CANable): {@link SlcanBus.send} rejects, and the adapter does not even acknowledge frames. An adapter
+   * without a listen-only mode is then not opened.
    */
   readonly sends?: boolean;
-  /** Commands that the firmware understands. Default: by its answer to `V`. */
+  /** Commands that the firmware understands. Default: detected by the adapter's answer to `V`. */
   readonly dialect?: Dialect;
-  /** Whether the unit sleeps, which then asks the adapter nothing; default: never. */
+  /** Reports if the unit sleeps; it then sends no requests to the adapter. Default: it never sleeps. */
   readonly rest?: Rest;
-  /** Numbers from 0 (included) to 1 (excluded). */
+  /** Returns random numbers from 0 (included) to 1 (excluded). */
   readonly random?: () => number;
 }
 
-/** Interval of requests for the status flags of an adapter that answers, ms. */
+/** Interval in ms at which the status flags are requested from an adapter that answers. */
 const STATUS = 10_000;
-/** An adapter that answered before and is silent for this time, also to that request, is opened again. ms */
+/** Silence in ms, despite status requests, after which an adapter that answered before is opened again. */
 const SILENCE = 25_000;
-/** How long a line may take to accept the last command. ms */
+/** Longest time for a line to accept the last command, ms. */
 const FAREWELL = 500;
 /** Flags of `F` (CAN232 manual): receive queue full and data overrun; error warning, error passive and bus error. */
 const LOSSES = 0b0000_1001;
@@ -59,13 +59,13 @@ export class SlcanBus implements FrameSource, FrameSender {
   #talk: SlcanConversation;
   #splitter: LineSplitter;
   #intake: FrameIntake | undefined;
-  /** The channel is open: frames are from the requested bus and rate. */
+  /** True while the channel is open: frames are from the requested bus and rate. */
   #running = false;
   readonly #counts = { frames: 0, broken: 0, sent: 0, unsent: 0, overruns: 0, errors: 0 };
   #cancelStatus: () => void = () => undefined;
   #unsubscribe: (() => void) | undefined;
 
-  /** Throws `configuration.wrong` for rates that no adapter has. */
+  /** Throws `configuration.wrong` for rates that no adapter supports. */
   constructor(options: SlcanOptions) {
     checkRates(options, options.name);
     this.#options = options;
@@ -90,7 +90,7 @@ export class SlcanBus implements FrameSource, FrameSender {
     return Promise.resolve();
   }
 
-  /** Closes the channel, so that the adapter does not go on filling its queue. */
+  /** Stops, and closes the channel so that the adapter does not continue to fill its queue. */
   async stop(): Promise<void> {
     this.#cancelStatus();
     this.#unsubscribe?.();
@@ -104,8 +104,8 @@ export class SlcanBus implements FrameSource, FrameSender {
   }
 
   /**
-   * Rejects with `command.actuation` when the bus is listened to only, the channel is not open, or the adapter refuses
-   * or does not answer. Adapters that never answer are believed.
+   * Sends a frame. Rejects with `command.actuation` if the bus is listen-only, the channel is not open, or the adapter
+   * refuses or does not answer. If an adapter never answers, the frame counts as sent.
    */
   async send(frame: OutgoingFrame): Promise<void> {
     const { bus, sends = false } = this.#options;
@@ -123,8 +123,8 @@ export class SlcanBus implements FrameSource, FrameSender {
   }
 
   /**
-   * Counts: `frames`, `broken` lines, `sent` and `unsent` frames, `overruns` and `errors` that the adapter tells of,
-   * `opened`, `lost` and `refused` lines.
+   * Returns the counts: `frames`, `broken` lines, `sent` and `unsent` frames, `overruns` and `errors` that the adapter
+   * reports, and `opened`, `lost` and `refused` lines.
    */
   readonly health = (): SourceHealth => {
     const line = this.#kept.health();
@@ -133,7 +133,7 @@ export class SlcanBus implements FrameSource, FrameSender {
     return { ...line, counts };
   };
 
-  /** A line that does not take it is gone, and the channel with it. */
+  /** Closes the channel. Ignores a failed write: the line is then gone, and with it the channel. */
   async #farewell(): Promise<void> {
     await new Promise<void>((resolve) => {
       const cancel = this.#options.clock.after(FAREWELL, resolve);
@@ -163,8 +163,8 @@ export class SlcanBus implements FrameSource, FrameSender {
     const talk = this.#conversation();
     this.#talk = talk;
     this.#splitter = this.#newSplitter();
-    // The first may complete a line that somebody left unfinished. A bare CR would do as well but for firmware that
-    // sends its last frame again then.
+    // The first `C` may complete an unfinished line from before. A bare CR would also do, but some firmware then sends
+    // its last frame again.
     await talk.ask('C');
     await talk.ask('C');
     talk.acknowledges ??= false;
@@ -184,14 +184,14 @@ export class SlcanBus implements FrameSource, FrameSender {
     this.#cancelStatus = this.#options.clock.after(STATUS, () => this.#status(talk));
   }
 
-  /** A unit that sleeps asks the adapter nothing; one that wakes asks at once whether it is still there. */
+  /** Stops the status requests when the unit goes to sleep. When it wakes, requests the status immediately. */
   #rested(asleep: boolean): void {
     this.#cancelStatus();
     this.#kept.silence = Number.POSITIVE_INFINITY;
     if (!asleep && this.#running && this.#talk.acknowledges === true) this.#status(this.#talk);
   }
 
-  /** Opens the channel, listen-only unless frames are to be sent. */
+  /** Opens the channel, in listen-only mode unless frames are to be sent. */
   async #join(talk: SlcanConversation, dialect: Dialect): Promise<void> {
     const { sends = false } = this.#options;
     if (dialect === 'canable') {
@@ -199,7 +199,7 @@ export class SlcanBus implements FrameSource, FrameSender {
       if ((await talk.ask('O')).kind === 'refused') throw this.#unfit('the adapter does not open the channel');
       return;
     }
-    // Without time stamps frames count when they come.
+    // Without time stamps, frames get the time of their arrival.
     await talk.ask('Z1');
     if ((await talk.ask(sends ? 'O' : 'L')).kind !== 'refused') return;
     throw this.#unfit(sends ? 'the adapter does not open the channel' : 'the adapter cannot listen without joining in');
@@ -207,11 +207,11 @@ export class SlcanBus implements FrameSource, FrameSender {
 
   #status(talk: SlcanConversation): void {
     this.#cancelStatus = this.#options.clock.after(STATUS, () => this.#status(talk));
-    // Only after the first question the silence before it, perhaps of a night, is no longer held against the adapter.
+    // Limit the silence only after the first request: the silence before it, perhaps a whole night, is not a fault.
     const asked = (): void => {
       if (talk === this.#talk && !talk.over && this.#options.rest?.asleep !== true) this.#kept.silence = SILENCE;
     };
-    // A line that is gone ends the conversation; its end is dealt with there.
+    // If the line is gone, the conversation ends; `#ended` handles that.
     talk.ask('F').then(asked, () => undefined);
   }
 
@@ -244,7 +244,7 @@ export class SlcanBus implements FrameSource, FrameSender {
     this.#intake?.add(this.#frame);
   }
 
-  /** A line that is neither a frame nor a plain confirmation. */
+  /** Handles a line that is neither a frame nor a plain confirmation. */
   #word(text: string): void {
     const talk = this.#talk;
     const flags = /^F([0-9A-F]{2})$/i.exec(text);

@@ -1,27 +1,27 @@
 /**
- * Frames in the ASCII protocol of serial CAN adapters (Lawicel CAN232 manual, "slcan" in Linux), without the CR at their
- * end:
+ * Frames in the ASCII protocol of serial CAN adapters (Lawicel CAN232 manual, "slcan" in Linux), without the final
+ * CR:
  *
  *     t iii l dd…  [ssss]        standard identifier, data       r iii l        remote
  *     T iiiiiiii l dd…  [ssss]   extended identifier, data       R iiiiiiii l   remote
  *     d, D like t, T             CAN FD (CANable 2)              b, B           CAN FD with bit rate switch
  *
  * `l` is the data length code in hexadecimal (ISO 11898-1 §8.4.2.4: 9..F are 12, 16, 20, 24, 32, 48 and 64 bytes, CAN FD
- * only), `ssss` a time stamp, milliseconds modulo 60,000; some clones give eight digits of microseconds instead.
+ * only), `ssss` a time stamp, milliseconds modulo 60,000. Some clones send eight digits of microseconds instead.
  */
 import { BIT_RATE_SWITCH, EXTENDED, FD, REMOTE } from '../../../agent/ports.ts';
 
-/** A frame as it is read into, again and again. */
+/** A frame object that is reused for each line. */
 export interface SlcanFrame {
   /** Identifier with EXTENDED and REMOTE bits. */
   id: number;
   /** FD and BIT_RATE_SWITCH. */
   flags: number;
-  /** Bytes of payload, or the requested number for a remote frame. */
+  /** Payload length in bytes; for a remote frame, the requested length. */
   length: number;
-  /** 64 bytes, of which the first `length` count; zeros for a remote frame. */
+  /** 64 bytes, of which the first `length` are valid; zeros for a remote frame. */
   readonly data: Uint8Array;
-  /** Milliseconds by the adapter's clock modulo `wrap`; NaN without. */
+  /** Milliseconds by the adapter's clock modulo `wrap`; NaN without a time stamp. */
   stamp: number;
   wrap: number;
 }
@@ -33,7 +33,7 @@ export function emptyFrame(): SlcanFrame {
 const lengths: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64];
 const longestClassic = 8;
 const minute = 60_000;
-/** Microseconds in 32 bits. */
+/** Period of a microsecond time stamp of 32 bits, ms. */
 const microsecondWrap = 2 ** 32 / 1000;
 const mostStandard = 0x7ff;
 const mostExtended = 0x1fff_ffff;
@@ -64,12 +64,12 @@ const letters = new Map<number, Letter>(
   ]),
 );
 
-/** True for the letter of a frame; the line may still be none. */
+/** Returns true for the first letter of a frame. The line may still be invalid. */
 export function beginsFrame(code: number | undefined): boolean {
   return code !== undefined && letters.has(code);
 }
 
-/** Reads a line into `frame`; false when it is not a frame, and `frame` is worth nothing then. */
+/** Reads a line into `frame`. Returns false if the line is not a frame; the content of `frame` is then undefined. */
 export function readFrame(line: Uint8Array, frame: SlcanFrame): boolean {
   const letter = letters.get(line[0] as number);
   if (letter === undefined) return false;
@@ -98,7 +98,7 @@ export function readFrame(line: Uint8Array, frame: SlcanFrame): boolean {
   return true;
 }
 
-/** Reads what stands behind the payload: nothing, or a time stamp. */
+/** Reads the end of the line after the payload: nothing, or a time stamp. */
 function readStamp(line: Uint8Array, start: number, frame: SlcanFrame): boolean {
   const length = line.length - start;
   frame.stamp = Number.NaN;
@@ -110,7 +110,7 @@ function readStamp(line: Uint8Array, start: number, frame: SlcanFrame): boolean 
   return value >= 0 && frame.stamp < frame.wrap;
 }
 
-/** The number that the digits `from` up to, but without, `to` stand for; -1 when they are not all digits. */
+/** Returns the hexadecimal number at `from` (included) to `to` (excluded), or -1 if a character is not a digit. */
 function numberIn(line: Uint8Array, from: number, to: number): number {
   let value = 0;
   for (let i = from; i < to; i++) {
@@ -121,7 +121,7 @@ function numberIn(line: Uint8Array, from: number, to: number): number {
   return value;
 }
 
-/** Command to send. `length` is that of a remote frame, or of the payload. */
+/** Frame to send. `length` is that of a remote frame, or of the payload. */
 interface WrittenFrame {
   readonly id: number;
   readonly flags: number;
@@ -129,7 +129,7 @@ interface WrittenFrame {
   readonly length?: number;
 }
 
-/** The line of a frame; undefined when the protocol has none for it: a length or identifier that does not exist. */
+/** Returns the line of a frame, or undefined for a length or identifier that the protocol does not have. */
 export function writeFrame({ id, flags, data, length = data.length }: WrittenFrame): string | undefined {
   const extended = (id & EXTENDED) !== 0;
   const remote = (id & REMOTE) !== 0;

@@ -1,7 +1,7 @@
 /** Sends commands to an adapter and matches its answers, one at a time. */
 import type { Clock } from '../../../agent/ports.ts';
 
-/** `silent`: the adapter said nothing in time. */
+/** Answer of an adapter. `silent`: no answer in time. */
 type Answer =
   | { readonly kind: 'done'; readonly text: string }
   | { readonly kind: 'refused' }
@@ -13,9 +13,9 @@ interface Question {
   readonly abandon: (error: Error) => void;
 }
 
-/** How long an adapter may take to answer, a wireless one included. ms */
+/** Longest time for an adapter, also a wireless one, to answer, ms. */
 const PATIENCE = 500;
-/** One that does not answer at all gets this long to carry a command out. ms */
+/** Time for an adapter that never answers to carry out a command, ms. */
 const PAUSE = 50;
 
 export class SlcanConversation {
@@ -24,9 +24,9 @@ export class SlcanConversation {
   #question: Question | undefined;
   #queue: Promise<unknown> = Promise.resolve();
   #over: Error | undefined;
-  /** The adapter confirms or refuses commands. Some adapters never do. */
+  /** True if the adapter confirms or refuses commands. Some adapters never do. */
   acknowledges: boolean | undefined;
-  /** The adapter echoes commands. */
+  /** True if the adapter echoes commands. */
   echoes = false;
 
   constructor(write: (bytes: Uint8Array) => Promise<void>, clock: Clock) {
@@ -35,36 +35,36 @@ export class SlcanConversation {
   }
 
   /**
-   * Gives a command, after those that were given before, and what is said to it. Rejects when the line is gone or takes
-   * nothing.
+   * Sends a command after all earlier ones, and returns the answer. Rejects if the line is gone or does not accept the
+   * command.
    */
   ask(command: string): Promise<Answer> {
     return this.#enqueue(command, true);
   }
 
-  /** As {@link ask}, but an adapter that never answers is not waited for. */
+  /** As {@link ask}, but does not wait for an adapter that never answers. */
   tell(command: string): Promise<Answer> {
     return this.#enqueue(command, false);
   }
 
-  /** The line is gone. */
+  /** True if the line is gone. */
   get over(): boolean {
     return this.#over !== undefined;
   }
 
-  /** The running command. Undefined if no answer is due. */
+  /** The current command, or undefined if no answer is due. */
   get command(): string | undefined {
     return this.#question?.command;
   }
 
-  /** True if the line is an echo of the running command. */
+  /** Returns true if the line is an echo of the current command. */
   echoed(text: string): boolean {
     return this.#question !== undefined && text === this.#question.command;
   }
 
-  /** An adapter's yes, or its word on `V`, `N` and `F`. */
+  /** Handles a confirmation, or the answer to `V`, `N` or `F`. */
   done(text: string): void {
-    // Some adapters answer only the question for their version.
+    // Some adapters answer only the request for their version.
     if (text === '' || text === 'z' || text === 'Z') this.acknowledges = true;
     this.#question?.answer({ kind: 'done', text });
   }
@@ -74,7 +74,7 @@ export class SlcanConversation {
     this.#question?.answer({ kind: 'refused' });
   }
 
-  /** The line has ended: no more commands and answers. */
+  /** Ends the conversation because the line has ended: no more commands and answers. */
   end(reason: string): void {
     this.#over = new Error(reason);
     this.#question?.abandon(this.#over);

@@ -4,7 +4,7 @@ import { append, createBatch } from '../frames.ts';
 import type { SlcanFrame } from './codec.ts';
 
 const CAPACITY = 256;
-/** Time stamps further back than this are of no use: the adapter was restarted or its queue was full. ms */
+/** Oldest usable time stamp, ms before the last frame. An older one means an adapter restart or a full queue. */
 const BELIEVED = 1_000;
 
 export class FrameIntake {
@@ -28,8 +28,8 @@ export class FrameIntake {
   }
 
   /**
-   * Gives what there is. The last frame counts now, those before it as much earlier as the adapter's stamps say, and
-   * none before an earlier one.
+   * Emits the collected frames. The last frame gets the current time, and earlier frames the time by the adapter's
+   * stamps, but never before a previous frame.
    */
   flush(): void {
     const batch = this.#batch;

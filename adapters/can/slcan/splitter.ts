@@ -1,6 +1,6 @@
-/** Finds lines and refusals in what an adapter sends. */
+/** Finds lines and refusals in the bytes from an adapter. */
 
-/** An extended CAN FD frame of 64 bytes with eight digits of time stamp has 146 characters. */
+/** Longest line, characters: an extended CAN FD frame of 64 bytes with eight digits of time stamp has 146. */
 const longestLine = 160;
 
 const BEL = 7;
@@ -10,13 +10,13 @@ const CR = 13;
 interface LineSink {
   /** A line without its end; valid during the call. */
   line(text: Uint8Array): void;
-  /** A refusal; what stood before it is dropped. */
+  /** Reports a refusal. The unfinished line before it is dropped. */
   bell(): void;
-  /** A line that is too long was passed over. */
+  /** Reports that a line was skipped because it was too long. */
   overlong(): void;
 }
 
-/** Lines end with CR; an LF behind it is passed over, alone it ends a line, too. */
+/** Splits at CR. An LF after a CR is skipped; an LF alone also ends a line. */
 export class LineSplitter {
   readonly #sink: LineSink;
   readonly #held = new Uint8Array(longestLine);

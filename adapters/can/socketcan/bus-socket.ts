@@ -1,56 +1,56 @@
-/** The kernel's side of SocketCAN as the source and sender needs it: a test may put another wire behind it. */
+/** The kernel's side of SocketCAN, as the source and sender need it. Tests may implement it differently. */
 import type { FrameBatch } from '../../../agent/ports.ts';
 import type { ErrorCounts } from './error-frames.ts';
 import type { IdentifierFilter } from './filters.ts';
 
 export interface BusSocketOptions {
   readonly interface: string;
-  /** Absent: every frame. */
+  /** Identifiers of the frames to receive. If omitted, every frame. */
   readonly filters?: readonly IdentifierFilter[];
-  /** Requested bytes of the kernel's queue, with its own bookkeeping. */
+  /** Requested size of the kernel's receive queue, with the kernel's overhead, bytes. */
   readonly receiveBuffer: number;
-  /** Deliver what was sent here as well; without, only {@link BusSocket.echoes} names it. */
+  /** True to also deliver frames sent by this socket. If false, only {@link BusSocket.echoes} lists them. */
   readonly own: boolean;
   readonly errors: ErrorCounts;
 }
 
 /** A raw CAN socket, bound to an interface. */
 export interface BusSocket {
-  /** True when FD frames pass. */
+  /** True if FD frames can be sent and received. */
   readonly flexible: boolean;
   /** Result of the last {@link receive}. */
   readonly batch: FrameBatch;
-  /** Most messages of one {@link receive}. */
+  /** Maximum number of messages per {@link receive}. */
   readonly slots: number;
-  /** Frames dropped since it was opened, because they were not fetched in time; counts modulo 2^32. */
+  /** Number of frames dropped since the socket was opened because they were not read in time, modulo 2^32. */
   readonly dropped: number;
-  /** Frames since it was opened that the interface or the way from it dropped before any socket had a chance. */
+  /** Number of frames since the socket was opened that were dropped before they reached any socket. */
   readonly interfaceDropped: number;
-  /** Messages that were no frames. */
+  /** Number of messages that are not frames. */
   readonly malformed: number;
-  /** The controller sends a frame once, and drops it if no node acknowledges it. */
+  /** True if the controller sends a frame once, and drops it if no node acknowledges it. */
   readonly oneShot: boolean;
   /**
-   * Identifiers of the frames that were written here and have left, as the last {@link receive} reported; those that the
-   * filters let pass. A driver without echo (no ECHO among the flags of ip-link(8)) tells it of all that it was given.
+   * Identifiers of the frames that this socket has sent on the bus, as the last {@link receive} reported, if filters
+   * accept them. A driver without echo (no ECHO among the flags of ip-link(8)) reports every frame that it was given.
    */
   readonly echoes: readonly number[];
-  /** From now on only these frames pass; error frames always pass. Returns 0 or a negative errno. */
+  /** Sets the filters: only these frames pass, and all error frames. Returns 0 or a negative errno. */
   filter(filters: readonly IdentifierFilter[]): number;
-  /** Fetches the received messages. Returns their number or a negative errno. Never waits. */
+  /** Reads the received messages. Returns their number or a negative errno. Never waits. */
   receive(now: number): number;
-  /** Writes one frame in the form of the kernel. Returns its size or a negative errno. Never waits. */
+  /** Writes one frame in the kernel's format. Returns its size or a negative errno. Never waits. */
   write(bytes: Uint8Array, length: number): number;
-  /** Calls `ready` once, when there is something to receive or an error to fetch. */
+  /** Calls `ready` once, when a message or an error can be read. */
   wait(ready: () => void): void;
-  /** Why it does not stand for the interface of its name any more: gone, down, renamed. */
+  /** Returns the reason why the socket is no longer the interface of this name (gone, down, renamed), or undefined. */
   fault(): string | undefined;
   close(): void;
 }
 
 export interface CanKernel {
-  /** @throws VigieError `input.unreadable` when the interface is not there, not up or no CAN interface */
+  /** @throws VigieError `input.unreadable` if the interface does not exist, is not up or is not a CAN interface */
   open(options: BusSocketOptions): BusSocket;
-  /** Calls `changed` when interfaces appear, vanish or change. The result ends that. Undefined: not supported. */
+  /** Calls `changed` when interfaces appear, vanish or change. Returns a stop function; undefined if unsupported. */
   watchLinks(changed: () => void): (() => void) | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Numbers of the kernel's interface to user space. The sources name Linux headers; those of asm-generic are the same on
- * x86, arm and arm64.
+ * Constants of the kernel's interface to user space. Comments name the Linux headers; those of asm-generic are the same
+ * on x86, arm and arm64.
  */
 
 /** bits/socket.h */
@@ -11,14 +11,14 @@ export const SOCK_NONBLOCK = 0x800;
 export const SOCK_CLOEXEC = 0x8_0000;
 export const MSG_TRUNC = 0x20;
 export const MSG_DONTWAIT = 0x40;
-/** On a frame received: this very socket sent it (net/can/raw.c). */
+/** Flag of a received frame: this same socket sent it (net/can/raw.c). */
 export const MSG_CONFIRM = 0x800;
 
 /** asm-generic/socket.h */
 export const SOL_SOCKET = 1;
 export const SO_RCVBUF = 8;
 export const SO_RCVBUFFORCE = 33;
-/** Control messages carry the number of their option. */
+/** Types of control messages, equal to the option numbers. */
 export const SO_TIMESTAMPNS_OLD = 35;
 export const SO_RXQ_OVFL = 40;
 export const SO_MEMINFO = 55;
@@ -35,11 +35,11 @@ export const CAN_RAW_FILTER = 1;
 export const CAN_RAW_ERR_FILTER = 2;
 export const CAN_RAW_RECV_OWN_MSGS = 4;
 export const CAN_RAW_FD_FRAMES = 5;
-/** Most filters of one socket. */
+/** Maximum number of filters per socket. */
 export const CAN_RAW_FILTER_MAX = 512;
 /** All classes of error frames. */
 export const CAN_ERR_MASK = 0x1fff_ffff;
-/** Bytes of a `struct can_frame` and a `struct canfd_frame`. */
+/** Sizes of a `struct can_frame` and a `struct canfd_frame`, bytes. */
 export const CAN_MTU = 16;
 export const CANFD_MTU = 72;
 export const CANFD_BRS = 1;
@@ -51,7 +51,7 @@ export const SIOCGIFFLAGS = 0x8913;
 export const SIOCGIFMTU = 0x8921;
 export const SIOCGIFHWADDR = 0x8927;
 export const SIOCGIFINDEX = 0x8933;
-/** Room for an interface's name, with the zero that ends it. */
+/** Size of an interface name with its terminating zero, bytes. */
 export const IFNAMSIZ = 16;
 export const IFF_UP = 1;
 export const ARPHRD_CAN = 280;
@@ -62,7 +62,7 @@ export const RTMGRP_LINK = 1;
 export const RTM_NEWLINK = 16;
 export const RTM_GETLINK = 18;
 export const NLM_F_REQUEST = 1;
-/** Without the bits that say how the data are ordered. */
+/** Mask of the attribute type, without the flags for nesting and byte order. */
 export const NLA_TYPE_MASK = 0x3fff;
 
 /** linux/if_link.h, linux/can/netlink.h */

@@ -21,12 +21,12 @@ import type { Libc } from './libc.ts';
 const HEADER = 16;
 /** `struct ifinfomsg`: family, type, index, flags, change. */
 const INFORMATION = 16;
-/** Room for the kernel's report on one interface (NLMSG_GOODSIZE is less). */
+/** Buffer size for the kernel's report on one interface, bytes (NLMSG_GOODSIZE is less). */
 const ANSWER = 32 * 1024;
 
 /**
- * True where the controller sends a frame once (`ip link set … type can one-shot on`) and drops it if no node
- * acknowledges it. False for interfaces without a controller, and where the kernel or a sandbox gives no answer.
+ * Returns true if the controller sends a frame once (`ip link set … type can one-shot on`) and drops it if no node
+ * acknowledges it. Returns false for interfaces without a controller, or if the kernel or a sandbox does not answer.
  */
 export function isOneShot(libc: Pick<Libc, 'socket' | 'write' | 'receive' | 'close'>, index: number): boolean {
   const descriptor = libc.socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
@@ -39,7 +39,7 @@ export function isOneShot(libc: Pick<Libc, 'socket' | 'write' | 'receive' | 'clo
     view.setUint16(6, NLM_F_REQUEST, true);
     view.setInt32(HEADER + 4, index, true);
     if (libc.write(descriptor, request, request.length) < 0) return false;
-    // The kernel has answered when the request is written.
+    // The kernel has answered by the time the write returns.
     const answer = new Uint8Array(ANSWER);
     const length = libc.receive(descriptor, answer);
     return length > 0 && readOneShot(answer.subarray(0, length));
@@ -48,7 +48,7 @@ export function isOneShot(libc: Pick<Libc, 'socket' | 'write' | 'receive' | 'clo
   }
 }
 
-/** Whether an answer to RTM_GETLINK contains `one-shot on`. */
+/** Returns true if an answer to RTM_GETLINK contains `one-shot on`. */
 export function readOneShot(answer: Uint8Array): boolean {
   if (answer.length < HEADER + INFORMATION) return false;
   const view = new DataView(answer.buffer, answer.byteOffset, answer.length);
@@ -60,7 +60,7 @@ export function readOneShot(answer: Uint8Array): boolean {
   const kind = information.get(IFLA_INFO_KIND);
   const data = information.get(IFLA_INFO_DATA);
   if (kind === undefined || data === undefined) return false;
-  // The numbers of what follows are of each kind's own.
+  // The meaning of the further attribute numbers depends on the kind.
   if (String.fromCharCode(...answer.subarray(kind.begin, kind.end)).replace(/\0.*$/s, '') !== 'can') return false;
   const mode = attributes(view, data.begin, data.end).get(IFLA_CAN_CTRLMODE);
   // struct can_ctrlmode: mask, flags
@@ -73,7 +73,7 @@ interface Span {
   readonly end: number;
 }
 
-/** `struct rtattr` by type: length (itself included) and type, then the data; the next at a multiple of 4. */
+/** Returns the attributes by type. `struct rtattr`: length (with header), type, data; aligned to multiples of 4. */
 function attributes(view: DataView, from: number, end: number): ReadonlyMap<number, Span> {
   const found = new Map<number, Span>();
   for (let place = from; place + 4 <= end; ) {

@@ -4,15 +4,15 @@ import { VigieError } from '../../../protocol/errors.ts';
 import type { BusSocket } from './bus-socket.ts';
 
 /**
- * A frame has to have left after so long, ms: 100 for this machine, which may be held up or reads in turns, and 150 for
- * the bus. Those are 117 of the longest classic frames (160 bits with all stuff bits: Davis et al., Controller Area
- * Network schedulability analysis, 2007, eq. 2) at 125 kbit/s, more than others have to send in one go.
+ * Time in ms within which a frame must be sent: 100 for this machine, which may be delayed or reads at intervals, and
+ * 150 for the bus. That is 117 of the longest classic frames (160 bits with all stuff bits: Davis et al., Controller
+ * Area Network schedulability analysis, 2007, eq. 2) at 125 kbit/s, more than other nodes must send in one burst.
  */
 export const LEAVING = 250;
 
 /**
- * The same for a controller that tries once, ms: no sooner or later than the bus is free for the first time, which takes
- * a frame's time.
+ * The same for a controller that tries once, ms. It tries as soon as the bus is first free, which takes one frame's
+ * time.
  */
 export const TRYING = 100;
 
@@ -21,29 +21,29 @@ interface EchoOptions {
   readonly where: string;
   readonly clock: Clock;
   readonly log?: Log | undefined;
-  /** Reads what the socket holds, and so calls {@link EchoWatch.echoed} or {@link EchoWatch.discarded}. */
+  /** Reads the messages in the socket, which calls {@link EchoWatch.echoed} or {@link EchoWatch.discarded}. */
   readonly look: () => void;
-  /** A frame was written: its echo is to be read soon. */
+  /** Called after a frame was written: its echo must be read soon. */
   readonly written: () => void;
 }
 
-/** A frame that was written and has not come back. */
+/** A frame that was written and not yet echoed. */
 interface Outstanding {
   readonly id: number;
-  /** Monotonic ms. */
+  /** Time at which the frame was written, monotonic ms. */
   readonly since: number;
-  /** Ends the wait of its sender; undefined: the wait is over, the frame is overdue. */
+  /** Ends the sender's wait. Undefined if the wait has ended and the frame is overdue. */
   settle: ((outcome: boolean | VigieError) => void) | undefined;
 }
 
 /**
- * On a bus that sleeps no node acknowledges: the controller repeats a frame for ever, and the kernel queues all frames
- * behind it. This class has at most one frame on its way, so only that one can come out when the bus wakes.
+ * Tracks the echo of sent frames. On a sleeping bus no node acknowledges: the controller repeats a frame forever, and
+ * the kernel queues later frames after it. At most one frame is pending, so only that one is sent when the bus wakes.
  */
 export class EchoWatch {
-  /** Frames that had not left in time. */
+  /** Number of frames that were not sent in time. */
   overdue = 0;
-  /** Frames that were given up and left all the same. */
+  /** Number of frames that were given up but sent nevertheless. */
   late = 0;
   readonly #options: EchoOptions;
   #frame: Outstanding | undefined;
@@ -52,7 +52,7 @@ export class EchoWatch {
     this.#options = options;
   }
 
-  /** Whether the echo of a frame is missing: it may come any time, or is `overdue`. */
+  /** State of the pending echo: `none` pending, `waited` for, or `overdue`. */
   get state(): 'none' | 'waited' | 'overdue' {
     if (this.#frame === undefined) return 'none';
     return this.#frame.settle === undefined ? 'overdue' : 'waited';
@@ -61,16 +61,16 @@ export class EchoWatch {
   /** @throws VigieError `command.actuation` while a frame is overdue */
   check(): void {
     if (this.#frame === undefined) return;
-    // Its echo may have come already.
+    // The echo may have been received already.
     this.#options.look();
     if (this.#frame !== undefined) throw this.#refusal(this.#frame);
   }
 
   /**
-   * Resolves when the frame that was just written has left, and with false when the controller has tried it once and keeps
-   * it no more; to be called only where {@link check} did not throw.
-   * @param losses what {@link lossesOf} gave before it was written
-   * @throws VigieError `command.actuation` when it has not left in time, or this is unknown
+   * Resolves with true when the frame that was just written has been sent, or with false if the controller tried it
+   * once and dropped it. Call only if {@link check} did not throw.
+   * @param losses result of {@link lossesOf} before the frame was written
+   * @throws VigieError `command.actuation` if the frame was not sent in time, or this is unknown
    */
   left(id: number, socket: BusSocket, losses: number): Promise<boolean> {
     const { clock } = this.#options;
@@ -88,7 +88,7 @@ export class EchoWatch {
     });
   }
 
-  /** An own frame came back: it has left. */
+  /** Handles the echo of a frame of this socket: it has been sent. */
   echoed(id: number): void {
     const frame = this.#frame;
     if (frame?.id !== id) {
@@ -100,20 +100,20 @@ export class EchoWatch {
     else frame.settle(true);
   }
 
-  /** Interface and controller have no written frame left, or it has become unknown whether they have. */
+  /** Call if the interface and controller have discarded the written frame, or it is unknown if they have. */
   discarded(reason: string): void {
     const frame = this.#frame;
     this.#frame = undefined;
     frame?.settle?.(this.#error(`frame ${nameOf(frame.id)} had not left: ${reason}`));
   }
 
-  /** For a frame that the controller has given up however often it was tried. */
+  /** Returns the error for a frame that the controller gave up at every attempt. */
   unheard(id: number): VigieError {
     return this.#error(`frame ${nameOf(id)} has not left and was given up (one-shot): ${UNHEARD}`);
   }
 
   #expire(frame: Outstanding, socket: BusSocket, losses: number): void {
-    // The process may have been held up for longer than the frame was.
+    // The process may have been delayed for longer than the frame was.
     this.#options.look();
     if (this.#frame !== frame) return;
     const name = nameOf(frame.id);
@@ -158,7 +158,7 @@ export class EchoWatch {
 
 const UNHEARD = 'the bus sleeps, or no control unit acknowledges (check wiring and bit rate)';
 
-/** Frames that the kernel could not deliver so far; an echo may be among them. */
+/** Returns the number of frames that the kernel could not deliver so far. One of them may be an echo. */
 export function lossesOf({ dropped, interfaceDropped }: Pick<BusSocket, 'dropped' | 'interfaceDropped'>): number {
   return dropped + interfaceDropped;
 }

@@ -10,7 +10,7 @@ const BUSOFF = 0x040;
 const BUSERROR = 0x080;
 const RESTARTED = 0x100;
 
-/** Bits of byte 1 where the class is CRTL. */
+/** Bits of byte 1 for the class CRTL. */
 const CRTL_RX_OVERFLOW = 0x01;
 const CRTL_TX_OVERFLOW = 0x02;
 const CRTL_WARNING = 0x04 | 0x08;
@@ -19,11 +19,11 @@ const CRTL_ACTIVE = 0x40;
 
 /** Counts since the start. One frame may belong to several classes. */
 export class ErrorCounts {
-  /** Error frames. */
+  /** Number of error frames. */
   errors = 0;
   transmitTimeouts = 0;
   arbitrationLost = 0;
-  /** Overflows of the controller's receive buffer: each lost at least one frame. */
+  /** Number of overflows of the controller's receive buffer: each lost at least one frame. */
   controllerOverflows = 0;
   errorWarning = 0;
   errorPassive = 0;
@@ -33,12 +33,12 @@ export class ErrorCounts {
   busOff = 0;
   busErrors = 0;
   controllerRestarts = 0;
-  /** True from a bus-off until the controller takes part again. */
+  /** True from a bus-off until the controller is active on the bus again. */
   isOff = false;
 
   /**
    * Counts an error frame.
-   * @param id with the classes as its bits
+   * @param id with the error classes as bits
    * @param controller byte 1 of the payload
    */
   count(id: number, controller: number): void {

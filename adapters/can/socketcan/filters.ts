@@ -1,11 +1,11 @@
-/** The kernel's identifier filters, computed from what is wanted of a bus. */
+/** The kernel's identifier filters, computed from the wanted identifiers of a bus. */
 import { EXTENDED, REMOTE } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { CAN_RAW_FILTER_MAX } from './constants.ts';
 
 /**
- * Lets a frame pass whose identifier agrees with `id` in all bits of `mask` (linux/can.h, `struct can_filter`). Both
- * unsigned, with EXTENDED and REMOTE bits as in a frame's identifier.
+ * A filter. A frame passes if its identifier equals `id` in all bits of `mask` (linux/can.h, `struct can_filter`). Both
+ * are unsigned, with EXTENDED and REMOTE bits as in a frame's identifier.
  */
 export interface IdentifierFilter {
   readonly id: number;
@@ -15,7 +15,7 @@ export interface IdentifierFilter {
 const STANDARD_BITS = 0x7ff;
 const EXTENDED_BITS = 0x1fff_ffff;
 
-/** A filter among the merging ones: `id` and `mask` within the identifier's bits, `id` 0 where the mask is. */
+/** A filter during merging. `id` and `mask` contain only identifier bits; `id` is 0 where the mask is 0. */
 interface Entry {
   readonly id: number;
   readonly mask: number;
@@ -23,16 +23,16 @@ interface Entry {
 }
 
 /**
- * Filters that let all of `wanted` pass and as little else as their number allows. No remote frames pass.
+ * Returns filters that accept all of `wanted` and as little else as their number allows. No remote frames pass.
  *
- * Where identifiers are few, each gets a filter of its own, which the kernel finds by one look-up. Beyond `limit`,
- * neighbours are merged into one filter that leaves open the bits in which they differ, those first that let the
- * smallest share of the identifiers of their kind pass in addition. Standard and extended are never merged.
+ * If there are few identifiers, each gets its own filter, which the kernel finds with one look-up. Beyond `limit`,
+ * neighbours are merged into one filter that ignores the bits in which they differ. The pair that additionally accepts
+ * the smallest share of the identifiers of its kind is merged first. Standard and extended are never merged.
  *
- * @param wanted identifiers with EXTENDED bit, or filters of those (J1939: a parameter group of any source). The mask of
- * a filter covers the identifier; which kind is meant says the EXTENDED bit of its `id`.
+ * @param wanted identifiers with EXTENDED bit, or filters (J1939: a parameter group of any source). A filter's mask
+ * covers the identifier; the EXTENDED bit of the filter's `id` selects the kind.
  * @param limit at least 2, at most the kernel's 512
- * @throws VigieError `input.malformed` for an identifier that there cannot be
+ * @throws VigieError `input.malformed` for an invalid identifier
  */
 export function filtersFor(
   wanted: Iterable<number | IdentifierFilter>,
@@ -41,11 +41,11 @@ export function filtersFor(
   const entries = [...wanted].map(entryOf).sort(byValue);
   const most = Math.min(CAN_RAW_FILTER_MAX, Math.max(2, Math.trunc(limit)));
   const kept = withoutCovered(entries);
-  // A merged filter may cover further ones.
+  // A merged filter may cover other filters.
   return (kept.length > most ? withoutCovered(mergeCheapest(kept, most)) : kept).map(filterOf);
 }
 
-/** True when a frame with this identifier (EXTENDED and REMOTE bits included) passes one of the filters. */
+/** Returns true if a frame with this identifier (with EXTENDED and REMOTE bits) passes one of the filters. */
 export function passes(filters: readonly IdentifierFilter[], id: number): boolean {
   return filters.some((filter) => ((id ^ filter.id) & filter.mask) === 0);
 }
@@ -73,14 +73,14 @@ function byValue(a: Entry, b: Entry): number {
   return Number(a.extended) - Number(b.extended) || a.id - b.id || a.mask - b.mask;
 }
 
-/** Leaves out what another entry lets pass already. */
+/** Removes the entries that another entry already covers. */
 function withoutCovered(entries: readonly Entry[]): Entry[] {
   const seen = new Set<string>();
   const different = entries.filter(({ id, mask, extended }) => {
     const key = `${extended} ${id} ${mask}`;
     return seen.size < seen.add(key).size;
   });
-  // Only an entry that leaves bits open can cover another one.
+  // Only an entry that ignores some bits can cover another one.
   const open = different.filter((entry) => entry.mask !== (entry.extended ? EXTENDED_BITS : STANDARD_BITS));
   if (open.length === 0) return different;
   return different.filter((entry) => !open.some((other) => other !== entry && covers(other, entry)));
@@ -94,7 +94,7 @@ function covers(wide: Entry, narrow: Entry): boolean {
   );
 }
 
-/** Merges neighbours, the cheapest pair first, until `most` are left. `entries` are sorted. */
+/** Merges neighbours, the cheapest pair first, until `most` remain. `entries` are sorted. */
 function mergeCheapest(entries: readonly Entry[], most: number): Entry[] {
   const left = [...entries];
   const prices = left.map((entry, i) => priceOf(entry, left[i + 1]));
@@ -114,7 +114,7 @@ function merge(a: Entry, b: Entry): Entry {
   return { id: a.id & mask, mask, extended: a.extended };
 }
 
-/** Share of all identifiers of the kind that a merged filter lets pass and the two did not. */
+/** Returns the share of all identifiers of the kind that only the merged filter accepts. */
 function priceOf(a: Entry, b: Entry | undefined): number {
   if (b === undefined || a.extended !== b.extended) return Number.POSITIVE_INFINITY;
   return shareOf(merge(a, b)) - shareOf(a) - shareOf(b);

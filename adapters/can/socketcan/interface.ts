@@ -1,29 +1,29 @@
-/** The kernel's facts about a network interface (netdevice(7)). */
+/** The kernel's data about a network interface (netdevice(7)). */
 import { readFileSync } from 'node:fs';
 import { ARPHRD_CAN, IFF_UP, IFNAMSIZ, SIOCGIFFLAGS, SIOCGIFHWADDR, SIOCGIFINDEX, SIOCGIFMTU } from './constants.ts';
 import type { Libc } from './libc.ts';
 
 export interface Interface {
-  /** Stays with the interface when its name changes; never given to another. */
+  /** Index that stays the same if the interface is renamed, and is never reused. */
   readonly index: number;
   readonly isUp: boolean;
   readonly isCan: boolean;
-  /** 16 for classic CAN, 72 where FD frames go. */
+  /** 16 for classic CAN, 72 if the interface supports FD frames, bytes. */
   readonly mtu: number;
 }
 
-/** `struct ifreq` where a `long` has 8 bytes; with 4 it is shorter. */
+/** Size of `struct ifreq` with a `long` of 8 bytes; with 4 bytes it is shorter. */
 const IFREQ_SIZE = 40;
 
-/** True for a name that the kernel could have given to an interface (net/core/dev.c, dev_valid_name). */
+/** Returns true for a valid interface name (net/core/dev.c, dev_valid_name). */
 export function isInterfaceName(name: string): boolean {
   return name !== '.' && name !== '..' && /^[!-.0-9;-~]{1,15}$/.test(name);
 }
 
 /**
- * Looks an interface up by name.
+ * Finds an interface by name.
  * @param descriptor any socket
- * @returns a negative errno when it is not there
+ * @returns a negative errno if it does not exist
  */
 export function lookUp(libc: Pick<Libc, 'ioctl'>, descriptor: number, name: string): Interface | number {
   const request = new Uint8Array(IFREQ_SIZE);
@@ -34,7 +34,7 @@ export function lookUp(libc: Pick<Libc, 'ioctl'>, descriptor: number, name: stri
     for (let i = 0; i < name.length; i++) request[i] = name.charCodeAt(i);
     const result = libc.ioctl(descriptor, what, request);
     if (result < 0) return result;
-    // Index and MTU are an int, flags and the hardware's type a short.
+    // Index and MTU are an `int`, the flags and the hardware type a `short`.
     const short = what === SIOCGIFFLAGS || what === SIOCGIFHWADDR;
     answers.push(short ? view.getUint16(IFNAMSIZ, true) : view.getInt32(IFNAMSIZ, true));
   }
@@ -43,8 +43,8 @@ export function lookUp(libc: Pick<Libc, 'ioctl'>, descriptor: number, name: stri
 }
 
 /**
- * Frames that an interface received and then dropped, also when the processor's backlog (net.core.netdev_max_backlog) was
- * full, for all time; undefined when the kernel gives no number (sysfs is not mounted, the interface is gone).
+ * Returns the total number of frames that an interface received and then dropped, also because the processor's backlog
+ * (net.core.netdev_max_backlog) was full. Undefined if the kernel has no number (sysfs not mounted, interface gone).
  */
 export function droppedBy(name: string): number | undefined {
   try {

@@ -8,8 +8,8 @@ import { watchLinks } from './links.ts';
 import { openBusSocket } from './socket.ts';
 
 /**
- * The kernel of this machine.
- * @throws VigieError `input.unreadable` when it has no CAN or this Node cannot reach it, with what to do
+ * Loads the SocketCAN interface of this machine's kernel.
+ * @throws VigieError `input.unreadable` with advice, if the kernel has no CAN or this Node cannot access it
  */
 export async function loadCanKernel(): Promise<CanKernel> {
   if (process.platform !== 'linux') {

@@ -1,4 +1,4 @@
-/** Where the members of the C structures that recvmmsg(2) works on lie, by pointer size. Little-endian. */
+/** Offsets of the members of the C structures that recvmmsg(2) uses, by pointer size. Little-endian. */
 
 export type PointerSize = 4 | 8;
 
@@ -6,7 +6,7 @@ export type PointerSize = 4 | 8;
 export interface StructLayout {
   readonly pointerSize: PointerSize;
   /**
-   * `struct mmsghdr`: a `struct msghdr` and the length of what was received.
+   * `struct mmsghdr`: a `struct msghdr` and the length of the received message.
    *
    *     64 bits:  0 name  8 namelen  16 iov  24 iovlen  32 control  40 controllen  48 flags  56 len  64
    *     32 bits:  0 name  4 namelen   8 iov  12 iovlen  16 control  20 controllen  24 flags  28 len  32
@@ -22,9 +22,9 @@ export interface StructLayout {
   };
   /** `struct iovec`: address and length. */
   readonly iovec: { readonly base: number; readonly len: number; readonly size: number };
-  /** `struct cmsghdr`: length (header included), level, type; `size` is where the data begin (CMSG_DATA). */
+  /** `struct cmsghdr`: length (with header), level, type; `size` is the offset of the data (CMSG_DATA). */
   readonly cmsghdr: { readonly len: number; readonly level: number; readonly type: number; readonly size: number };
-  /** The nanoseconds of a `struct timespec` of two `long`; those of a `struct __kernel_timespec` are always at 8. */
+  /** Offset of the nanoseconds in a `struct timespec` of two `long`. In `struct __kernel_timespec` it is always 8. */
   readonly oldNanoseconds: number;
 }
 
@@ -49,12 +49,12 @@ export function layoutFor(pointerSize: PointerSize): StructLayout {
   return layouts[pointerSize];
 }
 
-/** CMSG_ALIGN: the next multiple of a `long`. */
+/** CMSG_ALIGN: rounds up to a multiple of a `long`. */
 export function cmsgAlign(layout: StructLayout, length: number): number {
   return (length + layout.pointerSize - 1) & ~(layout.pointerSize - 1);
 }
 
-/** CMSG_SPACE: what a control message with `length` bytes of data takes. */
+/** CMSG_SPACE: returns the size of a control message with `length` bytes of data. */
 export function cmsgSpace(layout: StructLayout, length: number): number {
   return cmsgAlign(layout, layout.cmsghdr.size) + cmsgAlign(layout, length);
 }

@@ -1,11 +1,11 @@
-/** The system calls that SocketCAN takes, bound to the C library of the running process. */
+/** The system calls that SocketCAN uses, bound to the C library of the running process. */
 import { getSystemErrorName } from 'node:util';
 import { VigieError } from '../../../protocol/errors.ts';
 import { withPackage } from '../../../protocol/missing-package.ts';
 import { MSG_DONTWAIT } from './constants.ts';
 import type { PointerSize } from './layouts.ts';
 
-/** Calls return the kernel's result: a number of at least 0, or a negative errno. None blocks. */
+/** System calls. They return the kernel's result: a number of at least 0, or a negative errno. No call blocks. */
 export interface Libc {
   readonly pointerSize: PointerSize;
   socket(domain: number, type: number, protocol: number): number;
@@ -13,28 +13,28 @@ export interface Libc {
   setOption(descriptor: number, level: number, name: number, value: Uint8Array): number;
   /** Fills `value`. */
   getOption(descriptor: number, level: number, name: number, value: Uint8Array): number;
-  /** Works on `argument` in place. */
+  /** Reads and writes `argument` in place. */
   ioctl(descriptor: number, request: number, argument: Uint8Array): number;
-  /** `vector` is a row of `struct mmsghdr` in memory that contains the addresses. Never waits. */
+  /** Receives messages. `vector` is an array of `struct mmsghdr` that contains the memory addresses. Never waits. */
   receiveMany(descriptor: number, vector: Uint8Array, count: number): number;
-  /** One datagram. Never waits. */
+  /** Receives one datagram. Never waits. */
   receive(descriptor: number, into: Uint8Array): number;
   write(descriptor: number, bytes: Uint8Array, length: number): number;
   close(descriptor: number): number;
-  /** Where in memory a buffer lies; it does not move as long as somebody holds it. */
+  /** Returns the memory address of a buffer. The buffer does not move while it is referenced. */
   address(buffer: ArrayBuffer): bigint;
-  /** Waiting for a descriptor in the process's own event loop: no thread, no timer. */
+  /** Watches a descriptor in the process's own event loop, without a thread or timer. */
   readiness(descriptor: number): Readiness;
 }
 
 export interface Readiness {
-  /** Calls `ready` once, when there is something to read or an error to fetch. */
+  /** Calls `ready` once, when data or an error can be read. */
   wait(ready: () => void): void;
-  /** Forgets the descriptor, which may be closed then; `ready` is not called any more. */
+  /** Stops watching: the descriptor may then be closed, and `ready` is not called any more. */
   close(): void;
 }
 
-/** The name of a negative errno, e.g. ENETDOWN. */
+/** Returns the name of a negative errno, e.g. ENETDOWN. */
 export function errorName(result: number): string {
   return getSystemErrorName(result);
 }
@@ -44,8 +44,8 @@ type Koffi = typeof import('koffi')['default'];
 let bound: Promise<Libc> | undefined;
 
 /**
- * Binds the C library, once for the process.
- * @throws VigieError `input.unreadable` when this build of Node cannot call C functions
+ * Binds the C library once for the process.
+ * @throws VigieError `input.unreadable` if this build of Node cannot call C functions
  */
 export function loadLibc(): Promise<Libc> {
   bound ??= bind();
@@ -54,7 +54,7 @@ export function loadLibc(): Promise<Libc> {
 
 async function bind(): Promise<Libc> {
   try {
-    // Imported only here: an agent without CAN must run where koffi has no binary.
+    // Imported only here: an agent without CAN must also run on platforms for which koffi has no binary.
     const { default: koffi } = await withPackage(() => import('koffi'));
     return bindTo(koffi);
   } catch (cause) {
@@ -69,7 +69,7 @@ async function bind(): Promise<Libc> {
 }
 
 function bindTo(koffi: Koffi): Libc {
-  // Without a name: what the process itself is linked with, glibc or musl.
+  // Without a name, this loads the library that the process is linked with, glibc or musl.
   const library = koffi.load(null);
   const socket = library.func('int socket(int domain, int type, int protocol)');
   const bindSocket = library.func('int bind(int fd, void *address, unsigned int length)');
@@ -124,9 +124,9 @@ class PolledDescriptor implements Readiness {
   }
 
   readonly #polled = (): void => {
-    // An error of the socket is reported as well, and would be again and again.
+    // Stop first: an error of the socket is also reported, and would be reported repeatedly.
     this.#handle?.stop();
-    // koffi calls from outside of Node's own turns: an exception would be lost, promises left unserved.
+    // koffi calls from outside Node's event loop: exceptions would be lost and promises would not run.
     setImmediate(() => {
       const ready = this.#ready;
       this.#ready = undefined;

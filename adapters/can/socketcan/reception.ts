@@ -1,19 +1,19 @@
-/** Which frames a bus's socket lets pass: those that are wanted, and for a while those that were sent. */
+/** Selects the frames that a bus's socket accepts: the wanted ones, and for a while those that were sent. */
 import { VigieError } from '../../../protocol/errors.ts';
 import type { BusSocket } from './bus-socket.ts';
 import { filtersFor, type IdentifierFilter, passes } from './filters.ts';
 import { errorName } from './libc.ts';
 
-/** The kernel filters what comes back to the sender like any other frame. */
+/** Sets the socket's filters. The kernel filters the echoes of sent frames like any other frame. */
 export class FrameReception {
-  /** Identifiers of the wanted frames. If omitted, everything. */
+  /** Identifiers of the wanted frames. If undefined, all frames pass. */
   #filters: readonly IdentifierFilter[] | undefined;
   readonly #always: readonly (number | IdentifierFilter)[];
   #wanted: readonly (number | IdentifierFilter)[];
-  /** While frames are sent: their identifiers, and filters that let these pass as well. */
+  /** While frames are sent: their identifiers, and the filters that also accept these. */
   #widened: { readonly sent: readonly number[]; readonly filters: readonly IdentifierFilter[] } | undefined;
 
-  /** @throws VigieError `input.malformed` for an identifier that there cannot be */
+  /** @throws VigieError `input.malformed` for an invalid identifier */
   constructor(wanted: Iterable<number | IdentifierFilter> | undefined) {
     this.#always = [...(wanted ?? [])];
     this.#wanted = this.#always;
@@ -25,8 +25,8 @@ export class FrameReception {
   }
 
   /**
-   * Receives these identifiers as well, in place of those of the last call. An open `socket` gets the filter at once.
-   * @throws VigieError `input.unreadable` when the kernel refuses
+   * Also receives these identifiers, which replace those of the previous call. An open `socket` is updated immediately.
+   * @throws VigieError `input.unreadable` if the kernel refuses
    */
   listen(more: readonly (number | IdentifierFilter)[], socket: BusSocket | undefined, where: string): void {
     if (this.#filters === undefined) return;
@@ -42,8 +42,8 @@ export class FrameReception {
   }
 
   /**
-   * Lets frames with this identifier pass.
-   * @throws VigieError `command.actuation` when the kernel refuses
+   * Also accepts frames with this identifier.
+   * @throws VigieError `command.actuation` if the kernel refuses
    */
   admit(socket: BusSocket, id: number, where: string): void {
     if (this.#filters === undefined || passes(this.#widened?.filters ?? this.#filters, id)) return;
@@ -57,14 +57,14 @@ export class FrameReception {
     this.#widened = { sent, filters };
   }
 
-  /** Lets only pass what is wanted: others may send often what was sent here once. */
+  /** Accepts only the wanted frames again: other nodes may often send an identifier that Vigie sent once. */
   narrow(socket: BusSocket): void {
     if (this.#widened === undefined || this.#filters === undefined) return;
-    // If the kernel refuses, other frames continue to arrive, which does no harm.
+    // If the kernel refuses, other frames continue to arrive, which is harmless.
     if (socket.filter(this.#filters) >= 0) this.#widened = undefined;
   }
 
-  /** A socket was opened, with {@link filters}. */
+  /** Call after a socket was opened with {@link filters}. */
   reset(): void {
     this.#widened = undefined;
   }

@@ -1,4 +1,4 @@
-/** Memory that recvmmsg(2) fills, and the way from there into columns. */
+/** Memory that recvmmsg(2) fills, and the conversion of its messages into columns. */
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, FD, type FrameBatch, SENT } from '../../../agent/ports.ts';
 import { createBatch, nextOffset, span } from '../frames.ts';
 import {
@@ -17,11 +17,11 @@ import type { ErrorCounts } from './error-frames.ts';
 import { cmsgAlign, cmsgSpace, layoutFor, type StructLayout } from './layouts.ts';
 import type { Libc } from './libc.ts';
 
-/** Payload of a `struct can_frame` and a `struct canfd_frame`: identifier, length, flags and two bytes before it. */
+/** Payload offset in `struct can_frame` and `struct canfd_frame`, after identifier, length, flags and two bytes. */
 const PAYLOAD = 8;
 
 /**
- * One memory for `slots` messages, addresses included, so that a batch costs one call and no allocation:
+ * One memory block for `slots` messages, with their addresses, so that a batch costs one call and no allocation:
  *
  *     [ mmsghdr × slots | iovec × slots | control data × slots | frames × slots ]
  */
@@ -29,14 +29,14 @@ export class ReceiveRing {
   /** Result of the last {@link receive}. */
   readonly batch: FrameBatch;
   readonly slots: number;
-  /** Frames that the socket had to drop since it was made, as it said last (SO_RXQ_OVFL). */
+  /** Number of frames that the socket has dropped since it was opened, as last reported (SO_RXQ_OVFL). */
   dropped = 0;
-  /** Messages that are not frames the kernel's documentation knows; none was delivered. */
+  /** Number of messages that are not frames by the kernel's documentation. They are not delivered. */
   malformed = 0;
-  /** Identifiers, with EXTENDED bit, of the frames among the last messages that this socket sent itself. */
+  /** Identifiers, with EXTENDED bit, of this socket's own frames among the last messages. */
   readonly echoes: number[] = [];
   readonly memory: Uint8Array;
-  /** Where the parts of slot 0 begin in `memory`, and how far the slots are apart. */
+  /** Offsets of the parts of slot 0 in `memory`, and the distances between slots. */
   readonly places: {
     readonly control: number;
     readonly controlSpace: number;
@@ -47,10 +47,10 @@ export class ReceiveRing {
   readonly #words: Uint32Array;
   readonly #errors: ErrorCounts;
   readonly #own: boolean;
-  /** Slots with a header that the kernel has changed. */
+  /** Number of slots whose header the kernel has changed. */
   #used = 0;
 
-  /** @param own whether frames that this socket sent itself come into the batch as well, flagged SENT */
+  /** @param own true to add this socket's own frames to the batch, flagged SENT */
   constructor(
     libc: Pick<Libc, 'pointerSize' | 'address' | 'receiveMany'>,
     errors: ErrorCounts,
@@ -59,7 +59,7 @@ export class ReceiveRing {
   ) {
     const layout = layoutFor(libc.pointerSize);
     const { mmsghdr, iovec } = layout;
-    // Two control messages; whole words of 8 so that every part is aligned.
+    // Room for two control messages, rounded up to 8 bytes so that every part is aligned.
     const controlSpace = (cmsgSpace(layout, 16) + cmsgSpace(layout, 4) + 7) & ~7;
     const control = slots * (mmsghdr.size + iovec.size);
     const frames = control + slots * controlSpace;
@@ -79,9 +79,9 @@ export class ReceiveRing {
   }
 
   /**
-   * Fetches what the socket has, at most {@link slots} messages, into {@link batch}.
-   * @param now UTC ms, for messages without a time
-   * @returns the number of messages, or a negative errno (the batch is empty then)
+   * Reads up to {@link slots} messages from the socket into {@link batch}.
+   * @param now UTC ms, for messages without a time stamp
+   * @returns the number of messages, or a negative errno (the batch is then empty)
    */
   receive(descriptor: number, now: number): number {
     this.#reset();
@@ -90,7 +90,7 @@ export class ReceiveRing {
     return count;
   }
 
-  /** Reads the first `count` messages of the memory into {@link batch}. */
+  /** Converts the first `count` messages in memory into {@link batch}. */
   take(count: number, now: number): void {
     const { mmsghdr } = this.layout;
     const words = this.#words;
@@ -133,7 +133,7 @@ export class ReceiveRing {
     const end = span(length);
     const { data } = batch;
     for (let i = 0; i < length; i++) data[offset + i] = memory[place + PAYLOAD + i] as number;
-    // Bytes of the sender after the payload do not belong to it.
+    // Clear the sender's bytes after the payload: they are not part of it.
     for (let i = length; i < end; i++) data[offset + i] = 0;
     const n = batch.count;
     batch.at[n] = at;
@@ -145,7 +145,7 @@ export class ReceiveRing {
     batch.count = n + 1;
   }
 
-  /** Reads the control messages of a slot. Returns the time of reception, UTC ms, or 0 if they have no time. */
+  /** Reads the control messages of a slot. Returns the time of reception, UTC ms, or 0 if they contain no time. */
   #control(slot: number, length: number): number {
     const { layout } = this;
     const { cmsghdr } = layout;
@@ -168,7 +168,7 @@ export class ReceiveRing {
     return at;
   }
 
-  /** `nanoseconds` is their offset in bytes, and the size of the seconds before them. */
+  /** Returns the time in ms. `nanoseconds` is the offset of the nanoseconds, which is the size of the seconds. */
   #time(seconds: number, nanoseconds: number): number {
     const words = this.#words;
     const high = nanoseconds === 8 ? (words[seconds + 1] as number) : 0;
@@ -176,7 +176,7 @@ export class ReceiveRing {
     return (high * 2 ** 32 + low) * 1000 + (words[seconds + (nanoseconds >> 2)] as number) / 1e6;
   }
 
-  /** Writes where everything lies; once, as nothing ever moves. */
+  /** Writes the addresses of all parts. Called once, because the memory never moves. */
   #address(base: bigint, slots: number): void {
     const { mmsghdr, iovec, pointerSize } = this.layout;
     const view = new DataView(this.memory.buffer);
@@ -194,7 +194,7 @@ export class ReceiveRing {
     }
   }
 
-  /** Restores the whole room for control data: the kernel has replaced the size by the used size. */
+  /** Restores the capacity of the control data: the kernel has replaced it by the used size. */
   #reset(): void {
     const { mmsghdr } = this.layout;
     const words = this.#words;

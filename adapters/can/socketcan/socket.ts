@@ -27,14 +27,14 @@ import { droppedBy, type Interface, lookUp } from './interface.ts';
 import { errorName, type Libc, type Readiness } from './libc.ts';
 import { ReceiveRing } from './ring.ts';
 
-/** Room of a `struct sockaddr_can` as it is since Linux 5.4; earlier kernels take the longer one too. */
+/** Size of a `struct sockaddr_can` since Linux 5.4, bytes. Earlier kernels accept the longer address too. */
 const SOCKADDR_CAN_SIZE = 24;
 
-/** The kernel stores twice the number given, in an int. */
+/** Largest receive buffer, bytes: the kernel stores twice this number in an int. */
 const LARGEST_BUFFER = 2 ** 30 - 1;
 
 /**
- * Binds a raw CAN socket to an interface; closes it when that fails.
+ * Binds a raw CAN socket to an interface. Closes the socket if that fails.
  * @throws VigieError `input.unreadable`
  */
 export function openBusSocket(libc: Libc, descriptor: number, options: BusSocketOptions): BusSocket {
@@ -70,7 +70,7 @@ function setOptions(libc: Libc, descriptor: number, found: Interface, options: B
   const { interface: name, filters, receiveBuffer } = options;
   const set = (level: number, option: number, value: number): number =>
     libc.setOption(descriptor, level, option, bytesOf(value));
-  // Before binding: from then on frames come.
+  // Set the filters before binding: frames arrive from then on.
   if (filters !== undefined) {
     demand(libc.setOption(descriptor, SOL_CAN_RAW, CAN_RAW_FILTER, filterBytes(filters)), name, 'CAN_RAW_FILTER');
   }
@@ -140,7 +140,7 @@ class RawSocket implements BusSocket {
     return this.#ring.echoes;
   }
 
-  /** SO_RXQ_OVFL knows only of frames dropped before the one fetched last; SO_MEMINFO (Linux 4.12) of all. */
+  /** Number of dropped frames. SO_MEMINFO (Linux 4.12) counts all; SO_RXQ_OVFL only those before the last read. */
   get dropped(): number {
     const words = this.#memoryInformation;
     const result = this.#libc.getOption(this.#descriptor, SOL_SOCKET, SO_MEMINFO, new Uint8Array(words.buffer));
@@ -149,7 +149,7 @@ class RawSocket implements BusSocket {
 
   get interfaceDropped(): number {
     const found = lookUp(this.#libc, this.#descriptor, this.#name);
-    // By its name only: an interface that goes takes its count along.
+    // Find the interface by name: an interface that disappears takes its count with it.
     if (typeof found !== 'number' && found.index === this.#index) {
       const dropped = droppedBy(this.#name);
       if (dropped !== undefined) this.#interfaceDropped = dropped - this.#droppedBefore;
@@ -162,7 +162,7 @@ class RawSocket implements BusSocket {
   }
 
   filter(filters: readonly IdentifierFilter[]): number {
-    // The kernel applies the new ones before it drops the old ones, and delivers no frame twice (net/can/raw.c).
+    // The kernel applies the new filters before it drops the old ones, and delivers no frame twice (net/can/raw.c).
     return this.#libc.setOption(this.#descriptor, SOL_CAN_RAW, CAN_RAW_FILTER, filterBytes(filters));
   }
 

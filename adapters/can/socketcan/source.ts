@@ -30,36 +30,36 @@ export interface SocketCanOptions {
   /** Name of the bus in the profile. */
   readonly bus: string;
   readonly clock: Clock;
-  /** Only these pass the kernel (see `filtersFor`); absent: all. Error frames always pass. */
+  /** Filters for the kernel (see `filtersFor`); if omitted, all frames pass. Error frames always pass. */
   readonly identifiers?: Iterable<number | IdentifierFilter>;
-  /** Also deliver what {@link SocketCan.send} sent, flagged SENT and when it was on the bus. Default: no. */
+  /** Also deliver the frames sent by {@link SocketCan.send}, flagged SENT, with their time on the bus. Default: no. */
   readonly own?: boolean;
-  /** Bytes of the kernel's queue, default 4 MiB: more than half a second of a bus at 16,000 frames/s. */
+  /** Size of the kernel's receive queue, bytes. Default: 4 MiB, more than half a second of a bus at 16,000 frames/s. */
   readonly receiveBuffer?: number;
   readonly log?: Log;
-  /** Whether the unit sleeps; default: never. */
+  /** Reports if the unit sleeps. Default: it never sleeps. */
   readonly rest?: Rest;
-  /** Default: the kernel of this machine. */
+  /** Loads the kernel interface. Default: the kernel of this machine. */
   readonly kernel?: () => Promise<CanKernel>;
 }
 
-/** Between two reads while the bus talks, ms: the processor wakes once for all frames of so long. Each has its own time. */
+/** Read interval on an active bus, ms: one wakeup of the processor per interval. Each frame keeps its own time. */
 const TURN = 40;
-/** The same while a request on the bus waits for its answer, ms. */
+/** Read interval while a request on the bus awaits its answer, ms. */
 const QUICK_TURN = 5;
-/** The same while a frame is on its way out: the next waits for it. ms */
+/** Read interval in ms while a sent frame awaits its echo: the next frame waits for that echo. */
 const ECHO_TURN = 1;
-/** After the last frame that was sent, an answer is awaited for this long, ms. */
+/** Time for which an answer is awaited after the last sent frame, ms. */
 const CONVERSATION = 1_000;
-/** Reads in one turn before others get theirs. */
+/** Maximum number of reads per turn, so that other work is not delayed. */
 const READS = 16;
-/** Largest number of reads of a failed socket, which has only its queue left: more than fits it. */
+/** Maximum number of reads of a failed socket, of which only the queue remains: more than the queue can hold. */
 const LAST_READS = 1024;
-/** Waits before the interface is looked for again, ms. */
+/** Delays between attempts to find the interface, ms. */
 const WAITS = { first: 100, longest: 5000 };
-/** The longest while the unit sleeps, if the kernel reports changes, ms. */
+/** Longest delay while the unit sleeps, if the kernel reports changes, ms. */
 const SLEEPING_WAIT = 600_000;
-/** After word of a change the interface is looked for this much later: changes come in bursts. ms */
+/** Delay in ms from a reported change to the search for the interface: changes arrive in bursts. */
 const SETTLING = 50;
 
 const RESTARTING = 'it comes back by itself after `ip link set … type can restart-ms 100`';
@@ -67,12 +67,12 @@ const RESTARTING = 'it comes back by itself after `ip link set … type can rest
 const { EAGAIN, EINTR } = constants.errno;
 
 /**
- * Reads one interface in batches and sends on it. Listens only until {@link send} is called; bit rates, and a controller
- * that does not even acknowledge (`listen-only on`), are set up outside, with ip-link(8).
+ * Reads one interface in batches and sends on it. Only listens until {@link send} is called. Configure bit rates, and a
+ * controller that does not even acknowledge (`listen-only on`), outside Vigie, with ip-link(8).
  *
- * An interface that goes down, away or gets another name is looked for again by its name, at the kernel's word or after
- * a wait. Error frames are counted by class and delivered as well, with the ERROR bit, so that a recording has them.
- * Frames that other programs of this machine send are received like any other.
+ * If the interface goes down, disappears or is renamed, the source searches for it by name when the kernel reports a
+ * change, or after a delay. Error frames are counted by class and delivered with the ERROR bit, so that recordings
+ * contain them. Frames from other programs on this machine are received like any other frames.
  */
 export class SocketCan implements FrameSource, FrameSender {
   readonly buses: readonly string[];
@@ -93,23 +93,23 @@ export class SocketCan implements FrameSource, FrameSender {
   #reason: string | undefined = 'not started';
   /** Monotonic time at which the timer is due. */
   #due = 0;
-  /** Monotonic time at which a frame was last to be sent. */
+  /** Monotonic time of the last request to send a frame. */
   #asked = Number.NEGATIVE_INFINITY;
-  /** Attempts to open that failed since the last that did not. */
+  /** Counts the failed attempts to open since the last success. */
   readonly #backoff = new Backoff(WAITS);
   #frames = 0;
   #dropped = 0;
   #interfaceDropped = 0;
   #malformed = 0;
   #opened = 0;
-  /** Restarts of the controller that were seen. */
+  /** Number of controller restarts seen. */
   #restarts = 0;
   #cancel: () => void = () => undefined;
   #unwatch: (() => void) | undefined;
   readonly #rest: Rest | undefined;
   #unsubscribe: (() => void) | undefined;
 
-  /** @throws VigieError `configuration.wrong` for what cannot be an interface's name */
+  /** @throws VigieError `configuration.wrong` for an invalid interface name */
   constructor(options: SocketCanOptions) {
     const { interface: name, bus, clock, identifiers } = options;
     if (!isInterfaceName(name)) {
@@ -135,8 +135,8 @@ export class SocketCan implements FrameSource, FrameSender {
   }
 
   /**
-   * Resolves when the interface is read, or waited for.
-   * @throws VigieError `input.unreadable` when this machine has no SocketCAN at all
+   * Resolves when the interface is being read, or when the wait for it has started.
+   * @throws VigieError `input.unreadable` if this machine does not support SocketCAN
    */
   async start(receive: (batch: FrameBatch) => void): Promise<void> {
     if (this.#running) return;
@@ -156,7 +156,7 @@ export class SocketCan implements FrameSource, FrameSender {
     this.#open();
   }
 
-  /** Nothing is delivered any more. What waits to be sent is refused. */
+  /** Stops delivering frames, and rejects the frames that wait to be sent. */
   async stop(): Promise<void> {
     this.#running = false;
     this.#cancel();
@@ -168,17 +168,17 @@ export class SocketCan implements FrameSource, FrameSender {
   }
 
   /**
-   * Lets frames with these identifiers pass as well, in place of those that were given before.
-   * @throws VigieError `input.malformed` for an identifier that there cannot be, `input.unreadable` when the kernel refuses
+   * Also lets frames with these identifiers pass. Replaces the identifiers of the previous call.
+   * @throws VigieError `input.malformed` for an invalid identifier, `input.unreadable` if the kernel refuses
    */
   listen(identifiers: readonly (number | IdentifierFilter)[]): void {
     this.#reception.listen(identifiers, this.#socket, this.#interface);
   }
 
   /**
-   * Resolves when the frame has left: a node on the bus has acknowledged it. A frame without acknowledgement stays with
-   * the controller, and may leave late; until it has left, or the interface was down, no other frame is sent.
-   * @throws VigieError `command.actuation` when the frame could not be put on the bus
+   * Resolves when the frame has been sent: a node on the bus has acknowledged it. An unacknowledged frame stays in the
+   * controller and may be sent late. No other frame is sent until then, or until the interface goes down.
+   * @throws VigieError `command.actuation` if the frame could not be sent on the bus
    */
   send(frame: OutgoingFrame): Promise<void> {
     const [bus] = this.buses;
@@ -192,10 +192,10 @@ export class SocketCan implements FrameSource, FrameSender {
   }
 
   /**
-   * Counts: `frames` (error frames included), `dropped` (wanted frames for which the queue was full, exact),
-   * `interfaceDropped` (before that, wanted or not), `malformed`, `restarts` (the interface was opened again), `sent`,
-   * `refused` and `retries` (sending), `overdue` (refused, and still with the controller), `late` (given up, and has left
-   * all the same), `errors` (error frames) and their classes.
+   * Returns the counts: `frames` (with error frames), `dropped` (wanted frames lost to a full queue, exact),
+   * `interfaceDropped` (lost before the queue, wanted or not), `malformed`, `restarts` (interface reopened), `sent`,
+   * `refused` and `retries` (sending), `overdue` (refused but still in the controller), `late` (sent after they were
+   * given up), `errors` (error frames) and the error classes.
    */
   health(): SourceHealth {
     const { sent, refused, retries } = this.#transmitter;
@@ -222,9 +222,9 @@ export class SocketCan implements FrameSource, FrameSender {
     return { state: 'waiting', reason, counts };
   }
 
-  /** The socket, with filters that let a frame with this identifier come back. */
+  /** Returns the socket, after its filters accept the echo of a frame with this identifier. */
   #usable(id: number): BusSocket {
-    // A restart of the controller that was not read yet must not be taken for one after the frame.
+    // Read a pending controller restart now: later it would look like a restart after this frame.
     if (this.#errors.isOff) this.#look();
     const socket = this.#socket;
     if (socket === undefined) {
@@ -259,7 +259,7 @@ export class SocketCan implements FrameSource, FrameSender {
     this.#wait();
   }
 
-  /** Closes the socket, and opens it again after a wait. */
+  /** Closes the socket, and opens a new one after a delay. */
   #retry(reason: string): void {
     this.#close(reason);
     if (reason !== this.#reason) this.#log?.warn('can.waiting', { interface: this.#interface, reason });
@@ -268,7 +268,7 @@ export class SocketCan implements FrameSource, FrameSender {
     this.#later(this.#backoff.next(longest), () => this.#open());
   }
 
-  /** A raw CAN socket has no other error than that its interface is down or gone, which discards what it held. */
+  /** Closes the socket. A raw CAN socket fails only if its interface is down or gone, which discards its queue. */
   #close(reason: string): void {
     const socket = this.#socket;
     this.#socket = undefined;
@@ -283,7 +283,7 @@ export class SocketCan implements FrameSource, FrameSender {
   #linksChanged(): void {
     if (!this.#running) return;
     if (this.#socket === undefined) {
-      // Changes without end must not put it off without end.
+      // Do not postpone the attempt on each change: continuous changes would postpone it forever.
       if (this.#due > this.#clock.monotonic() + SETTLING) this.#later(SETTLING, () => this.#open());
       return;
     }
@@ -291,18 +291,18 @@ export class SocketCan implements FrameSource, FrameSender {
     const fault = socket.fault();
     if (fault === undefined) return;
     this.#fetch(socket, fault);
-    // The receiver may have stopped it.
+    // The receiver may have stopped this source.
     if (this.#socket === socket) this.#retry(`${this.#interface}: ${fault}`);
   }
 
-  /** The one timer there is: reading and opening take turns. */
+  /** Sets the only timer, which reading and opening share. */
   #later(delay: number, due: () => void): void {
     this.#cancel();
     this.#due = this.#clock.monotonic() + delay;
     this.#cancel = this.#clock.after(delay, due);
   }
 
-  /** Silence: the kernel notifies of new frames. */
+  /** Waits until the kernel reports new frames. */
   #wait(): void {
     this.#socket?.wait(() => this.#read());
   }
@@ -311,7 +311,7 @@ export class SocketCan implements FrameSource, FrameSender {
     const socket = this.#socket;
     if (socket === undefined) return;
     const outcome = this.#fetch(socket);
-    // The receiver may have stopped or the word of a change may have come meanwhile.
+    // Meanwhile the receiver may have stopped this source, or a change may have been reported.
     if (this.#socket !== socket) return;
     if (!this.#converses && this.#echoes.state === 'none') this.#reception.narrow(socket);
     if (outcome === 'nothing') this.#wait();
@@ -320,9 +320,9 @@ export class SocketCan implements FrameSource, FrameSender {
     else this.#retry(`${this.#interface}: ${outcome.fault}`);
   }
 
-  /** Shortens the turn that has begun. */
+  /** Shortens the current read interval. */
   #readWithin(turn: number): void {
-    // While it is open, a timer that is due later than now is the next read.
+    // While the socket is open, a pending timer is the next read.
     const isLong = this.#socket !== undefined && this.#due > this.#clock.monotonic() + turn;
     if (isLong) this.#later(turn, () => this.#read());
   }
@@ -336,7 +336,7 @@ export class SocketCan implements FrameSource, FrameSender {
     return this.#clock.monotonic() - this.#asked < CONVERSATION;
   }
 
-  /** Reads now, out of turn, all that has come. */
+  /** Immediately reads all received frames. */
   #look(): void {
     const socket = this.#socket;
     for (let reads = 0; socket !== undefined && this.#socket === socket && reads < LAST_READS; reads += READS) {
@@ -347,16 +347,16 @@ export class SocketCan implements FrameSource, FrameSender {
     }
   }
 
-  /** Takes from the last read which sent frames have left, and whether the controller restarted. */
+  /** Processes the echoes and controller restarts of the last read. */
   #takeEchoes(socket: BusSocket): void {
     for (const id of socket.echoes) this.#echoes.echoed(id);
     if (this.#errors.controllerRestarts === this.#restarts) return;
     this.#restarts = this.#errors.controllerRestarts;
-    // It forgets what it had to send (drivers/net/can/dev, can_restart).
+    // A restarted controller discards its unsent frames (drivers/net/can/dev, can_restart).
     this.#echoes.discarded('the controller was restarted after a bus-off');
   }
 
-  /** Delivers what the socket holds; at most a turn's share, or all of it where the socket has a fault. */
+  /** Delivers the frames in the socket: at most one turn's share, or all of them if the socket has failed. */
   #fetch(socket: BusSocket, known?: string): 'nothing' | 'some' | 'more' | { readonly fault: string } {
     let fault = known;
     let errors = 0;
@@ -367,7 +367,7 @@ export class SocketCan implements FrameSource, FrameSender {
       if (count === -EINTR) continue;
       if (count < 0 && count !== -EAGAIN) {
         fault ??= socket.fault() ?? `reading fails with ${errorName(count)}`;
-        // The socket forgets an error that was fetched, and gives what came before it. One that comes again is to stay.
+        // The socket clears an error when it is read, then returns earlier frames. A repeated error is permanent.
         errors++;
         if (errors > 1) break;
         continue;

@@ -1,4 +1,4 @@
-/** Frames on their way out. */
+/** Sends frames through a CAN socket. */
 import { constants } from 'node:os';
 import { BIT_RATE_SWITCH, type Clock, ERROR_STATE, EXTENDED, FD, type OutgoingFrame } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
@@ -9,25 +9,25 @@ import { errorName } from './libc.ts';
 
 const { ENOBUFS, EAGAIN, EINTR, EMSGSIZE, EINVAL, ENETDOWN, ENXIO, ENODEV } = constants.errno;
 
-/** Waits before a frame that the full queue refused is tried again, ms; a quarter of a second in all. */
+/** Delays between attempts to send a frame while the kernel's queue is full, ms; a quarter of a second in total. */
 const RETRIES = [1, 2, 4, 8, 16, 32, 64, 123];
 
 /**
- * Times that a frame is sent which a controller in one-shot mode gives up. It does so too when a frame of others with a
- * higher priority begins at the same moment, as on a busy bus many do.
+ * Maximum number of times that a frame is sent if a controller in one-shot mode gives it up. Such a controller also
+ * gives a frame up if a frame with a higher priority starts at the same time, which often happens on a busy bus.
  */
 const TRIES = 3;
 
-/** Frames that may wait for their turn; who sends without waiting for the answer would fill the memory. */
+/** Maximum number of queued frames. Without it, a caller that does not await `send` would fill the memory. */
 const LONGEST_QUEUE = 256;
 
 const lengthsOfFd: ReadonlySet<number> = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64]);
 
 /**
- * Writes a frame as the kernel has it: a `struct can_frame`, or a `struct canfd_frame` for FD.
+ * Encodes a frame in the kernel's format: a `struct can_frame`, or a `struct canfd_frame` for FD.
  * @param into 72 bytes, at a multiple of 4
- * @returns its size
- * @throws VigieError `command.actuation` for a frame that there cannot be
+ * @returns the size of the encoded frame, bytes
+ * @throws VigieError `command.actuation` for an invalid frame
  */
 export function encodeFrame({ id, flags, data }: OutgoingFrame, into: Uint8Array): number {
   const bits = (id & EXTENDED) === 0 ? id : id - EXTENDED;
@@ -54,12 +54,12 @@ export function encodeFrame({ id, flags, data }: OutgoingFrame, into: Uint8Array
   return size;
 }
 
-/** Puts frames on a bus, one after the other in the order in which they were given: each when the one before has left. */
+/** Sends frames on a bus in the order of the calls. Each waits until the previous frame has been sent. */
 export class Transmitter {
   sent = 0;
-  /** Frames that were given up. */
+  /** Number of frames that were given up. */
   refused = 0;
-  /** Times that a frame found the queue full, or was given up by a controller that tries once, and was written again. */
+  /** Number of repeated writes, after a full queue or after a one-shot controller gave the frame up. */
   retries = 0;
   readonly #clock: Clock;
   readonly #where: string;
@@ -70,8 +70,8 @@ export class Transmitter {
   #waiting = 0;
 
   /**
-   * @param socket gives the open socket, ready to tell when a frame with this identifier has left, or throws
-   * `command.actuation` with the reason why there is none
+   * @param socket returns the open socket, ready to receive the echo of a frame with this identifier, or throws
+   * `command.actuation` with the reason why no socket is open
    */
   constructor(where: string, clock: Clock, echoes: EchoWatch, socket: (id: number) => BusSocket) {
     this.#where = where;
@@ -81,7 +81,7 @@ export class Transmitter {
   }
 
   /**
-   * Resolves when the frame has left.
+   * Resolves when the frame has been sent.
    * @throws VigieError `command.actuation`
    */
   send(frame: OutgoingFrame): Promise<void> {
@@ -92,10 +92,10 @@ export class Transmitter {
       );
     }
     this.#waiting++;
-    // The payload may be reused by its owner as soon as this returns.
+    // Copy the payload: its owner may reuse it as soon as this returns.
     const kept = { ...frame, data: frame.data.slice() };
     const result = this.#turn.then(() => this.#put(kept));
-    // A frame that was refused does not hold up the next.
+    // A refused frame must not block the next one.
     this.#turn = result.catch(() => undefined);
     return result;
   }

@@ -17,10 +17,10 @@ export interface IndexedSignal {
   readonly index: number;
 }
 
-/** Index of a row that is read for what it selects, not to be delivered. */
+/** Index of a row that is read only to select other rows, not to be delivered. */
 export const UNWANTED = -1;
 
-/** Numbers of one plan in {@link DecodeTables.plans}. */
+/** Number of values per plan in {@link DecodeTables.plans}. */
 export const PLAN_SIZE = 4;
 /** The plan's first row, and the row after its last. */
 export const PLAN_FIRST_ROW = 0;
@@ -61,7 +61,7 @@ export class DecodeTables {
   scales = new Float64Array(0);
   /** OP_SIZE numbers per row: how it is taken whatever its width, see extraction.ts. */
   operations = new Int32Array(0);
-  /** Per row: bytes the payload must have. */
+  /** Per row: required payload length, bytes. */
   needs = new Int32Array(0);
   /** Per row: row of the multiplexor that selects it, or -1. */
   parents = new Int32Array(0);
@@ -192,7 +192,7 @@ export class DecodeTables {
     return plan;
   }
 
-  /** `raw` of the multiplexor in row `parent` selects `row`. */
+  /** Returns true if `raw` of the multiplexor in row `parent` selects `row`. */
   selects(row: number, parent: number, raw: number): boolean {
     const value = raw < 0 ? raw + this.wraps[parent]! : raw;
     if (value >= this.selections[row * 2]! && value <= this.selections[row * 2 + 1]!) return true;

@@ -41,20 +41,20 @@ import {
 } from './slot-record.ts';
 import { type BusSlots, Slots, TAIL_SIZE } from './slots.ts';
 
-/** Counts since the decoder was made. */
+/** Counts since the decoder was created. */
 interface DecodeCounts extends ShortCounts {
-  /** Frames that carry wanted signals. */
+  /** Number of frames with wanted signals. */
   frames: number;
-  /** Those of them that are equal to the previous frame of their identifier. */
+  /** Number of those frames that equal the previous frame of their identifier. */
   repeated: number;
 }
 
 /**
- * Takes the wanted signals out of frames by tables built beforehand. A frame equal to the last one of its
+ * Decodes the wanted signals of frames with tables built beforehand. A frame equal to the last one of its
  * identifier on its bus is not decoded again. Error and remote frames carry no signals.
  */
 export class DbcDecoder implements FrameDecoder {
-  /** Wanted signals that do not exist; the others are decoded all the same. */
+  /** Wanted signals that do not exist. The others are decoded nevertheless. */
   readonly problems: readonly UnknownSignal[];
   readonly counts: DecodeCounts = { frames: 0, repeated: 0, short: 0, missed: 0 };
   readonly #buses: readonly string[];
@@ -95,7 +95,7 @@ export class DbcDecoder implements FrameDecoder {
     const { count } = batch;
     const { buffer, byteOffset, byteLength } = batch.data;
     const { buffer: before, byteOffset: from, byteLength: size } = this.#view;
-    // Making a view costs more than decoding a frame, and sources fill the same batch again and again.
+    // Creating a view costs more than decoding a frame, and sources refill the same batch.
     if (buffer !== before || byteOffset !== from || byteLength !== size) {
       this.#view = new DataView(buffer, byteOffset, byteLength);
     }
@@ -118,7 +118,7 @@ export class DbcDecoder implements FrameDecoder {
       this.#drainAll();
       whole = true;
     } finally {
-      // A batch that contradicts itself is its source's defect; its frames must not wait for the next batch.
+      // An inconsistent batch is a fault of its source. Its frames must not wait for the next batch.
       if (!whole) this.#slots.forget();
     }
     readings.count = this.#entryEnd / ENTRY_SIZE;
@@ -331,7 +331,7 @@ export class DbcDecoder implements FrameDecoder {
     );
   }
 
-  /** Decodes the frames that still wait, and clears the records in which they waited. */
+  /** Decodes the waiting frames, and clears the records in which they waited. */
   #drainAll(): void {
     const { records } = this.#slots;
     for (let record = this.#lastLinked; record >= 0; ) {
@@ -373,7 +373,7 @@ export class DbcDecoder implements FrameDecoder {
     return group << GROUP_SHIFT;
   }
 
-  /** Makes the tables of a bus at its first frame. */
+  /** Creates the tables of a bus at its first frame. */
   #prepare(number: number): BusSlots {
     const bus = this.#slots.prepare(this.#buses[number]);
     this.#byBus[number] = bus;

@@ -25,7 +25,7 @@ import {
   WIDE,
 } from './operation.ts';
 
-/** Loads a payload into the registers, with nothing but zeros after it. For code that is not in a hurry. */
+/** Loads a payload into the registers, followed only by zeros. For code that need not be fast. */
 export function load(registers: Int32Array, data: Uint8Array, offset: number, length: number): void {
   registers.fill(0);
   const bytes = Math.min(length, 64);
@@ -73,7 +73,7 @@ export function operation(signal: BitField & { readonly type: Signal['type'] }):
   return [kind, word, word + 1, shift - spare, spare, mask, 32 - shift + spare, 0];
 }
 
-/** The 64 bits of a wide signal, kept until the next call. */
+/** The 64 bits of a wide signal, valid until the next call. */
 export class Halves {
   /** Upper bits, sign extended for signed signals. */
   high = 0;
@@ -105,7 +105,7 @@ export class Halves {
     if (length > 32) this.high = table[row + OP_MASK] === 1 ? this.high >> spare : this.high >>> spare;
   }
 
-  /** The number the bits are; integers beyond 2^53 are rounded to the nearest double. */
+  /** Returns the bits as a number. Integers beyond 2^53 are rounded to the nearest double. */
   number(kind: number): number {
     if (kind === WIDE) return this.high * 0x1_0000_0000 + (this.low >>> 0);
     if (kind === HALF) return half(this.low);
@@ -114,7 +114,7 @@ export class Halves {
     return kind === FLOAT ? this.#float[0]! : this.#double[0]!;
   }
 
-  /** The exact integer of a WIDE signal. */
+  /** Returns the exact integer of a WIDE signal. */
   integer(): bigint {
     return (BigInt(this.high) << 32n) | BigInt(this.low >>> 0);
   }
@@ -141,7 +141,7 @@ function half(bits: number): number {
   return sign * (exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25));
 }
 
-/** The raw number of a signal; integers beyond 2^53 rounded. */
+/** Returns the raw number of a signal. Integers beyond 2^53 are rounded. */
 export function rawOf(registers: Int32Array, table: Int32Array, row: number, halves: Halves): number {
   const kind = table[row + OP_KIND]!;
   if (kind >= WIDE) {

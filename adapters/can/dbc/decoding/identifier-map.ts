@@ -1,4 +1,4 @@
-/** From 29-bit identifier to slot by open addressing; for 11 bits an array will do. */
+/** Maps 29-bit identifiers to slots by open addressing. For 11 bits an array suffices. */
 export class IdentifierMap {
   #keys = new Int32Array(16).fill(-1);
   #slots = new Int32Array(16).fill(-1);

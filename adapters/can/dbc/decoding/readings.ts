@@ -35,7 +35,7 @@ export class Readings implements BatchReadings {
   lists: readonly (readonly number[])[] = [];
   readonly fewer: (readonly number[])[] = [];
 
-  /** Index in the batch of the `i`th frame. */
+  /** Returns the index in the batch of the `i`th frame. */
   frame(i: number): number {
     return this.entries[i * ENTRY_SIZE]!;
   }
@@ -46,13 +46,13 @@ export class Readings implements BatchReadings {
     return place < 0 ? -1 - place : this.groups[(place >>> GROUP_SHIFT) * GROUP_SIZE + GROUP_LIST]!;
   }
 
-  /** The wanted signals it carried, as indexes of the decoder's list. */
+  /** Returns the wanted signals in the frame, as indexes of the decoder's list. */
   signals(i: number): readonly number[] {
     const list = this.list(i);
     return list >= 0 ? this.lists[list]! : this.fewer[-1 - list]!;
   }
 
-  /** Where the value of its first signal is; {@link REPEATED} when all values are those of the frame before. */
+  /** Returns the index of its first value, or {@link REPEATED} if all values equal those of the previous frame. */
   begin(i: number): number {
     const place = this.entries[i * ENTRY_SIZE + ENTRY_PLACE]!;
     return place < 0
@@ -60,7 +60,7 @@ export class Readings implements BatchReadings {
       : this.groups[(place >>> GROUP_SHIFT) * GROUP_SIZE + GROUP_BEGIN]! + (place & MEMBER_MASK);
   }
 
-  /** How far the value of the next signal is from that of the one before. */
+  /** Returns the distance between the values of consecutive signals. */
   step(i: number): number {
     const place = this.entries[i * ENTRY_SIZE + ENTRY_PLACE]!;
     return place < 0 ? 0 : this.groups[(place >>> GROUP_SHIFT) * GROUP_SIZE + GROUP_STEP]!;

@@ -7,9 +7,9 @@ import { RECORD_SIZE, SLOT_FIRST_ROW, SLOT_ROW_COUNT } from './slot-record.ts';
 import type { Slots } from './slots.ts';
 
 export interface ShortCounts {
-  /** Frames that were new but too short for at least one wanted signal. */
+  /** Number of new frames that were too short for at least one wanted signal. */
   short: number;
-  /** Wanted signals that did not fit in their frames. */
+  /** Number of wanted signals that did not fit in their frames. */
   missed: number;
 }
 

@@ -49,7 +49,7 @@ export interface BusSlots {
   readonly open: boolean;
   readonly indexes: readonly MessageIndex[];
   readonly wanted: ReadonlyMap<DbcMessage, readonly IndexedSignal[]>;
-  /** Plans, and slots without a memory, by the ids of the messages they read. */
+  /** Plans, and slots that store no last payload, by the ids of the messages they read. */
   readonly plans: Map<string, number>;
   readonly forgetful: Map<string, number>;
 }
@@ -122,7 +122,7 @@ export class Slots {
     return bus;
   }
 
-  /** The slot of a 29-bit identifier that no description lists, or {@link NO_SLOT}. */
+  /** Returns the slot of a 29-bit identifier that no description lists, or {@link NO_SLOT}. */
   discover(bus: BusSlots, id: number): number {
     if (!bus.open) return NO_SLOT;
     const remembered = bus.extended.size < mostIdentifiers;
@@ -142,7 +142,7 @@ export class Slots {
     }
   }
 
-  /** A list of the first `count` signals that never changes. */
+  /** Returns a list of the first `count` signals that never changes. */
   listOf(slot: number, signals: Int32Array, count: number): readonly number[] {
     const lists = this.#lists[slot]!;
     for (let i = 0; i < lists.length; i++) if (alike(lists[i]!, signals, count)) return lists[i]!;

@@ -35,7 +35,7 @@ export interface Block extends BlockHead {
 
 export class Blocks {
   readonly size: number;
-  /** The end of the last bytes that were read. */
+  /** End of the last bytes that were read. */
   position = 0;
   readonly #file: LogFile;
   #window = new Uint8Array(0);
@@ -65,7 +65,7 @@ export class Blocks {
     return count;
   }
 
-  /** @throws Damage when there is no block */
+  /** @throws Damage if there is no block */
   async head(position: number): Promise<BlockHead> {
     const bytes = await this.bytes(position, HEAD);
     if (bytes.length < HEAD)
@@ -81,10 +81,10 @@ export class Blocks {
   }
 
   /**
-   * A whole block.
-   * @param ids those that it may have
-   * @param data bytes that it must have behind its links
-   * @throws Damage when there is none of them
+   * Reads a whole block.
+   * @param ids accepted block identifiers
+   * @param data minimum number of bytes after its links
+   * @throws Damage if there is no such block
    */
   async block(position: number, ids: readonly string[], links: number, data: number): Promise<Block> {
     const head = await this.head(position);

@@ -1,7 +1,7 @@
-/** Channels of a record: where a value lies in it (ASAM MDF 4.1 §5.13), and functions that read it. */
+/** Channels of a record: the position of a value (ASAM MDF 4.1 §5.13), and functions that read it. */
 import type { Block, Blocks } from './blocks.ts';
 
-/** Kinds of channels (cn_type) that matter here. */
+/** Supported kinds of channels (cn_type). */
 export const VLSD = 1;
 export const MASTER = 2;
 export const MLSD = 5;
@@ -54,7 +54,7 @@ export async function channelOf(block: Block, blocks: Blocks): Promise<MdfChanne
   };
 }
 
-/** Bytes of a record that a channel needs. */
+/** Returns the number of bytes of a record that a channel needs. */
 export function endOf({ byte, bit, bits }: MdfChannel): number {
   return byte + Math.ceil((bit + bits) / 8);
 }

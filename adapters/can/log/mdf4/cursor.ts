@@ -6,9 +6,9 @@ import type { Group } from './layout.ts';
 import type { DataStream } from './stream.ts';
 
 export interface Cursor {
-  /** Part of each of its groups that was read so far. */
+  /** Progress in each of its groups. */
   readonly parts: readonly LogPart[];
-  /** Adds frames until the batch is full or no more come; false at the end. */
+  /** Adds frames until the batch is full or no more exist. Returns false at the end. */
   fill(batch: FrameBatch): Promise<boolean>;
 }
 
@@ -29,12 +29,12 @@ export class RecordBytes {
     return this.bytes.length - this.at;
   }
 
-  /** Why the bytes end early. */
+  /** Reason why the bytes end early, or undefined. */
   get cut(): string | undefined {
     return this.#stream.cut;
   }
 
-  /** Appends the next bytes of the stream to the rest; false at its end. */
+  /** Appends the next bytes of the stream to the rest. Returns false at the end of the stream. */
   async more(): Promise<boolean> {
     const { left } = this;
     // The stream reuses its buffer, so the rest moves to a buffer of this class, which is reused too.
@@ -115,9 +115,9 @@ export class UnreadCursor implements Cursor {
 }
 
 /**
- * Counts what is missing at the end of a group.
- * @param read records that were read
- * @param rest bytes behind the last whole record
+ * Counts the records missing at the end of a group.
+ * @param read number of records read
+ * @param rest number of bytes after the last whole record
  */
 export function reportEnd(
   recording: Recording,

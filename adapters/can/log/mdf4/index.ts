@@ -17,7 +17,7 @@ import { type SortedBytes, SortedCursor } from './sorted.ts';
 import { DataStream } from './stream.ts';
 import { type GroupReader, UnsortedCursor } from './unsorted.ts';
 
-/** Groups of frames, each of which takes memory for what is read ahead. */
+/** Maximum number of groups of frames: each uses memory for reading ahead. */
 const MOST_CURSORS = 256;
 /** Sizes of record identifiers (dg_rec_id_size). */
 const idSizes: readonly number[] = [0, 1, 2, 4, 8];
@@ -156,7 +156,7 @@ function readerOf(
   };
 }
 
-/** Contents of a file without CAN frames. */
+/** Describes the contents of a file without CAN frames. */
 function withoutFrames({ dataGroups }: MdfLayout): string {
   const counts = new Map<string, number>();
   for (const { groups } of dataGroups) {

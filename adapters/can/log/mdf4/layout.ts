@@ -32,7 +32,7 @@ const MOST_CHANNELS = 64;
 
 export type EventKind = 'DataFrame' | 'RemoteFrame' | 'ErrorFrame' | 'OverloadFrame';
 
-/** Where the parts of a frame lie in a record; a part that is not recorded is undefined. */
+/** Positions of the parts of a frame in a record; undefined for a part that is not recorded. */
 export interface FrameFields {
   readonly id: Read | undefined;
   readonly ide: Read | undefined;
@@ -58,28 +58,28 @@ export interface Group {
   readonly number: number;
   readonly name: string;
   readonly recordId: number;
-  /** Records there should be; undefined when the file does not know. */
+  /** Expected number of records; undefined if the file does not contain it. */
   readonly count: number | undefined;
   readonly dataBytes: number;
   readonly invalidBytes: number;
   /** Its time lies in the records of another group, one for each: the position of that; 0 when it does not. */
   readonly master: number;
-  /** Its records are bytes of variable length, which frames of another group refer to. */
+  /** True if its records are bytes of variable length that frames of another group refer to. */
   readonly variable: boolean;
-  /** The bus, counted from 1, where records do not say it; 0 when nothing does. */
+  /** Number of the bus from 1, if the records do not contain it; 0 if unknown. */
   readonly bus: number;
   readonly event: EventKind | undefined;
   readonly fields: FrameFields | undefined;
-  /** Seconds since the start, or why its records have no time that can be read. */
+  /** Reads the seconds since the start; or the reason why the records have no readable time. */
   readonly time: Read | string;
-  /** Why its channels cannot be read. */
+  /** Reason why its channels cannot be read. */
   readonly damage?: string;
-  /** Kind of its records, for people. */
+  /** Kind of its records, for users. */
   readonly contents: string;
 }
 
 export interface DataGroup {
-  /** Bytes of the identifier before each record: 0 in a sorted group. */
+  /** Size of the identifier before each record, bytes: 0 in a sorted group. */
   readonly idBytes: number;
   readonly data: number;
   readonly groups: readonly Group[];
@@ -89,15 +89,15 @@ export interface MdfLayout {
   /** UTC milliseconds. Unconverted local time if the file has no other. */
   readonly start: number;
   readonly unfinished: number;
-  /** Offsets of bytes of variable length cannot be relied on: they come in the order of the frames. */
+  /** True if offsets of bytes of variable length are unreliable: the bytes are then in the order of the frames. */
   readonly inOrder: boolean;
   readonly dataGroups: readonly DataGroup[];
-  /** Why there may be more groups. */
+  /** Reasons why there may be more groups. */
   readonly damage: readonly string[];
 }
 
 /**
- * Groups that can be read are in the layout, and for the others why they cannot: the file may be cut anywhere.
+ * Reads the groups. Unreadable groups have a reason in the layout: the file may be truncated anywhere.
  * @throws Damage without a header
  */
 export async function readLayout(blocks: Blocks): Promise<MdfLayout> {

@@ -5,15 +5,15 @@ import type { LogPart } from '../format.ts';
 import { MAX_PAYLOAD_BYTES } from '../recording.ts';
 import type { Cursor } from './cursor.ts';
 
-/** Frames of a group that are read ahead. */
+/** Number of frames of a group that are read ahead. */
 const AHEAD = 1024;
 
 interface Source {
   readonly cursor: Cursor;
   readonly batch: FrameBatch;
-  /** The frame that is next. */
+  /** Index of the next frame. */
   next: number;
-  /** More frames may come behind the batch. */
+  /** True if more frames may follow the batch. */
   more: boolean;
 }
 
@@ -69,7 +69,7 @@ export class Merge implements Cursor {
     return [first, second];
   }
 
-  /** Copies frames as long as none of another source is earlier; false when there is no room. */
+  /** Copies frames while no other source has an earlier one. Returns false if the target has no room. */
   #copy(source: Source, until: number, target: FrameBatch): boolean {
     const { at, id, bus, flags, length, offset, data, count } = source.batch;
     do {

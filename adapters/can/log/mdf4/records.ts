@@ -14,7 +14,7 @@ const none = new Uint8Array(0);
 
 /** The frames of one group. */
 export class FrameRecords {
-  /** Set by {@link add} for {@link LEFT_OUT}: why. */
+  /** Reason for {@link LEFT_OUT}, set by {@link add}. */
   fault = '';
   readonly #recording: Recording;
   readonly #event: EventKind;
@@ -33,7 +33,7 @@ export class FrameRecords {
     this.#bus = group.bus;
   }
 
-  /** Why no record of such a group can be read; undefined when all is there. */
+  /** Returns the reason why no record of such a group can be read, or undefined. */
   static unreadable({ fields, event, damage }: Group, time: Read | string): string | undefined {
     if (damage !== undefined) return damage;
     if (fields === undefined) return 'they have no fields';
@@ -44,19 +44,19 @@ export class FrameRecords {
     return undefined;
   }
 
-  /** The payload in each record: its first byte, and how many there are at most; `most` is 0 when it lies elsewhere. */
+  /** First byte and maximum length of the payload in each record; `most` is 0 if the payload is elsewhere. */
   get inline(): { readonly byte: number; readonly most: number } {
     const { payload } = this.#fields;
     return payload?.kind === 'inline' ? payload : { byte: 0, most: 0 };
   }
 
-  /** Offset of the payload of the record at `at`, for a group with its payloads elsewhere. */
+  /** Returns the payload offset of the record at `at`, for a group with payloads elsewhere. */
   offset(view: DataView, at: number): number {
     const payload = this.#fields.payload;
     return payload?.kind === 'offset' ? payload.offset(view, at) : 0;
   }
 
-  /** Bytes that the payload of the record at `at` has by its own account; -1 when it does not say. */
+  /** Returns the payload length stated in the record at `at`, or -1 if it is not stated. */
   length(view: DataView, at: number): number {
     const { length, dlc } = this.#fields;
     if (length !== undefined) return length(view, at);
@@ -85,7 +85,7 @@ export class FrameRecords {
     if (bus < 0) return this.#leaveOut('more than 256 buses');
     if (this.#event === 'ErrorFrame') return this.#added(append(batch, time, busError, bus, 0, none, 8));
     const raw = fields.id?.(view, at) ?? 0;
-    // Bit 31 marks an extended identifier, as a channel of its own may do.
+    // Bit 31 means an extended identifier, as does a separate channel.
     const id = identifier(raw & 0x1fff_ffff, raw >= 0x8000_0000 || fields.ide?.(view, at) === 1);
     const sent = fields.sent?.(view, at) === 1 ? SENT : 0;
     const length = this.length(view, at);
@@ -102,7 +102,7 @@ export class FrameRecords {
     return this.#added(append(batch, time, id, bus, sent | (fd ? FD | bits : 0), this.#payload, payload));
   }
 
-  /** Copies the payload; returns its length, -1 when it is not what it should be. */
+  /** Copies the payload. Returns its length, or -1 if the length is invalid. */
   #copy(said: number, bytes: Uint8Array, from: number, to: number): number {
     const there = to - from;
     const length = said < 0 ? there : said;

@@ -1,12 +1,12 @@
 /**
- * Bytes of variable length in blocks of their own (##SD), which records refer to by an offset: a length of 32 bits,
- * then the bytes (ASAM MDF 4.1 §5.14). Records refer to them in their order, as a rule; only a part is kept.
+ * Bytes of variable length in separate blocks (##SD), which records refer to by an offset: a length of 32 bits,
+ * then the bytes (ASAM MDF 4.1 §5.14). Records usually refer to them in order, so only a part is kept in memory.
  */
 import type { DataStream } from './stream.ts';
 
-/** Bytes that are kept behind the place that was read last. */
+/** Number of bytes kept before the last offset that was read. */
 const KEPT = 64 * 1024;
-/** Times that the blocks are read from their beginning again, for records that refer to bytes in another order. */
+/** Maximum number of restarts from the first block, for records that refer to bytes in another order. */
 const MOST_RETURNS = 100;
 
 export class SignalData {
@@ -14,7 +14,7 @@ export class SignalData {
   #stream: DataStream;
   #bytes = new Uint8Array(0);
   #view = new DataView(this.#bytes.buffer);
-  /** The offset of the first of {@link bytes}, and how many of them there are. */
+  /** Offset of the first byte of {@link bytes}, and their number. */
   #start = 0;
   #filled = 0;
   #ended = false;
@@ -29,24 +29,24 @@ export class SignalData {
     return this.#bytes;
   }
 
-  /** Why the data end early. */
+  /** Reason why the data end early, or undefined. */
   get cut(): string | undefined {
     return this.#stream.cut;
   }
 
-  /** Where in {@link bytes} what lies at an offset begins, behind its length; -1 when it is not there (yet). */
+  /** Returns the position in {@link bytes} of the data at an offset, after their length; -1 if not loaded (yet). */
   find(offset: number): number {
     const at = offset - this.#start;
     if (at < 0 || at + 4 > this.#filled) return -1;
     return at + 4 + this.#view.getUint32(at, true) <= this.#filled ? at + 4 : -1;
   }
 
-  /** The length of what {@link find} found. */
+  /** Returns the length of the data that {@link find} found. */
   lengthAt(found: number): number {
     return this.#view.getUint32(found - 4, true);
   }
 
-  /** Reads on until {@link find} finds what lies at an offset; false when it never will. */
+  /** Reads until {@link find} finds the data at an offset. Returns false if they do not exist. */
   async load(offset: number): Promise<boolean> {
     if (!Number.isSafeInteger(offset)) return false;
     if (offset < this.#start) {
@@ -58,7 +58,7 @@ export class SignalData {
     }
     while (this.find(offset) < 0) {
       const at = offset - this.#start;
-      // Something longer is not a payload of a frame.
+      // Longer data are not a payload of a frame.
       if (at + 4 <= this.#filled && this.#view.getUint32(at, true) > KEPT) return false;
       if (this.#ended) return false;
       const bytes = await this.#stream.next();

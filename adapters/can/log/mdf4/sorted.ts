@@ -26,12 +26,12 @@ export class SortedCursor implements Cursor {
   readonly #signalData: SignalData | undefined;
   readonly #times: Times;
   readonly #stride: number;
-  /** Records that there are; infinity when the file does not know. */
+  /** Number of records; infinity if the file does not contain it. */
   readonly #count: number;
   #read = 0;
   #ended = false;
 
-  /** @param elsewhere where the times of the records lie, when they do not lie in them */
+  /** @param elsewhere position of the times, if they are not in the records */
   constructor(
     recording: Recording,
     group: Group,
@@ -71,13 +71,13 @@ export class SortedCursor implements Cursor {
       }
       const wanted = this.#scan(batch);
       if (wanted === FULL) return true;
-      // If the bytes never come, the next attempt to read the record reports them.
+      // If the bytes do not exist, the next attempt to read the record reports them.
       if (wanted >= 0 && !(await this.#signalData?.load(wanted))) this.#leaveOut('the bytes of a frame are missing');
     }
     return false;
   }
 
-  /** Reads records as long as they and their bytes are there; returns {@link FULL}, {@link MORE}, or an offset. */
+  /** Reads records while they and their bytes are loaded. Returns {@link FULL}, {@link MORE}, or an offset. */
   #scan(batch: FrameBatch): number {
     const frames = this.#frames;
     const records = this.#records;

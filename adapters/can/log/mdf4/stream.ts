@@ -6,34 +6,34 @@ import * as zlib from 'node:zlib';
 import { type Blocks, Damage, HEAD, number64 } from './blocks.ts';
 import { LAST_LENGTH } from './layout.ts';
 
-/** Bytes of a plain block that are read at a time. */
+/** Number of bytes of a plain block read at a time. */
 const PIECE = 512 * 1024;
 /** Bytes that a compressed block may have; writers make 4 MiB, as the standard recommends. */
 const LARGEST = 128 * 1024 * 1024;
-/** Bytes of a compressed block behind its head and before its data. */
+/** Size of the fields between the head and the data of a compressed block, bytes. */
 const DZ_HEAD = 24;
 const plain: readonly string[] = ['DT', 'DV', 'SD', 'RD'];
 
 export class DataStream {
-  /** Set when the bytes end early: why. */
+  /** Reason why the bytes end early, or undefined. */
   cut: string | undefined;
   readonly #blocks: Blocks;
   readonly #unfinished: number;
   readonly #positions: AsyncGenerator<number>;
-  /** The plain block that is being read: where, and up to where. */
+  /** Start and end of the rest of the current plain block. */
   #from = 0;
   #to = 0;
   #expected = 0;
   readonly #buffer = { bytes: new Uint8Array(0) };
 
-  /** @param link 0: there are no bytes */
+  /** @param link 0 if there are no bytes */
   constructor(blocks: Blocks, link: number, unfinished: number) {
     this.#blocks = blocks;
     this.#unfinished = unfinished;
     this.#positions = this.#list(link, 0);
   }
 
-  /** The next bytes, valid until the next call; undefined at the end. */
+  /** Returns the next bytes, valid until the next call, or undefined at the end. */
   async next(): Promise<Uint8Array | undefined> {
     while (this.cut === undefined) {
       if (this.#from < this.#to) {
@@ -54,7 +54,7 @@ export class DataStream {
     return undefined;
   }
 
-  /** Positions of the blocks with data, in their order. */
+  /** Yields the positions of the data blocks in order. */
   async *#list(link: number, depth: number): AsyncGenerator<number> {
     if (link === 0) return;
     const { id } = await this.#blocks.head(link);
@@ -65,13 +65,13 @@ export class DataStream {
       for await (const { links, data } of this.#blocks.chain(link, id, 1, 8)) {
         // In a columnar list every second half of the links points to invalidation bits.
         const count = Math.min(links.length - 1, data.getUint32(4, true));
-        // A list that was not finished has places that are not yet used.
+        // An unfinished list has unused entries.
         for (const position of links.slice(1, 1 + count)) if (position !== 0) yield position;
       }
     } else yield link;
   }
 
-  /** Begins a block. Returns its bytes at once if it is compressed. */
+  /** Opens a block. Returns its bytes immediately if it is compressed. */
   async #open(position: number): Promise<Uint8Array | undefined> {
     const head = await this.#blocks.head(position);
     if (head.id === 'DZ') return this.#unpack(position, head.length);
@@ -122,7 +122,7 @@ export class DataStream {
     const unpacked = unpack(packed.subarray(0, there), method, size, at);
     if (unpacked.length < size) {
       this.cut = there < packedSize ? `the file ends within ${at}` : `${at} has ${unpacked.length} of ${size} bytes`;
-      // Without all columns there is no row.
+      // Rows need all columns.
       if (transposed) return new Uint8Array(0);
     }
     return transposed && columns > 1 ? rows(unpacked, columns) : unpacked;

@@ -19,7 +19,7 @@ export interface GroupReader {
   /** For a group of frames: its reader, and the time in its records. */
   readonly frames: FrameRecords | undefined;
   readonly time: Read | undefined;
-  /** Why its records cannot be read, though they may be frames. */
+  /** Reason why its records cannot be read, although they may be frames. */
   readonly unreadable: string | undefined;
   /** Where the bytes of its frames are, when they are not in the record: in blocks, or in the records of a group. */
   readonly signalData: SignalData | undefined;
@@ -39,13 +39,13 @@ export class UnsortedCursor implements Cursor {
   readonly #variables: readonly VariableBytes[];
   readonly #records: RecordBytes;
   #ended = false;
-  /** Bytes of the next record that must be loaded. */
+  /** Data of the next record that must be loaded. */
   #loading: { readonly reader: Reader; readonly signalData: SignalData; readonly offset: number } | undefined;
-  /** Frames of the batch that will not get their bytes. */
+  /** Indexes of the frames in the batch whose bytes are missing. */
   readonly #lost = new Set<number>();
   readonly #zeros = new Uint8Array(MAX_PAYLOAD_BYTES);
 
-  /** @param inOrder offsets of bytes of variable length cannot be relied on */
+  /** @param inOrder true if the offsets of bytes of variable length are unreliable */
   constructor(
     recording: Recording,
     idBytes: number,
@@ -161,7 +161,7 @@ export class UnsortedCursor implements Cursor {
     return ADDED;
   }
 
-  /** Loads bytes of the record that is next; leaves it out when they never come. */
+  /** Loads data of the next record. Leaves the record out if the data do not exist. */
   async #load(): Promise<void> {
     const loading = this.#loading;
     if (loading === undefined || (await loading.signalData.load(loading.offset))) return;
@@ -190,7 +190,7 @@ export class UnsortedCursor implements Cursor {
     this.#lost.add(index);
   }
 
-  /** Before a batch is given: no frame of it may get its bytes later. */
+  /** Call before a batch is returned: removes the frames whose bytes are missing. */
   #settle(batch: FrameBatch): void {
     for (const variable of this.#variables) {
       for (const index of variable.giveUp()) this.#lose(index, 'the bytes of a frame are missing');
@@ -207,7 +207,7 @@ export class UnsortedCursor implements Cursor {
       if (unreadable !== undefined) reportUnread(this.#recording, group, unreadable, read);
       if (frames === undefined) continue;
       reportEnd(this.#recording, group, read, left, cut);
-      // Where no group knows its count, that the bytes end early is one loss and not one of each group.
+      // If no group contains its count, early-ending bytes count as one loss, not as one per group.
       if (group.count === undefined) {
         cut = undefined;
         left = 0;

@@ -1,17 +1,17 @@
 /**
- * Bytes of variable length in records of their own among those of the frames that refer to them (ASAM MDF 4.1 §5.14.4).
- * They come before or behind their frame: each waits for the other.
+ * Bytes of variable length in separate records, among the records of frames that refer to them (ASAM MDF 4.1 §5.14.4).
+ * They precede or follow their frame: each waits for the other.
  */
 import type { FrameBatch } from '../../../../agent/ports.ts';
 
-/** Bytes that wait for their frames; the oldest are forgotten. */
+/** Maximum number of byte records that wait for their frames. The oldest are dropped. */
 const MOST_WAITING = 65_536;
 
 export class VariableBytes {
-  /** Frames of the batch that wait for their bytes: index and length wanted, -1 for any, by key. */
+  /** Frames of the batch that wait for their bytes: index and wanted length, -1 for any length, by key. */
   readonly #frames = new Map<number, { readonly index: number; readonly wanted: number }>();
   readonly #bytes = new Map<number, Uint8Array>();
-  /** Bytes do not have the offset that frames say, but their order. */
+  /** True if bytes are matched to frames by their order, because the offsets in the frames are wrong. */
   readonly #inOrder: boolean;
   #nextFrame = 0;
   #nextBytes = 0;
@@ -20,31 +20,31 @@ export class VariableBytes {
     this.#inOrder = inOrder;
   }
 
-  /** Key of the next frame with this offset. */
+  /** Returns the key of the next frame with this offset. */
   keyOf(offset: number): number {
     return this.#inOrder ? this.#nextFrame : offset;
   }
 
-  /** Bytes that came before their frame. */
+  /** Removes and returns the bytes that preceded their frame, or undefined. */
   take(key: number): Uint8Array | undefined {
     const found = this.#bytes.get(key);
     if (found !== undefined) this.#bytes.delete(key);
     return found;
   }
 
-  /** The frame of the key before was read. */
+  /** Call after the frame of the last key was read. */
   passed(): void {
     this.#nextFrame++;
   }
 
-  /** Frame `index` of the batch waits for its bytes. */
+  /** Registers frame `index` of the batch, which waits for its bytes. */
   await(key: number, index: number, wanted: number): void {
     this.#frames.set(key, { index, wanted });
   }
 
   /**
-   * Bytes from `from` to `to` came.
-   * @returns the index of the frame that waited for them and got fewer than it wants; -1 else
+   * Adds the bytes from `from` to `to`.
+   * @returns the index of the frame that waited for them if they are too few for it; otherwise -1
    */
   came(batch: FrameBatch, bytes: Uint8Array, from: number, to: number): number {
     const key = this.#nextBytes;
@@ -72,7 +72,7 @@ export class VariableBytes {
   }
 }
 
-/** Takes frames out of a batch. */
+/** Removes frames from a batch. */
 export function remove(batch: FrameBatch, indices: ReadonlySet<number>): void {
   if (indices.size === 0) return;
   const { at, id, bus, flags, length, offset } = batch;

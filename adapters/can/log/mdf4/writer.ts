@@ -34,13 +34,13 @@ interface Group {
 /** Bytes in front of the links of a block, and of the identification of the file. */
 const HEAD = 24;
 const IDENTIFICATION = 64;
-/** A record without its payload. */
+/** Size of a record without its payload, bytes. */
 const FIXED = 16;
 const ID = 0x1fff_ffff;
 /** Lengths of payloads by DLC (ISO 11898-1). */
 const lengths = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64];
 
-/** A block with a place that is assigned when the file is written. */
+/** A block whose position is assigned when the file is written. */
 interface Block {
   readonly id: string;
   readonly links: (Block | undefined)[];
@@ -78,7 +78,7 @@ function groupsOf(parts: readonly NamedFrames[]): Map<string, Group> {
       group.rows.push({ at: frames.at[i] as number, id, flags: frames.flags[i] as number, length, bytes });
     }
   }
-  // The sort is stable: frames of one time stay in the order in which they came.
+  // The sort is stable: frames with equal times keep their order.
   for (const { rows } of groups.values()) rows.sort((a, b) => a.at - b.at);
   return groups;
 }
@@ -159,7 +159,7 @@ function channelBlock(name: string, byte: number, bits: number, options: Channel
   return block('CN', links, Uint8Array.of(type, sync, dataType, bit), place, zeros(60));
 }
 
-/** Links each block to the next one; the first. */
+/** Links each block to the next one. Returns the first block. */
 function chain(blocks: readonly Block[]): Block | undefined {
   for (const [i, one] of blocks.entries()) one.links[0] = blocks[i + 1];
   return blocks[0];
@@ -201,10 +201,10 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** All blocks that the header leads to, records last. */
+/** Returns all blocks that the header leads to, records last. */
 function file(header: Block): Uint8Array<ArrayBuffer> {
   const all = new Set<Block>([header]);
-  // A set that grows while it is walked is walked to its end.
+  // Iterating a set also visits the elements added meanwhile.
   for (const one of all) for (const link of one.links) if (link !== undefined) all.add(link);
   const ordered = [...all].sort((a, b) => Number(a.id === 'DT') - Number(b.id === 'DT'));
   const positions = new Map<Block, number>();

@@ -1,4 +1,4 @@
-/** Finds the columns of a table by its names and lines; a layout that the lines contradict is refused. */
+/** Finds the columns of a table by its column names and lines. Rejects a layout that contradicts the lines. */
 import { EXTENDED, type FrameBatch } from '../../../../agent/ports.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
 import type { Fields } from '../fields.ts';
@@ -9,47 +9,47 @@ import { inferLayouts } from './infer.ts';
 import type { Layout } from './layout.ts';
 import { MAX_NAMES_SIZE, TableLines } from './table.ts';
 
-/** Lines that may be names, at most: others are text. */
+/** Maximum number of lines that are tried as column names. Further ones are text. */
 const MAX_HEADERS = 8;
-/** Data lines by which columns are judged. */
+/** Maximum number of data lines that are used to judge columns. */
 const MAX_JUDGED_LINES = 1000;
-/** The share of lines that may contradict the columns. */
+/** Largest accepted share of lines that contradict the columns. */
 const TOLERATED = 0.01;
-/** The share of lines that must have the columns of a line of names; fewer: it is a sentence. */
+/** Smallest share of lines that must have the columns of a line of names; with fewer, that line is a sentence. */
 const FITTING = 0.5;
 /** Highest identifier of 11 bits. */
 const MAX_STANDARD = 0x7ff;
 
 interface ChosenTable {
   readonly layout: Layout;
-  /** Line of column names, or undefined. */
+  /** The line of column names, or undefined. */
   readonly names: string | undefined;
-  /** The user named the columns. */
+  /** True if the user named the columns. */
   readonly fixed: boolean;
 }
 
 interface Trial extends ChosenTable {
   readonly frames: number;
   readonly contradictions: number;
-  /** Lines with a cell for each part that a frame must have. */
+  /** Number of lines that have a cell for each required part of a frame. */
   readonly fitting: number;
   readonly lines: number;
-  /** The last line, which may be cut, is not a frame. */
+  /** True if the last line is not a frame, perhaps because it is incomplete. */
   readonly cut: boolean;
   readonly first: { readonly line: number; readonly message: string } | undefined;
-  /** Whether no identifier has a digit that only hexadecimal numbers have. */
+  /** True if no identifier contains a hexadecimal digit above 9. */
   readonly decimal: boolean;
-  /** Whether identifiers read as hexadecimal have more than 11 bits, and as decimal they have not. */
+  /** True if identifiers have more than 11 bits read as hexadecimal, but not read as decimal. */
   readonly odd: boolean;
-  /** For aligned columns: whether the words of each begin or end at one position. */
+  /** For aligned columns: true if the words of each column begin or end at one position. */
   readonly aligned: boolean;
   readonly digest: number;
 }
 
 /**
- * @param columns what the user named, which decides alone
- * @param file for the message
- * @throws VigieError `input.malformed` when more than one in a hundred lines contradicts the columns; `usage.wrong` for
+ * @param columns the columns named by the user, which then decide alone
+ * @param file name for the error message
+ * @throws VigieError `input.malformed` if more than one line in a hundred contradicts the columns; `usage.wrong` for
  *   columns without an identifier or data
  */
 export function chooseTable({ text }: Head, columns: string | undefined, file: string): ChosenTable {
@@ -61,7 +61,7 @@ export function chooseTable({ text }: Head, columns: string | undefined, file: s
   throw new VigieError('input.malformed', refusal(refused, columns), { where: file });
 }
 
-/** Whether the lines of a table without column names show what is where. */
+/** Returns true if the columns of a table without column names can be inferred from its lines. */
 export function hasPlainTable({ text }: Head): boolean {
   const trial = best(plainTrials(linesOf(text)));
   return trial !== undefined && isAccepted(trial);
@@ -86,7 +86,7 @@ function refusal(trial: Trial | undefined, columns: string | undefined): string 
   );
 }
 
-/** The columns of a layout in the words of `--columns`. */
+/** Describes the columns of a layout in the syntax of `--columns`. */
 function describe({ names = [], time, id, length, data, bus, direction, extended, remote }: Layout): string {
   const words = new Map<number | undefined, string>([
     [remote, 'rtr'],
@@ -106,7 +106,7 @@ function describe({ names = [], time, id, length, data, bus, direction, extended
   }).join(',');
 }
 
-/** Tries layouts, the likeliest first, until one is beyond doubt. */
+/** Tries layouts in order of likelihood until one is certain. */
 function tryAll(
   lines: readonly string[],
   layouts: readonly Layout[],
@@ -114,7 +114,7 @@ function tryAll(
   from = 0,
   to = lines.length,
 ): Trial[] {
-  // One bus: which there are does not matter here.
+  // Use one bus: the bus names do not matter here.
   const recording = new Recording('', 'can0');
   const trials: Trial[] = [];
   for (const layout of layouts) {
@@ -127,7 +127,7 @@ function tryAll(
   return trials;
 }
 
-/** Trials for the first line of names with columns that its lines have. Without names, trials from the lines alone. */
+/** Returns trials for the first line of names whose columns the lines have, or else trials from the lines alone. */
 function trialsOf(lines: readonly string[]): readonly Trial[] {
   const headers: { readonly at: number; readonly layouts: readonly Layout[] }[] = [];
   for (let at = 0; at < Math.min(lines.length, MAX_PREAMBLE_LINES) && headers.length < MAX_HEADERS; at++) {
@@ -152,14 +152,14 @@ function plainTrials(lines: readonly string[]): readonly Trial[] {
 
 function isAccepted({ frames, contradictions }: Trial): boolean {
   if (frames === 0) return false;
-  // One damaged line of a short table proves nothing against its columns.
+  // One damaged line of a short table is no evidence against its columns.
   if (contradictions === 1) return frames >= 2;
   return contradictions <= TOLERATED * (frames + contradictions);
 }
 
 /**
- * Fewest contradictions, then most frames, then the likeliest; of decimal and hexadecimal numbers, those that the lines show.
- * Undefined when two readings of the same lines differ.
+ * Returns the trial with the fewest contradictions, then the most frames, then the highest likelihood. Of decimal and
+ * hexadecimal, the lines decide. Undefined if two readings of the same lines differ.
  */
 function best(all: readonly Trial[]): Trial | undefined {
   const trials = withoutDoubt(all);
@@ -181,8 +181,8 @@ function best(all: readonly Trial[]): Trial | undefined {
 }
 
 /**
- * Positions and order of the words are two readings of a line: where all columns are aligned positions decide, else the frames
- * are certain only where both agree. Undefined: they do not.
+ * Words can be assigned to columns by position or by order. If all columns are aligned, positions decide; otherwise the
+ * frames are certain only if both readings agree. Returns undefined if they differ.
  */
 function withoutDoubt(trials: readonly Trial[]): readonly Trial[] | undefined {
   const accepted = trials.filter(isAccepted);
@@ -194,7 +194,7 @@ function withoutDoubt(trials: readonly Trial[]): readonly Trial[] | undefined {
   return agree ? trials : undefined;
 }
 
-/** Reads lines with a layout, as far as they are needed to judge it. */
+/** Reads as many lines with a layout as are needed to judge it. */
 function tryLayout(
   lines: readonly string[],
   recording: Recording,
@@ -249,7 +249,7 @@ function tryLayout(
   return { ...chosen, layout: settled, ...judged };
 }
 
-/** Which frames a layout reads. */
+/** Summary of the frames that a layout reads. */
 class FramesSeen {
   frames = 0;
   decimal = true;
@@ -261,7 +261,7 @@ class FramesSeen {
     this.#batch = batch;
   }
 
-  /** Takes the one frame of the batch. @param size characters of its identifier */
+  /** Adds the only frame of the batch, and empties the batch. @param size characters of its identifier */
   take(size: number): void {
     const batch = this.#batch;
     const id = batch.id[0] as number;
@@ -270,7 +270,7 @@ class FramesSeen {
     this.frames++;
     const digits = number.toString(16);
     this.decimal &&= !/[a-f]/.test(digits);
-    // `1024` is rather the decimal number of 11 bits than one of 29 that begins with zeros.
+    // `1024` is more likely a decimal number of 11 bits than a 29-bit number that begins with zeros.
     this.odd ||= (id & EXTENDED) !== 0 && number > MAX_STANDARD && Number(digits) <= MAX_STANDARD && size <= 4;
     for (const part of [number, ...batch.data.subarray(from, from + (batch.length[0] as number))]) {
       this.digest = (Math.imul(this.digest, 31) + part) | 0;
@@ -279,7 +279,7 @@ class FramesSeen {
   }
 }
 
-/** Where the words of aligned columns begin and end. */
+/** Start and end positions of the words in aligned columns. */
 class Places {
   readonly #begins: readonly Set<number>[];
   readonly #ends: readonly Set<number>[];
@@ -299,7 +299,7 @@ class Places {
     }
   }
 
-  /** Each column begins or ends at one position; the payload, which may be of any length, begins at one. */
+  /** True if each column begins or ends at one position. The payload may have any length, so it must begin at one. */
   get aligned(): boolean {
     return this.#begins.every(
       ({ size }, column) => size <= 1 || (column !== this.#data && (this.#ends[column]?.size ?? 0) <= 1),

@@ -1,35 +1,35 @@
-/** The layouts of a table that a line of column names may mean. */
+/** Finds the possible layouts of a table from its line of column names. */
 import { VigieError } from '../../../../protocol/errors.ts';
 import type { Head } from '../format.ts';
 import { type DataColumns, type Layout, type Separator, type TimeColumn, unitNamed } from './layout.ts';
 import { byteNumber, type ColumnName, hasRole, isFirstByte, isKnown, nameOf, type Role } from './names.ts';
 
-/** Characters that separate columns: tab, semicolon, comma, bar. */
+/** Codes of the characters that separate columns: tab, semicolon, comma, bar. */
 export const SEPARATORS: readonly number[] = [9, 59, 44, 124];
-/** Characters in a name; a longer cell is a sentence. */
+/** Maximum number of characters in a name. A longer cell is a sentence. */
 const MAX_NAME_SIZE = 40;
-/** Words of a name; more of them are a sentence. */
+/** Maximum number of words in a name. A cell with more words is a sentence. */
 const MAX_NAME_WORDS = 5;
-/** The share of names in a line separated by blanks that must be known: a sentence has words as well. */
+/** Smallest share of known names in a line separated by blanks: a sentence has words too. */
 const KNOWN_SHARE = 0.5;
 
-/** All names of identifiers and of payloads have one of these letters; most lines do not. */
+/** Matches every line of names, because identifier and payload names contain these letters, and few other lines. */
 const MAY_BE_NAMES = /^(?=.*(id|addr))(?=.*(data|payload|byte|msg|hex|content|[db][ _[]*0?[01]))/i;
 
-/** Number of lines from the start of a file in which names of columns can be. */
+/** Number of lines at the start of a file in which column names are searched. */
 export const MAX_PREAMBLE_LINES = 100;
 
-/** First layout of a line of column names. Undefined if it names no identifier or no data. */
+/** Returns the first layout of a line of column names, or undefined if it names no identifier or no data. */
 export function layoutOfHeader(line: string): Layout | undefined {
   return layoutsOfHeader(line)[0];
 }
 
-/** Whether a line of column names is among the first lines, also of a table that will be refused. */
+/** Returns true if the first lines contain a line of column names, even if the table is rejected later. */
 export function hasColumnNames({ lines }: Head): boolean {
   return lines.slice(0, MAX_PREAMBLE_LINES).some((line) => layoutsOfHeader(line).length > 0);
 }
 
-/** The layouts that a line of column names may mean, the likeliest first. */
+/** Returns the possible layouts of a line of column names in order of likelihood. */
 export function layoutsOfHeader(line: string): readonly Layout[] {
   if (!MAY_BE_NAMES.test(line)) return [];
   const separators = SEPARATORS.filter((code) => line.includes(String.fromCharCode(code)));
@@ -38,13 +38,13 @@ export function layoutsOfHeader(line: string): readonly Layout[] {
     return names.every(isName) ? layoutsOf(trimmed(names), separator) : [];
   });
   if (separated.length > 0) return separated;
-  // Names may contain blanks: blanks separate columns only in a line without another separator.
+  // Names may contain blanks, so blanks separate columns only in a line without another separator.
   return [true, false].flatMap((wide) => blankLayouts(line, wide));
 }
 
 /**
- * The layouts with the columns that a user names.
- * @param columns names as in {@link layoutsOfHeader}, separated by commas; any other name is a column passed over
+ * Returns the layouts with the columns named by the user.
+ * @param columns names as in {@link layoutsOfHeader}, separated by commas; a column with any other name is skipped
  * @throws VigieError `usage.wrong` without an identifier or data
  */
 export function layoutsOfColumns(columns: string): readonly Layout[] {
@@ -57,7 +57,7 @@ export function layoutsOfColumns(columns: string): readonly Layout[] {
   );
 }
 
-/** The texts of the columns of a line, without blanks around them; a cell may stand in double quotes. */
+/** Returns the column texts of a line without surrounding blanks. A cell may be enclosed in double quotes. */
 export function columnsOf(line: string, separator: Separator): string[] {
   if (typeof separator !== 'number') return line.trim().split(/[ \t]+/);
   const mark = String.fromCharCode(separator);
@@ -79,7 +79,7 @@ function isName({ text }: ColumnName): boolean {
   return !/:\s/.test(text) && text.length <= MAX_NAME_SIZE && text.split(/\s+/).length <= MAX_NAME_WORDS;
 }
 
-/** Without the empty names behind trailing separators. */
+/** Removes the empty names after trailing separators. */
 function trimmed(names: readonly ColumnName[]): readonly ColumnName[] {
   const last = names.findLastIndex(({ text }) => text !== '');
   return names.slice(0, last + 1);
@@ -91,11 +91,11 @@ interface Word {
   readonly to: number;
 }
 
-/** @param wide one blank does not separate names */
+/** @param wide true if one blank does not separate names */
 function blankLayouts(line: string, wide: boolean): readonly Layout[] {
   const pattern = wide ? /\S+(?: \S+)*/g : /\S+/g;
   const cells = [...line.matchAll(pattern)].map(([text], i, all) => wordAt(text, all[i] as RegExpExecArray));
-  // Two blanks separate some names and one blank others: `Time  ID  D0 D1 D2`.
+  // Some names may be separated by two blanks and others by one: `Time  ID  D0 D1 D2`.
   const words = wide ? cells.flatMap(splitKnown) : merged(cells);
   const names = words.map(({ text }) => nameOf(text));
   const known = names.filter(isKnown).length;
@@ -122,7 +122,7 @@ function splitKnown(cell: Word): readonly Word[] {
   return words.every(({ text }) => isKnown(nameOf(text))) ? words : [cell];
 }
 
-/** Joins words that are one name: `Time Stamp`, `Arb ID`, `Data Length Code`. */
+/** Joins words that form one name: `Time Stamp`, `Arb ID`, `Data Length Code`. */
 function merged(words: readonly Word[]): readonly Word[] {
   const names: Word[] = [];
   for (let i = 0; i < words.length; ) {
@@ -140,12 +140,12 @@ function isOneName(words: readonly Word[], size: number): boolean {
   const near = words.every(({ from }, i) => i === 0 || from === (words[i - 1] as Word).to + 1);
   const units = words.slice(1).every(({ text }) => /^[([]/.test(text));
   const apart = words.every(({ text }) => isKnown(nameOf(text)));
-  // `ID DLC` are two names, `Data Length` and `Time (ms)` are one.
+  // `ID DLC` is two names; `Data Length` and `Time (ms)` are one name each.
   const joined = nameOf(words.map(({ text }) => text).join(' '));
   return near && isKnown(joined) && (units || !apart || /^(datalength|timestamp|datetime)/.test(joined.key));
 }
 
-/** Possible meanings of the names: if they do not say hexadecimal or decimal, the lines must show it. */
+/** Returns the possible meanings of the names. If they do not say hexadecimal or decimal, the lines must decide. */
 function layoutsOf(columns: readonly ColumnName[], separator: Separator): readonly Layout[] {
   const find: Find = (role, but = []) => {
     const column = columns.findIndex((name, i) => !but.includes(i) && hasRole(name, role));
@@ -173,7 +173,7 @@ function layoutsOf(columns: readonly ColumnName[], separator: Separator): readon
   const kinds = columns.flatMap((name, column) => (hasRole(name, 'kind') && column !== direction ? [column] : []));
   const names = columns.map(({ text }) => text);
   const bases = basesOf(columns[id] as ColumnName);
-  // One of two columns of lengths may count something else than bytes of data.
+  // If there are two columns of lengths, one of them may not count the bytes of data.
   const lengths =
     length === undefined || lengthCode === undefined
       ? [{ length: length ?? lengthCode }]
@@ -222,7 +222,7 @@ function timeOf(columns: readonly ColumnName[], find: Find): TimeColumn | undefi
   };
 }
 
-/** The forms that the payload may have. */
+/** Returns the possible forms of the payload. */
 function dataOf(columns: readonly ColumnName[], id: number): readonly DataColumns[] {
   const first = columns.findIndex((name, i) => i !== id && isFirstByte(name));
   if (first >= 0) {
@@ -230,7 +230,7 @@ function dataOf(columns: readonly ColumnName[], id: number): readonly DataColumn
     let count = 1;
     while (first + count < columns.length && byteNumber(columns[first + count] as ColumnName) === begin + count)
       count++;
-    // One column alone may stand for all: `id,d0`.
+    // A single column may mean all bytes: `id,d0`.
     const all = count === 1 && first === columns.length - 1 ? {} : { count };
     return basesOf(columns[first] as ColumnName).map((base) => ({ column: first, form: 'bytes', base, ...all }));
   }

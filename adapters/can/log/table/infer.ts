@@ -1,14 +1,14 @@
 /**
- * The layout of a table without column names, from its lines: an identifier, a length, and as many bytes as the length
- * says, which no other text has line after line. What stands before them is time, bus and direction.
+ * Infers the layout of a table without column names from its lines: an identifier, a length, and as many bytes as the
+ * length, which no other text has in line after line. The columns before them are time, bus and direction.
  */
 import { defined } from '../../../../protocol/defined.ts';
 import { columnsOf, SEPARATORS } from './header.ts';
 import type { Layout, Separator } from './layout.ts';
 
-/** Lines that are looked at. */
+/** Number of lines that are examined. */
 const LOOKED_AT = 100;
-/** Share of them that must fit. */
+/** Smallest share of these lines that must fit. */
 const FIT = 0.8;
 
 const separators: readonly Separator[] = [...SEPARATORS, 'blank'];
@@ -18,13 +18,13 @@ const TIME = /^(-?\d+[.,]\d+|\d{1,2}:\d{2}.*|-?\d+)$/;
 const DIRECTION = /^(rx|tx|r|t|recv|send|receive|transmit|received|transmitted|in|out)$/i;
 const BUS = /^((can|ch|channel|bus)?[ _-]?\d{1,2}|v?s?l?can\d+|\$c\d)$/i;
 
-/** Where the length and the bytes behind it are. */
+/** Columns of the length and of the bytes after it. */
 interface Place {
   readonly length: number;
   readonly packed: boolean;
 }
 
-/** For each separator the layout that most lines have, if most have one in common. */
+/** Returns, for each separator, the layout that most lines have in common, if there is one. */
 export function inferLayouts(lines: readonly string[]): readonly Layout[] {
   const filled = lines.filter((line) => /^[^#;/]*[\da-f]/i.test(line)).slice(0, LOOKED_AT);
   return separators.flatMap((separator) => {
@@ -46,7 +46,7 @@ function fits(row: readonly string[], { length, packed }: Place): boolean {
   return bytes.length === count && bytes.every((text) => OCTET.test(text));
 }
 
-/** The place that most rows with a payload agree on. */
+/** Returns the place with the most votes of the rows that have a payload. */
 function commonest(rows: readonly (readonly string[])[]): Place | undefined {
   const votes = new Map<string, { place: Place; count: number }>();
   for (const row of rows) {
@@ -63,13 +63,13 @@ function commonest(rows: readonly (readonly string[])[]): Place | undefined {
       }
     }
   }
-  // Among places with equal votes, the first has its length further to the left.
+  // If places have equal votes, use the one with the leftmost length.
   return [...votes.values()].sort((a, b) => b.count - a.count)[0]?.place;
 }
 
 /**
- * The column of the identifier: of those before the length that all rows fill with numbers of its size, the one that
- * looks most like it. Undefined when several look alike: one may be a bus, a counter or flags.
+ * Returns the column of the identifier: of the columns before the length in which all rows have numbers of an
+ * identifier's size, the most likely one. Undefined if several are likely: one may be a bus, a counter or flags.
  */
 function identifierBefore(rows: readonly (readonly string[])[], length: number): number | undefined {
   const every = (column: number, pattern: RegExp): boolean => rows.every((row) => pattern.test(row[column] ?? ''));
@@ -92,7 +92,7 @@ function identifierBefore(rows: readonly (readonly string[])[], length: number):
   return second !== undefined && first.points < 2 && second.points === first.points ? undefined : first.column;
 }
 
-/** Plain numbers that never decrease and do not all stay the same. */
+/** Returns true for plain numbers that never decrease and are not all equal. */
 function isRising(rows: readonly (readonly string[])[], column: number): boolean {
   const numbers = rows.map((row) => (/^\d+$/.test(row[column] ?? '') ? Number(row[column]) : Number.NaN));
   const rises = numbers.every((number, i) => i === 0 || number >= (numbers[i - 1] as number));
@@ -118,7 +118,7 @@ function layoutOf(separator: Separator, place: Place, id: number, rows: readonly
   };
 }
 
-/** A column of times is not the same in all lines, unless there is only one. */
+/** Returns true if a column varies. Times are not the same in all lines, unless there is only one line. */
 function varies(rows: readonly (readonly string[])[], column: number): boolean {
   return rows.length < 2 || rows.some((row) => row[column] !== rows[0]?.[column]);
 }

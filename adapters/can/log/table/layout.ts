@@ -1,60 +1,60 @@
-/** How a table of frames is laid out: one frame a line, its parts in columns. */
+/** Layout of a table of frames: one frame per line, its parts in columns. */
 
 /**
- * Separator of columns: one character by its code; blanks and tabs in any number; or the position in the line, if
- * columns are aligned under their names and a cell may be empty.
+ * Separator of columns: the code of one character; any number of blanks and tabs; or, if columns are aligned under
+ * their names and cells may be empty, the position in the line.
  */
 export type Separator = number | 'blank' | 'aligned';
 
-/** How a column of times is read. */
+/** Format of a time column. */
 export interface TimeColumn {
   readonly column: number;
   /**
-   * Milliseconds of one unit of a plain number. `auto`: by its size, as {@link unitOf} says. Clock times and dates are
-   * recognised whatever the unit.
+   * Milliseconds per unit of a plain number. `auto`: derived from its size by {@link unitOf}. Clock times and dates are
+   * recognised with any unit.
    */
   readonly unit: number | 'auto';
-  /** For `auto`: milliseconds of one unit if all numbers are whole. */
+  /** For `auto`: milliseconds per unit if all numbers are whole. */
   readonly whole?: number;
   /** Column with the date of a clock time. */
   readonly date?: number;
   /** Column with the milliseconds of a clock time. */
   readonly millisecond?: number;
-  /** Times count from the line before. */
+  /** True if each time counts from the previous line. */
   readonly delta?: boolean;
 }
 
-/** Where the payload is. */
+/** Columns of the payload. */
 export interface DataColumns {
   readonly column: number;
   /**
-   * `bytes`: a column each, from this one on. `packed`: in this column, with or without something between the bytes; in
-   * this and the following ones, where a line has more cells than the table has columns.
+   * `bytes`: one column per byte, from this column. `packed`: all bytes in this column, with or without separators, and
+   * in the next columns if a line has more cells than the table has columns.
    */
   readonly form: 'bytes' | 'packed' | 'base64';
   readonly base: 10 | 16;
-  /** Columns of the form `bytes`. */
+  /** Number of columns of the form `bytes`. */
   readonly count?: number;
 }
 
-/** Columns are counted from 0. */
+/** Layout of a table. Columns are counted from 0. */
 export interface Layout {
   readonly separator: Separator;
-  /** Names of all columns, for messages; their number. A table without names may have any number. */
+  /** Names of all columns, for messages. Their number is the column count; without names there may be any number. */
   readonly names?: readonly string[];
-  /** For the separator `aligned`: start and end of the names in their line. */
+  /** For the separator `aligned`: start and end of each name in its line. */
   readonly extents?: readonly (readonly [from: number, to: number])[];
   readonly time?: TimeColumn;
   readonly id: { readonly column: number; readonly base: 10 | 16 };
   readonly data: DataColumns;
   readonly bus?: number;
-  /** Number of payload bytes; a data length code where there is no other column for it. */
+  /** Column of the number of payload bytes, or of a data length code if it has no other column. */
   readonly length?: number;
-  /** Data length code, in addition to {@link length}. */
+  /** Column of the data length code, in addition to {@link length}. */
   readonly lengthCode?: number;
-  /** `Rx` or `Tx`, `R` or `T`, `Receive` or `Send`, 0 or 1. */
+  /** Column of the direction: `Rx` or `Tx`, `R` or `T`, `Receive` or `Send`, 0 or 1. */
   readonly direction?: number;
-  /** True, 1, x or the like in the column means yes. */
+  /** Column that marks sent frames with true, 1, x or similar. */
   readonly sent?: number;
   readonly extended?: number;
   readonly remote?: number;
@@ -64,11 +64,11 @@ export interface Layout {
   readonly errorState?: number;
   /** Columns of words such as `Ext`, `Std`, `Data`, `Remote`, `Error`. */
   readonly kinds: readonly number[];
-  /** 0 is a frame with 11 bits of identifier, 1 one with 29, 8 and 9 the same when sent (CSS Electronics CLX000). */
+  /** Column of a code: 0 for an identifier of 11 bits, 1 of 29, 8 and 9 the same if sent (CSS Electronics CLX000). */
   readonly code?: number;
 }
 
-/** Milliseconds of a unit of time by its name, such as `ms`, `0.1ms` or `100 us`. Undefined for an unknown name. */
+/** Returns the milliseconds of a unit named `ms`, `0.1ms`, `100 us` or similar, or undefined for an unknown name. */
 export function unitNamed(name: string): number | undefined {
   const parts = /^(\d+(?:\.\d+)?)?\s*([a-zµ]+)$/.exec(name.toLowerCase());
   if (parts === null) return undefined;
@@ -106,9 +106,9 @@ function plainUnit(name: string): number | undefined {
 }
 
 /**
- * Milliseconds of the unit of times that name none. A fraction is of seconds. Whole numbers of the size of today's date
- * are in the unit that makes them one (the years from 2001 on); any other is in milliseconds.
- * @param digits of the longest whole part
+ * Returns the milliseconds per unit of times without a named unit. Fractions are seconds. Whole numbers with the size
+ * of a present-day date (from 2001) are in the unit in which they are one; other whole numbers are milliseconds.
+ * @param digits number of digits of the longest integer part
  */
 export function unitOf(isFraction: boolean, digits: number): number {
   if (isFraction) return digits >= 12 ? 1 : 1000;
@@ -119,8 +119,8 @@ export function unitOf(isFraction: boolean, digits: number): number {
 }
 
 /**
- * The table of GVRET and SavvyCAN without its line of names: time in microseconds, identifier, extended, direction (not in
- * files of older versions), bus, length, bytes.
+ * Returns the layout of GVRET and SavvyCAN without a line of names: time in microseconds, identifier, extended,
+ * direction (not in files of older versions), bus, length, bytes.
  */
 export function gvretLayout(withDirection: boolean): Layout {
   const shift = withDirection ? 1 : 0;

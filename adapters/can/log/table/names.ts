@@ -1,23 +1,23 @@
-/** The names that tools give the columns of a table of frames. */
+/** The names that tools use for the columns of a table of frames. */
 import { unitNamed } from './layout.ts';
 
-/** The name of a column in a line of names. */
+/** A column name in a line of names. */
 export interface ColumnName {
-  /** As the line has it, without quotes, for messages. */
+  /** Text in the line without quotes, for messages. */
   readonly text: string;
-  /** In lower case, letters and digits only, the unit left out: `"Abs Time(Sec)"` is `abstime`. */
+  /** Lower-case letters and digits of the name, without the unit: `"Abs Time(Sec)"` becomes `abstime`. */
   readonly key: string;
-  /** `sec` of `Time [sec]`, `hex` of `ID (hex)`. */
+  /** Unit, such as `sec` in `Time [sec]` or `hex` in `ID (hex)`. */
   readonly unit: string | undefined;
 }
 
-/** Parts of a frame that a column may hold. */
+/** Parts of a frame that a column may contain. */
 export type Role = keyof typeof PATTERNS;
 
 /**
- * By {@link ColumnName.key}. Tools whose manuals or exports name them so: CANalyzer, CANoe, PCAN-View, Kvaser Memorator,
- * Vehicle Spy, SavvyCAN, python-can, asammdf, CANedge and CLX000, IXXAT, USB-CAN tool, CANopen Magic, Microchip CAN
- * Analyzer, PP2CAN, MicroPeckerX, PicoScope, X-Analyser, Cabana.
+ * Patterns for {@link ColumnName.key}. Tools with these names in manuals or exports: CANalyzer, CANoe, PCAN-View,
+ * Kvaser Memorator, Vehicle Spy, SavvyCAN, python-can, asammdf, CANedge and CLX000, IXXAT, USB-CAN tool, CANopen Magic,
+ * Microchip CAN Analyzer, PP2CAN, MicroPeckerX, PicoScope, X-Analyser, Cabana.
  */
 const PATTERNS = {
   id: /^(can|canbus|arb|arbitration|msg|message|frame|bus|cob|candataframe|canmsg|canframe|canarb|canarbitration)?(id|ident|identifier|addr|address)(no|nr|num|number|hex|dec|decimal)?$/,
@@ -45,10 +45,10 @@ const PATTERNS = {
   kind: /^(type|kind|format|flags?|flg|protocol|frame|(frame|id|ide|msg|message|can)(type|kind|format|flags?))$/,
 } as const;
 
-/** First columns of bytes, with the number that they begin at. */
+/** Names of the first byte column, with the number of the first byte. */
 const FIRST_BYTE = /^(d|b|db|byte|data|databyte|payload)0?([01])$/;
 
-/** The number in the name of a byte's column, such as 7 in `D7` or `data[7]`; -1 for another name. */
+/** Returns the number in the name of a byte column, such as 7 in `D7` or `data[7]`, or -1 for another name. */
 export function byteNumber({ key }: ColumnName): number {
   return Number(/^(?:d|b|db|byte|data|databyte|payload)(\d{1,2})$/.exec(key)?.[1] ?? -1);
 }
@@ -61,22 +61,22 @@ export function hasRole({ key }: ColumnName, role: Role): boolean {
   return PATTERNS[role].test(key);
 }
 
-/** Whether a name is the name of a tool for a part of a frame. */
+/** Returns true if a tool uses this name for a part of a frame. */
 export function isKnown(name: ColumnName): boolean {
   return byteNumber(name) >= 0 || Object.values(PATTERNS).some((pattern) => pattern.test(name.key));
 }
 
-/** Units in a name without brackets: `time_ms`, `timestamp us`, `data_hex`. */
+/** Trailing units without brackets: `time_ms`, `timestamp us`, `data_hex`. */
 const UNIT_BEHIND =
   /^(.*(?:time|stamp|id|data|timestamp|t))[ _.-](s|sec|ms|us|ns|hex|dec|millis|micros|seconds|milliseconds|microseconds)$/;
 
 export function nameOf(cell: string): ColumnName {
-  // A no-break space in UTF-8 has 0xC2 in front, read as Latin-1.
+  // A no-break space in UTF-8 is preceded by 0xC2, read here as Latin-1.
   const text = cell.replaceAll(/^["'#; \0\u00a0\u00c2]+|["' \0\u00a0\u00c2]+$/g, '');
   const lower = text.toLowerCase();
   const bracket = /^(.*?)\s*[ _]*[([{/]\s*([\d.]*\s*[a-zµ]+)\s*[)\]}]?$/.exec(lower);
   const inBracket = bracket?.[2] ?? '';
-  // `T/R` is a name, `Time/ms` has a unit.
+  // `T/R` is a name, `Time/ms` contains a unit.
   if (bracket !== null && isUnit(inBracket)) return { text, key: keyOf(bracket[1] as string), unit: inBracket };
   const behind = UNIT_BEHIND.exec(lower);
   if (behind !== null) return { text, key: keyOf(behind[1] as string), unit: behind[2] };
@@ -87,7 +87,7 @@ function isUnit(text: string): boolean {
   return /^(hex|hexadecimal|dec|decimal)$/.test(text) || unitNamed(text) !== undefined;
 }
 
-/** Without blanks, points, dashes and the like; `T/R` keeps its stroke. */
+/** Removes blanks, points, dashes and similar characters, except the slash in `T/R`. */
 function keyOf(text: string): string {
   return text.replaceAll(/[^a-z\dµ/]/g, '');
 }

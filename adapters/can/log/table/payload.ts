@@ -1,15 +1,15 @@
-/** Reads the bytes of a payload that stand in one cell of a table, in hexadecimal or decimal digits or in base64. */
+/** Reads the payload bytes in one cell of a table, in hexadecimal or decimal digits or in base64. */
 import { hexDigit, isBlank } from '../fields.ts';
 import { MAX_PAYLOAD_BYTES } from '../recording.ts';
 
-/** Characters that may stand between bytes: blanks, separators, brackets, quotes. */
+/** Characters that may separate bytes: blanks, separators, brackets, quotes. */
 const BETWEEN: Uint8Array = new Uint8Array(256);
 for (const character of ' \t\0,;:.-_|[](){}\'"$xXhH') BETWEEN[character.charCodeAt(0)] = 1;
 BETWEEN[0xa0] = 1;
 
 /**
- * Reads bytes that are written one behind the other, with or without blanks, commas, `0x` and the like between them; how
- * many, or -1 for digits or other characters that make no bytes.
+ * Reads consecutive bytes, with or without blanks, commas, `0x` and similar between them. Returns their number,
+ * or -1 for digits or other characters that are not bytes.
  */
 export function unpack(bytes: Uint8Array, from: number, to: number, base: 10 | 16, into: Uint8Array): number {
   let count = 0;
@@ -39,7 +39,7 @@ export function unpack(bytes: Uint8Array, from: number, to: number, base: 10 | 1
   return count;
 }
 
-/** As {@link unpack} in a line that may have more behind the payload, where its length is announced. */
+/** As {@link unpack}, for a line that may continue after the payload if its length is stated. */
 export function unpackWithin(
   bytes: Uint8Array,
   from: number,
@@ -50,7 +50,7 @@ export function unpackWithin(
 ): number {
   const found = unpack(bytes, from, to, base, into);
   if (found >= 0 || announced === undefined) return found;
-  // Only words behind it end a payload: a further byte contradicts the length.
+  // Only words may follow a payload: another byte would contradict the length.
   for (let end = to - 1; end > from; end--) {
     if (!isBlank(bytes[end] as number)) continue;
     const shorter = unpack(bytes, from, end, base, into);
@@ -59,14 +59,14 @@ export function unpackWithin(
   return -1;
 }
 
-/** Value of a character of base64 (RFC 4648, clauses 4 and 5); 0x80 for any other, which is passed over. */
+/** Value of a base64 character (RFC 4648, clauses 4 and 5); 0x80 for other characters, which are skipped. */
 const sextets: Uint8Array = new Uint8Array(256).fill(0x80);
 for (const alphabet of ['+/', '-_']) {
   const characters = `ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789${alphabet}`;
   for (let i = 0; i < 64; i++) sextets[characters.charCodeAt(i)] = i;
 }
 
-/** Reads base64 up to its padding and to the longest payload; how many bytes there are. */
+/** Reads base64 up to its padding or the longest payload. Returns the number of bytes. */
 export function unpackBase64(bytes: Uint8Array, from: number, to: number, into: Uint8Array): number {
   let count = 0;
   let bits = 0;
@@ -83,7 +83,7 @@ export function unpackBase64(bytes: Uint8Array, from: number, to: number, into: 
   return count;
 }
 
-/** Whether a character is a digit of numbers of this base. */
+/** Returns true for a digit of this base. */
 export function isDigit(code: number, base: 10 | 16): boolean {
   return (hexDigit[code] as number) < base;
 }

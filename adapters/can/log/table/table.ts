@@ -1,6 +1,6 @@
 /**
- * Tables of frames as text: CSV and the like of many tools, and plain `time id length bytes`. choose.ts finds the columns;
- * a line that contradicts them gives no frame.
+ * Tables of frames as text: CSV and similar formats of many tools, and plain `time id length bytes`. choose.ts finds
+ * the columns. A line that contradicts them is not read as a frame.
  */
 import { BIT_RATE_SWITCH, ERROR_STATE, FD, REMOTE, SENT } from '../../../../agent/ports.ts';
 import { Fields, hexDigit, isBlank, Words } from '../fields.ts';
@@ -11,7 +11,7 @@ import type { Layout, Separator } from './layout.ts';
 import { isDigit, unpack, unpackBase64, unpackWithin } from './payload.ts';
 import { TimeReader } from './time.ts';
 
-/** Meaning of a word in a column of kinds for a frame. */
+/** Meaning of a word in a column of kinds. */
 interface Kind {
   readonly extended: boolean;
   readonly standard: boolean;
@@ -22,11 +22,11 @@ interface Kind {
 
 const MAX_STANDARD = 0x7ff;
 /**
- * Identifiers of 29 bits are larger: of a frame that is said to have 11, a smaller one is a decimal number or in another
- * column, and a larger one is extended whatever the log says.
+ * Identifiers of 29 bits are larger. In a frame marked as 11 bits, a smaller identifier is a decimal number or in
+ * another column, and a larger one is extended even if the log contradicts.
  */
 const MIN_EXTENDED = 0x1_0000;
-/** Characters of a line that are compared with the line of column names. */
+/** Number of characters of a line that are compared with the line of column names. */
 export const MAX_NAMES_SIZE = 4096;
 
 export class TableLines implements LineParser {
@@ -40,16 +40,16 @@ export class TableLines implements LineParser {
   private waiting: boolean;
   times: TimeReader;
   private begun: boolean;
-  /** A frame was read: a line with all columns is data from there on. */
+  /** True once a frame was read: from then on a line with all columns is data. */
   private framed = false;
-  /** Cells in the line beyond the columns of the table: bytes of data in cells of their own. Negative: fewer bytes. */
+  /** Number of cells in the line beyond the table's columns: data bytes in separate cells. Negative: fewer bytes. */
   private extra = 0;
-  /** Cells in the line without empty ones behind the last column. */
+  /** Number of cells in the line without empty cells after the last column. */
   cells = 0;
 
   /**
-   * @param names the line of column names, before which no frame is read; undefined: there is none
-   * @param fixed the user named the columns, so no line of names replaces them
+   * @param names the line of column names, before which no frame is read; undefined if there is none
+   * @param fixed true if the user named the columns: no line of names then replaces them
    */
   constructor(recording: Recording, layout: Layout, names?: string, fixed = false) {
     this.recording = recording;
@@ -81,10 +81,10 @@ export class TableLines implements LineParser {
     return this.unread(bytes, start, end, fault);
   }
 
-  /** A line that is not a frame: names of columns, text, or a loss. */
+  /** Handles a line that is not a frame: column names, text, or a fault. */
   private unread(bytes: Uint8Array, start: number, end: number, fault: string): string | undefined {
     const text = latin1(bytes, start, end);
-    // Data have no letters beyond those of hexadecimal digits in most cells: they are not searched for names.
+    // In most cells, data contain only hexadecimal digits as letters. Such lines are not searched for names.
     const [layout] = /[g-wyz]/i.test(text) ? layoutsOfHeader(text) : [];
     if (layout !== undefined) {
       if (!this.fixed && text !== this.names) this.use(layout, text);
@@ -94,7 +94,7 @@ export class TableLines implements LineParser {
     return this.passOver(this.begun ? 'lines that are not frames' : 'lines before the first frame');
   }
 
-  /** Joined files may have other columns in the second: what the lines showed of numbers and times stays. */
+  /** Changes the columns, as in concatenated files. Keeps the number base found in the earlier lines. */
   private use(layout: Layout, names: string): void {
     const { id } = this.layout;
     this.layout = layoutsOfHeader(names).find((one) => one.id.base === id.base) ?? layout;
@@ -108,8 +108,8 @@ export class TableLines implements LineParser {
   }
 
   /**
-   * Whether numbers are in at least two cells of the line and in a third of them; of a line with all columns, whether a number
-   * is in one, or behind the first frame anything: units may follow the names.
+   * Returns true if at least two cells and a third of all cells contain numbers. In a line with all columns, one number
+   * suffices, or after the first frame any text: units may follow the names.
    */
   private looksLikeData(): boolean {
     const { fields } = this;
@@ -122,7 +122,7 @@ export class TableLines implements LineParser {
     }
     const { layout } = this;
     const { separator, names } = layout;
-    // Text that is aligned by chance has no length at its place.
+    // Text that happens to be aligned has no length in its column.
     const isFull =
       separator === 'aligned'
         ? layout.length !== undefined && lengthIn(fields, layout.length) >= 0
@@ -186,7 +186,7 @@ export class TableLines implements LineParser {
     this.extra = extra > 0 || separator === 'blank' ? extra : 0;
   }
 
-  /** Whether the last cell of the line is of its payload or its identifier. */
+  /** Returns true if the last cell of the line belongs to its payload or its identifier. */
   private endsInFrame({ id, data, names }: Layout): boolean {
     let last = this.cells - 1;
     while (last > 0 && this.fields.size(last) === 0) last--;
@@ -197,7 +197,7 @@ export class TableLines implements LineParser {
     );
   }
 
-  /** The cell of a column in this line. */
+  /** Returns the cell of a column in this line. */
   private at(column: number): number {
     return column > this.layout.data.column ? column + this.extra : column;
   }
@@ -220,7 +220,7 @@ export class TableLines implements LineParser {
     const { fields } = this;
     const cell = this.at(column);
     const last = fields.code(cell, -1) | 32;
-    // The letter behind the number: h for hexadecimal, x for an extended identifier.
+    // The letter after the number: h for hexadecimal, x for an extended identifier.
     const drop = last === 104 || last === 120 ? 1 : 0;
     const skip = prefixOf(fields, cell);
     const isDecimal = base === 10 && last !== 104 && skip === 0;
@@ -257,7 +257,7 @@ export class TableLines implements LineParser {
     );
   }
 
-  /** T(x), Transmit, Send, Out, 1. */
+  /** Returns true for T(x), Transmit, Send, Out or 1. */
   private isSent({ sent, direction }: Layout): boolean {
     if (this.marked(sent)) return true;
     if (direction === undefined) return false;
@@ -265,14 +265,14 @@ export class TableLines implements LineParser {
     return first === 116 || first === 115 || first === 111 || first === 49;
   }
 
-  /** Whether the data length code in a column next to the length matches `length` bytes. */
+  /** Returns true if the data length code in a separate column matches `length` bytes. */
   private agrees({ lengthCode }: Layout, length: number): boolean {
     if (lengthCode === undefined) return true;
     const code = lengthIn(this.fields, this.at(lengthCode));
     return code === length || lengthOfCode(code) === length;
   }
 
-  /** Writes the bytes that are there to the payload; how many, or -1 for what are not bytes. */
+  /** Writes the existing bytes to the payload. Returns their number, or -1 for other text. */
   private payloadOf(layout: Layout, bytes: Uint8Array, announced: number | undefined): number {
     const { fields, recording, cells, extra } = this;
     const { payload } = recording;
@@ -281,7 +281,7 @@ export class TableLines implements LineParser {
       return this.cellsOf(bytes, column, base, count === undefined ? undefined : count + extra, announced);
     const last = column + extra;
     if (last < column) return 0;
-    // A line without the column of its payload is cut, or not of this table.
+    // A line without its payload column is incomplete, or not part of this table.
     if (column >= cells) return announced === 0 ? 0 : -1;
     const from = fields.start[column] as number;
     const to = fields.end[last] as number;
@@ -289,7 +289,7 @@ export class TableLines implements LineParser {
     if (layout.names === undefined || layout.separator === 'blank')
       return unpackWithin(bytes, from, to, base, payload, announced);
     const found = unpack(bytes, from, to, base, payload);
-    // The text of a column behind may have separators in it.
+    // The text of a later column may contain separators.
     if (extra > 0 && announced !== undefined && found !== announced) {
       const first = unpack(bytes, from, fields.end[column] as number, base, payload);
       return first === announced ? first : unpack(bytes, from, to, base, payload);
@@ -297,7 +297,7 @@ export class TableLines implements LineParser {
     return found;
   }
 
-  /** Reads bytes in cells of their own. @param width cells that may hold them; undefined: all that follow */
+  /** Reads bytes in separate cells. @param width number of cells that may contain them; undefined: all that follow */
   private cellsOf(
     bytes: Uint8Array,
     column: number,
@@ -313,7 +313,7 @@ export class TableLines implements LineParser {
       const from = fields.start[column + count] as number;
       const size = (fields.end[column + count] as number) - from;
       if (size === 2 && base === 16) {
-        // Nearly all cells.
+        // Fast path for nearly all cells.
         const high = hexDigit[bytes[from] as number] as number;
         const low = hexDigit[bytes[from + 1] as number] as number;
         if ((high | low) < 16) {
@@ -328,29 +328,29 @@ export class TableLines implements LineParser {
       payload[count] = octet;
     }
     if (width === undefined) return count;
-    // A byte behind a gap belongs to another column.
+    // A byte after a gap belongs to another column.
     for (let cell = column + count; cell < end; cell++) if (!isEmpty(fields, cell)) return -1;
     return count;
   }
 
-  /** The length of the payload: as announced, or what the announced data length code of an FD frame stands for; or -1. */
+  /** Returns the payload length: the stated one, or that of a stated FD data length code, or -1. */
   private lengthOf({ data }: Layout, announced: number, found: number): number {
     if (announced === found) return found;
     if (announced > 8 && lengthOfCode(announced) === found) return found;
     if (announced > found) return -1;
-    // Some tools fill the columns of bytes that the frame does not have with zeros.
+    // Some tools fill the columns of missing bytes with zeros.
     if (data.form !== 'bytes' || (found !== 8 && found !== MAX_PAYLOAD_BYTES && found !== data.count)) return -1;
     for (let i = announced; i < found; i++) if (this.recording.payload[i] !== 0) return -1;
     return announced;
   }
 }
 
-/** A number in a cell, as a rule with digits first: a time, an identifier, a byte; or a mark. */
+/** A number in a cell, usually with leading digits: a time, an identifier or a byte; or a flag. */
 const NUMBER = /^([-+$]?(0x)?[\da-f][\da-fx.,: /T_-]*[hxZ]?|true|false)$/i;
 
 const plain: Kind = { extended: false, standard: false, remote: false, error: false, flags: 0 };
 
-/** By the character of {@link Layout.code}. */
+/** Kind by the code in {@link Layout.code}. */
 const codes: ReadonlyMap<number, Kind> = new Map([
   [49, { ...plain, extended: true }],
   [56, { ...plain, flags: SENT }],
@@ -379,7 +379,7 @@ function both(a: Kind, b: Kind): Kind {
   };
 }
 
-/** Data length code of a payload of this length; 16 for a length that no frame has. */
+/** Returns the data length code of a payload of this length, or 16 for an impossible length. */
 function codeOf(length: number): number {
   if (length <= 8) return length;
   let code = 9;
@@ -398,33 +398,33 @@ function isOdd(id: number): boolean {
   return number > MAX_STANDARD && number < MIN_EXTENDED;
 }
 
-/** A byte that is cut short looks like one of a single digit. */
+/** Returns true for a possibly incomplete byte, which looks like a byte of a single digit. */
 function isCut(bytes: Uint8Array, from: number, end: number): boolean {
   if (end - from < 2 || !isDigit(bytes[end - 1] as number, 16)) return false;
   return !isDigit(bytes[end - 2] as number, 16);
 }
 
-/** Characters before the digits of a hexadecimal number: `0x`, `$`. */
+/** Returns the number of characters before the digits of a hexadecimal number: `0x`, `$`. */
 function prefixOf(fields: Fields, cell: number): number {
   const first = fields.code(cell, 0);
   if (first === 36) return 1;
   return first === 48 && (fields.code(cell, 1) | 32) === 120 ? 2 : 0;
 }
 
-/** A number in a cell, in hexadecimal digits behind `0x` or before `h`; or -1. */
+/** Returns the number in a cell, in hexadecimal digits after `0x` or before `h`, or -1. */
 function numberOf(fields: Fields, cell: number, base: 10 | 16 = 10): number {
   const skip = prefixOf(fields, cell);
   const drop = (fields.code(cell, -1) | 32) === 104 ? 1 : 0;
   return base === 16 || skip > 0 || drop > 0 ? fields.hex(cell, skip, drop) : fields.integer(cell);
 }
 
-/** A length, also as the hexadecimal digit of a data length code. */
+/** Returns a length, also from the hexadecimal digit of a data length code. */
 function lengthIn(fields: Fields, cell: number): number {
   const number = numberOf(fields, cell);
   return number < 0 && fields.size(cell) === 1 ? fields.hex(cell) : number;
 }
 
-/** Nothing, or dashes that stand for nothing. */
+/** Returns true for an empty cell, or dashes that mean nothing. */
 function isEmpty(fields: Fields, cell: number): boolean {
   const size = fields.size(cell);
   return size === 0 || (fields.code(cell, 0) === 45 && fields.code(cell, -1) === 45 && size <= 2);
@@ -434,7 +434,7 @@ function isYes(fields: Fields, cell: number): boolean {
   const size = fields.size(cell);
   if (size === 0) return false;
   const first = fields.code(cell, 0) | 32;
-  // Identifiers of 11 bits.
+  // Means identifiers of 11 bits.
   if (size === 2 && first === 49 && fields.code(cell, 1) === 49) return false;
   // 0, false, no, standard, `-`
   return first !== 48 && first !== 102 && first !== 110 && first !== 115 && first !== 45;

@@ -4,35 +4,35 @@ import { localDate, utc } from '../dates.ts';
 import type { Fields } from '../fields.ts';
 import { type TimeColumn, unitOf } from './layout.ts';
 
-/** USB-CAN tools count in units of 0.1 ms, in hexadecimal digits. */
+/** Unit of the hexadecimal times of USB-CAN tools, ms. */
 const HEXADECIMAL_TICK_MS = 0.1;
 
 export class TimeReader {
   private readonly time: TimeColumn | undefined;
   private unit: number | undefined;
-  /** Midnights that clock times have passed, ms; the last of these times. */
+  /** Offset for each midnight that clock times have passed, ms; and the last clock time. */
   private day = 0;
   private before = 0;
   private elapsed = 0;
-  /** Whether plain numbers had a fraction, and the digits of the longest whole part. */
+  /** True if a plain number had a fraction; and the number of digits of the longest integer part. */
   private fraction = false;
   private digits = 0;
 
-  /** Without a column every frame is at 0. */
+  /** @param time if undefined, every frame has the time 0 */
   constructor(time: TimeColumn | undefined) {
     this.time = time;
     this.unit = time === undefined || time.unit === 'auto' ? undefined : time.unit;
   }
 
-  /** Unit of the plain numbers that came, in milliseconds. */
+  /** Unit of the plain numbers so far, ms. */
   get unitOfNumbers(): number {
     if (this.unit !== undefined) return this.unit;
     return (this.fraction ? undefined : this.time?.whole) ?? unitOf(this.fraction, this.digits);
   }
 
   /**
-   * Milliseconds, as the file has them; NaN for a cell without a time.
-   * @param extra cells of this line beyond its columns, behind the column `wide`
+   * Returns the time in the file, ms, or NaN for a cell without a time.
+   * @param extra number of cells of this line beyond its columns, after the column `wide`
    */
   at(fields: Fields, extra: number, wide: number): number {
     const { time } = this;
@@ -72,7 +72,7 @@ export class TimeReader {
     if (/^0x[\da-f]{1,12}$/i.test(text)) return Number(text) * HEXADECIMAL_TICK_MS;
     const clock = clockAt(text);
     if (Number.isNaN(clock)) return dateAt(text) + millisecond;
-    // Half a day back is midnight passed; less is a frame out of order.
+    // A step back of half a day means that midnight has passed; a smaller one is a frame out of order.
     if (clock < this.before - DAY / 2 && this.before < DAY) this.day += DAY;
     this.before = clock;
     return this.day + clock + millisecond;
@@ -80,8 +80,8 @@ export class TimeReader {
 }
 
 /**
- * `18:07:38.123`, `18:07:38:123` (milliseconds), `8:09:42:48.795` (days first), `02:03.5` (minutes), `1:02:03.5 PM`; NaN for
- * other text.
+ * Parses `18:07:38.123`, `18:07:38:123` (milliseconds), `8:09:42:48.795` (days first), `02:03.5` (minutes) and
+ * `1:02:03.5 PM`. Returns NaN for other text.
  */
 function clockAt(text: string): number {
   const clock = /^(?:(\d{1,4}):)??(?:(\d{1,2}):)?(\d{1,2}):(\d{1,2})(?:([.,:'])(\d{1,9})'?)?\s*([ap]\.?m\.?)?$/i.exec(
@@ -95,7 +95,7 @@ function clockAt(text: string): number {
   return whole * 1000 + (mark === ':' ? partsOf(fraction) : millisecondsOf(fraction));
 }
 
-/** `2024-05-01T12:34:56.789Z`, `01.05.2024 12:34:56`, `20170101T022232123`; NaN for other text. */
+/** Parses `2024-05-01T12:34:56.789Z`, `01.05.2024 12:34:56`, `20170101T022232123`. Returns NaN for other text. */
 function dateAt(text: string): number {
   const compact = /^(?:(\d{4})(\d\d))?(\d\d)?T(\d\d)(\d\d)(\d\d)(\d{0,6})$/.exec(text);
   if (compact !== null) {
@@ -109,7 +109,7 @@ function dateAt(text: string): number {
   return localDate(plain) - offset * 60_000;
 }
 
-/** After a colon: this many milliseconds (`18:07:38:5`). With more digits than three, a fraction. */
+/** Returns the value of digits after a colon: ms (`18:07:38:5`), or with more than three digits a fraction. */
 function partsOf(digits: string): number {
   return digits.length <= 3 ? Number(digits) : millisecondsOf(digits);
 }

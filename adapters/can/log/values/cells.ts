@@ -1,6 +1,6 @@
-/** The cells of one line of a table, and the numbers in them. */
+/** Splits a line of a table into cells, and reads the numbers in them. */
 
-/** Splits at a separator; double quotes may enclose it, two of them stand for one. */
+/** Splits at a separator. Cells in double quotes may contain it; two double quotes inside mean one. */
 export function cellsOf(line: string, separator: string): string[] {
   if (!line.includes('"')) return line.split(separator).map((cell) => cell.trim());
   const cells: string[] = [];
@@ -26,7 +26,7 @@ export function cellsOf(line: string, separator: string): string[] {
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const COMMA_NUMBER = /^[+-]?(\d{1,3}(\.\d{3})+|\d*),\d+(e[+-]?\d+)?$/i;
-/** Texts of tools for a missing value. */
+/** Texts that tools write for a missing value. */
 const ABSENT = /^(-+|nan|n\/?a|null|none|no ?data|\?|inf(inity)?|-inf(inity)?|∞|-∞)?$/i;
 const WORDS: ReadonlyMap<string, number> = new Map([
   ['true', 1],
@@ -37,19 +37,19 @@ const WORDS: ReadonlyMap<string, number> = new Map([
   ['no', 0],
 ]);
 
-/** True for a number that has a comma where others have a point: `12,5`, `1.234,5`. */
+/** Returns true for a number with a decimal comma: `12,5`, `1.234,5`. */
 export function hasDecimalComma(cell: string): boolean {
   return COMMA_NUMBER.test(cell);
 }
 
-/** True when the comma of such a number might also stand between thousands: `1,234`. */
+/** Returns true if the comma of such a number may also separate thousands: `1,234`. */
 export function mayBeThousands(cell: string): boolean {
   return /^[+-]?[1-9]\d{0,2}(,\d{3})+$/.test(cell);
 }
 
 /**
- * The number in a cell; null where there is none on purpose; undefined for other text. On and off, true and false, yes
- * and no are 1 and 0.
+ * Returns the number in a cell; null for an intentionally missing value; undefined for other text. On and off, true and
+ * false, yes and no are 1 and 0.
  */
 export function cellValue(cell: string, decimalComma: boolean): number | null | undefined {
   let text = cell;

@@ -8,28 +8,28 @@ import { type Column, columnOf, unitOf } from './units.ts';
 export interface ValueLayout {
   readonly separator: string;
   readonly decimalComma: boolean;
-  /** Columns of the time; of two, date and time of day, joined with a blank. */
+  /** Columns of the time. If there are two, date and time of day, joined with a blank. */
   readonly time: readonly number[];
   readonly form: TimeForm;
-  /** When elapsed times and times of day count from, ms; undefined: the table does not say. */
+  /** Start of elapsed times and times of day, ms; undefined if the table does not contain it. */
   readonly start: number | undefined;
-  /** Columns by place; undefined for a column without values. Empty for a table with one value in each line. */
+  /** Columns in table order; undefined for a column without values. Empty for a table with one value per line. */
   readonly columns: readonly (Column | undefined)[];
-  /** For a table with one value in each line: the columns of name, number and unit. */
+  /** For a table with one value per line: the columns of name, number and unit. */
   readonly single?: { readonly name: number; readonly value: number; readonly unit: number | undefined };
-  /** The line of names, which some loggers repeat within the table. */
+  /** The line of column names, which some loggers repeat within the table. */
   readonly header: string;
   /** Assumptions about ambiguous contents, as sentences for users. */
   readonly assumptions: readonly string[];
 }
 
 const SEPARATORS = ['\t', ';', ','];
-/** Lines before the names: comments, names and values about the recording. */
+/** Maximum number of lines before the column names: comments, names and values about the recording. */
 const MOST_BEFORE = 50;
-/** Number of lines that decide the meaning of the columns. */
+/** Number of lines used to find the meaning of the columns. */
 const LOOKED_AT = 200;
 
-/** Names of columns of times, the best first; a receiver may have no time where a phone has. */
+/** Names of time columns in order of preference. A receiver may have no time when a phone has. */
 const timeNames: readonly RegExp[] = [
   /^device[ _]*time$/,
   /^(date[ _/]*time|time[ _]*stamp|date[ _]*and[ _]*time|epoch([ _]*time)?|zeitstempel|datum[ _/]*zeit|horodatage)$/,
@@ -39,14 +39,14 @@ const timeNames: readonly RegExp[] = [
   /^(time[ _]*since[ _]*start|(seconds?|time)[ _]*elapsed|elapsed([ _]*(time|seconds))?|run[ _]*time|sec|secs|seconds|ms|milliseconds)$/,
   /^time[ _]*since[ _]*start[ _]*in[ _]*m?s$/,
 ];
-/** Seconds since the engine started (SAE J1979 PID 1F; a common logger spells it `TINE`): a time where no other is. */
+/** Seconds since the engine started (SAE J1979 PID 1F; a common logger spells it `TINE`), if there is no other time. */
 const engineTime = /^(engine[ _]*run[ _]*ti[mn]e|(run[ _]*)?time[ _]*since[ _]*engine[ _]*start)$/;
 const dateNames = /^(date|datum|fecha|data)$/;
 const nameNames = /^(pid|name|signal|parameter|sensor|channel|param|item)$/;
 const valueNames = /^(value|val|wert|reading|valeur|valor)$/;
 const unitNames = /^(units?|uom|einheit|unit[ée]s?)$/;
 
-/** The layout of a table of values; undefined for other lines, such as a table of frames. */
+/** Returns the layout of a table of values, or undefined for other lines, such as a table of frames. */
 export function valueLayoutOf(lines: readonly string[]): ValueLayout | undefined {
   let start: number | undefined;
   for (const [index, line] of lines.slice(0, MOST_BEFORE).entries()) {
@@ -62,7 +62,7 @@ export function valueLayoutOf(lines: readonly string[]): ValueLayout | undefined
 }
 
 interface Header {
-  /** In lower case, without its unit. */
+  /** Name in lower case, without its unit. */
   readonly name: string;
   readonly unit: string | undefined;
 }
@@ -111,7 +111,7 @@ function layoutAt(
   return columns.some((column) => column !== undefined) ? { ...begun, columns, assumptions } : undefined;
 }
 
-/** A number distinguishes two columns of the same name. */
+/** Adds a number to distinguish columns of the same name. */
 function distinct(column: Column, taken: Map<string, number>): Column {
   const key = column.signal.toLowerCase();
   const count = (taken.get(key) ?? 0) + 1;
@@ -120,7 +120,7 @@ function distinct(column: Column, taken: Map<string, number>): Column {
 }
 
 function headerOf(text: string): Header {
-  // Loggers write empty brackets behind a name without a unit.
+  // Loggers write empty brackets after a name without a unit.
   const plain = text.toLowerCase().replace(/\s*(\(\s*\)|\[\s*\])$/, '');
   const unit = /^(.*?)\s*[([]\s*([^()[\]]+?)\s*[)\]]$/.exec(plain) ?? /^(time(?:stamp)?)[ _]in[ _](m?s)$/.exec(plain);
   const named = unit?.[2] !== undefined && (unitNamed(unit[2]) !== undefined || /utc|local/.test(unit[2]));
@@ -129,7 +129,7 @@ function headerOf(text: string): Header {
   return { name: plain, unit: since?.[1] };
 }
 
-/** A second line of headers that has the units, as data loggers write it. */
+/** Returns the units in a second header line, as data loggers write it. */
 function unitsIn(line: string | undefined, separator: string, count: number): readonly string[] | undefined {
   const cells = line === undefined ? [] : cellsOf(line, separator).map((cell) => cell.replaceAll(/^[([]|[)\]]$/g, ''));
   if (cells.length !== count) return undefined;

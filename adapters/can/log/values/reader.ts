@@ -1,4 +1,4 @@
-/** Opens a table of values: time and named columns, as phones and data loggers write it. */
+/** Opens a table of values: time and named columns, as phones and data loggers write them. */
 import { defined } from '../../../../protocol/defined.ts';
 import type { Diagnostic } from '../../../../protocol/diagnostic.ts';
 import { VigieError } from '../../../../protocol/errors.ts';
@@ -11,9 +11,9 @@ import { type ValueLayout, valueLayoutOf } from './layout.ts';
 import { ValueTimes } from './times.ts';
 import { type Column, columnOf } from './units.ts';
 
-/** Characters by which a table is recognised. */
+/** Number of characters used to detect a table. */
 const HEAD = 64 * 1024;
-/** Columns of a table with one value a line, at most: more names are not names. */
+/** Maximum number of columns of a table with one value per line: with more, the texts are not names. */
 const MOST_COLUMNS = 4_096;
 
 /** One line of a table: values by column, or undefined. */
@@ -24,18 +24,18 @@ export interface ValueRow {
 }
 
 interface ValueLogOptions {
-  /** Zone of times that name none, of the IANA data base; default UTC. */
+  /** Time zone (IANA name) of times without a zone. Default: UTC. */
   readonly zone?: string;
 }
 
-/** True for a table of values, by its first lines; the bytes are read. Throws `input.unreadable`. */
+/** Returns true for a table of values, by its first lines, which are then consumed. Throws `input.unreadable`. */
 export async function isValueTable(bytes: ByteInput): Promise<boolean> {
   return valueLayoutOf((await headLines((await TextInput.open(bytes)).lines())).map(({ text }) => text)) !== undefined;
 }
 
 /**
- * @param name what people know the table by
- * @throws VigieError `input.unreadable`; `input.malformed` for a file that holds no table of values
+ * @param name name of the table for users
+ * @throws VigieError `input.unreadable`; `input.malformed` for a file without a table of values
  */
 export async function openValueTable(bytes: ByteInput, name: string, options: ValueLogOptions = {}): Promise<ValueLog> {
   const input = await TextInput.open(bytes);
@@ -47,7 +47,7 @@ export async function openValueTable(bytes: ByteInput, name: string, options: Va
   throw new VigieError('input.malformed', what, { where: name });
 }
 
-/** The first table of a file, packed or not; to be closed. Throws as {@link openValueTable} does. */
+/** Opens the first table of a file, packed or not. The caller must close it. Throws as {@link openValueTable} does. */
 export async function openValueLog(path: string, options: ValueLogOptions = {}): Promise<ValueLog> {
   const contents = contentsOf(path);
   const first = await contents.next();
@@ -77,12 +77,12 @@ async function headLines(lines: AsyncGenerator<TextLine>): Promise<TextLine[]> {
 
 export class ValueLog {
   readonly format = 'a table of values';
-  /** Rows that were read. */
+  /** Number of rows read. */
   frames = 0;
-  /** Columns in the order of {@link ValueRow.values}; grows while a table with one value a line is read. */
+  /** Columns in the order of {@link ValueRow.values}; grows while a table with one value per line is read. */
   readonly columns: Column[] = [];
   readonly layout: ValueLayout;
-  /** Closes what the bytes come from, where they were opened with the table. */
+  /** Closes the source of the bytes, if it was opened with the table. */
   close: () => Promise<void> = () => Promise.resolve();
   readonly #recording: Recording;
   readonly #input: TextInput;
@@ -90,7 +90,7 @@ export class ValueLog {
   readonly #lines: AsyncGenerator<TextLine>;
   readonly #times: ValueTimes;
   readonly #zone: string | undefined;
-  /** Place in {@link columns} by column of the table, or by name and unit. */
+  /** Index in {@link columns} by column of the table, or by name and unit. */
   readonly #places = new Map<number | string, number>();
 
   constructor(
@@ -147,7 +147,7 @@ export class ValueLog {
     ];
   }
 
-  /** The rows in order. Can be iterated once. Throws `input.unreadable`. */
+  /** Yields the rows in order. Can be iterated once. Throws `input.unreadable`. */
   async *rows(): AsyncGenerator<ValueRow> {
     let number = 0;
     let begun = false;
@@ -178,7 +178,7 @@ export class ValueLog {
     yield* this.#lines;
   }
 
-  /** The row of a line, or what is wrong with it. */
+  /** Returns the row of a line, or the fault of the line. */
   #row({ text, whole }: TextLine): ValueRow | string {
     const { separator, time, single, columns } = this.layout;
     const cells = cellsOf(text, separator);
@@ -222,12 +222,12 @@ export class ValueLog {
   }
 }
 
-/** Cells that a line must have: up to its time. */
+/** Returns the number of cells that a line must have, up to its time. */
 function time({ time: columns }: ValueLayout): number {
   return Math.max(...columns) + 1;
 }
 
-/** To the tenth digit behind the point: 12.3 mph × 1.609344 must not become 19.794931200000003. */
+/** Scales and rounds to ten decimals: 12.3 mph × 1.609344 must not become 19.794931200000003. */
 function scaled(value: number, { scale, offset }: Column): number | undefined {
   if (scale === 1 && offset === 0) return value;
   const physical = Number((value * scale + offset).toFixed(10));

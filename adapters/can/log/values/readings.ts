@@ -1,22 +1,22 @@
-/** Values as readings, so that a profile maps `{ signal: VALUES.Speed_OBD }` as it does signals of the bus. */
+/** Emits values as readings, so that a profile maps `{ signal: VALUES.Speed_OBD }` like signals of a bus. */
 import type { ReadingSink, WantedSignal } from '../../../../agent/ports.ts';
 import type { ValueRow } from './reader.ts';
 import type { Column } from './units.ts';
 
-/** The message name under which a profile finds a column by its own name. */
+/** Message name under which profiles refer to a column by its own name. */
 const valuesMessage = 'VALUES';
 
-/** Letters and digits in lower case: what columns and signals are compared by. */
+/** Returns the letters and digits in lower case, for comparing columns with signals. */
 function key(name: string): string {
   return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
 interface Known {
-  /** `Message.Signal`, as sources of other kinds give it. */
+  /** Signal name `Message.Signal`, as from other kinds of sources. */
   readonly signal: string;
-  /** By {@link key}. */
+  /** Pattern of the column names, for {@link key}. */
   readonly names: RegExp;
-  /** The unit in which the signal comes; a column with another one is not it. */
+  /** Unit of the signal; a column with another unit does not match. */
   readonly unit?: string;
   readonly value?: (written: number) => number;
 }
@@ -24,8 +24,8 @@ interface Known {
 const ENGINE = /^((engine)?rpm|engine(speed|rpm)|(engine)?revolutions|(motor)?drehzahl)$/;
 
 /**
- * Names of phones and loggers for the signals of other sources, so that the profile of a live car also replays
- * their tables. Any other signal of `OBD` is found by its own name: `Engine load` is `OBD.EngineLoad`.
+ * Column names of phones and loggers for the signals of other sources, so that the profile of a live car also replays
+ * their tables. Any other signal of `OBD` is matched by its own name: `Engine load` is `OBD.EngineLoad`.
  */
 const known: readonly Known[] = [
   { signal: 'OBD.VehicleSpeed', names: /^((vehicle)?speed(obd|sensor)?|obdspeed|vss|geschwindigkeit)$/, unit: 'km/h' },
@@ -52,24 +52,24 @@ interface Delivered {
 
 const asWritten = (value: number): number => value;
 
-/** Delivers the columns of a table that are wanted. */
+/** Delivers the wanted columns of a table. */
 export class ValueReadings {
-  /** Whether a value that is wanted came. */
+  /** True once a wanted value was delivered. */
   any = false;
   readonly #wanted: readonly WantedSignal[];
   readonly #sink: ReadingSink;
   readonly #columns: readonly Column[];
-  /** By column; as many as were looked at. */
+  /** Wanted signals by column, for the columns examined so far. */
   readonly #delivered: (readonly Delivered[])[] = [];
-  /** Indexes of the fix, and of the columns of a position. */
+  /** Indexes of the fix signals, and of the columns of a position. */
   readonly #fix: readonly number[];
   #latitude = -1;
   #longitude = -1;
   #altitude = -1;
-  /** Wanted signals that have a column: the first of several. */
+  /** Wanted signals that have a column. If several columns match, the first is used. */
   readonly #claimed = new Set<number>();
 
-  /** @param columns those of the table; may grow */
+  /** @param columns columns of the table; may grow */
   constructor(wanted: readonly WantedSignal[], columns: readonly Column[], sink: ReadingSink) {
     this.#wanted = wanted;
     this.#columns = columns;
@@ -86,7 +86,7 @@ export class ValueReadings {
         this.#sink.reading(index, read(value), read(value), at);
       }
     }
-    // Apps write no kind of fix: who has a position has one.
+    // Apps do not record the kind of fix: a position implies a fix.
     if (values[this.#latitude] !== undefined && values[this.#longitude] !== undefined) {
       const dimensions = values[this.#altitude] === undefined ? 2 : 3;
       for (const index of this.#fix) this.#sink.reading(index, dimensions, dimensions, at);

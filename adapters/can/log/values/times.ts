@@ -5,25 +5,25 @@ import { localDate } from '../dates.ts';
 import { unitNamed } from '../table/layout.ts';
 import { cellValue } from './cells.ts';
 
-/** How the times of a table are read, found out from its first lines. */
+/** Format of the times of a table, detected from its first lines. */
 export interface TimeForm {
   readonly kind: 'epoch' | 'elapsed' | 'clock' | 'date';
-  /** Milliseconds of one unit, of `epoch` and `elapsed`. */
+  /** Milliseconds per unit, for `epoch` and `elapsed`. */
   readonly unit: number;
-  /** `3/4/2026` is the third of April. */
+  /** True if `3/4/2026` means the third of April. */
   readonly dayFirst: boolean;
-  /** Every time names its zone. */
+  /** True if every time contains its zone. */
   readonly zoned: boolean;
 }
 
-/** The first second of the year 2001, and of 2100: what is between them in a unit is a date in it. */
+/** Start of the years 2001 and 2100. A number between them in some unit is a date in that unit. */
 const EARLIEST = 978_307_200_000;
 const LATEST = 4_102_444_800_000;
 
 const EPOCH_UNITS = [1000, 1, 1e-3, 1e-6];
 
 /**
- * The form that most of some times have; undefined when they are not times.
+ * Returns the format that most of the given times have, or undefined if they are not times.
  * @param unit name of the unit in the header
  */
 export function timeFormOf(
@@ -44,7 +44,7 @@ export function timeFormOf(
     if (epoch !== undefined) return { form: { kind: 'epoch', unit: epoch, ...plain } };
     if (named !== undefined) return { form: { kind: 'elapsed', unit: named, ...plain } };
     if (filled.some((time) => /[.,]\d/.test(time))) return { form: { kind: 'elapsed', unit: 1000, ...plain } };
-    // Phones and loggers sample some times a second: greater steps between whole numbers are of milliseconds.
+    // Phones and loggers sample several times a second: larger steps between whole numbers are milliseconds.
     const steps = values.slice(1).map((value, i) => value - (values[i] as number));
     const middle = [...steps].sort((a, b) => a - b)[steps.length >> 1] ?? 0;
     const form = { kind: 'elapsed', unit: middle >= 5 ? 1 : 1000, ...plain } as const;
@@ -67,7 +67,7 @@ const OFFSET = /(?:GMT|UTC|Z)?(?:([+-])(\d\d):?(\d\d))?(?=\s+\d{4}$|$)/;
 const CLOCK = /^\d{1,2}:\d{2}:\d{2}([.,:]\d+)?( ?[ap]m)?$/i;
 const SLASHED = /^(\d{1,2})\/(\d{1,2})\/\d{4}\b/;
 
-/** Milliseconds of a date as if its zone were UTC, or of the time with its named zone. NaN for invalid text. */
+/** Returns the ms of a date as if its zone were UTC, or of the time in its named zone. NaN for invalid text. */
 function dateOf(text: string, { dayFirst, zoned }: Pick<TimeForm, 'dayFirst' | 'zoned'>): number {
   let plain = text;
   let offset = 0;
@@ -80,17 +80,17 @@ function dateOf(text: string, { dayFirst, zoned }: Pick<TimeForm, 'dayFirst' | '
   plain = plain
     .replace(/^(\d{1,2})-(\p{L}+)-(\d{4})/u, '$1 $2 $3')
     .replace(/(\d)[T_](\d)/, '$1 $2')
-    // Finer than a millisecond: the reader of dates takes three digits.
+    // Drop digits below a millisecond: the date parser accepts three digits.
     .replace(/(:\d{2}[.,]\d{3})\d+/, '$1');
   if (dayFirst) plain = plain.replace(/^(\d{1,2})\/(\d{1,2})\/(\d{4})/, '$2/$1/$3');
-  // Without a time of day it is midnight; without seconds, the minute.
+  // Without a time of day, use midnight; without seconds, use the start of the minute.
   if (!plain.includes(':')) plain = `${plain} 00:00:00`;
   plain = plain.replace(/(^|\s)(\d{1,2}:\d{2})(?=\s|$)/, '$1$2:00');
   const at = localDate(plain);
   return Number.isNaN(at) ? at : at - offset;
 }
 
-/** When a table began, of a comment such as `# StartTime = 03/14/2026 08:02:43.6420 AM`; undefined for other text. */
+/** Returns the start of a table from a comment such as `# StartTime = 03/14/2026 08:02:43.6420 AM`, or undefined. */
 export function startOf(comment: string): number | undefined {
   const text = /start ?time\s*[:=]\s*(.+)$/i.exec(comment)?.[1]?.trim().replace(/"$/, '');
   if (text === undefined) return undefined;
@@ -109,8 +109,8 @@ export class ValueTimes {
   #last = Number.NEGATIVE_INFINITY;
 
   /**
-   * @param start milliseconds at which elapsed times and times of day count from, as if in UTC
-   * @param zone name of the IANA data base for times that name none; absent: UTC
+   * @param start start of elapsed times and times of day, ms, as if in UTC
+   * @param zone IANA name of the zone for times without a zone. If omitted, UTC.
    */
   constructor(form: TimeForm, { decimalComma, start, zone }: { decimalComma: boolean; start: number; zone?: string }) {
     this.#form = form;
@@ -119,7 +119,7 @@ export class ValueTimes {
     this.#start = form.kind === 'clock' ? Math.floor(start / DAY) * DAY : start;
   }
 
-  /** UTC milliseconds; NaN for a cell without a time, or a time before or after that of cars. */
+  /** Returns UTC milliseconds, or NaN for a cell without a time or with an impossible date for a car. */
   at(text: string): number {
     const at = this.#read(text);
     return Math.abs(at) <= LATEST ? at : Number.NaN;
@@ -130,7 +130,7 @@ export class ValueTimes {
     if (kind === 'epoch' || kind === 'elapsed') {
       const number = cellValue(text, this.#comma);
       if (typeof number !== 'number') return Number.NaN;
-      // Microseconds are kept: the product of a count and a fraction is not exact.
+      // Round to microseconds: the product of a count and a fraction is not exact.
       const at = Math.round(number * unit * 1000) / 1000;
       return kind === 'epoch' ? at : this.#utc(this.#start) + at;
     }
@@ -140,7 +140,7 @@ export class ValueTimes {
     }
     const at = localDate(`1970-01-01 ${text.replace(/(\d[.,:]\d{3})\d+/, '$1')}`);
     if (Number.isNaN(at)) return at;
-    // Behind midnight.
+    // Midnight has passed.
     if (at + this.#days < this.#last - DAY / 2) this.#days += DAY;
     this.#last = at + this.#days;
     return this.#utc(this.#start + this.#last);

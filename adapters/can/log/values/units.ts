@@ -1,7 +1,7 @@
-/** Units in the headers of value tables, brought to those of Status: km/h, °C, km, kPa, m/s². */
+/** Units in the headers of value tables, converted to those of Status: km/h, °C, km, kPa, m/s². */
 
 interface Unit {
-  /** As `decode` prints it and profiles name it. */
+  /** Name of the unit in `decode` output and profiles. */
   readonly canonical: string;
   readonly scale: number;
   readonly offset: number;
@@ -10,7 +10,7 @@ interface Unit {
 const STANDARD_GRAVITY = 9.806_65;
 const MILE = 1.609_344;
 
-/** Spellings in lower case, without blanks and dots; � and ? stand for characters that a table lost. */
+/** Spellings in lower case, without blanks and dots. � and ? replace characters that a table lost. */
 const spellings: readonly (readonly [canonical: string, scale: number, offset: number, spelled: string])[] = [
   ['km/h', 1, 0, 'km/h kmh kph km/hr kmph kilometers/hour kilometres/hour'],
   ['km/h', MILE, 0, 'mph mi/h mile/h miles/h miles/hour'],
@@ -59,14 +59,14 @@ const units: ReadonlyMap<string, Unit> = new Map(
   ),
 );
 
-/** Units that count at the end of a name without brackets: none of them is a word. */
+/** Units that are accepted at the end of a name without brackets, because they are not words. */
 const behindName = /[ _](km\/h|kmh|kph|mph|m\/s\^?2|m\/s²|degc|degf|kpa|psi|kwh)$/i;
 
-/** A column of values by its name. */
+/** A column of values, identified by its name. */
 export interface Column {
-  /** As a profile writes it: letters, digits and single underscores. */
+  /** Name in profiles: letters, digits and single underscores. */
   readonly signal: string;
-  /** The unit of its values after scaling; undefined: unknown, so values stay as written. */
+  /** Unit of the values after scaling; undefined if unknown: values are then not scaled. */
   readonly unit: string | undefined;
   /** value = written × scale + offset. */
   readonly scale: number;
@@ -78,9 +78,9 @@ export function unitOf(text: string): Unit | undefined {
 }
 
 /**
- * Name and unit of a header: `Speed (OBD)(km/h)`, `speed [kph]`, `Vehicle speed / km/h`, `speed_kmh`. Brackets that
- * hold no unit belong to the name: `G(x)`.
- * @param given the unit, where the table has it in another place
+ * Parses name and unit of a header: `Speed (OBD)(km/h)`, `speed [kph]`, `Vehicle speed / km/h`, `speed_kmh`. Brackets
+ * without a unit belong to the name: `G(x)`.
+ * @param given the unit, if the table contains it elsewhere
  */
 export function columnOf(header: string, given?: string): Column {
   let name = header.trim();
@@ -101,13 +101,13 @@ export function columnOf(header: string, given?: string): Column {
       name = name.slice(0, place.index);
     }
   }
-  // Torque writes the acceleration of the phone in g and names no unit.
+  // Torque writes the acceleration of the phone in g without a unit.
   if (unit === undefined && /^G ?\([xyz]\)$/i.test(name)) unit = unitOf('g');
   const { canonical, scale, offset } = unit ?? { canonical: undefined, scale: 1, offset: 0 };
   return { signal: signalName(name), unit: canonical, scale, offset };
 }
 
-/** Letters and digits as they are, everything else as single underscores; a point between two names stays. */
+/** Keeps letters and digits, and replaces other text by single underscores, except a point between two names. */
 function signalName(name: string): string {
   const plain = name.trim();
   if (/^[^.\s]+\.[^.\s]+$/.test(plain)) return plain;
