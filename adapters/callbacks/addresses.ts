@@ -1,7 +1,7 @@
 /**
- * Guards against requests into networks that only the car can see (server-side request forgery, CWE-918): a name is
- * resolved by the very connection that uses it, and only permitted addresses are connected to. So a name that answers
- * with another address the second time gains nothing.
+ * Protects against requests into networks that only the car can reach (server-side request forgery, CWE-918): the same
+ * connection resolves the name and uses the result, and only permitted addresses are connected to. So a name that
+ * resolves to another address the second time has no effect.
  */
 import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:dns';
 import { type BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
@@ -9,9 +9,9 @@ import { VigieError } from '../../protocol/errors.ts';
 import { embedded, isPublic, networksOf } from './networks.ts';
 
 export interface AddressRules {
-  /** Networks (`192.168.1.0/24`) and addresses that may be connected to though they are not public. */
+  /** Networks (`192.168.1.0/24`) and addresses that are permitted although they are not public. */
   readonly networks?: readonly string[];
-  /** Allows http and ws, over which anybody on the way can read and change notifications. */
+  /** Allows http and ws, over which anybody on the route can read and change notifications. */
   readonly allowHttp?: boolean;
 }
 
@@ -21,7 +21,7 @@ export type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Code of the error of a connection that was not made because the address is not permitted. */
+/** Error code of a connection that was refused because the address is not permitted. */
 const FORBIDDEN = 'VIGIE_FORBIDDEN_ADDRESS';
 
 export class Addresses {
@@ -29,7 +29,7 @@ export class Addresses {
   readonly #allowHttp: boolean;
   readonly #resolve: Resolve;
 
-  /** @throws RangeError for a text that is not a network */
+  /** @throws RangeError for an invalid network */
   constructor({ networks = [], allowHttp = false }: AddressRules = {}, resolveName: Resolve = resolve) {
     this.#networks = networksOf(networks);
     this.#allowHttp = allowHttp;
@@ -42,7 +42,7 @@ export class Addresses {
     return isIP(inner) !== 0 && this.#networks.check(inner, isIPv4(inner) ? 'ipv4' : 'ipv6');
   }
 
-  /** @throws VigieError `input.malformed` for an address that would never be connected to */
+  /** @throws VigieError `input.malformed` for an address that would always be refused */
   check(url: string, where: string): void {
     const { protocol, hostname } = new URL(url);
     if ((protocol === 'http:' || protocol === 'ws:') && !this.#allowHttp) {
@@ -61,7 +61,7 @@ export class Addresses {
     );
   }
 
-  /** For `net.connect`: returns permitted addresses only. */
+  /** Resolves names for `net.connect`: returns permitted addresses only. */
   readonly lookup: LookupFunction = (hostname, options, done) => {
     const { all, ...rest } = options;
     this.#resolve(hostname, { ...rest, all: true }, (error, found) => {
@@ -77,7 +77,7 @@ export class Addresses {
     });
   };
 
-  /** Why a host that is an address is not connected to; undefined: it is, or it is a name. */
+  /** Returns the reason why a host that is an address is refused, or undefined if it is permitted or a name. */
   refusal(hostname: string): Error | undefined {
     const host = hostname.replace(/^\[|\]$/g, '');
     if (isIP(host) === 0 || this.permits(host)) return undefined;

@@ -1,4 +1,4 @@
-/** Attributes of a notification with the values of their variables, sorted by where they go. */
+/** Attributes of a notification with the values of their variables, grouped by place in the request. */
 import type { Addressee } from '../../agent/callbacks/destination.ts';
 import type { Notification } from '../../agent/callbacks/notification.ts';
 import { type Attribute, type Variable, variableOf } from '../../protocol/schema/callback/attributes.ts';
@@ -11,7 +11,7 @@ export interface NotificationEnvelope {
   readonly body: BodyAttributes;
 }
 
-/** The attributes of a callback and of the notification; of two of the same place and name the later counts. */
+/** Returns the attributes of a callback and its notification; the later of two with one place and name is used. */
 export function envelopeOf(
   attributes: readonly Attribute[],
   vehicle: NamedVehicle,
@@ -25,7 +25,7 @@ export function envelopeOf(
   for (const { type, key, value: given } of attributes) {
     const variable = variableOf(given);
     const value = variable === undefined ? given : (values[variable] ?? '');
-    // Names of headers are the same in any capitals (RFC 9110 §5.1).
+    // Header names are case-insensitive (RFC 9110 §5.1).
     if (type === 'Header') headers[key.toLowerCase()] = headerValue(value);
     else (type === 'Query' ? query : body).set(key, value);
   }
@@ -50,7 +50,7 @@ function valuesOf(
   return { ...around, remotetype: type, remotestatus: status, remotelabel: notification.label ?? '' };
 }
 
-/** A label may be any text, a header may not: characters other than visible ASCII are percent-encoded. */
+/** Encodes a label, which may be any text, for a header: percent-encodes characters other than visible ASCII. */
 function headerValue(value: string): string {
   return value.replace(/[^\x20-\x7e]+/gu, (text) => encodeURIComponent(text));
 }

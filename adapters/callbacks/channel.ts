@@ -1,8 +1,8 @@
-/** How notifications leave the car by one channel: one request, one outcome. */
+/** Channels through which notifications leave the car: one request, one outcome. */
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import type { Device } from '../../protocol/schema/callback/device.ts';
 
-/** One notification with the id of its event, by which a receiver knows what it has seen. */
+/** One notification with the id of its event, by which a receiver detects repetitions. */
 export interface NotificationMessage {
   readonly id: string;
   readonly content: unknown;
@@ -10,27 +10,27 @@ export interface NotificationMessage {
 
 /** One POST. */
 export interface WebhookRequest {
-  /** The queue it comes from, unique in this car. */
+  /** Queue of the notification, unique in this car. */
   readonly receiver: string;
-  /** Absolute, with its query. */
+  /** Absolute URL with its query. */
   readonly url: string;
-  /** Those of the attributes; what the request itself needs is the channel's. */
+  /** Headers of the attributes; the channel adds those that the request itself needs. */
   readonly headers: Readonly<Record<string, string>>;
   readonly ids: readonly string[];
-  /** JSON. */
+  /** Body in JSON. */
   readonly body: string;
-  /** Signs the body. */
+  /** Secret that signs the body. */
   readonly secret?: string;
 }
 
-/** Messages for a connection that stays open, in their order. */
+/** Messages for a permanent connection, in their order. */
 export interface WebsocketRequest {
   readonly receiver: string;
   readonly url: string;
   readonly messages: readonly NotificationMessage[];
 }
 
-/** RFC 8030 §5.3. */
+/** Urgencies of RFC 8030 §5.3. */
 export const urgencies = ['low', 'normal', 'high'] as const;
 export type Urgency = (typeof urgencies)[number];
 
@@ -38,26 +38,26 @@ export type Urgency = (typeof urgencies)[number];
 export interface PushRequest {
   readonly receiver: string;
   readonly device: Device;
-  /** JSON, at most {@link PUSH_PAYLOAD} bytes. */
+  /** JSON of at most {@link PUSH_PAYLOAD} bytes. */
   readonly payload: string;
   readonly urgency: Urgency;
-  /** Seconds that the push service keeps it for a device that is away. RFC 8030 §5.2. */
+  /** Time for which the push service keeps the message for an offline device, s. RFC 8030 §5.2. */
   readonly ttl: number;
 }
 
-/** Bytes that fit into one record of 4096 with its header and tag. RFC 8291 §4. */
+/** Payload that fits into one record of 4096 bytes with its header and tag, bytes. RFC 8291 §4. */
 export const PUSH_PAYLOAD = 3993;
 
-/** Sends one request. Never takes longer than its time-out, and never rejects. */
+/** Sends one request. Always settles within its time-out, and never rejects. */
 export interface NotificationChannel<R> {
   deliver(request: R): Promise<Receipt>;
-  /** @throws VigieError `input.malformed` for an address that it would never connect to; `where` says whose */
+  /** @throws VigieError `input.malformed` for an address that is never permitted; `where` names its owner */
   check(url: string, where: string): void;
-  /** Nothing more comes for this receiver for the time being: what is held open for it can be closed. */
+  /** Call if this receiver gets no messages for now: the channel may close its connection. */
   release?(receiver: string): void;
 }
 
-/** A channel that is absent is refused when a callback is given. */
+/** A callback for a channel that is absent is refused when it is created. */
 export interface NotificationChannels {
   readonly webhook?: NotificationChannel<WebhookRequest>;
   readonly websocket?: NotificationChannel<WebsocketRequest>;

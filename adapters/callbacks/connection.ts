@@ -1,4 +1,4 @@
-/** One connection to a websocket receiver: frames, acknowledgements, signs of life. docs/callbacks.md, "Websocket". */
+/** One connection to a websocket receiver: frames, acknowledgements, pings. docs/callbacks.md, "Websocket". */
 
 import { type RawData, WebSocket } from 'ws';
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
@@ -7,28 +7,28 @@ import type { Addresses } from './addresses.ts';
 import type { NotificationMessage } from './channel.ts';
 import { failure } from './failures.ts';
 
-/** ms without progress after which a receiver has not received. */
+/** Time without progress after which the delivery has failed, ms. */
 const TIMEOUT = 10_000;
-/** ms between two pings; who has not answered one before the next is not there any more. */
+/** Interval of pings, ms; a receiver that has not answered one before the next is considered gone. */
 const PING = 30_000;
-/** ms */
+/** Time limit of the closing handshake, ms. */
 const FAREWELL = 1_000;
-/** An acknowledgement is an id. */
+/** Longest acknowledgement, bytes: it contains only an id. */
 const LONGEST_ANSWER = 4096;
 
 export interface ConnectionOptions {
   readonly addresses: Addresses;
   readonly ca?: string;
-  /** ms */
+  /** See {@link TIMEOUT}, ms. */
   readonly timeout?: number;
-  /** ms */
+  /** See {@link PING}, ms. */
   readonly ping?: number;
 }
 
-/** Messages under way. */
+/** Messages that are being delivered. */
 interface Batch {
   readonly messages: readonly NotificationMessage[];
-  /** Number of acknowledged notifications, from the start. */
+  /** Number of acknowledged notifications, counted from the first. */
   delivered: number;
   readonly settle: (receipt: Receipt) => void;
 }
@@ -46,7 +46,7 @@ export class WebsocketConnection {
   /** State that the receiver reported when the connection was opened. */
   #last: string | undefined;
 
-  /** Begins to connect. @throws Error for a host that may not be connected to */
+  /** Starts to connect. @throws Error for a host that is not permitted */
   constructor(url: string, { addresses, ca, timeout = TIMEOUT, ping = PING }: ConnectionOptions) {
     const refusal = addresses.refusal(new URL(url).hostname);
     if (refusal !== undefined) throw refusal;
@@ -76,7 +76,7 @@ export class WebsocketConnection {
     this.#heart.unref();
   }
 
-  /** Messages are on their way. */
+  /** True while messages are being delivered. */
   get busy(): boolean {
     return this.#batch !== undefined;
   }
@@ -85,7 +85,7 @@ export class WebsocketConnection {
     return this.#closed;
   }
 
-  /** Sends the messages in their order; resolves when all are acknowledged, or the connection is lost or silent. */
+  /** Sends the messages in order; resolves when all are acknowledged, or the connection is lost or silent. */
   deliver(messages: readonly NotificationMessage[]): Promise<Receipt> {
     if (this.#closed) return Promise.resolve({ outcome: 'failed', reason: 'the connection is closed' });
     return new Promise((settle) => {
@@ -95,10 +95,10 @@ export class WebsocketConnection {
     });
   }
 
-  /** Ends the connection; what is not acknowledged will be sent over another. */
+  /** Closes the connection; unacknowledged messages will be sent over another. */
   close(): void {
     this.#socket.close(1000);
-    // Who does not answer the farewell is not waited for.
+    // Do not wait longer for a receiver that does not answer the closing handshake.
     const patience = setTimeout(() => this.#socket.terminate(), FAREWELL);
     this.#socket.once('close', () => clearTimeout(patience));
     this.#finish({ outcome: 'failed', reason: 'the connection was closed' });
@@ -134,7 +134,7 @@ export class WebsocketConnection {
     if (typeof ack === 'string') this.#acknowledge(ack);
   }
 
-  /** This message and all before it were taken. */
+  /** Records that this message and all previous ones were received. */
   #acknowledge(id: string): void {
     const batch = this.#batch;
     if (batch === undefined) return;

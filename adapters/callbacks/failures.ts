@@ -1,8 +1,8 @@
-/** Failure of a request, for the queue of the notification. */
+/** Converts the failure of a request for the queue of the notification. */
 import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import { withCertificateFault } from '../../protocol/certificate-faults.ts';
 
-/** The car has no network, or its resolver has none: nothing is known about the receiver. */
+/** Errors if the car or its resolver has no network: they prove nothing about the receiver. */
 const offline = new Set(['ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL', 'EAI_AGAIN']);
 
 export function failure(error: unknown): Receipt {
@@ -13,7 +13,7 @@ export function failure(error: unknown): Receipt {
   return { outcome: out ? 'offline' : 'failed', reason };
 }
 
-/** Several addresses may have been tried (AggregateError). */
+/** Returns the codes of an error; an AggregateError contains one for each address that was tried. */
 function codesOf(error: unknown): string[] {
   if (typeof error !== 'object' || error === null) return [];
   const { code, errors } = error as { code?: unknown; errors?: unknown };

@@ -11,13 +11,13 @@ import { checkPair, type VapidKeys } from './vapid.ts';
 export type { VapidKeys } from './vapid.ts';
 
 interface ChannelOptions extends AddressRules {
-  /** Authorities (PEM) that sign receivers' certificates; absent: those of Node. Throws when they cannot be read. */
+  /** Authorities (PEM) of receivers' certificates; if omitted, those of Node. Throws if they cannot be read. */
   readonly ca?: () => string;
-  /** Absent: no push notifications. Throws when the keys cannot be read. */
+  /** If omitted, there are no push notifications. Throws if the keys cannot be read. */
   readonly vapid?: () => VapidKeys;
   /** Public key of {@link vapid}. */
   readonly pushKey?: string;
-  /** UTC ms, for signatures. */
+  /** Returns UTC ms, for signatures. */
   readonly now: () => number;
 }
 
@@ -25,21 +25,21 @@ export interface CallbackChannels extends NotificationChannels {
   /** Key that browsers subscribe with (RFC 8292 §4.1). If omitted, there are no push notifications. */
   readonly pushKey?: string;
   /**
-   * Throws if something cannot be sent: the errors of the options, and `configuration.wrong` if the authorities are not
+   * Throws if a channel cannot send: the errors of the options, and `configuration.wrong` if the authorities are not
    * certificates or the keys are not a pair.
    */
   inspect(): void;
-  /** The unit goes to sleep: it closes connections that need keep-alive messages. */
+  /** Call when the unit goes to sleep: closes connections that need keep-alive messages. */
   rest(): void;
   /** Cancels open requests and closes all connections. */
   close(): Promise<void>;
 }
 
 /**
- * All channels. Their libraries are loaded, and authorities and keys read, when the first notification
- * is sent: a car without callbacks does not spend their memory. As long as authorities or keys cannot be used the
+ * Creates all channels. Loads their libraries, and reads authorities and keys, when the first notification is sent:
+ * a car without callbacks does not use memory for them. While authorities or keys are unusable, the
  * channels that need them cannot send: notifications wait, and each attempt reads the files again.
- * @throws RangeError for a text that is not a network
+ * @throws RangeError for an invalid network
  */
 export function callbackChannels({ networks, allowHttp, ca, vapid, pushKey, now }: ChannelOptions): CallbackChannels {
   const addresses = new Addresses({ ...(networks && { networks }), ...defined({ allowHttp }) });
@@ -84,10 +84,10 @@ export function callbackChannels({ networks, allowHttp, ca, vapid, pushKey, now 
   };
 }
 
-/** Node ignores text that is not a certificate, and would then refuse every receiver. */
+/** Checks the authorities: Node ignores text that is not a certificate, and would then refuse every receiver. */
 function checkAuthorities(text: string): void {
   try {
-    // It reads the first of several.
+    // X509Certificate reads only the first certificate of several.
     new X509Certificate(text);
   } catch (cause) {
     throw new VigieError('configuration.wrong', 'the authorities are not certificates in PEM', {

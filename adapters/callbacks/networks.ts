@@ -1,8 +1,8 @@
-/** Which addresses belong to the public internet: the special-purpose registries of IANA (RFC 6890, RFC 8190). */
+/** Detects addresses of the public internet: the special-purpose registries of IANA (RFC 6890, RFC 8190). */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { ipv6Groups } from '../../protocol/ip-networks.ts';
 
-/** Prefixes of IPv4 that are not globally reachable, multicast and reserved space included. */
+/** IPv4 prefixes that are not globally reachable, including multicast and reserved space. */
 const special4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -22,7 +22,7 @@ const special4 = [
   ['240.0.0.0', 4],
 ] as const;
 
-/** Within global unicast (2000::/3), what is not: IETF assignments with Teredo, documentation, 6to4, SRv6. */
+/** Non-public prefixes in global unicast (2000::/3): IETF assignments with Teredo, documentation, 6to4, SRv6. */
 const special6 = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -37,18 +37,18 @@ for (const [address, prefix] of special6) blocked6.addSubnet(address, prefix, 'i
 const global6 = new BlockList();
 global6.addSubnet('2000::', 3, 'ipv6');
 
-/** The IPv4 address that an IPv6 address stands for: mapped (RFC 4291 §2.5.5.2) or by NAT64 (RFC 6052 §2.1). */
+/** Returns the IPv4 address in an IPv6 address: mapped (RFC 4291 §2.5.5.2) or NAT64 (RFC 6052 §2.1). */
 export function embedded(address: string): string | undefined {
   if (!isIPv6(address.replace(/%.*$/, ''))) return undefined;
   const groups = ipv6Groups(address);
   const head = groups.slice(0, 6).join(':');
-  // 64:ff9b::/96 is how phones without IPv4 reach it.
+  // Phones without IPv4 reach it with 64:ff9b::/96.
   if (head !== '0:0:0:0:0:65535' && head !== `${0x64}:${0xff9b}:0:0:0:0`) return undefined;
   const [, , , , , , high = 0, low = 0] = groups;
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-/** True for an address of the public internet; false also for what is not an address. */
+/** Returns true for an address of the public internet; false also for text that is not an address. */
 export function isPublic(address: string): boolean {
   const inner = embedded(address) ?? address;
   if (isIPv4(inner)) return !blocked4.check(inner, 'ipv4');
@@ -56,7 +56,7 @@ export function isPublic(address: string): boolean {
   return isIPv6(bare) && global6.check(bare, 'ipv6') && !blocked6.check(bare, 'ipv6');
 }
 
-/** Networks such as `192.168.1.0/24`, or single addresses. @throws RangeError for invalid text */
+/** Parses networks such as `192.168.1.0/24`, or single addresses. @throws RangeError for invalid text */
 export function networksOf(list: readonly string[]): BlockList {
   const networks = new BlockList();
   for (const entry of list) {

@@ -1,4 +1,4 @@
-/** Notifications as they are published: fleet 3.18.0 MonitorEvents and RemoteEvents, user 4.16.0 Message. */
+/** Notifications in their published form: fleet 3.18.0 MonitorEvents and RemoteEvents, user 4.16.0 Message. */
 
 import {
   type MonitorNotification,
@@ -24,19 +24,19 @@ export interface NamedVehicle {
   /** Interface 3.19.2 vehicle id. */
   readonly vid: string;
   readonly fleetId: string;
-  /** The fleet that owns the monitor or callback with this id; undefined: no single fleet; {@link fleetId} is sent. */
+  /** Returns the fleet that owns the monitor or callback; undefined: no single one, so {@link fleetId} is sent. */
   readonly fleetOf?: ((id: string) => string | undefined) | undefined;
 }
 
-/** The fleet that a notification names: a fleet must not learn which other fleets the car is in. */
+/** Returns the fleet for a notification: a fleet must not learn in which other fleets the car is. */
 export function namedFleet({ fleetId, fleetOf }: NamedVehicle, id: string): string {
   return fleetOf?.(id) ?? fleetId;
 }
 
-/** `key` and `value` of attributes that go into the body. Interface 3.18.0 Attributes. */
+/** `key` and `value` of attributes in the body. Interface 3.18.0 Attributes. */
 export type BodyAttributes = readonly { readonly key: string; readonly value: string }[];
 
-/** One POST of the fleet side: events of one monitor, or of commands of one callback. */
+/** Returns one POST of the fleet side: events of one monitor, or of commands of one callback. */
 export function fleetNotification(
   vehicleOf: (notification: Notification) => NamedVehicle,
   callbackId: string,
@@ -60,7 +60,7 @@ function fleetEvent(vehicle: NamedVehicle, notification: Notification): Members 
   return { fleetId, vin, eventDate, ...monitorContent(notification, vehicle, 'fleet') };
 }
 
-/** One Message of the user side. */
+/** Returns one Message of the user side. */
 export function userMessage(
   vehicle: NamedVehicle,
   callbackId: string,
@@ -79,7 +79,7 @@ function userEvent(notification: Notification, vehicle: NamedVehicle): Members {
 }
 
 function monitorContent({ event }: MonitorNotification, vehicle: NamedVehicle, side: CallbackSide): Members {
-  // As the HTTP interface writes them for readers of that side. Privacy was applied when the event was made.
+  // In the form that the HTTP interface uses for this side. Privacy was applied when the event was made.
   const viewer: Viewer = { side, vehicle, positions: true, aliases: side === 'user' };
   const { values = [], extensions = [], refresh, at } = event;
   return {

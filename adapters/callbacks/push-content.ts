@@ -1,14 +1,14 @@
-/** Content of a push message: data, and how the device shows it. docs/callbacks.md, "Push". */
+/** Content of a push message: data, and the notification that the device shows. docs/callbacks.md, "Push". */
 import { defined } from '../../protocol/defined.ts';
 import { PUSH_PAYLOAD, type Urgency, urgencies } from './channel.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** RFC 8030 §5.2: the service keeps it while it would still be tried from here; a month at most. */
+/** Time for which the push service keeps a message, s (RFC 8030 §5.2): as long as the car retries; a month at most. */
 const TTL = 259_200;
 const LONGEST_TTL = 2_419_200;
 
-/** Members of `notification`, spelled as in NotificationOptions of the Notifications API. */
+/** Members of `notification`, named as in NotificationOptions of the Notifications API. */
 const shown = ['title', 'body', 'image', 'icon', 'badge', 'tag', 'sound', 'lang'] as const;
 
 interface PushContent {
@@ -17,7 +17,7 @@ interface PushContent {
   readonly ttl: number;
 }
 
-/** `keywords` are the attributes by lower-case key; `title` is shown when they have none. */
+/** Returns the content. `keywords`: attributes by lower-case key; `title`: the title if the keywords have none. */
 export function pushContent(
   id: string,
   message: Members,
@@ -36,7 +36,7 @@ export function pushContent(
   };
 }
 
-/** Undefined: the device shows nothing; its app gets the message in the background. */
+/** Returns undefined if the device shows nothing; its app gets the message in the background. */
 function notificationOf(keywords: Readonly<Record<string, string>>, title: string | undefined): Members | undefined {
   const quiet = ['disablenotificationpayload', 'contentavailable'].some((name) => keywords[name] === 'true');
   if (quiet) return undefined;
@@ -46,7 +46,7 @@ function notificationOf(keywords: Readonly<Record<string, string>>, title: strin
   return members;
 }
 
-/** JSON with as much of the message as a push may carry; what is left out can be read over HTTP. */
+/** Returns JSON with as much of the message as fits into a push; HTTP returns the rest. */
 function fitting(head: Members, message: Members): string {
   const { monitorEvent, ...rest } = message;
   const { extensions: _, ...lean } = (monitorEvent ?? {}) as Members;

@@ -13,17 +13,17 @@ interface PushOptions extends HttpOptions {
   readonly vapid: VapidKeys;
 }
 
-/** Sends push messages: RFC 8030, encrypted by RFC 8291, with the sender's proof by RFC 8292. */
+/** Sends push messages: RFC 8030, encrypted by RFC 8291, with the sender's identification by RFC 8292. */
 export class PushChannel implements NotificationChannel<PushRequest> {
   readonly #options: PushOptions;
   readonly #agent: Agent;
 
-  /** `vapid` was checked by `checkPair`. */
+  /** `vapid`: keys that `checkPair` has accepted. */
   constructor(options: PushOptions) {
     const { addresses, ca, timeout = TIMEOUT } = options;
     this.#options = options;
     this.#agent = new Agent({
-      // RFC 8030 §3: push services speak HTTP/2; the others accept HTTP/1.1.
+      // RFC 8030 §3: push services use HTTP/2; the others accept HTTP/1.1.
       allowH2: true,
       connect: connectorTo(addresses, { timeout, allowH2: true, ...defined({ ca }) }),
     });
@@ -50,7 +50,7 @@ export class PushChannel implements NotificationChannel<PushRequest> {
     }
   }
 
-  /** Ends requests under way. */
+  /** Ends open requests. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
@@ -72,12 +72,12 @@ function isOnCurve(key: string): boolean {
     ECDH.convertKey(key, 'prime256v1', 'base64url');
     return true;
   } catch {
-    // Trying again cannot help: the subscription has ended.
+    // A retry cannot help: the subscription has ended.
     return false;
   }
 }
 
-/** RFC 8030 §5 and §7.3: 404 and 410 say that the subscription has ended. */
+/** RFC 8030 §5 and §7.3: 404 and 410 mean that the subscription has ended. */
 function outcomeOf(status: number, retryAfter: string | string[] | undefined): Receipt {
   if (status >= 200 && status < 300) return { outcome: 'delivered' };
   const reason = `the push service answered ${status}`;

@@ -1,4 +1,4 @@
-/** Requests of notifications: as many of the first items as can travel in one. */
+/** Requests of notifications: each combines as many of the first notifications as possible. */
 
 import { type Destination, forbidsBatching } from '../../agent/callbacks/destination.ts';
 import type { Notification } from '../../agent/callbacks/notification.ts';
@@ -15,7 +15,7 @@ import type { NotificationChannels, PushRequest, WebhookRequest, WebsocketReques
 import { fleetNotification, type NamedVehicle, userMessage } from './notification.ts';
 import { pushContent } from './push-content.ts';
 
-/** Characters of ids in one request: they travel in a header, of which many servers take 8 KiB. */
+/** Characters of ids in one request: they are in a header, and many servers accept 8 KiB of headers. */
 const IDS = 4_000;
 
 /** A request for one of the channels. */
@@ -24,10 +24,10 @@ type Written =
   | { readonly channel: 'websocket'; readonly count: number; readonly request: WebsocketRequest }
   | { readonly channel: 'pushnotif'; readonly count: number; readonly request: PushRequest };
 
-/** Which vehicle a notification is about. */
+/** Returns the vehicle of a notification. */
 type VehicleOf = (notification: Notification) => NamedVehicle;
 
-/** Writes notifications for the interface, and sends them by the channels. */
+/** Creates a notifier that formats notifications for the interface and sends them by the channels. */
 export function notifierOf(channels: NotificationChannels, vehicleOf: VehicleOf): Notifier {
   return {
     check(channel, url, where) {
@@ -42,7 +42,7 @@ export function notifierOf(channels: NotificationChannels, vehicleOf: VehicleOf)
         async send() {
           const found = channels[channel];
           if (found === undefined) return { outcome: 'failed', reason: `this agent has no way to send by ${channel}` };
-          // The request is of its channel by construction.
+          // The request matches its channel by construction.
           return found.deliver(request as never);
         },
       };
@@ -87,7 +87,7 @@ function write(receiver: string, to: Destination, vehicleOf: VehicleOf, items: r
   });
   switch (place.channel) {
     case 'webhook': {
-      // The interface posts one message as it is and several as an array.
+      // The interface posts a single message as an object and several as an array.
       const body = JSON.stringify(messages.length === 1 ? messages[0] : messages);
       return { channel: 'webhook', count, request: { receiver, ...requestOf(place, first), ids, body } };
     }
@@ -132,17 +132,17 @@ function requestOf(
   return { url: url.href, headers, ...defined({ secret: place.secret }) };
 }
 
-/** Attributes of the callback, then of its channel for this monitor or command, then the monitor's or command's own. */
+/** Returns the attributes of the callback, of its channel for this monitor or command, and of the latter itself. */
 function attributesFor(to: Destination, notification: Notification): readonly Attribute[] {
   if (to.side === 'fleet') return to.attributes;
   const { attributes = [], callbackAttributes = {} } = notification;
   return [...to.attributes, ...(callbackAttributes[to.place.channel] ?? []), ...attributes];
 }
 
-/** Equal for messages that can share a request. */
+/** Returns a key that is equal for messages that can share a request. */
 function markOf(to: Destination, { headers, query, body }: NotificationEnvelope): string {
   if (to.place.channel === 'websocket') return '';
-  // On the user side each message has attributes of its own; on the fleet side they are of the whole.
+  // On the user side each message has separate attributes; on the fleet side the whole request has them.
   return JSON.stringify(to.side === 'user' ? [headers, query] : [headers, query, body]);
 }
 

@@ -1,19 +1,19 @@
 import { createECDH } from 'node:crypto';
 import { VigieError } from '../../protocol/errors.ts';
 
-/** Who sends push messages. RFC 8292. */
+/** Identity of the sender of push messages. RFC 8292. */
 export interface VapidKeys {
-  /** Where the operator can be reached, `mailto:` or `https:`. RFC 8292 §2.1. */
+  /** Contact address of the operator, `mailto:` or `https:`. RFC 8292 §2.1. */
   readonly subject: string;
-  /** P-256, uncompressed, base64url: what apps subscribe with (applicationServerKey). */
+  /** P-256, uncompressed, base64url; apps subscribe with it (applicationServerKey). */
   readonly publicKey: string;
   /** 32 bytes, base64url. */
   readonly privateKey: string;
 }
 
 /**
- * A wrong key of the car must not be found out device by device.
- * @throws VigieError `configuration.wrong` when the keys are not a pair
+ * Checks the keys in advance, so that a wrong key does not fail for each device separately.
+ * @throws VigieError `configuration.wrong` if the keys are not a pair
  */
 export function checkPair({ publicKey, privateKey }: VapidKeys): void {
   const keys = createECDH('prime256v1');

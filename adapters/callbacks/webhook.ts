@@ -7,24 +7,24 @@ import type { NotificationChannel, WebhookRequest } from './channel.ts';
 import { connectorTo } from './dial.ts';
 import { failure } from './failures.ts';
 
-/** Interface 3.18.0 and 4.16.0: a receiver that has not answered after this has not received, ms. */
+/** Interface 3.18.0 and 4.16.0: time without an answer after which a delivery has failed, ms. */
 export const TIMEOUT = 10_000;
-/** A connection is kept this long for the next notification, ms. */
+/** Time for which an idle connection stays open for the next notification, ms. */
 const KEPT = 30_000;
-/** Bytes of an answer that are read so that the connection can be used again; a longer answer costs it. */
+/** Bytes of an answer that are read so that the connection can be reused; a longer answer closes it. */
 const ANSWER = 16_384;
 
 export interface HttpOptions {
   readonly addresses: Addresses;
-  /** Authorities (PEM) that receivers are checked against; absent: those of Node. */
+  /** Authorities (PEM) of receivers' certificates; if omitted, those of Node. */
   readonly ca?: string;
-  /** ms */
+  /** See {@link TIMEOUT}, ms. */
   readonly timeout?: number;
-  /** UTC ms */
+  /** Returns UTC ms. */
   readonly now: () => number;
 }
 
-/** Posts notifications. Redirects are not followed: they could lead where the address itself may not. */
+/** Posts notifications. Does not follow redirects: they could lead to an address that is not permitted. */
 export class WebhookChannel implements NotificationChannel<WebhookRequest> {
   readonly #options: HttpOptions;
   readonly #agent: Agent;
@@ -35,7 +35,7 @@ export class WebhookChannel implements NotificationChannel<WebhookRequest> {
     this.#agent = new Agent({
       connect: connectorTo(addresses, { timeout, ...defined({ ca }) }),
       maxHeaderSize: ANSWER,
-      // However long a receiver offers to keep a connection: as long as there is one, the process wakes to look at it.
+      // Ignore longer offers of a receiver: while a connection is open, timers wake the process.
       keepAliveMaxTimeout: KEPT,
     });
   }
@@ -69,13 +69,13 @@ export class WebhookChannel implements NotificationChannel<WebhookRequest> {
     }
   }
 
-  /** Ends requests under way. */
+  /** Ends open requests. */
   async close(): Promise<void> {
     await this.#agent.destroy();
   }
 }
 
-/** Posts to a URL. The answer is in its status and headers: what becomes of its body changes nothing. */
+/** Posts to a URL. The result depends on status and headers only, not on the body of the answer. */
 export async function post(
   agent: Agent,
   url: string,
@@ -88,8 +88,8 @@ export async function post(
 }
 
 /**
- * `t=SECONDS,v1=HEX`: HMAC-SHA256 (RFC 2104) with the secret of the callback over the time (UTC seconds), a full stop,
- * and the body as it is sent. The time lets a receiver refuse what was recorded and sent again.
+ * Returns `t=SECONDS,v1=HEX`: HMAC-SHA256 (RFC 2104) with the secret of the callback over the time (UTC seconds), a
+ * full stop, and the raw body. The time lets a receiver refuse replayed requests.
  */
 export function sign(secret: string, now: number, body: string): string {
   const time = Math.floor(now / 1000);

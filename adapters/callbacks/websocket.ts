@@ -3,11 +3,11 @@ import type { Receipt } from '../../agent/callbacks/notifier.ts';
 import type { NotificationChannel, WebsocketRequest } from './channel.ts';
 import { type ConnectionOptions, WebsocketConnection } from './connection.ts';
 
-/** Upper bound of the wait after the n-th failure in a row: 10 s, 20 s, … a minute. */
+/** Largest delay after the n-th failure in a row, ms: 10 s, 20 s, … a minute. */
 const WAITS = { first: 10_000, longest: 60_000 };
 
 export type WebsocketOptions = ConnectionOptions & {
-  /** 0 (included) to 1 (excluded). */
+  /** Returns numbers from 0 (included) to 1 (excluded). */
   readonly random?: () => number;
 };
 
@@ -17,7 +17,7 @@ interface Line {
   readonly backoff: Backoff;
 }
 
-/** Sends messages over one connection for each receiver, which is opened with the first and stays open. */
+/** Sends messages over one connection for each receiver; it opens with the first message and stays open. */
 export class WebsocketChannel implements NotificationChannel<WebsocketRequest> {
   readonly #options: WebsocketOptions;
   readonly #lines = new Map<string, Line>();
@@ -54,7 +54,7 @@ export class WebsocketChannel implements NotificationChannel<WebsocketRequest> {
     this.#lines.delete(receiver);
   }
 
-  /** Leaves connections on which nothing is under way; the next messages open them again. */
+  /** Closes idle connections; the next messages open them again. */
   rest(): void {
     for (const { connection } of this.#lines.values()) if (connection?.busy === false) connection.close();
   }
@@ -69,7 +69,7 @@ export class WebsocketChannel implements NotificationChannel<WebsocketRequest> {
     if (known?.url === url) return known;
     known?.connection?.close();
     const { random = Math.random } = this.#options;
-    // A receiver that is down is left alone for half of the wait at least.
+    // Wait at least half of the delay before contacting a receiver that is down.
     const line: Line = { url, connection: undefined, backoff: new Backoff(WAITS, () => 0.5 + random() / 2) };
     this.#lines.set(receiver, line);
     return line;

@@ -1,4 +1,4 @@
-/** The authority of a hub, which certifies its cars and the hub itself. */
+/** The certificate authority of a hub. It issues certificates for its cars and for the hub itself. */
 import { createHash, createPrivateKey, webcrypto } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -8,25 +8,25 @@ import { VigieError } from '../../protocol/errors.ts';
 import { generateKeys, KEY, pemOf, privateKeyPem, SIGNATURE, x509 } from './x509.ts';
 
 /**
- * The authority and the hub are valid from the beginning of time on, so that a car whose clock is not set yet, which
- * begins at this moment or later, can verify the hub.
+ * Start of validity of the authority and the hub: early enough that a car whose clock is not set yet, and starts at
+ * this time or later, can verify the hub.
  */
 const ALWAYS = new Date(0);
 const AUTHORITY_LASTS = 30 * 365 * DAY;
 const HUB_LASTS = 365 * DAY;
-/** A car may be so far ahead of the hub in time, ms. */
+/** Largest time by which a car's clock may be ahead of the hub's, ms. */
 const TOLERANCE = 3_600_000;
 
 export interface CarCertificate {
   readonly der: Uint8Array;
-  /** Hexadecimal, lower case. */
+  /** Serial number, hexadecimal, lower case. */
   readonly serial: string;
-  /** UTC ms. */
+  /** Time of issue, UTC ms. */
   readonly issued: number;
   readonly expires: number;
 }
 
-/** A request for a certificate, after its signature was checked. */
+/** A request for a certificate with a valid signature. */
 interface CertificateRequest {
   readonly publicKey: x509.PublicKey;
   /** Digest of the public key, hexadecimal. */
@@ -43,8 +43,8 @@ export class CertificateAuthority {
   }
 
   /**
-   * Reads `authority.pem` in the directory, its key and its certificate, and makes it when it is not there.
-   * Rejects with `input.unreadable` for one that cannot be used.
+   * Reads `authority.pem`, key and certificate, in the directory, or creates it if it does not exist.
+   * Rejects with `input.unreadable` for an unusable file.
    */
   static async open(directory: string): Promise<CertificateAuthority> {
     const file = join(directory, 'authority.pem');
@@ -76,7 +76,7 @@ export class CertificateAuthority {
     return fingerprintOf(this.der);
   }
 
-  /** For a car: its VIN is the common name. `now` and `lasts` in ms. */
+  /** Issues a certificate for a car, with its VIN as the common name. `now` and `lasts` in ms. */
   async certifyCar(
     vin: string,
     { publicKey }: CertificateRequest,
@@ -95,7 +95,7 @@ export class CertificateAuthority {
     return { der, serial: certificate.serialNumber.toLowerCase(), issued: now, expires };
   }
 
-  /** For the hub, under all the names and addresses by which it is reached; PEM. */
+  /** Issues a certificate for the hub with all its names and addresses; PEM. */
   async certifyHub(names: readonly string[], now: number): Promise<{ readonly key: string; readonly cert: string }> {
     const { privateKey, publicKey } = await generateKeys();
     const certificate = await this.#issue({
@@ -109,7 +109,7 @@ export class CertificateAuthority {
     return { key: await privateKeyPem(privateKey), cert: pemOf(certificate) };
   }
 
-  /** List of revoked certificates (RFC 5280 §5), valid for `lasts` ms. PEM. */
+  /** Returns the list of revoked certificates (RFC 5280 §5), valid for `lasts` ms. PEM. */
   async revocationList(
     revoked: readonly { readonly serial: string; readonly revoked?: number }[],
     now: number,
@@ -126,7 +126,7 @@ export class CertificateAuthority {
       signingAlgorithm: SIGNATURE,
       signingKey: this.#key,
     });
-    // The label of RFC 7468 §6; the library writes another one, which OpenSSL does not know.
+    // Label of RFC 7468 §6; OpenSSL does not support the one that the library writes.
     return `${x509.PemConverter.encode(list.rawData, 'X509 CRL')}\n`;
   }
 
@@ -167,8 +167,8 @@ export class CertificateAuthority {
 }
 
 /**
- * Reads a PKCS #10 request (RFC 2986), whose signature shows that the car has the key.
- * Rejects with `input.malformed` for anything else and for other keys than ECDSA over P-256.
+ * Parses a PKCS #10 request (RFC 2986), whose signature proves that the car has the key.
+ * Rejects with `input.malformed` for anything else and for keys other than ECDSA over P-256.
  */
 export async function readRequest(der: Uint8Array): Promise<CertificateRequest> {
   let request: x509.Pkcs10CertificateRequest;
@@ -192,12 +192,12 @@ export function fingerprintOf(der: Uint8Array): string {
   return createHash('sha256').update(der).digest('base64url');
 }
 
-/** Certificates as a degenerate PKCS #7 (RFC 5652 §5, RFC 7030 §4.1.3), in base64. */
+/** Returns certificates as a degenerate PKCS #7 (RFC 5652 §5, RFC 7030 §4.1.3), in base64. */
 export function packCertificates(ders: readonly Uint8Array[]): string {
   return new x509.X509Certificates(ders.map((der) => new x509.X509Certificate(der))).export('base64');
 }
 
-/** Random, positive and of 16 bytes (RFC 5280 §4.1.2.2). */
+/** Returns a random positive serial number of 16 bytes (RFC 5280 §4.1.2.2). */
 function newSerial(): string {
   const bytes = Buffer.from(webcrypto.getRandomValues(new Uint8Array(16)));
   bytes[0] = ((bytes[0] as number) & 0x3f) | 0x40;
@@ -217,7 +217,7 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/** If two processes make it together, the first wins. @returns the content of the file after that */
+/** Creates the file. If two processes do so at once, the first wins. @returns the content of the file after that */
 async function make(file: string): Promise<string> {
   const { privateKey, publicKey } = await generateKeys();
   const name = `CN=Vigie hub ${newSerial().slice(0, 16)}`;

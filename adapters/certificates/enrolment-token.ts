@@ -7,7 +7,7 @@ export interface EnrolmentToken {
   readonly vin: string;
   /** SHA-256 of the certificate of the authority, in base64url. */
   readonly fingerprint: string;
-  /** As it is typed; the password of the car. */
+  /** The token as the user types it; the password of the car. */
   readonly text: string;
 }
 
@@ -22,7 +22,7 @@ export function readEnrolmentToken(text: string): EnrolmentToken {
   throw new VigieError('usage.wrong', 'this is not a token of `vigie hub add`: copy all of its line');
 }
 
-/** Digest that the hub stores, hexadecimal. The secret is as long as a key, so it needs no slow hash. */
+/** Returns the digest that the hub stores, hexadecimal. The secret is as long as a key, so it needs no slow hash. */
 export function tokenDigest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }

@@ -1,4 +1,4 @@
-/** The car's side of an enrolment (RFC 7030): its key is made here and leaves the car never. */
+/** The car's side of an enrolment (RFC 7030): it creates its key, which never leaves the car. */
 import { type webcrypto, X509Certificate } from 'node:crypto';
 import { request } from 'node:https';
 import { withCertificateFault } from '../../protocol/certificate-faults.ts';
@@ -13,14 +13,14 @@ const TIMEOUT = 30_000;
 const BASE = '/.well-known/est';
 const HUB = { server: 'the hub', authority: 'mqtt.ca, or enrol the car again with a new token' };
 
-/** A hub as a car sees it. */
+/** Credentials of a car towards its hub. */
 export interface CarIdentity {
   /** Private key and certificate, PEM: one file, so that both are replaced together. */
   readonly pem: string;
 }
 
 interface Trusted {
-  /** Authority of the hub, PEM; absent: the unit trusts no hub yet, and sends nothing secret. */
+  /** Authority of the hub, PEM. If omitted, the unit trusts no hub yet and sends no secrets. */
   readonly ca?: string;
   readonly identity?: CarIdentity;
 }
@@ -28,13 +28,13 @@ interface Trusted {
 interface HubAnswer {
   readonly status: number;
   readonly body: string;
-  /** UTC ms; the clock of the hub. */
+  /** Time of the hub's clock, UTC ms. */
   readonly date: number | undefined;
 }
 
 /**
- * The authority of the hub, if it is the one that the token names (RFC 7030 §4.1.1); PEM. Nothing of the token is sent.
- * Rejects with `link.refused` for another.
+ * Returns the hub's authority if its fingerprint is that of the token (RFC 7030 §4.1.1); PEM. Sends no part of the
+ * token. Rejects with `link.refused` for another authority.
  */
 export async function fetchAuthority(url: string, { fingerprint }: EnrolmentToken): Promise<string> {
   const { body } = await ask(url, 'GET', `${BASE}/cacerts`, {});
@@ -49,15 +49,15 @@ export async function fetchAuthority(url: string, { fingerprint }: EnrolmentToke
   );
 }
 
-/** A new private key for a car, PEM. */
+/** Creates a private key for a car, PEM. */
 export async function newCarKey(): Promise<string> {
   return privateKeyPem((await generateKeys()).privateKey);
 }
 
 /**
- * Has the key certified with the token. The hub binds a token to the first key that it comes with: keep the key until the
- * certificate is stored, and a failed enrolment can be repeated.
- * @param key private key over P-256, PEM. Rejects with `input.malformed` for another
+ * Requests a certificate for the key with the token. The hub binds a token to the first key that it receives with it:
+ * keep the key until the certificate is stored, so that a failed enrolment can be repeated.
+ * @param key private key over P-256, PEM. Rejects with `input.malformed` for another kind of key
  */
 export async function enrol(url: string, ca: string, { vin, text }: EnrolmentToken, key: string): Promise<CarIdentity> {
   const authorization = `Basic ${Buffer.from(`${vin}:${text}`).toString('base64')}`;
@@ -67,18 +67,18 @@ export async function enrol(url: string, ca: string, { vin, text }: EnrolmentTok
   return certified(url, 'simpleenroll', { vin, keys }, { ca }, { authorization });
 }
 
-/** Makes a new key, and has it certified with the present certificate. */
+/** Creates a new key and requests its certificate with the present one. */
 export async function renew(url: string, ca: string, identity: CarIdentity): Promise<CarIdentity> {
   const vin = new X509Certificate(identity.pem).subject.replace(/^CN=/, '');
   return certified(url, 'simplereenroll', { vin, keys: await generateKeys() }, { ca, identity }, {});
 }
 
-/** Settings from the hub for the configuration. */
+/** Returns the hub's settings for the configuration. */
 export async function fetchSettings(url: string, ca: string, identity: CarIdentity): Promise<unknown> {
   return JSON.parse((await ask(url, 'GET', SETTINGS_PATH, { ca, identity })).body);
 }
 
-/** Time of the hub, UTC ms, for a car with a clock that may be wrong. */
+/** Returns the hub's time, UTC ms, for a car with a clock that may be wrong. */
 export async function hubTime(url: string, ca: string): Promise<number> {
   const { date } = await ask(url, 'GET', `${BASE}/cacerts`, { ca });
   if (date !== undefined) return date;
@@ -109,7 +109,7 @@ async function certified(
   return { pem: (await privateKeyPem(keys.privateKey)) + pemOf(certificate) };
 }
 
-/** The certificates of an answer (RFC 7030 §4.1.3). Throws `link.refused` for what are none. */
+/** Returns the certificates of an answer (RFC 7030 §4.1.3). Throws `link.refused` for invalid content. */
 export function certificatesIn(body: string): readonly x509.X509Certificate[] {
   try {
     return [...new x509.X509Certificates(body.replaceAll(/\s/g, ''))];

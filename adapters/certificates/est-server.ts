@@ -1,7 +1,7 @@
 /**
- * Enrolment over Secure Transport (RFC 7030): a car gets its certificate with a one-time token, and renews it with the
- * certificate that it has, also when that has expired. TLS checks that the car has the key; who it is follows from the
- * authority and the registry, not from the dates.
+ * Enrolment over Secure Transport (RFC 7030): a car gets its certificate with a one-time token, and renews it with its
+ * present certificate, even after expiry. TLS checks that the car has the key; the authority and the registry, not
+ * the dates, determine the identity of the car.
  */
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,27 +16,27 @@ import { accessTo, type Principal } from '../../protocol/interface/access.ts';
 import type { CarCertificate, CertificateAuthority } from './authority.ts';
 import { packCertificates, readRequest } from './authority.ts';
 
-/** Cars that the server certifies: the registry of a hub. */
+/** Cars for which the server issues certificates: the registry of a hub. */
 export interface EnrolmentDesk {
-  /** Whether the car may have a certificate for this key with this token. `key` is its digest, hexadecimal. */
+  /** Resolves with true if the car may have a certificate for this key with this token. `key`: hexadecimal digest. */
   mayEnrol(vin: string, token: string, key: string): Promise<boolean>;
-  /** The car with this certificate, if it was not removed; otherwise undefined. */
+  /** Returns the VIN of the car with this certificate, or undefined if the car was removed. */
   carOf(serial: string): Promise<string | undefined>;
-  /** Stores a new certificate. `before` is the certificate of the request. */
+  /** Stores a new certificate. `before`: the certificate of the request. */
   keep(vin: string, certificate: CarCertificate, before?: string): Promise<void>;
-  /** Settings for the configuration of the car. `host` is the name by which it has reached the hub. */
+  /** Returns the settings for the car's configuration. `host`: the name with which it has reached the hub. */
   settings(vin: string, host: string): Promise<object>;
 }
 
 export interface EstServerOptions {
   readonly authority: CertificateAuthority;
   readonly desk: EnrolmentDesk;
-  /** Address to listen on; port 0: any free one. */
+  /** Address to listen on; port 0: any free port. */
   readonly host: string;
   readonly port: number;
   /** Certificate and key of the hub, PEM. */
   readonly tls: { readonly key: string; readonly cert: string };
-  /** How long a certificate of a car lasts, ms. */
+  /** Validity of a car's certificate, ms. */
   readonly lasts: number;
   /** Default {@link CONNECTION_LIMITS}. */
   readonly limits?: ConnectionLimits;
@@ -44,16 +44,16 @@ export interface EstServerOptions {
   readonly log: Log;
 }
 
-/** A request of a car is some 500 bytes. */
+/** Size limit of a request: a car sends some 500 bytes. */
 const MAX_BODY_BYTES = 16_384;
-/** A connection waits until its car is known. A client that opens many keeps no other client out. */
+/** A connection waits until its car is authenticated. A client with many connections does not exclude other clients. */
 const CONNECTION_LIMITS: ConnectionLimits = {
   all: 256,
   waiting: 128,
   waitingPerAddress: 16,
   keptPerAddress: 0,
 };
-/** From the first packet of a connection to its end, ms: a car enrols in less than a second. */
+/** Time limit of a connection from its first packet to its end, ms: a car enrols in less than a second. */
 const CONNECTION_MS = 30_000;
 const BASE = '/.well-known/est';
 /** Operations in addition to RFC 7030. */
@@ -86,7 +86,7 @@ export class EstServer {
     this.#slots = new ConnectionSlots(options.limits ?? CONNECTION_LIMITS);
   }
 
-  /** Resolves with its port when it listens; rejects with `usage.wrong` when the address cannot be had. */
+  /** Resolves with the port when the server listens; rejects with `usage.wrong` if the address is not available. */
   async start(): Promise<number> {
     const { authority, host, port, tls } = this.#options;
     const server = createServer(
@@ -110,13 +110,13 @@ export class EstServer {
       const text = `enrolment cannot listen there: ${(cause as Error).message}`;
       throw new VigieError('usage.wrong', text, { where: `${host}:${port}`, cause });
     }
-    // A connection that could not be accepted, as when too many files are open, is lost alone.
+    // If a connection cannot be accepted, for example because too many files are open, only that connection is lost.
     server.on('error', (error) => this.#options.log.error('hub.enrolment.failed', { reason: error.message }));
     this.#server = server;
     return (server.address() as AddressInfo).port;
   }
 
-  /** For connections from now on. */
+  /** Sets the certificates of future connections. */
   renew(tls: EstServerOptions['tls']): void {
     const { authority } = this.#options;
     this.#server?.setSecureContext({ ...tls, ca: authority.pem, minVersion: 'TLSv1.2' });
@@ -131,7 +131,7 @@ export class EstServer {
     await closed;
   }
 
-  /** Node restarts its own time-outs at each byte of a handshake, so they do not bound it. */
+  /** Limits the duration of a connection: Node restarts its own time-outs at each byte of a handshake. */
   #bound(socket: Socket, open: Map<string, Socket>): void {
     const { clock, log } = this.#options;
     const client = clientOf(socket);
@@ -148,9 +148,9 @@ export class EstServer {
     open.get(closed)?.destroy();
   }
 
-  /** Never throws: whatever fails in it, or after its socket is gone, ends this request alone. */
+  /** Never throws: an error, also after the socket was closed, ends this request only. */
   #serve(request: IncomingMessage, response: ServerResponse): void {
-    // Before anything is awaited: after its connection is closed, a request has no socket.
+    // Read it before the first await: after its connection is closed, a request has no socket.
     const from = request.socket.remoteAddress;
     request.on('error', ignore);
     response.on('error', ignore);
@@ -184,7 +184,7 @@ export class EstServer {
     throw new VigieError('request.unknown', 'there is nothing at this address');
   }
 
-  /** Checks the credentials that the row of the route demands; without a row it refuses the request. */
+  /** Checks the credentials that the row of the route requires; without a row it refuses the request. */
   async #admit(request: IncomingMessage, demanded: Principal | undefined): Promise<Caller> {
     switch (demanded) {
       case 'anyone':
@@ -220,7 +220,7 @@ export class EstServer {
     return { status: 200, type: 'application/pkcs7-mime; smime-type=certs-only', body };
   }
 
-  /** The car by the certificate that its side of TLS has shown. */
+  /** Returns the car of the client certificate of the TLS connection. */
   async #shown({ socket }: IncomingMessage): Promise<{ readonly vin: string; readonly serial: string }> {
     const client = clientOf(socket);
     const shown = (socket as TLSSocket).getPeerX509Certificate();
@@ -260,14 +260,14 @@ export class EstServer {
 
 const ignore = (): void => undefined;
 
-/** No two open connections of the server have the same; requests over TLS come on another socket than the connection. */
+/** Identifies an open connection of the server; with TLS, requests have another socket object than the connection. */
 function clientOf(socket: Socket | null): string {
   return `${socket?.remoteAddress} ${socket?.remotePort}`;
 }
 
-/** An answer that comes before the end of its request is ended with that: closed earlier, its sender would not read it. */
+/** Sends an answer. If the request is incomplete, ends the answer with it: otherwise its sender would not read it. */
 function send(request: IncomingMessage, response: ServerResponse, { status, type, body, headers }: EstAnswer): void {
-  // RFC 7030 §4: what is not JSON or text is in base64.
+  // RFC 7030 §4: content other than JSON and text is in base64.
   const encoding = type.startsWith('application/pkcs7') ? { 'Content-Transfer-Encoding': 'base64' } : {};
   const length = String(Buffer.byteLength(body));
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': length, ...encoding, ...headers });
@@ -288,13 +288,13 @@ const statuses: Readonly<Record<string, number>> = {
   'store.failed': 503,
 };
 
-/** As in an address: without the port, IPv6 in brackets. */
+/** Returns the host as in an address: without the port, IPv6 in brackets. */
 function hostOf({ headers: { host = '' } }: IncomingMessage): string {
   if (!URL.canParse(`https://${host}`)) throw new VigieError('input.malformed', 'Host: is not a name or an address');
   return new URL(`https://${host}`).hostname;
 }
 
-/** RFC 7617. */
+/** Parses Basic credentials (RFC 7617). */
 function basicOf(authorization = ''): { readonly name: string; readonly password: string } {
   const [, encoded = ''] = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization) ?? [];
   const text = Buffer.from(encoded, 'base64').toString();
@@ -303,7 +303,7 @@ function basicOf(authorization = ''): { readonly name: string; readonly password
   return { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** In base64 (RFC 7030 §4.2.1). Listened to instead of iterated: an iterator that ends early destroys the connection. */
+/** Reads the base64 body (RFC 7030 §4.2.1) with listeners: an iterator that ends early destroys the connection. */
 async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -323,7 +323,7 @@ async function bodyOf(request: IncomingMessage): Promise<Uint8Array> {
       if (bytes <= MAX_BODY_BYTES) parts.push(part);
       else fail(new VigieError('message.unbounded', `the request is longer than ${MAX_BODY_BYTES} bytes`));
     };
-    // A client that left before these listeners were added causes no event.
+    // If the client disconnected before these listeners were added, there is no event.
     if (request.destroyed) cut();
     else request.on('data', take).on('end', ended).on('close', cut);
   });

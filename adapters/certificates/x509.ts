@@ -1,4 +1,4 @@
-/** The library of certificates, with the cryptography of Node. Loaded by a hub and for an enrolment only. */
+/** The certificate library, with the cryptography of Node. Loaded only by a hub and for an enrolment. */
 import 'reflect-metadata';
 import { createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
@@ -7,7 +7,7 @@ x509.cryptoProvider.set(webcrypto);
 
 export { x509 };
 
-/** Keys of the authority, of the hub and of cars: ECDSA over P-256, which every TLS of a broker knows. */
+/** Keys of the authority, of the hub and of cars: ECDSA over P-256, which the TLS of every broker supports. */
 export const KEY = { name: 'ECDSA', namedCurve: 'P-256' } as const;
 export const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' } as const;
 
@@ -15,7 +15,7 @@ export function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(KEY, true, ['sign', 'verify']) as Promise<webcrypto.CryptoKeyPair>;
 }
 
-/** The pair of a private key, PEM. @throws Error for text that is not a private key over P-256 */
+/** Returns the key pair of a private key, PEM. @throws Error for text that is not a private key over P-256 */
 export async function keysOfPem(pem: string): Promise<webcrypto.CryptoKeyPair> {
   const key = createPrivateKey(pem);
   const { subtle } = webcrypto;
@@ -26,7 +26,7 @@ export async function keysOfPem(pem: string): Promise<webcrypto.CryptoKeyPair> {
   };
 }
 
-/** PKCS #8 in PEM (RFC 5958). */
+/** Returns the key as PKCS #8 in PEM (RFC 5958). */
 export async function privateKeyPem(key: webcrypto.CryptoKey): Promise<string> {
   return x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY').concat('\n');
 }

@@ -1,23 +1,23 @@
 /**
- * The time by which records may be forgotten for good. One source alone can be wrong by years: a clock that lost its
- * battery, a time server that lies, a receiver whose count of weeks rolled over. So it is known
+ * The time by which records may be deleted for good. One source alone can be wrong by years: a clock that lost its
+ * battery, a wrong time server, a receiver with a week-number rollover. So the time counts as agreed
  *
- * - while no step has come since a receiver and the system's synchronised clock agreed within a minute, or
- * - when the same time has held for 24 h of running, sleep not counted.
+ * - while there was no step since a receiver and the system's synchronised clock agreed within a minute, or
+ * - if the same time has held for 24 h of running, sleep not counted.
  *
- * The hours of another run do not count: nothing tells whether the clock was set between the two.
+ * The hours of another run do not count: the clock may have been set between the two runs.
  */
 import { DAY } from '../../protocol/calendar.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import type { ClockState, MachineTimes } from './discipline.ts';
 
-/** Sources agree, and a time holds, within this. ms */
+/** Maximum difference between sources that agree, and maximum drift of a time that holds, ms. */
 const TOLERANCE = 60_000;
-/** Milliseconds of running. */
+/** Running time for which a time must hold, ms. */
 const HOLD = DAY;
 
 interface KnownTime {
-  /** UTC milliseconds. */
+  /** Returns UTC milliseconds. */
   now(): number;
   readonly state: ClockState;
   quality(): ClockQuality;
@@ -27,9 +27,9 @@ export class AgreedTime {
   readonly #machine: MachineTimes;
   readonly #clock: KnownTime;
   readonly #synchronised: () => boolean;
-  /** Wall time less the machine's uptime, which goes on in sleep, when the time began to hold. */
+  /** Wall time minus the machine's uptime (sleep included) when the time began to hold, ms. */
   #offset = Number.NaN;
-  /** Monotonic milliseconds at which it began to hold. */
+  /** Monotonic time at which it began to hold, ms. */
   #since = 0;
   #agreed = false;
 
@@ -39,7 +39,7 @@ export class AgreedTime {
     this.#synchronised = synchronised;
   }
 
-  /** UTC milliseconds. Undefined while the time is not known (see above). Each call notices steps. */
+  /** Returns UTC milliseconds, or undefined while no time is agreed (see above). Each call detects steps. */
   now(): number | undefined {
     const now = this.#clock.now();
     const known = this.#clock.quality() !== 'none';

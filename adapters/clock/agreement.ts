@@ -1,29 +1,29 @@
-/** Fixes in a row that agree where the wall clock stands. */
+/** Consecutive fixes that agree on the wall time. */
 
-/** Fixes agree when what they say of the clock differs by no more: receivers and lines take unequal time. ms */
+/** Maximum difference between the clock offsets of fixes that agree, ms: receivers and lines have varying delays. */
 const SPREAD = 500;
-/** A fix this long after the one before it continues no row. ms */
+/** Gap after which a fix starts a new row, ms. */
 const PAUSE = 60_000;
-/** The latest fixes of which the promptest is believed. */
+/** Number of recent fixes from which the one with the least delay is used. */
 const KEPT = 16;
 
 export class Agreement {
-  /** Fixes in the row. */
+  /** Number of fixes in the row. */
   count = 0;
-  /** Monotonic milliseconds at which the row began. */
+  /** Monotonic time at which the row began, ms. */
   since = 0;
   readonly #offsets: number[] = [];
   #last = Number.NEGATIVE_INFINITY;
 
   /**
-   * Wall time minus monotonic time by the fix of the last {@link KEPT} that came with the least delay. Delay makes the
-   * wall clock appear late, so the largest is nearest to the truth. NaN for an empty row.
+   * Wall time minus monotonic time, ms, from the fix with the least delay among the last {@link KEPT}. A delay makes
+   * the wall clock appear late, so the largest offset is nearest to the true one. NaN for an empty row.
    */
   get offset(): number {
     return this.#offsets.length === 0 ? Number.NaN : Math.max(...this.#offsets);
   }
 
-  /** Continues the row, or begins another when the fix disagrees with it or came long after it. */
+  /** Continues the row. Starts a new row if the fix disagrees with it or follows after a long gap. */
   add(offset: number, received: number): void {
     const latest = this.#offsets;
     const least = Math.min(...latest, offset);

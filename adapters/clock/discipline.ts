@@ -1,6 +1,6 @@
 /**
- * The wall time of the agent: that of the system until a GNSS receiver gives a better one, then monotonic time plus
- * an offset that fixes correct and nothing else does.
+ * The wall time of the agent: the system's until a GNSS receiver provides a better one, then monotonic time plus an
+ * offset that only fixes correct.
  *
  * | state | wall time | quality | leaves it when |
  * |---|---|---|---|
@@ -8,18 +8,18 @@
  * | gnss | monotonic + offset | `gnss` | no fix agreed for 60 s: holdover |
  * | holdover | monotonic + offset | `gnss` for 24 h, then `none` | a fix agrees: gnss; 24 h and the system is synchronised: free |
  *
- * A fix is *possible* when it lies in the 1024 weeks after the build. What is not, such as a receiver whose count of
- * weeks has rolled over or that counts from the day of its own build, changes nothing.
+ * A fix is *possible* if it is within the 1024 weeks after the build. Impossible fixes, e.g. of a receiver with a
+ * week-number rollover or one that counts from the day of its own build, change nothing.
  *
- * A possible fix *agrees* when it is within 1 s of the wall time of gnss or holdover. Below 100 ms, which is what lines
- * and receivers need to tell it, nothing is done; above, the clock is slewed by 500 ppm.
+ * A possible fix *agrees* if it is within 1 s of the wall time of gnss or holdover. Differences up to 100 ms, the delay
+ * of lines and receivers, are ignored; above that, the clock is slewed by 500 ppm.
  *
- * Fixes that do not agree with the clock but with each other (within 500 ms, each within a minute of the one before)
- * become the new time after 5 of them over 4 s where the clock can be so wrong: it was not known, or has drifted by
- * 50 ppm since the last fix. A clock that was known is overruled only by 60 of them over 60 s with none that agrees
- * with the clock among them. Then the clock is stepped, unless it is within 1 s and can be slewed there.
+ * Fixes that disagree with the clock but agree with each other (within 500 ms, each within a minute of the previous
+ * one) become the new time after 5 of them over 4 s if the clock can be that wrong: its time was unknown, or may have
+ * drifted by 50 ppm since the last fix. A clock with a known time is overruled only by 60 of them over 60 s, without
+ * any that agrees with the clock. Then the clock is stepped, unless the difference is within 1 s and can be slewed.
  *
- * Wall time never runs back but by a step of more than 1 s, ours or the system's while it is free.
+ * Wall time never runs back except by a step of more than 1 s: one of ours, or one of the system's while free.
  */
 import { DAY } from '../../protocol/calendar.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
@@ -29,51 +29,51 @@ import { Agreement } from './agreement.ts';
 export interface MachineTimes {
   /** UTC; may be wrong and may step. */
   wall(): number;
-  /** Never steps; stands still while the machine sleeps. */
+  /** Never steps; stops while the machine sleeps. */
   monotonic(): number;
-  /** Since the machine was started, sleep included. */
+  /** Time since the start of the machine, sleep included. */
   uptime(): number;
 }
 
 export type ClockState = 'free' | 'gnss' | 'holdover';
 
 interface DisciplineOptions {
-  /** UTC milliseconds before which no fix can be, such as the day of the build. */
+  /** UTC time before which no fix is possible, ms, such as the day of the build. */
   readonly earliest: number;
-  /** True when the system's wall time is known to be right. */
+  /** Returns true if the system's wall time is known to be right. */
   readonly synchronised: () => boolean;
-  /** The wall time was stepped by this many milliseconds. */
+  /** Called after the wall time was stepped by this many milliseconds. */
   readonly stepped?: (by: number) => void;
 }
 
-/** GPS sends the number of the week modulo 1024 (IS-GPS-200, 20.3.3.3.1.1). ms */
+/** Period after which GPS week numbers repeat, ms: they are modulo 1024 (IS-GPS-200, 20.3.3.3.1.1). */
 const ERA = 1024 * 7 * DAY;
-/** Differences up to this are slewed, larger ones stepped. ms */
+/** Largest difference that is slewed rather than stepped, ms. */
 const SMALL = 1_000;
 const DEAD_BAND = 100;
-/** 500 ppm, as adjtime(3). */
+/** Slew rate: 500 ppm, as adjtime(3). */
 const SLEW = 500e-6;
 /** Largest drift of an oscillator in a car: 50 ppm. */
 const DRIFT = 50e-6;
-/** Additional error of a wake-up: the clock that runs in sleep may count whole seconds. ms */
+/** Additional error after a sleep, ms: the clock that runs during sleep may count whole seconds. */
 const WAKING = 2_000;
 const FRESH = 60_000;
 const HOLDOVER = DAY;
-/** Fixes, and the milliseconds they span. */
+/** Number of fixes required, and the minimum time that they span, ms. */
 const ACQUIRE = { fixes: 5, span: 4_000 };
 const OVERRULE = { fixes: 60, span: 60_000 };
 
-/** Where the clock stands while fixes keep it. */
+/** State of the clock while fixes control it. */
 interface Held {
-  /** Wall minus monotonic time at `since`, and where it is slewed to. */
+  /** Wall minus monotonic time at `since`, and its target for slewing, ms. */
   offset: number;
   target: number;
   since: number;
-  /** Monotonic time of the last fix that agreed; earlier by what the machine slept since. */
+  /** Monotonic time of the last fix that agreed, minus the sleep of the machine since then, ms. */
   agreed: number;
-  /** The machine slept since: wall time is no longer known to the second. */
+  /** True if the machine slept since then: wall time is no longer known to the second. */
   woken: boolean;
-  /** Wall time and uptime of the system, minus monotonic time. They distinguish a sleep from a step. */
+  /** Wall time and uptime of the system, minus monotonic time, ms. They distinguish a sleep from a step. */
   system: number;
   uptime: number;
 }
@@ -83,7 +83,7 @@ export class Discipline {
   readonly #options: DisciplineOptions;
   /** Fixes that agree with the clock. */
   readonly #friends = new Agreement();
-  /** Fixes that do not. */
+  /** Fixes that disagree with the clock. */
   readonly #rivals = new Agreement();
   #held: Held | undefined;
   #lastFix = Number.NaN;
@@ -94,11 +94,11 @@ export class Discipline {
     this.#options = options;
   }
 
-  /** UTC milliseconds. */
+  /** Returns UTC milliseconds. */
   now(): number {
     const held = this.#current();
     const at = held === undefined ? this.#machine.wall() : this.#kept(held);
-    // While the clock is free the system may set it back.
+    // While the clock is free, the system may set it back.
     if (at >= this.#latest || this.#latest - at > SMALL) this.#latest = at;
     return this.#latest;
   }
@@ -116,13 +116,13 @@ export class Discipline {
   }
 
   /**
-   * A receiver with a fix says what time it was.
+   * Processes the time from a receiver with a fix.
    * @param time UTC milliseconds
-   * @param received monotonic milliseconds at which its first byte came
+   * @param received monotonic milliseconds at which its first byte arrived
    */
   fix(time: number, received: number): void {
     const { earliest } = this.#options;
-    // The same time received twice is no second confirmation.
+    // The same time received twice is not a second confirmation.
     if (!(time >= earliest && time < earliest + ERA) || time === this.#lastFix) return;
     this.#lastFix = time;
     const held = this.#current();
@@ -150,13 +150,13 @@ export class Discipline {
     this.#adopt(rivals.offset, stands, now);
   }
 
-  /** How far the clock can be off without anything being wrong. */
+  /** Returns the largest error that the clock can have without a fault, ms. */
   #tolerance(held: Held | undefined, now: number): number {
     if (held === undefined) return this.#options.synchronised() ? SMALL : Number.POSITIVE_INFINITY;
     return SMALL + DRIFT * (now - held.agreed) + (held.woken ? WAKING : 0);
   }
 
-  /** `offset` is the time from now on. */
+  /** Adopts `offset` as the time from now on. */
   #adopt(offset: number, stands: number, now: number): void {
     const { wall, uptime } = this.#read();
     const small = Math.abs(offset - stands) <= SMALL;
@@ -196,13 +196,13 @@ export class Discipline {
     return { wall: this.#machine.wall(), uptime: this.#machine.uptime() };
   }
 
-  /** Source of the time, after a check for sleep of the machine and for expired holdover. */
+  /** Returns the state of the clock, after a check for sleep of the machine and for expired holdover. */
   #current(): Held | undefined {
     const held = this.#held;
     if (held === undefined) return undefined;
     const now = this.#machine.monotonic();
     const system = this.#machine.wall() - now;
-    // The system's clock is set forward after a sleep, and only then is the uptime worth asking for.
+    // After a sleep the system's clock jumps forward; only then is it worth reading the uptime.
     if (Math.abs(system - held.system) > SMALL) {
       held.system = system;
       const uptime = this.#machine.uptime() - now;
@@ -229,7 +229,7 @@ export class Discipline {
   }
 }
 
-/** Wall minus monotonic time at a monotonic time. */
+/** Returns wall minus monotonic time at a monotonic time, ms. */
 function offsetAt({ offset, target, since }: Held, monotonic: number): number {
   const way = Math.min(Math.abs(target - offset), Math.max(0, monotonic - since) * SLEW);
   return target < offset ? offset - way : offset + way;

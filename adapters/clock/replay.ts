@@ -1,6 +1,6 @@
 import type { Clock } from '../../agent/ports.ts';
 
-/** In a longer silence of a log no timer is served: nothing was recorded, so nothing can have been noticed. ms */
+/** Longest gap of a log during which timers run, ms. Nothing was recorded in a longer gap, so no event is missed. */
 const LONGEST_SILENCE = 10 * 60_000;
 
 interface Timer {
@@ -9,7 +9,7 @@ interface Timer {
   readonly due: () => void;
 }
 
-/** Time of the log. It moves only when its owner moves it, and calls due timers in order. */
+/** Time of the log. It advances only when its owner advances it, and calls due timers in order. */
 export class ReplayClock implements Clock {
   #now = 0;
   #monotonic = 0;
@@ -25,7 +25,7 @@ export class ReplayClock implements Clock {
     return this.#monotonic;
   }
 
-  /** When the next timer is due, in the log's time; Infinity without a timer. */
+  /** Time of the log at which the next timer is due; Infinity without a timer. */
   get nextDue(): number {
     const next = this.#timers[0];
     return next === undefined ? Number.POSITIVE_INFINITY : this.#now + Math.max(0, next.at - this.#monotonic);
@@ -42,7 +42,7 @@ export class ReplayClock implements Clock {
     };
   }
 
-  /** Moves on to `at`, UTC ms. An earlier time than now (a log that jumps back) leaves the time as it is. */
+  /** Advances the time to `at`, UTC ms. If `at` is earlier (a log that jumps back), leaves the time unchanged. */
   advanceTo(at: number): void {
     if (!this.#started) {
       this.#started = true;
@@ -52,7 +52,7 @@ export class ReplayClock implements Clock {
     const served = Math.min(at, this.#now + LONGEST_SILENCE);
     for (let next = this.#timers[0]; next !== undefined && this.nextDue <= served; next = this.#timers[0]) {
       this.#timers.shift();
-      // A timer that was due during a skipped silence is called late, never in the past.
+      // A timer that was due during a skipped gap is called late, never in the past.
       this.#pass(Math.max(0, next.at - this.#monotonic));
       next.due();
     }

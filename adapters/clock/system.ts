@@ -6,19 +6,19 @@ import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { AgreedTime } from './agreed-time.ts';
 import { type ClockState, Discipline, type MachineTimes } from './discipline.ts';
 
-/** setTimeout counts in 32 bits: a longer delay would fire at once. */
+/** Longest delay of setTimeout, ms. It counts in 32 bits: a longer delay would fire at once. */
 const LONGEST = 2 ** 31 - 1;
 
-/** A unit that lost its battery starts in 1970. No unit runs a build that is older than this time. UTC ms */
+/** Earliest plausible time, UTC ms. A unit that lost its battery starts in 1970; no build is older than this. */
 export const EARLIEST = Date.UTC(2025, 0, 1);
 
 interface SystemClockOptions {
   /**
-   * True when the system's time is right. By default a plausible time is taken to have come from the network; a unit
-   * that keeps a clock of its own through a flat battery has to ask its time service.
+   * Returns true if the system's time is right. By default, a plausible time is assumed to be from the network; a unit
+   * with a clock that survives a flat battery must query its time service instead.
    */
   readonly synchronised?: () => boolean;
-  /** The wall time was stepped by this many milliseconds, because fixes require it or ceased. */
+  /** Called after the wall time was stepped by this many milliseconds, because fixes required it or ended. */
   readonly stepped?: (by: number) => void;
 }
 
@@ -28,17 +28,17 @@ const machine: MachineTimes = {
   uptime: () => uptime() * 1000,
 };
 
-/** The clock of an agent: it can be set by a receiver, and knows how sure its time is. */
+/** The clock of an agent: a receiver can set it, and it reports the quality of its time. */
 export interface CarClock extends Clock {
-  /** A receiver with a fix says that it was `time` (UTC ms) at the monotonic moment `received` (ms). */
+  /** Processes a receiver's fix: the time was `time` (UTC ms) at the monotonic time `received` (ms). */
   discipline(time: number, received: number): void;
-  /** UTC ms by which records may expire; undefined while that is not sure. */
+  /** Returns the UTC time by which records may expire, ms, or undefined while uncertain. */
   agreed(): number | undefined;
-  /** Where the wall time is known from. */
+  /** Returns the source of the wall time. */
   quality(): ClockQuality;
 }
 
-/** The machine's own clock, set by the receiver where there is one (see discipline.ts). */
+/** The machine's own clock, set by a GNSS receiver if there is one (see discipline.ts). */
 export class SystemClock implements CarClock {
   readonly #discipline: Discipline;
   readonly #agreed: AgreedTime;
@@ -52,7 +52,7 @@ export class SystemClock implements CarClock {
     this.#agreed = new AgreedTime(machine, this.#discipline, synchronised);
   }
 
-  /** UTC, whole milliseconds. */
+  /** Returns UTC, whole milliseconds. */
   now(): number {
     return Math.round(this.#discipline.now());
   }
@@ -71,20 +71,20 @@ export class SystemClock implements CarClock {
   }
 
   /**
-   * A receiver with a fix says what time it was. Whatever it says, only what several fixes agree on moves the clock.
+   * Processes the time from a receiver with a fix. The clock changes only if several fixes agree.
    * @param time UTC milliseconds
-   * @param received monotonic milliseconds at which the first byte about it came
+   * @param received monotonic milliseconds at which its first byte arrived
    */
   discipline(time: number, received: number): void {
     this.#discipline.fix(time, received);
   }
 
-  /** UTC milliseconds by which records may expire; undefined unless two sources agree on it or it has held for long. */
+  /** Returns the UTC time by which records may expire, ms; undefined unless two sources agree or it held for long. */
   agreed(): number | undefined {
     return this.#agreed.now();
   }
 
-  /** Where the wall time is known from. */
+  /** Returns the source of the wall time. */
   quality(): ClockQuality {
     return this.#discipline.quality();
   }

@@ -7,7 +7,10 @@ interface Timer {
   readonly due: () => void;
 }
 
-/** Time that passes only when its owner says so, for tests and simulations. Timers fire in the order of their moments, ties in the order set. */
+/**
+ * Clock that its owner advances, for tests and simulations. Timers fire in the order of their due times; timers with
+ * the same due time fire in the order set.
+ */
 export class VirtualClock implements CarClock {
   #wall: number;
   #elapsed = 0;
@@ -15,7 +18,7 @@ export class VirtualClock implements CarClock {
   readonly #timers = new Set<Timer>();
   readonly #held = new Set<Promise<unknown>>();
 
-  /** `now` is where the wall clock starts, UTC ms. */
+  /** `now` is the initial wall time, UTC ms. */
   constructor(now = Date.UTC(2026, 0, 1, 12)) {
     this.#wall = now;
   }
@@ -36,7 +39,7 @@ export class VirtualClock implements CarClock {
     return this.#wall;
   }
 
-  /** Fixes do not move it. */
+  /** Does nothing: fixes do not change this clock. */
   discipline(): void {}
 
   after(delay: number, due: () => void): () => void {
@@ -47,17 +50,17 @@ export class VirtualClock implements CarClock {
     };
   }
 
-  /** Number of timers that are set. */
+  /** Number of active timers. */
   get pending(): number {
     return this.#timers.size;
   }
 
-  /** Moves the wall clock alone, as when the time becomes known; ms, may be negative. */
+  /** Steps the wall clock only, as when the time becomes known; ms, may be negative. */
   step(by: number): void {
     this.#wall += by;
   }
 
-  /** Lets `ms` pass and fires what becomes due, timers set by timers included, each at its own moment. */
+  /** Advances the time by `ms` and calls due timers, including timers set by timers, each at its due time. */
   advance(ms: number): void {
     const end = this.#elapsed + ms;
     for (let timer = this.#next(end); timer !== undefined; timer = this.#next(end)) {
@@ -68,13 +71,13 @@ export class VirtualClock implements CarClock {
     this.#pass(end);
   }
 
-  /** Lets `ms` pass at once, as when the process was suspended: what became due meanwhile fires late, at the end. */
+  /** Advances the time by `ms` in one step, as if the process was suspended: due timers are called late, at the end. */
   stall(ms: number): void {
     this.#pass(this.#elapsed + ms);
     this.advance(0);
   }
 
-  /** Lets {@link settle} wait for work that takes no time of this clock, such as reading a file. */
+  /** Makes {@link settle} wait for work that takes no time of this clock, such as reading a file. */
   hold(work: Promise<unknown>): void {
     this.#held.add(work);
     const release = (): void => void this.#held.delete(work);
@@ -82,7 +85,7 @@ export class VirtualClock implements CarClock {
   }
 
   /**
-   * {@link advance} in steps of at most `step` ms that let promises settle in between, for code that awaits
+   * Calls {@link advance} in steps of at most `step` ms and lets promises settle between steps, for code that awaits
    * between its timers.
    */
   async settle(ms: number, step = 10): Promise<void> {

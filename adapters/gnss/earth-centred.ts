@@ -7,10 +7,10 @@ const flattening = 1 / 298.257223563;
 const e2 = flattening * (2 - flattening);
 const degree = 180 / Math.PI;
 
-/** X, Y, Z in metres, or metres per second. */
+/** X, Y, Z in metres, or in metres per second. */
 type EarthCentred = readonly [x: number, y: number, z: number];
 
-/** False for zeros and for what no receiver in a car can have measured. */
+/** Returns false for zeros and for positions that no receiver in a car can have measured. */
 export function isNearSurface(position: EarthCentred): boolean {
   const distance = Math.hypot(...position);
   return distance > a / 2 && distance < 2 * a;
@@ -31,10 +31,10 @@ export function groundFix(
   };
 }
 
-/** Radians north and east of a point near the surface, given in metres from the centre of the earth. */
+/** Returns latitude and longitude, radians, of a point near the surface, given in metres from the earth's centre. */
 function geodetic(x: number, y: number, z: number): readonly [number, number] {
   const p = Math.hypot(x, y);
-  // Converges by a factor of e² a step near the surface: eight steps are beyond a double's digits.
+  // Each step near the surface reduces the error by a factor of e²: eight steps exceed the precision of a double.
   let latitude = Math.atan2(z, p * (1 - e2));
   for (let step = 0; step < 8; step++) {
     const sine = Math.sin(latitude);
@@ -44,7 +44,7 @@ function geodetic(x: number, y: number, z: number): readonly [number, number] {
   return [latitude, Math.atan2(y, x)];
 }
 
-/** The parts of an earth-centred velocity to the north and to the east at a place. */
+/** Returns the north and east components of an earth-centred velocity at a place. */
 function horizontal([x, y, z]: EarthCentred, latitude: number, longitude: number): readonly [number, number] {
   const outward = x * Math.cos(longitude) + y * Math.sin(longitude);
   return [z * Math.cos(latitude) - outward * Math.sin(latitude), y * Math.cos(longitude) - x * Math.sin(longitude)];

@@ -1,31 +1,31 @@
 /**
- * Merges the sentences of one epoch, the moment that a receiver speaks about, into one fix. GGA, GNS, RMC and GLL
- * carry the time of the epoch; a sentence with another time begins the next. VTG and GSA have no time: they belong to
- * the epoch being received. Where several sentences give a value, the last one counts.
+ * Merges the sentences of one epoch, the time of a measurement of the receiver, into one fix. GGA, GNS, RMC and GLL
+ * contain the time of the epoch; a sentence with another time begins the next. VTG and GSA have no time: they belong to
+ * the current epoch. If several sentences contain a value, the last one counts.
  */
 import { DAY } from '../../protocol/calendar.ts';
 import { type Fix, type FixKind, rounded } from './fix.ts';
 import { dateOf, degreesOf, FieldFault, midnight, numberOf, type Sentence, timeOf } from './sentence.ts';
 
-/** Times that differ by less are one: some sentences of a receiver carry more digits than others. */
+/** Largest difference of equal times, ms: some sentences of a receiver have more digits than others. */
 const sameMoment = 10;
-/** km/h */
+/** One knot in km/h. */
 const knot = 1.852;
-/** GGA counts to twelve in the older versions of the standard. */
+/** Largest count of satellites in GGA in older versions of the standard. */
 const ggaLimit = 12;
 
-/** More than all systems together have in the sky. */
+/** Upper limit of satellites: all systems together have fewer. */
 const satellitesMost = 256;
 
-/** Sentences that tell a position, and how many fields they must have for that. */
+/** Sentences that contain a position, with the number of fields that they need for it. */
 const positional: Readonly<Record<string, number>> = { GGA: 9, GNS: 9, RMC: 9, GLL: 6 };
 
 class Epoch {
-  /** Milliseconds since midnight. */
+  /** Time since midnight, ms. */
   time: number | undefined;
-  /** UTC milliseconds of midnight. */
+  /** Midnight, UTC ms. */
   date: number | undefined;
-  /** From the last sentence that contains it. */
+  /** Validity in the last sentence that contains it. */
   valid = false;
   latitude: number | undefined;
   longitude: number | undefined;
@@ -33,7 +33,7 @@ class Epoch {
   speed: number | undefined;
   heading: number | undefined;
   satellites: number | undefined;
-  /** From GSA: 1 is no fix, 2 is 2D, 3 is 3D. */
+  /** Dimension from GSA: 1 is no fix, 2 is 2D, 3 is 3D. */
   dimension: number | undefined;
   /** Satellites in GSA, by system and number. */
   readonly used = new Set<string>();
@@ -44,11 +44,11 @@ class Epoch {
 export class EpochMerger {
   private readonly give: (fix: Fix) => void;
   private epoch = new Epoch();
-  /** A time with a known date, UTC milliseconds. */
+  /** A time with a known date, UTC ms. */
   private anchor: number | undefined;
-  /** GSA does not come with every epoch of every receiver: what it said last, until the fix is lost. */
+  /** Last dimension from GSA, until the fix is lost: not every receiver sends GSA in every epoch. */
   private dimension: number | undefined;
-  /** The epoch was given since something came. */
+  /** True if the current epoch was already emitted. */
   private given = false;
   private readonly kinds: ReadonlyMap<string, (sentence: Sentence) => void> = new Map([
     ['GGA', (sentence) => this.gga(sentence)],
@@ -65,8 +65,8 @@ export class EpochMerger {
   }
 
   /**
-   * @returns what is wrong with the sentence, which then is left out but for a position whose date is wrong.
-   * Sentences of no concern are passed over.
+   * @returns the fault of the sentence, which is then ignored, except for a position whose date is invalid.
+   * Skips other kinds of sentences.
    */
   take(sentence: Sentence): string | undefined {
     try {
@@ -78,14 +78,14 @@ export class EpochMerger {
     return undefined;
   }
 
-  /** Emits the fix of the epoch, unless it was emitted already. */
+  /** Emits the fix of the epoch, unless it was already emitted. */
   settle(): void {
     if (this.given || this.epoch.sentences.size === 0) return;
     this.given = true;
     this.give(this.fix());
   }
 
-  /** Begins the next epoch when the sentence cannot belong to this one. Throws before anything is changed. */
+  /** Begins the next epoch if the sentence cannot belong to this one. Throws before it changes anything. */
   private enter(sentence: Sentence, time: number | undefined): Epoch {
     const { kind, talker, fields } = sentence;
     const least = positional[kind] as number;
@@ -93,7 +93,7 @@ export class EpochMerger {
     const { sentences, time: current } = this.epoch;
     const key = talker + kind;
     const moved = time !== undefined && current !== undefined && Math.abs(time - current) > sameMoment;
-    // GLL may come several times in one epoch. A receiver without time tells its epochs by repeating a sentence.
+    // GLL may occur several times in one epoch. A receiver without time separates its epochs by repeating a sentence.
     const again = sentences.has(key) && (kind !== 'GLL' || time === undefined);
     if (moved || again) this.next();
     const { epoch } = this;
@@ -109,7 +109,7 @@ export class EpochMerger {
     this.given = false;
   }
 
-  /** The epoch that a sentence without time belongs to: after an epoch that was given, the next. */
+  /** Returns the epoch of a sentence without time: after an emitted epoch, the next. */
   private current(): Epoch {
     if (this.given) this.next();
     return this.epoch;
@@ -151,7 +151,7 @@ export class EpochMerger {
     this.place(epoch, valid, position);
     if (speed !== undefined) epoch.speed = speed * knot;
     if (heading !== undefined) epoch.heading = heading;
-    // Without a fix receivers send all kinds of dates.
+    // Without a fix, receivers send arbitrary dates.
     if (valid) epoch.date = dateOf(date) ?? epoch.date;
   }
 
@@ -168,7 +168,7 @@ export class EpochMerger {
 
   private vtg({ fields }: Sentence): void {
     const [course, , , , knots, , kilometres, , mode] = fields;
-    // No letters of units: the form before version 2, course true, magnetic, knots, km/h.
+    // Without letters of units: the format before version 2, course true, magnetic, knots, km/h.
     const old = fields.length < 8 && fields[1] !== 'T';
     const heading = courseOf(course);
     const speed = speedOf(old ? fields[2] : knots);
@@ -184,10 +184,10 @@ export class EpochMerger {
     const epoch = this.current();
     const dimension = Number(fields[1]);
     if (dimension === 1 || dimension === 2 || dimension === 3) {
-      // One GSA per system: a system without satellites does not take the fix away from the others.
+      // One GSA per system: a system without satellites does not invalidate the fix of the others.
       epoch.dimension = Math.max(epoch.dimension ?? 1, dimension);
     }
-    // Twelve satellites and three dilutions; version 4.10 adds the system, which else is the talker's.
+    // Twelve satellites and three dilutions follow; version 4.10 adds the system, which otherwise is the talker's.
     const system = fields.length > 17 ? fields[17] : talker;
     for (const satellite of fields.slice(2, 14)) {
       if (satellite !== '' && epoch.used.size < satellitesMost)
@@ -195,7 +195,7 @@ export class EpochMerger {
     }
   }
 
-  /** Contains the date. Its time may be that of the next second pulse, so it does not begin an epoch. */
+  /** ZDA contains the date. Its time may be that of the next second pulse, so it does not begin an epoch. */
   private zda({ fields }: Sentence): void {
     const [time, ...rest] = fields;
     const [dayOfMonth, month, year] = rest.map((field) => (/^\d+$/.test(field) ? Number(field) : undefined));
@@ -224,7 +224,7 @@ export class EpochMerger {
     return fix;
   }
 
-  /** GSA contains it. Without GSA, an altitude from at least four satellites means a 3D fix. */
+  /** Returns the kind of the fix from GSA. Without GSA, an altitude from at least four satellites means a 3D fix. */
   private kind(epoch: Epoch): FixKind {
     if (epoch.dimension !== undefined) this.dimension = epoch.dimension;
     if (!epoch.valid || epoch.dimension === 1) {
@@ -235,7 +235,7 @@ export class EpochMerger {
     return epoch.altitude !== undefined && (satellitesOf(epoch) ?? 0) >= 4 ? '3D' : '2D';
   }
 
-  /** Without a date of its own an epoch is at the time of day that is nearest to the last moment known. */
+  /** Returns the time of an epoch; without a date, that time of day which is nearest to the last known time. */
   private instant({ time, date }: Epoch): number | undefined {
     if (time === undefined) return undefined;
     if (date !== undefined) return date + time;
@@ -247,7 +247,7 @@ export class EpochMerger {
   }
 }
 
-/** Beyond what a receiver may be exported to measure (18 km, 1000 knots) and far beyond any car. */
+/** Limits above those of exported receivers (18 km, 1000 knots) and far above those of any car. */
 const heightOf = (field: string | undefined) => numberOf(field, 'the altitude', -20_000, 100_000);
 const speedOf = (field: string | undefined) => numberOf(field, 'the speed', 0, 100_000);
 const courseOf = (field: string | undefined) => numberOf(field, 'the course', 0, 360);

@@ -1,15 +1,15 @@
 /** A position fix of a receiver, in any protocol. */
 import type { Diagnostic } from '../../protocol/diagnostic.ts';
 
-/** Members that the receiver does not give are absent; position, speed and course only come with a fix. */
+/** Members that the receiver does not send are absent; position, speed and course are present only with a fix. */
 export interface Fix {
-  /** Time of the measurement by the receiver, UTC milliseconds. Absent until it has sent the date, with a fix or in ZDA. */
+  /** Time of the measurement by the receiver, UTC ms. Absent until it has sent the date, with a fix or in ZDA. */
   readonly t?: number;
-  /** Degrees, WGS 84, north positive, -90..90. */
+  /** Latitude in degrees, WGS 84, north positive, -90..90. */
   readonly latitude?: number;
-  /** Degrees, WGS 84, east positive, -180..180. */
+  /** Longitude in degrees, WGS 84, east positive, -180..180. */
   readonly longitude?: number;
-  /** Metres above mean sea level; with a 2D fix the height that the receiver assumes. */
+  /** Altitude in metres above mean sea level; with a 2D fix the altitude that the receiver assumes. */
   readonly altitude?: number;
   /** Speed over ground, km/h. */
   readonly speed?: number;
@@ -22,28 +22,28 @@ export interface Fix {
 
 export type FixKind = 'none' | '2D' | '3D';
 
-/** Turns the bytes of a receiver or of gpsd into fixes, whatever brings the bytes. Never throws on bad content. */
+/** Converts the bytes of a receiver or of gpsd into fixes, from any source. Never throws on invalid content. */
 export interface FixParser {
-  /** Records that could not be read: how many, and the first ten with file and line. */
+  /** Records that could not be read: their number, and the first ten with file and line. */
   readonly faults: Faults;
-  /** Sentences, reports and frames that could be read, whatever they say. */
+  /** Number of sentences, reports and frames that could be read, with any content. */
   readonly records: number;
-  /** Binary messages that could be read and tell no fix, by name: how many. */
+  /** Number of readable binary messages without a fix, by name. */
   readonly others: ReadonlyMap<string, number>;
-  /** Number of positions that were ignored because no message says whether they are valid. */
+  /** Number of positions that were ignored because no message contains their validity. */
   readonly unproven: number;
   /** @returns the fixes that became complete. */
   push(bytes: Uint8Array): readonly Fix[];
   /**
-   * The receiver has fallen silent: what it said so far is a whole fix. Whatever carries the bytes calls this when
-   * none have come for a part of the receiver's period; else a fix is complete when the next one begins.
+   * Call if the receiver has been silent for a part of its period: the data so far forms a whole fix. Without this
+   * call, a fix is complete only when the next one begins.
    */
   settle(): readonly Fix[];
-  /** No more bytes will come. */
+  /** Call after the last bytes. */
   finish(): readonly Fix[];
 }
 
-/** Faults kept as diagnostics; later ones are only counted. */
+/** Largest number of faults stored as diagnostics; later ones are only counted. */
 const faultsKept = 10;
 
 export class Faults {
@@ -51,7 +51,7 @@ export class Faults {
   readonly first: Diagnostic[] = [];
   private readonly file: string;
 
-  /** @param file what diagnostics name: a path or a device */
+  /** @param file path or device named in diagnostics */
   constructor(file: string) {
     this.file = file;
   }
@@ -63,7 +63,7 @@ export class Faults {
   }
 }
 
-/** Position to 0.1 mm, the rest to where binary fractions begin to show. */
+/** Rounds a value: a position to 0.1 mm, others to where binary fractions begin to show. */
 export function rounded(value: number, digits: number): number {
   const scale = 10 ** digits;
   const result = Math.round(value * scale) / scale;

@@ -1,16 +1,16 @@
 import { Faults, type Fix, type FixParser } from './fix.ts';
 import { Framer, type RecordSink } from './framing.ts';
 
-/** Common part of the parsers: finds records in the bytes, and collects fixes until the caller takes them. */
+/** Common part of the parsers: finds records in the bytes, and collects fixes until the caller reads them. */
 export abstract class FramedParser implements FixParser {
   readonly faults: Faults;
-  /** Records that could be read, whatever they say. */
+  /** Number of records that could be read, with any content. */
   records = 0;
   readonly others = new Map<string, number>();
   private readonly framer: Framer;
   private fixes: Fix[] = [];
 
-  /** @param file what diagnostics name: a file, a device or an address */
+  /** @param file file, device or address named in diagnostics */
   constructor(file: string) {
     this.faults = new Faults(file);
     this.framer = new Framer({ ...this.sink(), fault: (line, message) => this.faults.add(line, message) });
@@ -35,10 +35,10 @@ export abstract class FramedParser implements FixParser {
     return this.settle();
   }
 
-  /** The records that are looked for. Called once, before the parser has members of its own. */
+  /** Returns the receivers of records. Called once, before the subclass has initialised its members. */
   protected abstract sink(): Omit<RecordSink, 'fault'>;
 
-  /** Emits the fix that waits for the next epoch to begin. */
+  /** Emits the fix that is held until the next epoch begins. */
   protected abstract settleHeld(): void;
 
   protected give(fix: Fix): void {

@@ -1,6 +1,6 @@
 /**
- * Finds the records in what a receiver sends: NMEA 0183 sentences, JSON lines of gpsd, SiRF and UBX binary frames,
- * comment lines of recorded logs. Everything else (other binary protocols, noise) is passed over. Lines end with CR, LF or
+ * Finds the records in the data of a receiver: NMEA 0183 sentences, JSON lines of gpsd, SiRF and UBX binary frames,
+ * comment lines of recorded logs. Skips everything else (other binary protocols, noise). Lines end with CR, LF or
  * both; a sentence also ends with its checksum.
  */
 
@@ -15,26 +15,26 @@ export interface RecordSink {
   /** Payload of a frame with the right checksum. Valid during the call only. */
   sirf?(payload: Uint8Array): void;
   /**
-   * Class (high byte) and message, and the payload of a frame whose checksum is right; valid during the call.
-   * @param at byte at which the frame begins, 0 for the first
+   * Receives class (high byte) and message, and the payload of a frame with the right checksum; valid during the call.
+   * @param at position of the first byte of the frame, counted from 0
    */
   ubx?(message: number, payload: Uint8Array, at: number): void;
   fault(line: number, message: string): void;
 }
 
-/** Longest sentence looked at. IEC 61162-1 §7.1 allows 82 characters; receivers with many satellites send more. */
+/** Longest accepted sentence. IEC 61162-1 §7.1 allows 82 characters; receivers with many satellites send more. */
 const longestSentence = 1024;
 /** Longest line of JSON or comment: a sky view with all satellites has some 20,000 characters. */
 const longestLine = 65_536;
 /** Payload of the longest SiRF frame (SiRF Binary Protocol Reference Manual, transport message). */
 const longestSirf = 1023;
 const sirfFraming = 8;
-/** Payload of the longest UBX frame that is waited for: RXM-RAWX with 255 measurements has 8,176 bytes. */
+/** Payload of the longest UBX frame that is accepted: RXM-RAWX with 255 measurements has 8,176 bytes. */
 const longestUbx = 8192;
 const ubxFraming = 8;
 /**
  * Classes of UBX (UBX-13003221 §32.3; SEC, HNR, NAV2 of later ones): NAV, RXM, INF, ACK, CFG, UPD, MON, AID, TIM, ESF,
- * MGA, LOG, SEC, HNR, NAV2. Few enough that two bytes of something else are seldom taken for a frame.
+ * MGA, LOG, SEC, HNR, NAV2. Few enough that two other bytes are seldom mistaken for a frame.
  */
 const ubxClasses: ReadonlySet<number> = new Set([
   0x01, 0x02, 0x04, 0x05, 0x06, 0x09, 0x0a, 0x0b, 0x0d, 0x10, 0x13, 0x21, 0x27, 0x28, 0x29,
@@ -52,15 +52,15 @@ const jsonStart = new TextEncoder().encode('{"class":');
 /** Talker and sentence, or a proprietary address. It distinguishes a sentence from a dollar sign in binary data. */
 const address = /^\$[A-Z][A-Z\d]{2,9},/;
 
-/** Keeps no more than one unfinished record. */
+/** Splits a stream into records. Buffers at most one unfinished record. */
 export class Framer {
   private readonly sink: RecordSink;
   private buffer = new Uint8Array(4096);
   private start = 0;
   private end = 0;
-  /** Bytes that came before those in the buffer. */
+  /** Number of bytes before those in the buffer. */
   private before = 0;
-  /** Up to here the unfinished line at `start` was searched for its end. */
+  /** End of the searched part of the unfinished line at `start`. */
   private examined = 0;
   private line = 1;
   private lineStart = true;
@@ -114,7 +114,7 @@ export class Framer {
     }
   }
 
-  /** End of the record, or of the stray byte, at `start`. Undefined if more bytes are needed to decide. */
+  /** Returns the end of the record, or of the stray byte, at `start`, or undefined if the decision needs more bytes. */
   private record(): number | undefined {
     const { buffer, start, sink } = this;
     const code = buffer[start];
@@ -127,7 +127,7 @@ export class Framer {
     return start + 1;
   }
 
-  /** True also when the bytes that are there begin as `wanted` does. */
+  /** Returns true also if the available bytes match the beginning of `wanted`. */
   private begins(wanted: Uint8Array): boolean {
     const there = Math.min(wanted.length, this.end - this.start);
     for (let i = 0; i < there; i++) if (this.buffer[this.start + i] !== wanted[i]) return false;
@@ -178,7 +178,7 @@ export class Framer {
     return at;
   }
 
-  /** A0 A2, length and payload, sum of the payload's bytes modulo 2^15, B0 B3; big-endian. */
+  /** Format: A0 A2, length and payload, sum of the payload's bytes modulo 2^15, B0 B3; big-endian. */
   private sirf(): number | undefined {
     const { buffer, start, end } = this;
     const there = end - start;
@@ -198,7 +198,7 @@ export class Framer {
     return next;
   }
 
-  /** B5 62, class, message, length (little-endian), payload, and the sum of all between the mark and itself. */
+  /** Format: B5 62, class, message, length (little-endian), payload, and the sum of all between B5 62 and itself. */
   private ubx(): number | undefined {
     const { buffer, start, end } = this;
     const there = end - start;
@@ -242,7 +242,7 @@ export class Framer {
   }
 }
 
-/** The two bytes of the 8-bit Fletcher sum (RFC 1145), the first as the high one (UBX-13003221 §32.4). */
+/** Returns the 8-bit Fletcher sum (RFC 1145) in two bytes, the first as the high one (UBX-13003221 §32.4). */
 function fletcher(bytes: Uint8Array, from: number, to: number): number {
   let a = 0;
   let b = 0;
@@ -257,7 +257,7 @@ function isText(code: number): boolean {
   return code >= 32 && code < 127 && code !== DOLLAR && code !== STAR;
 }
 
-/** Text of comments and JSON may be UTF-8. */
+/** Returns true for bytes of text: comments and JSON may be UTF-8. */
 function isLineText(code: number): boolean {
   return (code >= 32 && code !== 127) || code === TAB;
 }

@@ -1,25 +1,25 @@
 /**
- * Fixes out of gpsd's JSON protocol (gpsd_json(5)): `{"class":"TPV",…}` a line for position and time, `SKY` for the
- * satellites. gpsd reports the same moment several times while it does not know where a receiver's epoch ends: they
- * become one fix.
+ * Parses fixes in gpsd's JSON protocol (gpsd_json(5)): each line `{"class":"TPV",…}` contains position and time, `SKY`
+ * the satellites. gpsd reports the same time repeatedly while it does not know where a receiver's epoch ends: these
+ * reports form one fix.
  */
 import { type Fix, type FixKind, rounded } from './fix.ts';
 import { FramedParser } from './framed-parser.ts';
 import type { RecordSink } from './framing.ts';
 
-/** Range of a Date (ECMA-262 §21.4.1.1), milliseconds. */
+/** Range of a Date (ECMA-262 §21.4.1.1), ms. */
 const farthest = 8.64e15;
 
 type Report = Readonly<Record<string, unknown>>;
 
 export class GpsdParser extends FramedParser {
-  /** Becomes a fix when something of another moment comes. */
+  /** Report that becomes a fix when a report with another time arrives. */
   private held: Report | undefined;
   private satellites: number | undefined;
-  /** Receivers that gpsd has, as it said last; undefined until it said. */
+  /** Number of gpsd's receivers in its last report; undefined before a report. */
   devices: number | undefined;
 
-  /** @param file what diagnostics name: a file, or gpsd's address */
+  /** @param file file, or address of gpsd, named in diagnostics */
   constructor({ file }: { readonly file: string }) {
     super(file);
   }
@@ -79,7 +79,7 @@ function fixOf(report: Report, satellites: number | undefined): Fix {
   if (latitude === undefined || longitude === undefined || kind === 'none') return fix;
   fix.latitude = latitude;
   fix.longitude = longitude;
-  // Before 3.20 there was only `alt`, above mean sea level for most receivers.
+  // Versions before 3.20 have only `alt`, above mean sea level for most receivers.
   const altitude = numberOf(report['altMSL']) ?? numberOf(report['alt']);
   const speed = numberOf(report['speed']);
   const heading = numberOf(report['track']);
@@ -89,7 +89,7 @@ function fixOf(report: Report, satellites: number | undefined): Fix {
   return fix;
 }
 
-/** `uSat` since 3.22, before that a list with a mark on each. */
+/** Returns `uSat` since 3.22; earlier versions have a list with a mark on each satellite. */
 function satellitesOf(report: Report): number | undefined {
   const used = numberOf(report['uSat']);
   const list = report['satellites'];
@@ -105,7 +105,7 @@ function numberOf(value: unknown, most = Number.MAX_VALUE): number | undefined {
   return typeof value === 'number' && Math.abs(value) <= most ? value : undefined;
 }
 
-/** ISO 8601 since 2.96, before that seconds since 1970. */
+/** Parses ISO 8601 since 2.96, and seconds since 1970 before that. */
 function timeOf(value: unknown): number | undefined {
   const at = typeof value === 'number' ? Math.round(value * 1000) : Date.parse(String(value));
   return Math.abs(at) <= farthest ? at : undefined;

@@ -1,6 +1,6 @@
 /**
- * Fixes out of what a receiver sends: NMEA 0183, SiRF binary, UBX. A moment that it tells in sentences and in UBX is one
- * fix, that of UBX: it says more exactly whether the position is valid.
+ * Parses fixes in the data of a receiver: NMEA 0183, SiRF binary, UBX. If sentences and UBX report the same time, they
+ * form one fix, that of UBX: UBX reports the validity of the position more exactly.
  */
 import { DAY } from '../../protocol/calendar.ts';
 import { EpochMerger } from './epoch.ts';
@@ -15,26 +15,26 @@ interface NmeaOptions {
   /** File or device, for diagnostics. */
   readonly file: string;
   /**
-   * UTC milliseconds after which the receiver cannot have spoken: the present, unless the recording's header names its
-   * day. Only for binary protocols that count weeks modulo 1024; NMEA is taken as it says.
+   * Latest possible time of the data, UTC ms: the present, unless the recording's header contains its
+   * day. Only for binary protocols that count weeks modulo 1024; NMEA dates are used unchanged.
    */
   readonly latest: number;
 }
 
-/** Header of gpsd's test logs: the day of the recording. */
+/** Header of gpsd's test logs, with the day of the recording. */
 const recorded = /^#\s*Date\s*[:=]\s*(\d{4}-\d\d-\d\d)/;
-/** Sentences may have two digits of a second, UBX has nanoseconds. ms */
+/** Largest difference of equal times, ms: sentences may have two digits of a second, UBX has nanoseconds. */
 const sameMoment = 10;
-/** Sentences this far behind UBX are of another time: the receiver was started again. ms */
+/** Delay of sentences behind UBX that means another time, ms: the receiver was restarted. */
 const longBefore = 10_000;
 
 export class NmeaParser extends FramedParser {
   private readonly merger: EpochMerger;
   private readonly ubx: UbxEpochs;
   private latest: number;
-  /** The last UBX message. */
+  /** Time of the last UBX message. */
   private moment: number | undefined;
-  /** Since the last fix of the other protocol. */
+  /** True if UBX arrived since the last fix of the other protocol. */
   private ubxCame = false;
   private sentencesCame = false;
 
@@ -59,7 +59,7 @@ export class NmeaParser extends FramedParser {
   }
 
   protected override settleHeld(): void {
-    // Fixes with a time come first; the same fix without a time is ignored.
+    // Fixes with a time have precedence; the same fix without a time is ignored.
     if (this.ubx.moment === undefined) this.merger.settle();
     this.ubx.settle();
     this.merger.settle();

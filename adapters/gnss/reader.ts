@@ -6,7 +6,7 @@ import { GpsdParser } from './gpsd.ts';
 import { NmeaParser } from './nmea.ts';
 import { readSentence } from './sentence.ts';
 
-/** Bytes by which a format is recognised. */
+/** Number of bytes from which the format is detected. */
 const headSize = 64 * 1024;
 const blockSize = 64 * 1024;
 
@@ -14,26 +14,26 @@ export type FixFormat = 'nmea' | 'gpsd';
 
 export interface FixReader {
   readonly format: FixFormat;
-  /** Bytes of the file as it lies on the disk; 0 for standard input. */
+  /** Size of the file on the disk, bytes; 0 for standard input. */
   readonly size: number;
-  /** Bytes of it that were read, for a progress bar. */
+  /** Number of its bytes that were read, for a progress bar. */
   readonly position: number;
-  /** Complete when the last fix was given. */
+  /** Complete after the last fix was returned. */
   readonly faults: Pick<Faults, 'count' | 'first'>;
-  /** As {@link FixParser.others} and {@link FixParser.unproven}. */
+  /** See {@link FixParser.others} and {@link FixParser.unproven}. */
   readonly others: ReadonlyMap<string, number>;
   readonly unproven: number;
-  /** The fixes in the order of the recording. Can be iterated once. Throws `input.unreadable`. */
+  /** Returns the fixes in the order of the recording. Can be iterated once. Throws `input.unreadable`. */
   fixes(): AsyncIterable<readonly Fix[]>;
 }
 
 /** Classes of gpsd's reports (gpsd_json(5)) that begin a recording. */
 const gpsdClasses = /^\{"class":"(TPV|SKY|GST|ATT|VERSION|DEVICES?|WATCH|PPS|TOFF)"/;
 
-/** Accepted as a sentence also without a checksum. */
+/** Sentences that are accepted even without a checksum. */
 const plainKinds = /^(GGA|GLL|GNS|GSA|GST|GSV|RMC|VTG|ZDA)$/;
 
-/** The format of a recording by its first bytes; undefined when they are of no receiver. */
+/** Returns the format of a recording with these first bytes, or undefined if no receiver wrote it. */
 export function detectFixFormat(head: Uint8Array): FixFormat | undefined {
   let sentences = 0;
   let frames = 0;
@@ -60,42 +60,42 @@ export function detectFixFormat(head: Uint8Array): FixFormat | undefined {
   });
   framer.push(head);
   framer.finish();
-  // gpsd can pass on the sentences of the receiver too: then its own reports count, unless it has none.
+  // gpsd can also forward the receiver's sentences: then its own reports are used, if there are any.
   const receiver = sentences + frames > 0;
   if (fixReports > 0 || (reports > 0 && !receiver)) return 'gpsd';
   return receiver ? 'nmea' : undefined;
 }
 
-/** Where the bytes of a recording come from, unpacked. */
+/** Source of the unpacked bytes of a recording. */
 interface FixBytes {
-  /** Bytes of the file as it lies on the disk; 0 when that is not known. */
+  /** Size of the file on the disk, bytes; 0 if unknown. */
   readonly size: number;
-  /** How many of them were read. */
+  /** Number of its bytes that were read. */
   readonly position: number;
-  /** Set when the bytes end early, by damage of what they are packed in: why. */
+  /** Reason why the bytes end early, if their archive or compression is damaged. */
   readonly broken?: string | undefined;
-  /** Fills a part of `into`; returns how many bytes, 0 at the end. Throws `input.unreadable`. */
+  /** Fills a part of `into`; returns the number of bytes, 0 at the end. Throws `input.unreadable`. */
   read(into: Uint8Array): Promise<number>;
 }
 
 /**
- * True for a recording of a receiver or of gpsd, also in a protocol that {@link openFixLog} can only name. Throws
- * `input.unreadable`.
+ * Returns true for a recording of a receiver or of gpsd, even in a protocol that {@link openFixLog} can only name.
+ * Throws `input.unreadable`.
  */
 export async function isFixRecording(bytes: FixBytes): Promise<boolean> {
   const head = await headOf(bytes);
   return detectFixFormat(head) !== undefined || (await unreadProtocol(head)) !== undefined;
 }
 
-/** Loaded for recordings only: a unit has no use for it. */
+/** Loads the module for recordings only: a unit does not need it. */
 async function unreadProtocol(head: Uint8Array): Promise<string | undefined> {
   return (await import('./unread.ts')).identifyProtocol(head);
 }
 
 /**
- * @param file what diagnostics name
- * @param latest UTC milliseconds, see NmeaOptions
- * Throws `input.unreadable` when it cannot be read, `input.malformed` for what is of no receiver.
+ * @param file name used in diagnostics
+ * @param latest UTC ms, see NmeaOptions
+ * Throws `input.unreadable` for an unreadable file, `input.malformed` if no receiver wrote it.
  */
 export async function openFixLog(bytes: FixBytes, file: string, latest: number): Promise<FixReader> {
   const head = await headOf(bytes);

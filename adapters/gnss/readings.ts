@@ -1,12 +1,12 @@
-/** Fixes as readings, so that a profile maps `{ message: GNSS, signal: latitude }` as it does signals of the bus. */
+/** Converts fixes to readings, so that a profile maps `{ message: GNSS, signal: latitude }` like signals of the bus. */
 import type { ReadingSink } from '../../agent/ports.ts';
 import type { Fix } from './fix.ts';
 
-/** The message name under which a profile finds the signals. */
+/** Name of the message that contains the signals in a profile. */
 export const gnssMessage = 'GNSS';
 
 /**
- * Names for profiles:
+ * Signal names for profiles:
  *
  * | signal | unit |
  * |---|---|
@@ -22,12 +22,12 @@ type GnssSignal = (typeof gnssSignals)[number];
 
 const dimensions = { none: 0, '2D': 2, '3D': 3 } as const;
 
-/** Delivers the signals that are wanted; others, and signals of other messages, are none of its concern. */
+/** Delivers the wanted signals of the GNSS message; ignores others. */
 export class FixReadings {
   private readonly wanted: readonly (readonly [number, GnssSignal])[];
   private readonly sink: ReadingSink;
 
-  /** @param wanted the decoder's list: the place of a signal in it is the index of its readings */
+  /** @param wanted the decoder's list: the index of a signal in it is the index of its readings */
   constructor(wanted: readonly { readonly message: string; readonly signal: string }[], sink: ReadingSink) {
     this.wanted = wanted.flatMap(({ message, signal }, index) => {
       const known = message === gnssMessage ? gnssSignals.find((name) => name === signal) : undefined;
@@ -37,8 +37,8 @@ export class FixReadings {
   }
 
   /**
-   * The readings of one fix, and that they are all. Members that the receiver did not give have no reading.
-   * @param at UTC milliseconds at which the fix counts: its own time, or when it arrived
+   * Delivers the readings of one fix and marks their end. Members that the receiver did not send have no reading.
+   * @param at time of the fix, UTC ms: its own time, or that of its arrival
    */
   deliver(fix: Fix, at: number): void {
     for (const [index, signal] of this.wanted) {

@@ -10,11 +10,11 @@ export interface Sentence {
   readonly talker: string;
   /** GGA, RMC, … */
   readonly kind: string;
-  /** Fields behind the address: `fields[0]` is the first. */
+  /** Fields after the address: `fields[0]` is the first. */
   readonly fields: readonly string[];
 }
 
-/** A sentence, what is wrong with it, or undefined for a proprietary one. */
+/** Returns a sentence, its fault, or undefined for a proprietary one. */
 export function readSentence(text: string): Sentence | { readonly fault: string } | undefined {
   const star = text.lastIndexOf('*');
   const content = star < 0 ? text.slice(1) : text.slice(1, star);
@@ -41,10 +41,10 @@ function hex(value: number): string {
   return value.toString(16).toUpperCase().padStart(2, '0');
 }
 
-/** A field that is there but cannot be what it stands for. */
+/** A field that is present but invalid. */
 export class FieldFault extends Error {}
 
-/** A number from `least` to `most`; undefined for an empty field. Throws {@link FieldFault}. */
+/** Returns a number from `least` to `most`, or undefined for an empty field. Throws {@link FieldFault}. */
 export function numberOf(field: string | undefined, name: string, least: number, most: number): number | undefined {
   const text = field?.trim();
   if (text === undefined || text === '') return undefined;
@@ -54,13 +54,13 @@ export function numberOf(field: string | undefined, name: string, least: number,
   return value;
 }
 
-/** Milliseconds since midnight of hhmmss.s…; undefined for an empty field. Throws {@link FieldFault}. */
+/** Returns the ms since midnight of hhmmss.s…, or undefined for an empty field. Throws {@link FieldFault}. */
 export function timeOf(field: string | undefined): number | undefined {
   if (field === undefined || field === '') return undefined;
   const parts = /^(\d\d)(\d\d)(\d\d)(\.\d*)?$/.exec(field);
   if (parts !== null) {
     const [hour, minute, second] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
-    // A leap second is 60.
+    // In a leap second, the second is 60.
     if (hour < 24 && minute < 60 && second <= 60) {
       const fraction = Math.round(Number(`0${parts[4] ?? ''}`) * 1000);
       return (hour * 3600 + minute * 60 + second) * 1000 + fraction;
@@ -69,10 +69,10 @@ export function timeOf(field: string | undefined): number | undefined {
   throw new FieldFault(`the time is not hhmmss.ss: ${field}`);
 }
 
-/** Two digits of the year stand for 1980, when GPS time began, to 2079. */
+/** First two-digit year, 1980, when GPS time began; the last is 2079. */
 const firstYear = 80;
 
-/** Midnight of ddmmyy in UTC milliseconds; undefined for an empty field. Throws {@link FieldFault}. */
+/** Returns midnight of ddmmyy in UTC ms, or undefined for an empty field. Throws {@link FieldFault}. */
 export function dateOf(field: string | undefined): number | undefined {
   if (field === undefined || field === '') return undefined;
   const parts = /^(\d\d)(\d\d)(\d\d)$/.exec(field);
@@ -84,13 +84,14 @@ export function dateOf(field: string | undefined): number | undefined {
   throw new FieldFault(`the date is not ddmmyy: ${field}`);
 }
 
-/** UTC milliseconds; undefined when there is no such day. */
+/** Returns midnight in UTC ms, or undefined for an invalid date. */
 export function midnight(year: number, month: number, day: number): number | undefined {
   return year >= 1980 && year < 10_000 ? beginningOf(year, month, day) : undefined;
 }
 
 /**
- * Degrees of (d)ddmm.mmm and its hemisphere; undefined when one of the two is empty. Throws {@link FieldFault}.
+ * Returns the degrees of (d)ddmm.mmm and its hemisphere, or undefined if one of the two is empty. Throws
+ * {@link FieldFault}.
  * @param hemispheres the positive letter, then the negative one
  */
 export function degreesOf(
@@ -104,8 +105,8 @@ export function degreesOf(
   const whole = Math.trunc(value);
   const degrees = Math.floor(whole / 100);
   const minutes = whole - degrees * 100;
-  // From the digits as they are written, since subtracting from `value` would lose some; and as one sum and product
-  // in this order, as gpsd does, so that both round alike where a receiver gives more digits than gpsd prints.
+  // Use the written digits, since subtracting from `value` would lose some; and one sum and product in this order, like
+  // gpsd, so that both round alike if a receiver sends more digits than gpsd prints.
   const result = (degrees * 60 + minutes + Number(`0.${(field as string).split('.')[1] ?? ''}`)) * (1 / 60);
   const sign = hemispheres.indexOf(hemisphere);
   if (sign < 0 || hemisphere.length !== 1)

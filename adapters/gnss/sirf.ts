@@ -13,19 +13,19 @@ import type { Fix } from './fix.ts';
 
 const measuredNavigation = 2;
 const shortest = 41;
-/** 1980-01-06, UTC milliseconds. */
+/** 1980-01-06, UTC ms. */
 const gpsEpoch = 315_964_800_000;
 const week = 7 * DAY;
 const rollover = 1024;
 /**
- * Seconds that GPS time is ahead of UTC since 2017-01-01 (IERS Bulletin C 52). The message does not tell; times of
- * recordings from before 2017 come out up to five seconds early, as gpsd's do.
+ * Seconds by which GPS time is ahead of UTC since 2017-01-01 (IERS Bulletin C 52). The message does not contain them;
+ * times of recordings before 2017 are up to five seconds early, like gpsd's.
  */
 const leapSeconds = 18;
 
 /**
  * @param payload of a SiRF frame
- * @param latest UTC milliseconds: the week is the last that is not after this moment
+ * @param latest UTC ms: selects the last week that is not after this time
  * @returns undefined for other messages
  */
 export function readSirf(payload: Uint8Array, latest: number): Fix | undefined {

@@ -1,4 +1,4 @@
-/** A receiver, or gpsd, that is listened to while it speaks. */
+/** A source of live fixes: a receiver, or gpsd. */
 
 import type {
   Clock,
@@ -20,9 +20,9 @@ import { FixReadings } from './readings.ts';
 
 /**
  * Receives the time of a receiver, to set a clock.
- * @param time UTC milliseconds of a measurement that had a fix; as wrong as the receiver may be
- * @param received monotonic milliseconds at which the first byte about that measurement had come: later than `time` by
- * what the receiver and the line need
+ * @param time time of a measurement with a fix, UTC ms; as inaccurate as the receiver may be
+ * @param received monotonic time of the first byte of that measurement, ms: later than `time` by the delay of receiver
+ * and line
  */
 export type FixTime = (time: number, received: number) => void;
 
@@ -34,31 +34,31 @@ export interface GnssSourceOptions {
   readonly open: OpenLine;
   readonly clock: Clock;
   readonly log?: Log;
-  /** UTC milliseconds before which no receiver can speak, such as the day of the build. */
+  /** Earliest time that a receiver can send, UTC ms, such as the day of the build. */
   readonly earliest: number;
-  /** Left out for a line that may bring recordings, such as a file: they tell the time of another day. */
+  /** Omitted for a line that may carry recordings, such as a file: they contain the time of another day. */
   readonly time?: FixTime;
-  /** Milliseconds without a byte, or without a record, before the line is opened again. Default 10 s. */
+  /** Time without a byte, or without a record, after which the line is reopened, ms. Default 10 s. */
   readonly silence?: number;
-  /** Whether the unit sleeps: the line is closed then; default: never. */
+  /** Sleep state of the unit: the line is closed during sleep; default: never asleep. */
   readonly rest?: Rest;
-  /** Numbers from 0 (included) to 1 (excluded). */
+  /** Returns numbers from 0 (included) to 1 (excluded). */
   readonly random?: () => number;
 }
 
 const SILENCE = 10_000;
-/** Bytes by which a protocol is recognised that is not read. */
+/** Number of bytes from which an unsupported protocol is identified. */
 const STRANGE = 1_024;
-/** Kinds of messages that are named. */
+/** Largest number of message kinds that are named. */
 const KINDS = 3;
-/** After a receiver is silent for this long, its epoch is complete: sentences of one follow each other closely. ms */
+/** Silence of a receiver after which its epoch is complete, ms: the sentences of an epoch follow each other closely. */
 const PAUSE = 150;
-/** A fix whose time is this close to the clock's counts at its own time, else when it came. ms */
+/** Largest difference to the clock with which a fix keeps its own time, ms; otherwise its time of arrival is used. */
 const CREDIBLE = 2_000;
-/** GPS sends the week modulo 1024 (IS-GPS-200, 20.3.3.3.1.1): a receiver's time is the first match after `earliest`. */
+/** Period after which GPS week numbers repeat, ms (IS-GPS-200, 20.3.3.3.1.1); times start at `earliest`. */
 const ERA = 1024 * 7 * DAY;
 
-/** gpsd_json(5). */
+/** Request of gpsd_json(5). */
 const watch = new TextEncoder().encode('?WATCH={"enable":true,"json":true};\n');
 const askDevices = new TextEncoder().encode('?DEVICES;\n');
 
@@ -69,13 +69,13 @@ export class GnssSource implements ReadingSource {
   readonly #silence: number;
   #parser: FixParser;
   #readings: FixReadings | undefined;
-  /** Monotonic time at which the first byte came of what is not yet a fix. */
+  /** Monotonic time of the first byte that is not yet part of a fix, ms. */
   #begun: number | undefined;
-  /** Monotonic time of the last record, or of the opening of the line. */
+  /** Monotonic time of the last record, or of the opening of the line, ms. */
   #sense = 0;
   #records = 0;
   #garbled = false;
-  /** Bytes since the line was opened, as long as they are not records. */
+  /** Bytes since the line was opened, until a record is found. */
   #strange: Uint8Array[] = [];
   #strangeSize = 0;
   /** Protocol that the receiver uses instead. */
@@ -83,7 +83,7 @@ export class GnssSource implements ReadingSource {
   #latest = Number.NEGATIVE_INFINITY;
   #fixes = 0;
   #positions = 0;
-  /** Counts of the parsers of earlier lines. */
+  /** Counters of the parsers of earlier lines. */
   #countedBefore = { records: 0, broken: 0 };
   #cancelPause: () => void = () => undefined;
   #unsubscribe: (() => void) | undefined;
@@ -122,8 +122,8 @@ export class GnssSource implements ReadingSource {
   }
 
   /**
-   * `running` once something sensible came over the open line. Counts: `fixes`, `positions` (fixes with a position),
-   * `records` (sentences or reports), `broken` (those that could not be read), `opened`, `lost` and `refused` lines.
+   * `running` after a readable record arrived on the open line. Counts: `fixes`, `positions` (fixes with a position),
+   * `records` (sentences or reports), `broken` (unreadable ones), `opened`, `lost` and `refused` lines.
    */
   readonly health = (): SourceHealth => {
     const line = this.#kept.health();
@@ -145,7 +145,7 @@ export class GnssSource implements ReadingSource {
     return { state: 'opening', ...reason, counts };
   };
 
-  /** The receiver's messages can be read, and contain no fix. */
+  /** Returns the reason if the receiver's messages are readable but contain no fix. */
   #withoutFix(): { readonly reason?: string } {
     const { others, unproven } = this.#parser;
     if (this.#fixes > 0) return {};
@@ -161,7 +161,7 @@ export class GnssSource implements ReadingSource {
     return `the receiver speaks ${this.#protocol}, which is not read: set it to NMEA 0183 or UBX`;
   }
 
-  /** Detects the protocol of a receiver that sends nothing readable. */
+  /** Identifies the protocol of a receiver whose data is unreadable. */
   async #identify(): Promise<void> {
     const bytes = Buffer.concat(this.#strange);
     // Not needed while the receiver uses the configured protocol.
@@ -185,7 +185,7 @@ export class GnssSource implements ReadingSource {
     const now = clock.monotonic();
     this.#begun ??= now;
     const fixes = this.#parser.push(bytes);
-    // The first of them began before; each further one, and what is unfinished now, came with these bytes.
+    // The first fix began earlier; each further one, and the unfinished one, began with these bytes.
     for (const fix of fixes) {
       this.#deliver(fix, this.#begun);
       this.#begun = now;
@@ -205,12 +205,12 @@ export class GnssSource implements ReadingSource {
     this.#cancelPause = clock.after(PAUSE, () => this.#settle());
   }
 
-  /** Until there are enough bytes to tell the protocol by. */
+  /** Stores bytes until there are enough to identify the protocol. */
   #keep(bytes: Uint8Array): void {
     if (this.#strangeSize >= STRANGE) return;
     this.#strange.push(bytes.slice(0, STRANGE));
     this.#strangeSize += bytes.length;
-    // If the module cannot be loaded, the line is opened again all the same.
+    // If the module cannot be loaded, the line is still opened again.
     if (this.#strangeSize >= STRANGE) this.#identify().catch(() => undefined);
   }
 
@@ -220,14 +220,14 @@ export class GnssSource implements ReadingSource {
     for (const fix of this.#parser.settle()) this.#deliver(fix, begun);
   }
 
-  /** While the unit sleeps it needs no position. */
+  /** Closes the line during sleep: the unit then needs no position. */
   #leave(): void {
     this.#ended();
-    // A line that cannot be closed reports that when it is opened again.
+    // If the line cannot be closed, the next opening reports that.
     this.#kept.stop().catch(() => undefined);
   }
 
-  /** Drops an unfinished record of the closed line: it is not a whole fix. */
+  /** Drops an unfinished record of the closed line, since it is not a whole fix. */
   #ended(): void {
     this.#cancelPause();
     this.#countedBefore = {
@@ -246,12 +246,12 @@ export class GnssSource implements ReadingSource {
   #deliver(fix: Fix, received: number): void {
     this.#fixes++;
     if (fix.fix !== 'none') this.#positions++;
-    // Receivers without a fix tell any time.
+    // The time of a receiver without a fix is arbitrary.
     if (fix.t !== undefined && fix.fix !== 'none') this.#options.time?.(fix.t, received);
     this.#readings?.deliver(fix, this.#instant(fix, received));
   }
 
-  /** When a fix counts: never after the present, and not before the fix that came before it. */
+  /** Returns the time of a fix, UTC ms: never after the present, and not before the previous fix. */
   #instant({ t }: Fix, received: number): number {
     const { clock } = this.#options;
     const now = clock.now();

@@ -10,7 +10,7 @@
  *     12 VELNED   20 ground speed in cm/s, 24 course
  *     21 TIMEUTC  8 nano, 12 date and time, 19 valid
  *     20 TIMEGPS  4 fraction of iTOW in ns, 8 week, 10 leap seconds, 11 valid
- *     61 EOE      all messages of the epoch are out
+ *     61 EOE      end of the epoch: all its messages were sent
  *
  * Angles are in 1e-7 degrees, courses in 1e-5 degrees.
  */
@@ -19,7 +19,7 @@ import { groundFix, isNearSurface } from './earth-centred.ts';
 import { type Fix, type FixKind, rounded } from './fix.ts';
 import { midnight } from './sentence.ts';
 
-/** Content of one epoch: from NAV-PVT, or without it, from the first other message that contains the value. */
+/** Content of one epoch: from NAV-PVT, or without NAV-PVT, from the first other message that contains the value. */
 interface Epoch {
   readonly itow: number;
   t?: number;
@@ -33,9 +33,9 @@ interface Epoch {
 
 interface Message {
   readonly name: string;
-  /** Bytes of its payload; later versions of the protocol append to it. */
+  /** Length of its payload, bytes; later versions of the protocol append to it. */
   readonly length: number;
-  /** @returns what is wrong with it */
+  /** @returns the fault of the message */
   read(view: DataView, epoch: Epoch): string | undefined;
 }
 
@@ -57,9 +57,9 @@ const classNames: Readonly<Record<number, string>> = {
 const EOE = 0x0161;
 const GPS_EPOCH = 315_964_800_000;
 const WEEK = 604_800_000;
-/** validDate, validTime, fullyResolved of NAV-PVT; validTOW, validWKN, validUTC of NAV-TIMEUTC; all three of NAV-TIMEGPS. */
+/** validDate, validTime, fullyResolved of NAV-PVT; validTOW, validWKN, validUTC of NAV-TIMEUTC; all of NAV-TIMEGPS. */
 const RESOLVED = 7;
-/** gnssFixOK: within the limits that are set for dilution and accuracy. */
+/** Bit gnssFixOK: within the configured limits of dilution and accuracy. */
 const FIX_OK = 1;
 /** Bit of flags3 in NAV-PVT: longitude, latitude and heights are invalid. */
 const INVALID_PLACE = 1;
@@ -75,18 +75,18 @@ const messages: ReadonlyMap<number, Message> = new Map([
   [EOE, { name: 'NAV-EOE', length: 4, read: () => undefined }],
 ]);
 
-/** Messages that tell a position, for people. */
+/** Messages that contain a position, for people. */
 export const ubxPositions = 'NAV-PVT, or NAV-POSLLH with NAV-SOL or NAV-STATUS';
 
-/** For people: `NAV-PVT`, `RXM-0x15`. */
+/** Returns the name of a message, for people: `NAV-PVT`, `RXM-0x15`. */
 export function nameOfUbx(message: number): string {
   const name = classNames[message >> 8] ?? `0x${(message >> 8).toString(16).padStart(2, '0')}`;
   return messages.get(message)?.name ?? `${name}-0x${(message & 255).toString(16).padStart(2, '0')}`;
 }
 
-/** Joins the messages of one epoch, which have the same iTOW, into one fix. */
+/** Merges the messages of one epoch, which have the same iTOW, into one fix. */
 export class UbxEpochs {
-  /** Number of positions that were ignored because no message of their epoch says whether they are valid. */
+  /** Number of positions that were ignored because no message of their epoch contains their validity. */
   unproven = 0;
   readonly #give: (fix: Fix) => void;
   #epoch: Epoch | undefined;
@@ -95,12 +95,12 @@ export class UbxEpochs {
     this.#give = give;
   }
 
-  /** Whether the message is one of those that are read. */
+  /** Returns true if this class reads the message. */
   knows(message: number): boolean {
     return messages.has(message);
   }
 
-  /** @returns what is wrong with the message, which then is left out */
+  /** @returns the fault of the message, which is then ignored */
   take(message: number, payload: Uint8Array): string | undefined {
     const known = messages.get(message);
     if (known === undefined) return undefined;
@@ -119,7 +119,7 @@ export class UbxEpochs {
     return fault === undefined ? undefined : `${known.name}: ${fault}`;
   }
 
-  /** Moment of the epoch being received; undefined when it is not known. */
+  /** Time of the current epoch; undefined if unknown. */
   get moment(): number | undefined {
     return this.#epoch?.t;
   }
@@ -185,14 +185,14 @@ function timeGps(view: DataView, epoch: Epoch): undefined {
   epoch.t ??= Math.round(week + view.getInt32(4, true) / 1e6);
 }
 
-/** 2D, 3D, or with dead reckoning and satellites together; dead reckoning alone and time alone are no fix. */
+/** Returns 2D, 3D, or dead reckoning combined with satellites; dead reckoning alone and time alone are not a fix. */
 function kindOf(type: number, flags: number): FixKind {
   if ((flags & FIX_OK) === 0) return 'none';
   if (type === 2) return '2D';
   return type === 3 || type === 4 ? '3D' : 'none';
 }
 
-/** Undefined for angles beyond those of the earth. */
+/** Returns the place, or undefined for angles outside their range. */
 function placeOf(view: DataView, at: number, height: number): Epoch['place'] {
   const longitude = view.getInt32(at, true) / 1e7;
   const latitude = view.getInt32(at + 4, true) / 1e7;
@@ -200,13 +200,13 @@ function placeOf(view: DataView, at: number, height: number): Epoch['place'] {
   return { latitude, longitude, altitude: view.getInt32(height, true) / 1000 };
 }
 
-/** @param speed m/s @param course 1e-5 degrees */
+/** Returns speed and heading. @param speed m/s @param course 1e-5 degrees */
 function motionOf(speed: number, course: number): Pick<Fix, 'speed' | 'heading'> {
   const degrees = (course / 1e5) % 360;
   return { speed: rounded(Math.max(0, speed) * 3.6, 6), heading: rounded(degrees < 0 ? degrees + 360 : degrees, 6) };
 }
 
-/** Year, month, day, hour, minute, second from `at` on, and nanoseconds, which may be negative. */
+/** Reads year, month, day, hour, minute, second from `at` on, and nanoseconds, which may be negative. */
 function setTime(epoch: Epoch, view: DataView, at: number, nano: number): string | undefined {
   const [month, day, hour, minute, second] = [2, 3, 4, 5, 6].map((offset) => view.getUint8(at + offset)) as [
     number,
@@ -216,7 +216,7 @@ function setTime(epoch: Epoch, view: DataView, at: number, nano: number): string
     number,
   ];
   const start = midnight(view.getUint16(at, true), month, day);
-  // A leap second is 60.
+  // In a leap second, the second is 60.
   if (start === undefined || hour > 23 || minute > 59 || second > 60) return 'there is no such date or time';
   epoch.t = start + Math.round((hour * 3600 + minute * 60 + second) * 1000 + view.getInt32(nano, true) / 1e6);
   return undefined;

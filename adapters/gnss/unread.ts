@@ -1,13 +1,13 @@
-/** Recordings of receivers in protocols that are known and not read, by their content. */
+/** Identifies recordings in known but unsupported protocols of receivers by their content. */
 
 interface Protocol {
   /** Name of the protocol, for people. */
   readonly what: string;
-  /** Frames or lines that only this protocol has. */
+  /** Returns the number of frames or lines that only this protocol has. */
   count(bytes: Uint8Array, text: string): number;
 }
 
-/** Fewer frames of a protocol without a checksum may be chance. */
+/** Least number of frames: fewer may be a coincidence in a protocol without a checksum. */
 const enough = 3;
 
 const protocols: readonly Protocol[] = [
@@ -26,7 +26,7 @@ const protocols: readonly Protocol[] = [
   { what: 'KML, a track as XML', count: (_, text) => enough * matches(text, /<kml[\s>]/g) },
 ];
 
-/** Protocol of a recording, or undefined if it is not one of these. @param head its first bytes */
+/** Returns the protocol of a recording, or undefined if it is not one of these. @param head its first bytes */
 export function identifyProtocol(head: Uint8Array): string | undefined {
   const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1');
   return protocols.find(({ count: frames }) => frames(head, text) >= enough)?.what;
@@ -36,7 +36,7 @@ function matches(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
 }
 
-/** Frames that follow each other. @param lengthAt bytes of the frame that begins at a byte, 0 where none does */
+/** Returns the number of consecutive frames. @param lengthAt length of the frame at a position, 0 without a frame */
 function count(bytes: Uint8Array, lengthAt: (at: number) => number): number {
   let frames = 0;
   for (let at = 0; at < bytes.length; ) {
@@ -49,7 +49,7 @@ function count(bytes: Uint8Array, lengthAt: (at: number) => number): number {
 
 const u16 = (bytes: Uint8Array, at: number): number => (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
 
-/** RTCM 10403: D3, six zeros and ten bits of length, payload, CRC-24Q. */
+/** Frame of RTCM 10403: D3, six zeros and ten bits of length, payload, CRC-24Q. */
 function rtcm3(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== 0xd3 || ((bytes[at + 1] ?? 255) & 0xfc) !== 0) return 0;
   const end = at + 3 + (((bytes[at + 1] as number) & 3) << 8) + (bytes[at + 2] ?? 0);
@@ -62,20 +62,20 @@ function rtcm3(bytes: Uint8Array, at: number): number {
   return (crc & 0xffffff) === 0 ? end + 3 - at : 0;
 }
 
-/** RTCM 10402: six bits a byte, the two others 01. Text has blanks and digits. */
+/** RTCM 10402: six bits per byte, the two others 01. Text has blanks and digits. */
 function rtcm2(_: Uint8Array, text: string): number {
   const sample = text.replaceAll(/^#.*$|[\r\n]/gm, '').slice(0, 2000);
   return sample.length >= 200 && /^[@-\x7f]*$/.test(sample) && sample.includes('\x7f') ? enough : 0;
 }
 
-/** AA 44 12, length of the header; AA 44 13, length of the message (OEM7 manual, binary, short binary). */
+/** Frame of NovAtel: AA 44 12, header length; AA 44 13, message length (OEM7 manual, binary, short binary). */
 function novatel(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== 0xaa || bytes[at + 1] !== 0x44) return 0;
   if (bytes[at + 2] === 0x12 && bytes[at + 3] === 28) return 28 + u16(bytes, at + 8) + 4;
   return bytes[at + 2] === 0x13 ? 12 + (bytes[at + 3] ?? 0) + 4 : 0;
 }
 
-/** `$@`, CRC, number, length, a multiple of four (AsteRx SBF reference guide). */
+/** Frame of SBF: `$@`, CRC, number, length, a multiple of four (AsteRx SBF reference guide). */
 function sbf(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== 0x24 || bytes[at + 1] !== 0x40) return 0;
   const length = u16(bytes, at + 6);
@@ -83,7 +83,7 @@ function sbf(bytes: Uint8Array, at: number): number {
   return length >= 8 && length % 4 === 0 && (next === bytes.length || bytes[next] === 0x24) ? length : 0;
 }
 
-/** A0 A1, length (big-endian), payload, exclusive or of it, CR LF (application note AN0037). */
+/** Frame of SkyTraq: A0 A1, length (big-endian), payload, its exclusive or, CR LF (application note AN0037). */
 function skytraq(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== 0xa0 || bytes[at + 1] !== 0xa1) return 0;
   const length = (((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)) + 7;
@@ -94,7 +94,7 @@ const DLE = 0x10;
 const ETX = 3;
 const longestPacket = 1024;
 
-/** Content between DLE and DLE ETX (TSIP and Garmin). A DLE in the content is doubled. */
+/** Returns the contents between DLE and DLE ETX (TSIP and Garmin). A DLE in the content is doubled. */
 function packets(bytes: Uint8Array): Uint8Array[] {
   const found: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at++) {
@@ -109,7 +109,7 @@ function packets(bytes: Uint8Array): Uint8Array[] {
       } else break;
     }
     if (packet.length < 3 || bytes[i] !== DLE || bytes[i + 1] !== ETX) continue;
-    // Packets follow each other.
+    // The next packet must follow directly.
     if (i + 2 < bytes.length && bytes[i + 2] !== DLE) continue;
     found.push(Uint8Array.from(packet));
     at = i + 1;
@@ -117,7 +117,7 @@ function packets(bytes: Uint8Array): Uint8Array[] {
   return found;
 }
 
-/** Kind, length, data, and a sum that makes all zero (Garmin Device Interface Specification, §3.1). */
+/** Checks kind, length, data, and a sum that makes all zero (Garmin Device Interface Specification, §3.1). */
 function isGarmin(packet: Uint8Array): boolean {
   return packet[1] === packet.length - 3 && packet.reduce((sum, byte) => (sum + byte) & 255, 0) === 0;
 }

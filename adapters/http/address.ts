@@ -1,15 +1,15 @@
-/** Address of a request: side, and path and query as sent. */
+/** Address of a request: side, and raw path and query. */
 import { VigieError } from '../../protocol/errors.ts';
 import { bases, type Side } from '../../protocol/interface/operation.ts';
 
 export interface RequestTarget {
-  /** As sent, still encoded, beginning with a slash. */
+  /** Raw path, still encoded, with its leading slash. */
   readonly path: string;
-  /** As sent, without question mark. */
+  /** Raw query, without question mark. */
   readonly query: string;
 }
 
-/** `address`: scheme, name, path and query. */
+/** Splits `address`, a URL, into path and query. */
 export function targetOf(address: string): RequestTarget {
   const start = address.indexOf('/', address.indexOf('//') + 2);
   const rest = start < 0 ? '/' : (address.slice(start).split('#', 1)[0] as string);
@@ -17,21 +17,21 @@ export function targetOf(address: string): RequestTarget {
   return question < 0 ? { path: rest, query: '' } : { path: rest.slice(0, question), query: rest.slice(question + 1) };
 }
 
-/** Name and port in an address. */
+/** Returns name and port of an address. */
 export function authorityOf(address: string): string {
   const start = address.indexOf('//') + 2;
   const end = address.indexOf('/', start);
   return address.slice(start, end < 0 ? undefined : end);
 }
 
-/** Side that determines the form of a refusal, also if nothing exists at the path. */
+/** Returns the side that determines the form of a refusal, even if the path does not exist. */
 export function sideOf(path: string): Side {
   if (path.startsWith(`${bases.user}/`) || path === bases.user) return 'user';
   return /^\/user(\/|$)/.test(path) ? 'user' : 'fleet';
 }
 
 /**
- * The names in braces of an operation's path, in the order of `names`, from the segments of a path that it matches.
+ * Returns the values of the names in braces of an operation's path, from the segments of a matching path.
  * @throws VigieError `input.malformed` for a wrong percent-encoding
  */
 export function readSegments(pattern: string, path: string): Readonly<Record<string, string>> {
@@ -56,8 +56,8 @@ export function readPairs(query: string): [name: string, value: string][] {
 }
 
 /**
- * Query of one of Vigie's own addresses, by name. The published interface ignores unknown parameters.
- * @throws VigieError `input.malformed` for a parameter that is not `known`
+ * Returns the query of one of Vigie's own addresses, by name. The published interface ignores unknown parameters.
+ * @throws VigieError `input.malformed` for a parameter that is not in `known`
  */
 export function ownParameters(query: string, known: readonly string[]): ReadonlyMap<string, string> {
   const given = new Map(readPairs(query));
@@ -69,7 +69,7 @@ export function ownParameters(query: string, known: readonly string[]): Readonly
   return given;
 }
 
-/** The query without `client_id`. */
+/** Returns the query without `client_id`. */
 export function withoutCredentials(query: string): string {
   if (!/client|%/.test(query)) return query;
   return query

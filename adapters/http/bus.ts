@@ -1,4 +1,4 @@
-/** The frames on the buses as server-sent events, for callers with their scope (`/vigie/v1/bus`). */
+/** Frames on the buses as server-sent events, for callers with the scope for them (`/vigie/v1/bus`). */
 import { VigieError } from '../../protocol/errors.ts';
 import { MOST_SIGNALS } from '../../protocol/interface/own/bus-access.ts';
 import { readPairs } from './address.ts';
@@ -9,11 +9,11 @@ import type { BusStreams, FollowedEvents } from './own-routes.ts';
 import type { Router } from './routes.ts';
 import type { Snapshots } from './snapshots.ts';
 
-/** Least time between two events of a stream, ms. */
+/** Shortest time between two events of a stream, ms. */
 const EVERY = 100;
 const EVENTS = 'text/event-stream';
 
-/** `load` is called when somebody follows: what follows the buses is not in memory before. */
+/** Adds the routes. Calls `load` when a client follows, so that the code is not in memory before. */
 export function addBus(router: Router, load: () => Promise<BusStreams>, snapshots: Snapshots): void {
   const add = (
     path: string,

@@ -1,40 +1,40 @@
-/** Captures of the car over HTTP (docs/captures.md). No part of the published interface, so it has a base of its own. */
+/** Captures of the car over HTTP (docs/captures.md), with their own base: not part of the published interface. */
 import { VigieError } from '../../protocol/errors.ts';
 import { ownParameters, readSegments } from './address.ts';
 import { type RequestContext, respond } from './exchange.ts';
 import type { Router } from './routes.ts';
 
-/** The members of a capture in answers. */
+/** Members of a capture in answers. */
 export interface CaptureReport {
   readonly id: string;
   readonly cause: string;
-  /** Id of the collision or event. */
+  /** Id of the collision or event that caused the capture. */
   readonly of: string;
   readonly monitorId?: string;
-  /** RFC 3339. */
+  /** Time in RFC 3339. */
   readonly at: string;
   readonly from: string;
   readonly to: string;
   readonly frames: number;
-  /** Compressed. */
+  /** Compressed size, bytes. */
   readonly bytes: number;
-  /** All its parts are made. */
+  /** True if all parts of the capture have been recorded. */
   readonly complete: boolean;
 }
 
-/** Captures that are kept. */
+/** Stored captures. */
 export interface CaptureView {
-  /** By ascending time. */
+  /** Returns all captures by ascending time. */
   list(): Promise<readonly CaptureReport[]>;
-  /** Its frames as a candump log, in pieces. Undefined if no capture has this id. */
+  /** Returns the frames as a candump log, in pieces, or undefined if no capture has this id. */
   log(id: string): Promise<Iterable<string> | undefined>;
-  /** Its frames as an MDF4 file. Undefined if no capture has this id. */
+  /** Returns the frames as an MDF4 file, or undefined if no capture has this id. */
   mdf4(id: string): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
 const BASE = '/vigie/v1/captures';
 
-/** Adds the routes to those of the server. */
+/** Adds the routes of captures to those of the server. */
 export function addCaptures(router: Router, view: CaptureView): void {
   const list = async ({ env }: RequestContext): Promise<Response> => {
     return respond(env, 200, JSON.stringify(await captureList(view)), { 'Content-Type': 'application/json' });
@@ -49,7 +49,7 @@ export function addCaptures(router: Router, view: CaptureView): void {
   router.add('GET', pattern, frames, { known: ['format'] });
 }
 
-/** Answer for a list of captures. */
+/** Returns the answer to a request for the list of captures. */
 export async function captureList(view: CaptureView): Promise<{ readonly captures: readonly CaptureReport[] }> {
   return { captures: await view.list() };
 }
@@ -59,7 +59,7 @@ interface CaptureFrames {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The frames of one capture. @throws VigieError `request.unknown` */
+/** Returns the frames of one capture. @throws VigieError `request.unknown` */
 export async function captureFrames(view: CaptureView, id: string, format: CaptureForm): Promise<CaptureFrames> {
   if (format === 'mdf4') {
     const headers = {
@@ -75,7 +75,7 @@ export async function captureFrames(view: CaptureView, id: string, format: Captu
 export const captureForms = ['candump', 'mdf4'] as const;
 export type CaptureForm = (typeof captureForms)[number];
 
-/** Requested form. @throws VigieError `input.malformed` */
+/** Returns the requested form. @throws VigieError `input.malformed` */
 function formatOf({ env }: RequestContext): CaptureForm {
   const format = ownParameters(env.exchange.target.query, ['format']).get('format') ?? 'candump';
   if (format === 'candump' || format === 'mdf4') return format;
@@ -86,7 +86,7 @@ function unknown(id: string): never {
   throw new VigieError('request.unknown', `there is no capture ${id}`);
 }
 
-/** One piece at a time, when the reader takes it. */
+/** Returns a stream that produces one piece at a time, when the reader requests it. */
 function streamOf(pieces: Iterable<string>): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.iterator]();
   const encoder = new TextEncoder();

@@ -1,4 +1,4 @@
-/** The TCP connections of the server: how many there may be, how long they may take to begin, and how they end. */
+/** The TCP connections of the server: their largest number, the time limit for their start, and their end. */
 import type { IncomingMessage, Server as PlainServer, ServerResponse } from 'node:http';
 import { Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -7,43 +7,43 @@ import { ConnectionSlots } from '../../agent/connection-slots.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
 
 export interface ConnectionBounds {
-  /** Connections at a time. */
+  /** Largest number of connections. */
   readonly connections: number;
-  /** Connections from one address that wait for no answer ({@link ConnectionLimits.waitingPerAddress}). */
+  /** Largest number of idle connections from one address ({@link ConnectionLimits.waitingPerAddress}). */
   readonly idlePerAddress: number;
-  /** For a TLS handshake, from the first packet to the last, ms. */
+  /** Time limit of a TLS handshake, from the first packet to the last, ms. */
   readonly handshake: number;
-  /** For requests under way when the server stops, ms. */
+  /** Time limit for open requests when the server stops, ms. */
   readonly finish: number;
-  /** For a client to take the refusal of what it sends and to stop sending, ms. */
+  /** Time limit for a client to receive a refusal and to stop sending, ms. */
   readonly linger: number;
 }
 
 interface Connection {
-  /** The TCP socket; requests over TLS come on another one. */
+  /** The TCP socket; with TLS, requests use another socket object. */
   readonly tcp: Socket;
   /** Address and port of the client. */
   readonly client: string;
-  /** Answers that are not sent yet. */
+  /** Answers that are not completely sent. */
   readonly answers: Set<ServerResponse>;
-  /** Whether its last answer is written and ends with the request that it refuses. */
+  /** True if the last answer is written and ends together with the request that it refuses. */
   lingers: boolean;
-  /** Ends the time for the handshake. */
+  /** Cancels the time limit of the handshake. */
   cancel: () => void;
 }
 
 /**
- * Node counts connections from their first packet, but closes only those whose TLS handshake has succeeded; the time for
- * a handshake begins anew there with every byte. So connections are kept here from when they are accepted.
+ * Node counts connections from their first packet, but closes only those whose TLS handshake has succeeded, and every
+ * byte restarts its time limit for a handshake. So this class tracks connections from the time when they are accepted.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #open = new Map<Socket, Connection>();
-  /** A connection waits while none of its answers is under way. */
+  /** A connection counts as idle while it has no open answer. */
   readonly #slots: ConnectionSlots<Socket>;
-  /** By the socket that their requests come on. */
+  /** Connections by the socket of their requests. */
   readonly #ready = new WeakMap<Duplex, Connection>();
   #stopping = false;
 
@@ -58,18 +58,18 @@ export class Connections {
     server.on('secureConnection', (socket: Socket) => this.#secured(socket));
   }
 
-  /** Whether requests can come on this socket: the TLS handshake, where there is one, has succeeded. */
+  /** Returns true if this socket can carry requests: the TLS handshake, if needed, has succeeded. */
   isReady(socket: Duplex): boolean {
     return this.#ready.has(socket);
   }
 
-  /** Whether a part of an answer was sent on this socket and the rest was not. */
+  /** Returns true if an answer on this socket was sent only in part. */
   isAnswering(socket: Duplex): boolean {
     const { lingers = false, answers = [] } = this.#ready.get(socket) ?? {};
     return lingers || [...answers].some(({ headersSent }) => headersSent);
   }
 
-  /** Has the connection stay until the answer was sent. */
+  /** Keeps the connection open until the answer was sent. */
   answers(answer: ServerResponse): void {
     const connection = answer.socket === null ? undefined : this.#ready.get(answer.socket);
     if (connection === undefined) return;
@@ -77,14 +77,14 @@ export class Connections {
     this.#slots.admit(connection.tcp);
     answer.once('close', () => {
       this.#answered(connection, answer);
-      // Node closes it itself, after the last bytes of TLS, where the answer says so.
+      // If the answer requests it, Node itself closes the connection, after the last bytes of TLS.
       if (this.#stopping && connection.answers.size === 0) setImmediate(() => connection.tcp.destroy());
     });
   }
 
   /**
-   * Ends an answer that is written when the rest of its request has come and was thrown away, or the time for that is
-   * over: closed while the client is still sending, the connection would be reset and the answer lost (RFC 9112 §9.6).
+   * Ends a written answer when the rest of its request was received and discarded, or the time limit is over. If the
+   * server closed the connection while the client sends, it would be reset and the answer lost (RFC 9112 §9.6).
    */
   linger(request: IncomingMessage, answer: ServerResponse): void {
     const connection = answer.socket === null ? undefined : this.#ready.get(answer.socket);
@@ -100,7 +100,7 @@ export class Connections {
     request.once('close', end).resume();
   }
 
-  /** Closes every connection: at once, or when its answer was sent or the time for that is over. */
+  /** Closes every connection: idle ones at once, others after their answer or the time limit. */
   stop(): void {
     this.#stopping = true;
     for (const { tcp, answers } of this.#open.values()) {
@@ -143,7 +143,7 @@ export class Connections {
     }
   }
 
-  /** A client that opens many idle connections keeps no other client out. */
+  /** Closes idle connections, so that a client that opens many of them does not exclude other clients. */
   #makeRoom(newest: Socket): void {
     const closed = this.#slots.add(newest, newest.remoteAddress);
     if (closed === undefined) return;
@@ -153,7 +153,7 @@ export class Connections {
   }
 }
 
-/** No two open connections of a server have the same. */
+/** Returns the identity of an open connection of a server. */
 function clientOf({ remoteAddress, remotePort, localAddress }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress}`;
 }

@@ -1,4 +1,4 @@
-/** Documents for people and programs: the page, the OpenAPI document, and Swagger UI, without other servers. */
+/** Documents for people and programs: the page, the OpenAPI document, and Swagger UI, without third-party servers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { respond } from './exchange.ts';
@@ -6,31 +6,31 @@ import type { RateLimiter } from './rates.ts';
 import type { Router } from './routes.ts';
 
 export interface Documents {
-  /** File of the OpenAPI document. */
+  /** Path of the OpenAPI document. */
   readonly openApi: string;
-  /** Folder of `swagger-ui.css` and `swagger-ui-bundle.js`; undefined: there is no page for people. */
+  /** Folder of `swagger-ui.css` and `swagger-ui-bundle.js`; undefined: Swagger UI is not served. */
   readonly swaggerUi?: string;
   /** Folder of the page (page/) with the {@link pageFiles}. If omitted, no page is served. */
   readonly page?: string;
-  /** The page shows many cars: `/` is {@link HUB_FILE}. */
+  /** True if the page shows many cars: `/` is {@link HUB_FILE}. */
   readonly hub?: boolean;
-  /** At a hub: address of the sign-in at the identity provider. If omitted, the page asks for a token. */
+  /** At a hub: sign-in address at the identity provider. If omitted, the page asks for a token. */
   readonly signIn?: string;
-  /** Address of the tiles of the map, with {z}, {x} and {y}; absent: the page loads none. */
+  /** Address of the map tiles, with {z}, {x} and {y}. If omitted, the page loads none. */
   readonly tiles?: string;
-  /** Makes the document that is served of that in the file; absent: it is served as it is. */
+  /** Converts the OpenAPI document of the file to the served one. If omitted, the file is served unchanged. */
   readonly describe?: (openApi: string) => string;
 }
 
-/** Address and media type of the files of the page. */
+/** File, address and media type of each part of the page. */
 export const pageFiles: readonly (readonly [file: string, address: string, type: string])[] = [
   ['index.html', '/', 'text/html; charset=utf-8'],
   ['page.js', '/page/page.js', 'text/javascript; charset=utf-8'],
-  // At the root: it shall open every page below.
+  // At the root, so that its scope includes every page.
   ['worker.js', '/worker.js', 'text/javascript; charset=utf-8'],
   ['page.css', '/page/page.css', 'text/css; charset=utf-8'],
   ['icon.svg', '/page/icon.svg', 'image/svg+xml'],
-  // Home screens take no SVG.
+  // Home screens do not support SVG.
   ['icon.png', '/page/icon.png', 'image/png'],
   ['page.webmanifest', '/page/page.webmanifest', 'application/manifest+json'],
   // The script contains the English words.
@@ -44,10 +44,10 @@ export const pageFiles: readonly (readonly [file: string, address: string, type:
 /** Document that a hub serves at `/` in place of `index.html`. Script and style are the same. */
 export const HUB_FILE = 'hub.html';
 
-/** By which the script knows what it shows. */
+/** Mark in the document from which the script detects a hub. */
 const MARK_OF_HUB = 'data-of="hub"';
 
-/** Pictures come also from where the owner has the tiles of the map; nothing else comes from elsewhere. */
+/** Returns the content security policy: pictures may also come from the owner's map tiles, nothing else. */
 function policyOfPage(tiles: string | undefined): string {
   const pictures = tiles === undefined ? "'self'" : `'self' ${new URL(tiles).origin}`;
   return (
@@ -56,7 +56,7 @@ function policyOfPage(tiles: string | undefined): string {
   );
 }
 
-/** Swagger UI sets styles by itself and draws its pictures from data: addresses. Nothing comes from elsewhere. */
+/** Swagger UI sets styles from its script and loads pictures from data: addresses. Allows nothing from outside. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -83,7 +83,7 @@ const start = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#operations', de
 
 type Content = string | Uint8Array<ArrayBuffer>;
 
-/** Serves them without access control: they contain nothing of the car. `rates` limits all callers together. */
+/** Serves the documents without access control: they contain no car data. `rates` limits all callers together. */
 export function addDocuments(router: Router, documents: Documents, rates: RateLimiter): void {
   const { openApi, swaggerUi, page: folder, hub, signIn, tiles, describe } = documents;
   const serve = (path: string, type: string, content: () => Content, policy = POLICY): void => {
@@ -92,7 +92,7 @@ export function addDocuments(router: Router, documents: Documents, rates: RateLi
       return respond(env, 200, content(), { 'Content-Type': type, 'Content-Security-Policy': policy });
     });
   };
-  // Read on request: they are opened rarely, and take more memory than the whole server.
+  // Read on request: clients rarely open these files, and they need more memory than the whole server.
   const read = (path: string) => (): Content => new Uint8Array(readFileSync(path));
   const described = describe && ((): Content => describe(readFileSync(openApi, 'utf8')));
   serve('/openapi.json', 'application/json', described ?? read(openApi));

@@ -1,25 +1,25 @@
-/** Server-sent events (WHATWG HTML §9.2) of values that change: a slow reader gets the newest and misses those between. */
+/** Server-sent events (WHATWG HTML §9.2) of changing values: a slow reader gets only the newest ones. */
 import type { Clock } from '../../agent/ports.ts';
 
 export interface StreamTimes {
-  /** Silence after which a comment is sent, ms: proxies forget connections that say nothing. */
+  /** Silence after which a comment is sent, ms: proxies close silent connections. */
   readonly heartbeat: number;
-  /** Least time between two events of a stream, ms: a screen shows no more than some 20 a second. */
+  /** Shortest time between two events of a stream, ms: a screen shows no more than some 20 a second. */
   readonly pause: number;
 }
 
 interface StreamParts<K> {
-  /** Values at the start of the stream, and their time, UTC ms. */
+  /** Values at the start of the stream, with their times, UTC ms. */
   readonly known: Iterable<readonly [key: K, at: number]>;
-  /** Whether the stream shows it. */
+  /** Returns true if the stream may show the value. */
   readonly sees: (key: K) => boolean;
-  /** Name of the event, its data, when it can be sent, and its id, from which a returning client continues. */
+  /** Returns name and data of the event when it can be sent, and the id from which a returning client continues. */
   readonly event: (key: K, at: number) => readonly [name: string, data: object, id?: number];
   readonly clock: Clock;
   readonly times: StreamTimes;
-  /** It ends at this moment, UTC ms: what it was opened with is not good for longer. */
+  /** Time when the stream ends, UTC ms: the caller's credentials expire then. */
   readonly until: number;
-  /** Called once, when it ends. */
+  /** Called when the stream ends. */
   readonly gone: () => void;
 }
 
@@ -33,7 +33,7 @@ export class EventStream<K> {
   #ended = false;
   #left = false;
   #wake: () => void = () => undefined;
-  /** Monotonic ms. */
+  /** Time of the last event, monotonic ms. */
   #sent = Number.NEGATIVE_INFINITY;
 
   constructor(parts: StreamParts<K>) {
@@ -50,7 +50,7 @@ export class EventStream<K> {
     this.stream = new ReadableStream(source, { highWaterMark: 0 });
   }
 
-  /** Never throws, so that one stream keeps no other from what it notes: a stream that fails ends. */
+  /** Records a change. Never throws, so that one stream does not affect the others: a stream that fails ends. */
   note(key: K, at: number): void {
     try {
       if (!this.#parts.sees(key)) return;
@@ -61,7 +61,7 @@ export class EventStream<K> {
     this.#wake();
   }
 
-  /** Changes that were not sent yet. */
+  /** Number of unsent changes. */
   get waiting(): number {
     return this.#noted.size;
   }
@@ -85,7 +85,7 @@ export class EventStream<K> {
     else controller.enqueue(this.#encoder.encode(this.#noted.size === 0 ? ': still here\n\n' : this.#events()));
   }
 
-  /** Resolves when `over` is true, and at the latest after `longest` ms. */
+  /** Resolves when `over` returns true, at the latest after `longest` ms. */
   #wait(longest: number, over: () => boolean): Promise<void> {
     if (over() || longest <= 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -101,7 +101,7 @@ export class EventStream<K> {
     });
   }
 
-  /** A browser that loses the stream is to come again after 3 s. */
+  /** Returns the first data of the stream. A browser that loses the stream shall reconnect after 3 s. */
   #introduction(): Uint8Array {
     const events = this.#noted.size === 0 ? '' : this.#events();
     return this.#encoder.encode(`retry: 3000\n\n${events}`);

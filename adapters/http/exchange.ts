@@ -9,19 +9,19 @@ import { authorityOf, type RequestTarget, sideOf, targetOf } from './address.ts'
 import type { Caller } from './call.ts';
 import type { Connections } from './connections.ts';
 
-/** A request on its way to its answer, and what became known of it on the way. */
+/** A request, its answer, and the data that was found in between. */
 export interface HttpExchange {
-  /** In the answer (`X-Request-Id`), in refusals and in the log. */
+  /** Id of the request in the answer (`X-Request-Id`), in refusals and in the log. */
   readonly id: string;
-  /** UTC ms. */
+  /** Time of the request, UTC ms. */
   readonly now: number;
   readonly target: RequestTarget;
-  /** Scheme, name and port that the request was sent to, as the caller sees them. */
+  /** Scheme, name and port of the request as seen by the caller. */
   readonly origin: string;
   readonly side: Side;
   operation?: Operation;
   caller?: Caller;
-  /** Headers of the answer, refused or not. */
+  /** Headers of the answer, including refusals. */
   readonly headers: Record<string, string>;
   /** HTTP status of the answer, once it is known. */
   status?: number;
@@ -31,7 +31,7 @@ export type Bindings = { Bindings: HttpBindings & { exchange: HttpExchange; conn
 export type App = Hono<Bindings>;
 export type RequestContext = Context<Bindings>;
 
-/** On every answer: nothing of a car belongs into a cache, a frame or another site's page. */
+/** Headers of every answer: no data of a car belongs in a cache, a frame or another site's page. */
 const protection: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -40,7 +40,7 @@ const protection: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
 };
-/** RFC 6797: a year, only where the answer itself came over TLS. */
+/** RFC 6797: a year, only if the answer itself is sent over TLS. */
 const transport = { 'Strict-Transport-Security': 'max-age=31536000' };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -48,11 +48,11 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 interface Opening {
   /** The whole URL of the request. */
   readonly address: string;
-  /** Whether it came over TLS: the address may say what it likes. */
+  /** True if the request arrived over TLS, independent of its URL. */
   readonly secure: boolean;
-  /** The id that the caller gave the request, which has to be a UUID. */
+  /** Id that the caller assigned to the request; it must be a UUID. */
   readonly asked: string | undefined;
-  /** UTC ms. */
+  /** Time of the request, UTC ms. */
   readonly now: number;
 }
 
@@ -68,7 +68,7 @@ export function openExchange({ address, secure, asked, now }: Opening): HttpExch
     headers: {
       ...protection,
       ...(secure ? transport : {}),
-      // The time of the records in the answer, which is not that of the machine once a receiver keeps it.
+      // Use the time of the records in the answer, which may differ from the machine's time if a receiver provides it.
       Date: new Date(now).toUTCString(),
       'X-Request-Id': id,
     },
@@ -76,8 +76,8 @@ export function openExchange({ address, secure, asked, now }: Opening): HttpExch
 }
 
 /**
- * A header of the request, as Node has read it; `name` in any case. An object of the fetch standard with all of them is
- * not made for this: that takes longer than much of the rest of a request.
+ * Returns a header of the request, as Node has parsed it; `name` in any case. Does not create the Headers object of the
+ * fetch standard, which would take longer than most other work on the request.
  */
 export function headerOf({ headers }: HttpBindings['incoming'], name: string): string | undefined {
   const value = headers[name.toLowerCase()];
@@ -87,9 +87,9 @@ export function headerOf({ headers }: HttpBindings['incoming'], name: string): s
 export type AnswerContent = string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | undefined;
 
 /**
- * The answer; `headers` come last. It is written here unless it is a stream: as an object of the fetch standard, which
- * reads its own text back from a stream, it would take the processor twice as long. A client that has the same answer
- * already gets 304 without it.
+ * Sends the answer; `headers` have precedence. Writes it directly unless it is a stream: a Response of the fetch
+ * standard reads its own text back from a stream, which doubles the processor time. A client that already has the same
+ * answer gets 304 without a body.
  */
 export function respond(
   env: RequestContext['env'],
@@ -128,7 +128,7 @@ function send(
     answer.writeHead(status, headers).end(body);
     return RESPONSE_ALREADY_SENT;
   }
-  // This connection can take no further request: what follows is the rest of the unread body.
+  // This connection cannot accept another request: the following bytes are the rest of the unread body.
   answer.writeHead(status, { ...headers, Connection: 'close' });
   if (body === undefined) answer.flushHeaders();
   else answer.write(body);
@@ -140,14 +140,14 @@ function isRead({ method }: HttpBindings['incoming']): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** A longer answer, such as a capture, has no tag: to make one takes a millisecond for each MiB. */
+/** Size limit of an answer with a tag, bytes: longer ones (captures) have none, since a tag takes 1 ms per MiB. */
 const LONGEST_TAGGED = 4 * 1024 * 1024;
-/** Characters of a tag: 128 bits. */
+/** Length of a tag in characters: 128 bits. */
 const TAG = 22;
 
 /**
- * The entity tag of an answer (RFC 9110 §8.8.3), of its bytes. It is weak: `Accept` chooses the media type, and answers of
- * several types have the same bytes.
+ * Returns the entity tag of an answer (RFC 9110 §8.8.3), made from its bytes. It is weak: `Accept` chooses the media
+ * type, and answers of several types have the same bytes.
  */
 function entityTagOf(body: string | Uint8Array): string | undefined {
   return body.length > LONGEST_TAGGED
@@ -155,7 +155,7 @@ function entityTagOf(body: string | Uint8Array): string | undefined {
     : `W/"${createHash('sha256').update(body).digest('base64url').slice(0, TAG)}"`;
 }
 
-/** Whether the client has the answer (RFC 9110 §13.1.2): weak and strong tags compare alike, and text without quotes is no tag. */
+/** Returns true if the client has the answer (RFC 9110 §13.1.2): weak and strong tags are equal; tags need quotes. */
 function isHeld(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
@@ -163,7 +163,7 @@ function isHeld(ifNoneMatch: string | undefined, tag: string): boolean {
   return [...tags].some(([one]) => tag.endsWith(one));
 }
 
-/** A stream has no end to know its headers by. */
+/** Refuses HEAD for a stream: its headers cannot be known in advance. */
 export function refuseHead({ req, env }: RequestContext): void {
   if (req.method !== 'HEAD') return;
   env.exchange.headers['Allow'] = 'GET';

@@ -1,29 +1,29 @@
 /**
- * The names that the server answers under. A web page whose name leads to this machine (DNS rebinding) must not read or
- * command the car through somebody's browser, and links repeat the name.
+ * Host names of the server. A web page whose name resolves to this machine (DNS rebinding) must not read or command the
+ * car through a person's browser, and links repeat the name.
  */
 import { isIP, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-/** Addresses of the machine itself (RFC 6890). */
+/** Returns true for an address of the machine itself (RFC 6890). */
 export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
 }
 
 export class Hosts {
   readonly #names: ReadonlySet<string>;
-  /** Last accepted name of a connection: a look through a certificate takes longer than a request. */
+  /** Last accepted name of a connection: checking a certificate takes longer than a request. */
   readonly #found = new WeakMap<Socket, string>();
 
-  /** `names`: names and addresses, in addition to those of {@link has}. */
+  /** `names`: names and addresses, in addition to those that {@link has} accepts. */
   constructor(names: readonly string[]) {
     this.#names = new Set(names.map(nameOf));
   }
 
   /**
-   * Whether a request that came on `socket` may name the host `authority`: a configured name, the address that the
-   * connection leads to, `localhost` where that is the machine itself, or a name in the server's certificate. Any port
-   * will do: what forwards ports changes it, and no name is protected by it.
+   * Returns true if a request on `socket` may name the host `authority`: a configured name, the local address of the
+   * connection, `localhost` if that is the machine itself, or a name in the server's certificate. Accepts any port:
+   * port forwarding changes it, and it protects no name.
    */
   has(authority: string, socket: Socket): boolean {
     if (this.#found.get(socket) === authority) return true;
@@ -39,13 +39,13 @@ export class Hosts {
   }
 }
 
-/** A name, an IPv4 address or an IPv6 address in brackets, in its one spelling, without the port. */
+/** Returns a name, an IPv4 address or an IPv6 address in brackets, in canonical spelling, without the port. */
 function nameOf(authority: string): string {
   const name = authority.replace(/:\d+$/, '').toLowerCase();
   return name.startsWith('[') && URL.canParse(`http://${name}`) ? new URL(`http://${name}`).hostname : name;
 }
 
-/** From the alternative names only: RFC 9525 §6.3 knows no others. */
+/** Checks the alternative names only: RFC 9525 §6.3 allows no others. */
 function isCertified(name: string, socket: TLSSocket): boolean {
   const certificate = socket.getX509Certificate();
   const address = name.replace(/^\[|\]$/g, '');

@@ -1,7 +1,7 @@
 /**
- * Requests that carry an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): the same key and body are
- * carried out once and answered alike, for 24 h and as far as memory allows. Beyond that, and after a restart, what they
- * made is recognised by its id: see {@link ./resources/ids.ts}.
+ * Requests with an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): the same key and body are executed
+ * once and get the same answer, for 24 h within the memory limit. After that, and after a restart, the resource that
+ * they created is recognised by its id: see {@link ./resources/ids.ts}.
  */
 
 import { createHash } from 'node:crypto';
@@ -10,11 +10,11 @@ import { DAY } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Answer, Call, Once } from './call.ts';
 
-/** ms. */
+/** Lifetime of a stored answer, ms. */
 const KEPT = DAY;
 const MOST = 1_000;
 
-/** How a request with this key is recognised. */
+/** Returns the identity by which a request with this key is recognised. */
 export function onceOf({ operation, path, caller, body }: Omit<Call, 'once'>, key: string): Once {
   return {
     key: digest([caller.name, operation.id, Object.entries(path).sort(), key]),
@@ -30,7 +30,7 @@ export function refuseOther(): never {
 interface Done {
   readonly body: string;
   readonly answer: Promise<Answer>;
-  /** Monotonic ms. */
+  /** Expiry of the answer, monotonic ms. */
   readonly until: number;
 }
 
@@ -43,9 +43,9 @@ export class IdempotentAnswers {
   }
 
   /**
-   * Answer of `carryOut`, or its earlier answer to the same call. A failed call was not done, so it is not stored:
-   * the same key may try again.
-   * @throws VigieError `input.malformed` when the key was used with another body
+   * Returns the answer of `carryOut`, or the stored answer to the same call. A failed call had no effect, so its answer
+   * is not stored: the same key may try again.
+   * @throws VigieError `input.malformed` if the key was used with another body
    */
   answer({ key: name, body }: Once, carryOut: () => Answer | Promise<Answer>): Promise<Answer> {
     const now = this.#clock.monotonic();
@@ -63,7 +63,7 @@ export class IdempotentAnswers {
     return answer;
   }
 
-  /** They lie in the order in which they were made, so the oldest come first. */
+  /** Removes expired answers. They are in the order of creation, so the oldest are first. */
   #forget(now: number): void {
     for (const [name, { until }] of this.#done) {
       if (until > now && this.#done.size < MOST) return;

@@ -1,6 +1,6 @@
 /**
- * Pages of collections that are not in memory as a whole: each is found by the places of its records, as
- * {@link ./paging.ts} finds it in a list, and only the records of the page are read.
+ * Pages of collections that are not completely in memory: finds each page by the positions of its records, as
+ * {@link ./paging.ts} does in a list, and reads only the records of the page.
  */
 import type { Call } from './call.ts';
 import {
@@ -18,7 +18,7 @@ import type { KeyRange, Keyset } from './resources/car.ts';
 
 const ORDER = 'ascending';
 
-/** The page that `call` asks for with `pageSize`, `pageToken` and `indexRange`. Rejects as `page` throws. */
+/** Returns the page that `call` requests with `pageSize`, `pageToken` and `indexRange`. Rejects as `page` throws. */
 export async function pageByKey<T extends RecordPosition>(
   keys: Keyset<T>,
   call: Call,
@@ -62,7 +62,7 @@ export async function pageByKey<T extends RecordPosition>(
   };
 }
 
-/** First and last record of what `indexRange` names; undefined: it names none. */
+/** Returns the first and last record in `indexRange`, or undefined if it contains none. */
 async function boundsOf<T extends RecordPosition>(
   keys: Keyset<T>,
   call: Call,
@@ -77,7 +77,7 @@ async function boundsOf<T extends RecordPosition>(
 
 interface Part<T> {
   readonly items: readonly T[];
-  /** The record after them. */
+  /** Position of the first record after the page. */
   readonly next: RecordPosition | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The socket side of the server: TLS, and bounds on what connections may take. */
+/** The socket side of the server: TLS, and limits on connections. */
 import { readFileSync, statSync } from 'node:fs';
 import { createServer as createPlainServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import {
@@ -18,16 +18,16 @@ import { refuseUnread } from './refusals.ts';
 export interface ServerTlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** Authorities for clients' certificates. If omitted, clients need none. */
+  /** Authorities of clients' certificates. If omitted, clients need no certificate. */
   readonly clientCa?: string;
 }
 
 export interface ListenerBounds extends ConnectionBounds {
-  /** For a whole request to come, ms. */
+  /** Time limit for receiving a whole request, ms. */
   readonly request: number;
-  /** Bytes of the request line and headers. */
+  /** Size limit of the request line and headers, bytes. */
   readonly headers: number;
-  /** A connection on which nothing moves is closed, ms. */
+  /** Time after which a connection without traffic is closed, ms. */
   readonly idle: number;
 }
 
@@ -42,7 +42,7 @@ export const bounds: ListenerBounds = {
   finish: 5_000,
 };
 
-/** How often the files of certificates are looked at, ms. */
+/** Interval of checking the certificate files, ms. */
 const RELOAD = 60_000;
 
 interface Listener {
@@ -50,7 +50,7 @@ interface Listener {
   readonly connections: Connections;
 }
 
-/** A server that does not listen yet. @throws VigieError `configuration.wrong` naming the file that is not a PEM */
+/** Creates a server that does not listen yet. @throws VigieError `configuration.wrong` with a file that is not PEM */
 export function createListener(
   answer: RequestListener,
   tls: ServerTlsFiles | undefined,
@@ -65,13 +65,13 @@ export function createListener(
     requestTimeout: request,
     connectionsCheckingInterval: NEVER,
     keepAliveTimeout: 15_000,
-    // A request without Host is refused by the listener, which says so.
+    // The listener itself refuses a request without Host, with an explanation.
     requireHostHeader: false,
     noDelay: true,
   };
   const listener: RequestListener = (incoming, outgoing) => {
     connections.answers(outgoing);
-    // A write that fails, as after the end of the connection, ends this answer alone.
+    // A failed write, for example after the end of the connection, ends this answer only.
     outgoing.on('error', () => outgoing.destroy());
     answer(incoming, outgoing);
   };
@@ -83,15 +83,15 @@ export function createListener(
   checkWhileConnected(server, Math.min(1_000, request));
   server.maxHeadersCount = 100;
   server.timeout = idle;
-  // 100 Continue is sent when the body is read; other expectations are ignored.
+  // The server sends 100 Continue when it reads the body; it ignores other expectations.
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   const refused = new WeakSet<Duplex>();
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // After an unreadable request nothing can be read until the client has received the answer and disconnects.
+    // After an unreadable request, wait until the client has received the answer and disconnects.
     if (refused.has(socket)) return;
-    // RFC 9112 §9.2: an answer belongs to a request. A browser opens connections before it has a request, and would take
-    // a refusal for the answer to the one that it sends at that moment.
+    // RFC 9112 §9.2: an answer belongs to a request. A browser opens connections in advance, and would mistake a
+    // refusal for the answer to the request that it is about to send.
     const isUnused = (socket as Socket).bytesRead === 0;
     if (
       isUnused ||
@@ -119,19 +119,19 @@ function secureServer(options: SecureOptions, listener: RequestListener, tls: Se
   }
 }
 
-/** The longest that a timer takes, ms. */
+/** Longest delay that a timer supports, ms. */
 const NEVER = 2 ** 31 - 1;
 
 /**
- * Has requests that do not come in time looked for every so many ms, while somebody is connected: nothing wakes the unit
- * for the sake of connections that it does not have.
+ * Lets Node look for overdue requests at this interval, ms, but only while a client is connected: a unit without
+ * connections is not woken.
  */
 function checkWhileConnected(server: Server | SecureServer, every: number): void {
   const checked = server as (Server | SecureServer) & { connectionsCheckingInterval: number };
   let connections = 0;
   const checkEvery = (interval: number): void => {
     checked.connectionsCheckingInterval = interval;
-    // Node sets its timer, in place of the one before, where a server begins to listen.
+    // Node sets this timer, replacing the previous one, when a server begins to listen.
     server.emit('listening');
   };
   server.on('connection', (socket) => {
@@ -142,7 +142,7 @@ function checkWhileConnected(server: Server | SecureServer, every: number): void
   });
 }
 
-/** The client's certificate is looked at by the gate, which can say what is missing. RFC 8996: no TLS below 1.2. */
+/** The gate checks the client's certificate, since it can report what is missing. RFC 8996: no TLS below 1.2. */
 const secureOptions = { minVersion: 'TLSv1.2', rejectUnauthorized: false } as const;
 
 function secrets({ cert, key, clientCa }: ServerTlsFiles): SecureContextOptions {
@@ -157,9 +157,9 @@ function secrets({ cert, key, clientCa }: ServerTlsFiles): SecureContextOptions 
 }
 
 /**
- * Loads certificates that were renewed on disk, for connections from then on. It logs half-written files and tries
- * again; until then the previous certificates stay.
- * @returns `now` looks at once, `stop` ends the watch
+ * Loads renewed certificate files, for future connections. If files are incomplete, it logs that and tries again; until
+ * then the previous certificates stay in use.
+ * @returns `now` checks at once, `stop` ends the checks
  */
 export function watchCertificates(
   server: SecureServer,
@@ -198,7 +198,7 @@ function isGone({ code }: NodeJS.ErrnoException): boolean {
   return code === 'ECONNRESET' || code === 'EPIPE';
 }
 
-/** An unreadable or late request still gets an answer that explains the refusal. */
+/** Answers an unreadable or late request with the reason for the refusal. */
 function refuseUnreadable(
   error: NodeJS.ErrnoException,
   socket: Duplex,
@@ -217,10 +217,10 @@ function refuseUnreadable(
     ([name, value]) => `${name}: ${value}\r\n`,
   );
   socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\n${lines.join('')}\r\n${body}`, () => {
-    // The rest of a request that is late must not come after its refusal.
+    // The rest of a late request must not arrive after its refusal.
     if (late) socket.destroy();
   });
-  // As with {@link Connections.linger}.
+  // Same reason as {@link Connections.linger}.
   const cancel = clock.after(linger, () => socket.destroy());
   socket.once('close', cancel);
 }

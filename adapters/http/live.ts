@@ -1,7 +1,7 @@
 /**
- * Changes of Status as server-sent events (WHATWG HTML §9.2), for screens. Each stream begins with all that is known.
- * The stream sends the present value of Status when it can: a slow screen gets the newest values and misses those
- * between, and values that the people in the car hide are not in Status.
+ * Changes of Status as server-sent events (WHATWG HTML §9.2), for screens. Each stream begins with all known values.
+ * The stream sends the current value of Status when it can: a slow screen gets the newest values and misses earlier
+ * ones. Values that the people in the car hide are not in Status.
  */
 
 import type { StatusListener, StatusObserver } from '../../agent/model/status.ts';
@@ -12,13 +12,13 @@ import { TooManyRequests } from './access/failures.ts';
 import { EventStream, type StreamTimes } from './event-stream.ts';
 
 interface LiveOptions extends StreamTimes {
-  /** Streams at a time. */
+  /** Largest number of open streams. */
   readonly streams: number;
 }
 
 const DEFAULT: LiveOptions = { streams: 16, heartbeat: 15_000, pause: 50 };
 
-/** Whether a stream shows a value. */
+/** Returns true if a stream may show the value. */
 type Sees = (slot: Slot) => boolean;
 
 export class LiveChanges implements StatusObserver {
@@ -33,7 +33,7 @@ export class LiveChanges implements StatusObserver {
     this.#options = { ...DEFAULT, ...options };
   }
 
-  /** Streams that are open. */
+  /** Number of open streams. */
   get streams(): number {
     return this.#viewers.size;
   }
@@ -51,8 +51,8 @@ export class LiveChanges implements StatusObserver {
   }
 
   /**
-   * The stream ends at `until`, UTC ms: what it was opened with is not good for longer.
-   * @throws TooManyRequests when as many streams are open as may be
+   * Opens a stream that ends at `until`, UTC ms, when the caller's credentials expire.
+   * @throws TooManyRequests if the maximum number of streams is already open
    */
   open(sees: Sees, until = Number.POSITIVE_INFINITY): ReadableStream<Uint8Array> {
     if (this.#viewers.size >= this.#options.streams) throw new TooManyRequests('all live streams are taken', 10_000);
@@ -93,7 +93,7 @@ export class LiveChanges implements StatusObserver {
   }
 }
 
-/** As the interface writes a value of Status. */
+/** Returns the value in the form of the interface's Status. */
 export function shownValue(slot: Slot, value: unknown): unknown {
   return slot.kind === 'instant' && typeof value === 'number' ? dateTime(value) : value;
 }

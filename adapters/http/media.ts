@@ -6,7 +6,7 @@ const JSON_TYPE = 'application/json';
 /** Server-sent events (WHATWG HTML §9.2). */
 export const EVENT_STREAM = 'text/event-stream';
 
-/** Media types an answer of the operation may have, best first; none when it has no body. Plain JSON will do, but for a stream. */
+/** Returns the media types of an operation's answers, best first. Plain JSON is always possible, except for streams. */
 export function mediaOf({ answers }: Pick<Operation, 'answers'>): readonly string[] {
   const published = Object.values(answers).flatMap(({ media }) => (media === undefined ? [] : [media]));
   if (published.length === 0 || published.includes(EVENT_STREAM)) return published;
@@ -14,8 +14,8 @@ export function mediaOf({ answers }: Pick<Operation, 'answers'>): readonly strin
 }
 
 /**
- * The media type that the answer is to have: of those with the highest quality in `accept` the first of `offered`.
- * @throws VigieError `request.notAcceptable` when all of them are refused
+ * Returns the media type of the answer: among those with the highest quality in `accept`, the first of `offered`.
+ * @throws VigieError `request.notAcceptable` if `accept` excludes all of them
  */
 export function acceptable(offered: readonly string[], accept: string | undefined): string | undefined {
   const [first] = offered;
@@ -42,7 +42,7 @@ function readRange(text: string): MediaRange {
   return { range, quality: value >= 0 && value <= 1 ? value : 0 };
 }
 
-/** The most specific range that has the media type counts. */
+/** Returns the quality of the most specific range that contains the media type. */
 function qualityOf(media: string, ranges: readonly MediaRange[]): number {
   const [kind] = media.split('/', 1);
   for (const wanted of [media, `${kind}/*`, '*/*']) {

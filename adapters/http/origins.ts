@@ -1,10 +1,10 @@
-/** Whether a web page of another origin sent a request: through the browser of a person at the bench it would reach the car. */
+/** Detects requests of foreign web pages: the browser of a person at the bench could send them to the car. */
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * False for what a web page elsewhere sent. Browsers say where a request comes from (Fetch Metadata `Sec-Fetch-Site`;
- * older ones only `Origin`, RFC 6454 §7); other programs send neither. A link from elsewhere may open a page.
- * @param authorities names, with ports, that the server's own pages have
+ * Returns false for a request of a foreign web page. Browsers send the origin (Fetch Metadata `Sec-Fetch-Site`; older
+ * ones only `Origin`, RFC 6454 §7); other programs send neither. A link on a foreign page may open a page here.
+ * @param authorities names, with ports, of the server's own pages
  */
 export function isSameOrigin(method: string, headers: IncomingHttpHeaders, authorities: readonly string[]): boolean {
   const site = headers['sec-fetch-site'];

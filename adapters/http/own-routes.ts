@@ -1,4 +1,4 @@
-/** Addresses in addition to the published interface: changes of Status, and reports of Vigie on the car and itself. */
+/** Routes outside the published interface: changes of Status, and Vigie's reports on the car and on itself. */
 import type { ServerResponse } from 'node:http';
 import { VigieError } from '../../protocol/errors.ts';
 import { bases } from '../../protocol/interface/operation.ts';
@@ -24,30 +24,30 @@ export interface OwnView {
   outbox(): OutboxReport;
   /** Key that browsers subscribe with; if omitted, the car sends no push notifications. */
   readonly pushKey?: string | undefined;
-  /** Plugs and scenes of the simulated car. Absent in a car. */
+  /** Controls and scenes of the simulated car. Absent in a real car. */
   readonly bench?: BenchControls;
-  /** Loads what follows the buses; absent: they cannot be followed. */
+  /** Loads the code that follows the buses. If omitted, clients cannot follow them. */
   readonly bus?: () => Promise<BusStreams>;
 }
 
-/** Things that can be unplugged, by their member of the report. */
+/** Parts that can be unplugged, by their member of the report. */
 const benchPlugs = ['broker', 'car', 'process'] as const;
 export type BenchPlug = (typeof benchPlugs)[number];
 
 export interface BenchControls {
   report(): BenchReportEvent;
-  /** Resolves when it is so. Rejects with `input.malformed` where the bench has no broker or process of its own for that. */
+  /** Resolves after the change. Rejects with `input.malformed` if the bench has no such broker or process. */
   plug(plug: BenchPlug, wanted: boolean): Promise<void>;
-  /** Lets the simulated car do one of the scenes of the report. */
+  /** Lets the simulated car play one of the scenes in the report. */
   play?(scene: string): void;
 }
 
 /** Commands to the car, and their outcomes. */
 export interface OwnCommands {
-  /** @param sees whether the caller has a scope */
+  /** @param sees returns true if the caller has the scope */
   report(sees: (scope: string) => boolean): CommandsReport;
   history(): CommandHistory;
-  /** Submits the command for the caller of this name. Rejects like {@link RemoteBook.submit}. */
+  /** Submits the command of the caller with this name. Rejects like {@link RemoteBook.submit}. */
   submit(request: CommandRequest, caller: string): Promise<{ readonly remoteActionId: string }>;
 }
 
@@ -66,7 +66,7 @@ export interface BusStreams {
 
 const JSON_TYPE = 'application/json';
 
-/** Who may read the state of a vehicle may follow it. */
+/** Adds the stream of changes. A caller who may read the state of a vehicle may follow it. */
 export function addLive(router: Router, live: LiveChanges): void {
   const serve = (context: RequestContext, caller: Caller): Response => {
     acceptable([EVENTS], context.req.header('accept'));
@@ -80,7 +80,7 @@ export function addLive(router: Router, live: LiveChanges): void {
 /** Vigie's own streams have no parameters. */
 const STREAM = { stream: true, known: [] } as const;
 
-/** `/vigie/v1`. */
+/** Adds the routes below `/vigie/v1`. */
 export function addOwnRoutes(router: Router, view: OwnView, snapshots: Snapshots): void {
   const addRead = (path: string, read: () => unknown): void => {
     const serve = ({ env, req }: RequestContext): Response => {
@@ -96,7 +96,7 @@ export function addOwnRoutes(router: Router, view: OwnView, snapshots: Snapshots
   addOutbox(router, view, snapshots);
 }
 
-/** A stream of states, which `eventsOf` reads for a caller. */
+/** Adds a stream of states; `eventsOf` returns those that a caller may see. */
 function addSnapshots(
   router: Router,
   path: string,
@@ -111,7 +111,7 @@ function addSnapshots(
   router.add('GET', path, serve, STREAM);
 }
 
-/** `/vigie/v1/outbox`, and the plugs of a bench. */
+/** Adds `/vigie/v1/outbox`, and the controls of a bench. */
 export function addOutbox(
   router: Router,
   { outbox, bench }: Pick<OwnView, 'outbox' | 'bench'>,
@@ -127,13 +127,13 @@ export function addOutbox(
   router.add('POST', '/vigie/v1/bench', change, { known: [] });
 }
 
-/** The JSON that was sent. */
+/** Reads the JSON body of the request. */
 function readSent({ incoming, outgoing }: RequestContext['env']): Promise<unknown> {
   requireJson(incoming.headers['content-type'], incoming.headers['content-encoding']);
   return readJson(incoming, outgoing as ServerResponse, LONGEST_COMMAND);
 }
 
-/** @throws VigieError `input.malformed` unless the body asks for a change that the bench can make */
+/** @throws VigieError `input.malformed` unless the body requests a change that the bench supports */
 async function changeBench(bench: BenchControls, wanted: unknown): Promise<void> {
   if (isObject(wanted) && 'scene' in wanted && bench.play !== undefined) {
     const { scene } = wanted;
@@ -151,7 +151,7 @@ async function changeBench(bench: BenchControls, wanted: unknown): Promise<void>
   await bench.plug(plug, on);
 }
 
-/** The longest body of a command, bytes: a route with its places. */
+/** Largest body of a command, bytes: a route with its places. */
 const LONGEST_COMMAND = 65_536;
 
 function addCommands(router: Router, commands: OwnCommands, snapshots: Snapshots): void {
@@ -169,7 +169,7 @@ function addCommands(router: Router, commands: OwnCommands, snapshots: Snapshots
   router.add('POST', '/vigie/v1/commands', submit, { known: [] });
 }
 
-/** @throws VigieError `input.malformed` unless the value has a known `type` and an object `body`; the car checks the body */
+/** @throws VigieError `input.malformed` without a known `type` and an object `body`; the car checks the body */
 function readCommand(given: unknown): CommandRequest {
   if (!isObject(given)) throw new VigieError('input.malformed', 'body: must be an object with type and body');
   const { type, body } = given as Readonly<Record<string, unknown>>;

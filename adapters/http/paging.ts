@@ -1,27 +1,27 @@
 /**
- * Pages of collections. A walk from page to page keeps its place while records arrive and go: a page token names the
- * first and the last record of the collection as the walk began, and where the page begins, by time and id instead of
- * by index. Tokens are signed, and good for one caller and one collection with one set of filters only.
+ * Pages of collections. A client can go from page to page while records are added and removed: a page token contains
+ * the first and the last record of the collection at its first request, and the start of the page, by time and id
+ * instead of by index. Tokens are signed, and valid for one caller and one collection with one set of filters only.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Call } from './call.ts';
 
-/** Where a record stands in its collection: by time, then by id. A StoredRecord is one. */
+/** Position of a record in its collection: by time, then by id. A StoredRecord is one. */
 export interface RecordPosition {
-  /** UTC ms. */
+  /** Time of the record, UTC ms. */
   readonly at: number;
   readonly id: string;
 }
 
-/** One page, as CollectionResult has it (interface 3.19.2 and 4.17.2). */
+/** One page, in the form of CollectionResult (interface 3.19.2 and 4.17.2). */
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Records of the collection: those within `indexRange` that were there when the walk began and still are. */
+  /** Number of records within `indexRange` that existed at the first request and still exist. */
   readonly total: number;
-  /** At least 1: an empty collection has one empty page. */
+  /** Number of pages, at least 1: an empty collection has one empty page. */
   readonly totalPage: number;
-  /** From 1. */
+  /** Number of this page, from 1. */
   readonly currentPage: number;
   /** Addresses. `first` starts again and so includes new records. `next` and `prev` are absent at the ends. */
   readonly links: {
@@ -33,28 +33,28 @@ export interface Page<T> {
   };
 }
 
-/** Entries of a page when the operation declares no default of `pageSize` (interface 3.19.2: 60). */
+/** Entries of a page if the operation declares no default of `pageSize` (interface 3.19.2: 60). */
 const PAGE_SIZE = 60;
-/** Bytes of a signature; a token grants nothing, so half of SHA-256 will do. */
+/** Length of a signature, bytes; a token grants no access, so half of SHA-256 is enough. */
 const SIGNATURE = 16;
-/** A token contains two or three ids and times. A longer text is not a token of ours. */
+/** Longest token in characters: it contains two or three ids and times. Longer texts are not our tokens. */
 const LONGEST_TOKEN = 4096;
 
-/** Signs page tokens. The key has to outlive restarts, or walks under way end with a refusal. */
+/** Signs page tokens. The key must survive restarts; otherwise tokens in use become invalid. */
 export class PageTokens {
   readonly #key: Uint8Array;
 
-  /** `key`: secret, at least 32 bytes. */
+  /** `key`: a secret of at least 32 bytes. */
   constructor(key: Uint8Array) {
     this.#key = key;
   }
 
-  /** A token for `contents` that is good within `scope` only. */
+  /** Returns a token for `contents` that is valid within `scope` only. */
   sign(contents: string, scope: string): string {
     return `${Buffer.from(contents).toString('base64url')}.${this.#signature(contents, scope).toString('base64url')}`;
   }
 
-  /** Signed content, or undefined if the token does not belong to this key and scope. */
+  /** Returns the signed content, or undefined if the token does not belong to this key and scope. */
   read(token: string, scope: string): string | undefined {
     const [first = '', second = '', ...rest] = token.split('.');
     if (rest.length > 0 || token.length > LONGEST_TOKEN) return undefined;
@@ -70,21 +70,21 @@ export class PageTokens {
   }
 }
 
-/** A page by its bounds. The records at `first`, `last` and `cursor` may be gone by the time of the request. */
+/** Bounds of a page. The records at `first`, `last` and `cursor` may have been removed by the time of the request. */
 interface View {
   readonly first: RecordPosition;
   readonly last: RecordPosition;
   readonly cursor: RecordPosition;
-  /** The page begins at the cursor, or ends before it. */
+  /** True if the page begins at the cursor; false if it ends before the cursor. */
   readonly begins: boolean;
 }
 
 /**
- * The page that `call` asks for with `pageSize`, `pageToken` and `indexRange`.
+ * Returns the page that `call` requests with `pageSize`, `pageToken` and `indexRange`.
  *
- * `items` is the whole collection after the filters of the query, sorted by time and then by id; `order` says which
- * way. Throws `input.malformed` for a token that is not of this caller, collection and filters, and for an
- * `indexRange` whose end is before its beginning.
+ * `items` is the whole collection after the filters of the query, sorted by time and then by id, in the direction of
+ * `order`. Throws `input.malformed` for a token of another caller, collection or filter set, and for an `indexRange`
+ * whose end is before its start.
  */
 export function page<T extends RecordPosition>(
   items: readonly T[],
@@ -124,12 +124,12 @@ export function page<T extends RecordPosition>(
   };
 }
 
-/** Entries of a page. */
+/** Returns the number of entries of a page. */
 export function sizeOf({ query }: Call): number {
   return typeof query['pageSize'] === 'number' ? query['pageSize'] : PAGE_SIZE;
 }
 
-/** Content of the token of a call. @throws VigieError `input.malformed` for a token of another call */
+/** Returns the content of the call's token. @throws VigieError `input.malformed` for a token of another call */
 export function viewOf({ query }: Call, tokens: PageTokens, scope: string): View | undefined {
   const token = query['pageToken'];
   return typeof token === 'string' ? readView(tokens.read(token, scope)) : undefined;
@@ -142,7 +142,7 @@ function inTime(a: RecordPosition, b: RecordPosition): number {
 
 type Compare = (a: RecordPosition, b: RecordPosition) => number;
 
-/** Index of the first item that does not stand before `place`. */
+/** Returns the index of the first item that is not before `place`. */
 function cut(items: readonly RecordPosition[], place: RecordPosition, compare: Compare): number {
   let low = 0;
   let high = items.length;
@@ -154,7 +154,7 @@ function cut(items: readonly RecordPosition[], place: RecordPosition, compare: C
   return low;
 }
 
-/** The part of the list that the walk is about. */
+/** Returns the index range of the collection as it was at the first request. */
 function bounds(
   items: readonly RecordPosition[],
   { first, last }: View,
@@ -171,7 +171,7 @@ function startOf(items: readonly RecordPosition[], view: View, size: number, com
   return view.begins ? at : at - size;
 }
 
-/** The part of the list that `indexRange` names; both of its ends belong to it. */
+/** Returns the index range that `indexRange` requests; it includes both ends. */
 export function indexes(range: unknown, length: number): [low: number, high: number] {
   if (typeof range !== 'object' || range === null || !('min' in range) || typeof range.min !== 'number') {
     return [0, length];
@@ -192,12 +192,12 @@ function readView(contents: string | undefined): View {
       'pageToken: must be from a link of an answer to the same request (same caller, address and filters)',
     );
   }
-  // It is signed, so it is what writeView wrote.
+  // The content is signed, so writeView has written it.
   const [a, b, c, d, e, f, begins] = JSON.parse(contents) as [number, string, number, string, number, string, number];
   return { first: { at: a, id: b }, last: { at: c, id: d }, cursor: { at: e, id: f }, begins: begins === 1 };
 }
 
-/** Parameters that do not choose which collection it is. */
+/** Parameters that do not affect the choice of the collection. */
 const paging: ReadonlySet<string> = new Set(['pageToken', 'pageSize']);
 
 function queryOf(call: Call): URLSearchParams {
@@ -205,7 +205,7 @@ function queryOf(call: Call): URLSearchParams {
   return new URLSearchParams(question === -1 ? '' : call.self.slice(question + 1));
 }
 
-/** Caller, collection, filters and order: what a token is good for. */
+/** Returns the scope of a token: caller, collection, filters and order. */
 export function scopeOf(call: Call, order: string): string {
   const declared = new Set(call.operation.parameters.flatMap((p) => (p.in === 'query' ? [p.name] : [])));
   const filters = [...queryOf(call)].filter(([name]) => declared.has(name) && !paging.has(name));

@@ -6,18 +6,18 @@ interface ForwardedHeaders {
   readonly 'x-forwarded-for'?: string | readonly string[] | undefined;
 }
 
-/** Client with an address that no trusted proxy shows. It is never an address, so it is not this machine either. */
+/** Client whose address no trusted proxy reports. The text is not an address, so it never matches this machine. */
 const UNKNOWN_CLIENT = 'unknown';
-/** Identifiers that proxies use to hide addresses (RFC 7239 §6.3). */
+/** Identifiers with which proxies hide addresses (RFC 7239 §6.3). */
 const HIDDEN = /^_[A-Za-z0-9._-]{1,64}$/;
-/** One pair of RFC 7239 §4: a token, or text in quotes. */
+/** One pair of RFC 7239 §4; its value is a token or a quoted text. */
 const PAIR = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)|"((?:[^"\\]|\\.)*)")$/;
 
 export class TrustedProxies {
   readonly #networks = new BlockList();
   readonly #isEmpty: boolean;
 
-  /** @param list addresses and networks in CIDR notation, checked before */
+  /** @param list valid addresses and networks in CIDR notation */
   constructor(list: readonly string[]) {
     this.#isEmpty = list.length === 0;
     for (const one of list) {
@@ -29,9 +29,9 @@ export class TrustedProxies {
   }
 
   /**
-   * Address of the client whose request came from `peer`: the rightmost forwarded address that is not of a trusted
-   * proxy, since clients can write anything to the left of it. {@link UNKNOWN_CLIENT} if it is no address, or if both
-   * headers are there and differ: proxies write one of them and pass the other on unchanged.
+   * Returns the address of the client whose request `peer` sent: the rightmost forwarded address that is not a trusted
+   * proxy, since clients can write anything to the left of it. Returns {@link UNKNOWN_CLIENT} if that is not an
+   * address, or if both headers are present and differ: proxies write one of them and forward the other unchanged.
    */
   clientOf(peer: string, headers: ForwardedHeaders): string {
     const address = plain(peer);
@@ -60,7 +60,7 @@ export class TrustedProxies {
   }
 }
 
-/** `for` of each element of a `Forwarded` header; undefined for an element without one. */
+/** Returns `for` of each element of a `Forwarded` header; undefined for an element without `for`. */
 function nodesOf(header: string): readonly (string | undefined)[] {
   return splitOutsideQuotes(header, ',').map((element) => {
     for (const pair of splitOutsideQuotes(element, ';')) {
@@ -86,7 +86,7 @@ function splitOutsideQuotes(text: string, separator: ',' | ';'): readonly string
   return [...parts, text.slice(start)];
 }
 
-/** An address without its port, or a hidden identifier. */
+/** Returns an address without its port, or a hidden identifier. */
 function clientIn(node: string): string {
   const text = node.trim();
   const bare = /^\[(.+)\](?::\w+)?$/.exec(text)?.[1] ?? /^([\d.]+):\w+$/.exec(text)?.[1] ?? text;
@@ -94,7 +94,7 @@ function clientIn(node: string): string {
   return isIP(address) > 0 || HIDDEN.test(text) ? address : UNKNOWN_CLIENT;
 }
 
-/** IPv4 in IPv6 as IPv4; IPv6 in one spelling. */
+/** Converts IPv4-mapped IPv6 to IPv4, and IPv6 to its canonical spelling. */
 function plain(address: string): string {
   const mapped = address.replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(mapped) === 6 && !mapped.includes('%') ? new URL(`http://[${mapped}]`).hostname.slice(1, -1) : mapped;

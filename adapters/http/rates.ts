@@ -6,9 +6,9 @@ import type { RequestRates } from '../../protocol/settings.ts';
 import { TooManyRequests } from './access/failures.ts';
 
 const SECOND = 1_000;
-/** A window is counted in slices: a request is counted until its whole slice has left, so at most a slice too long. */
+/** Slices of each window: a request counts until its whole slice has left the window, at most one slice too long. */
 const SLICES = { day: 96, second: 10 };
-/** Callers with stored counts. They are users and subjects of tokens, so they are few. */
+/** Largest number of callers with stored counts. They are users and subjects of tokens, so there are few. */
 const CALLERS = 1_000;
 
 /** Requests of one caller within the last `length` ms. */
@@ -17,13 +17,13 @@ class Window {
   readonly #counts: Uint32Array;
   readonly #slice: number;
   #total = 0;
-  /** Number of the newest slice since the clock's origin. */
+  /** Number of the newest slice, counted from the clock's origin. */
   #newest = Number.NEGATIVE_INFINITY;
 
   constructor(length: number, slices: number) {
     this.#length = length;
     this.#slice = length / slices;
-    // One more for the slice that is leaving.
+    // One additional slice for the one that is leaving the window.
     this.#counts = new Uint32Array(slices + 1);
   }
 
@@ -39,7 +39,7 @@ class Window {
     this.#total++;
   }
 
-  /** Milliseconds until a request has left the window. */
+  /** Returns the time until a request has left the window, ms. */
   wait(now: number): number {
     this.#move(now);
     for (let slice = this.#newest - this.#counts.length + 1; slice <= this.#newest; slice++) {
@@ -79,7 +79,7 @@ export class RateLimiter {
     this.#origin = clock.monotonic();
   }
 
-  /** Counts a request, which has to be let in. @throws TooManyRequests with the time until the next is let in */
+  /** Counts an allowed request. @throws TooManyRequests with the time until the next request is allowed */
   count(caller: string): void {
     const now = this.#now();
     const { day, second } = this.#windows(caller);
@@ -93,7 +93,7 @@ export class RateLimiter {
     second.add(now);
   }
 
-  /** The published headers: -1 is the window of 24 h, -2 the one of a second. */
+  /** Returns the published headers: -1 is the window of 24 h, -2 the window of one second. */
   headers(caller: string): Readonly<Record<string, string>> {
     const now = this.#now();
     const { day, second } = this.#windows(caller);
@@ -114,7 +114,7 @@ export class RateLimiter {
     if (windows !== undefined) return windows;
     windows = { day: new Window(DAY, SLICES.day), second: new Window(SECOND, SLICES.second) };
     if (this.#callers.size >= CALLERS) {
-      // Forgets the caller that was added first; there are fewer users than callers kept, so this is rare.
+      // Removes the caller that was added first. This is rare, since the limit exceeds the number of users.
       const [first] = this.#callers.keys();
       if (first !== undefined) this.#callers.delete(first);
     }

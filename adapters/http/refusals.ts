@@ -5,10 +5,10 @@ import { TooManyRequests } from './access/failures.ts';
 import { type HttpExchange, openExchange, type RequestContext, respond } from './exchange.ts';
 
 const JSON_TYPE = 'application/json';
-/** A database server starts within seconds. */
+/** Retry-After if the database is unavailable, s: its server starts within seconds. */
 const UNAVAILABLE_RETRY_S = 5;
 
-/** The answer to a request that cannot be answered, whatever went wrong; faults of the agent are logged. */
+/** Returns the answer to a request that failed for any reason; logs internal errors. */
 export function refuse(env: RequestContext['env'], cause: unknown, log: Log): Response {
   const { exchange } = env;
   const error = documented(exchange, vigieError(cause));
@@ -25,7 +25,7 @@ export function refuse(env: RequestContext['env'], cause: unknown, log: Log): Re
   });
 }
 
-/** Seconds, for what ends by itself. */
+/** Returns the delay before a retry, in seconds, for a condition that ends by itself. */
 function retryAfterOf(error: VigieError, status: number): string | undefined {
   if (error instanceof TooManyRequests) return String(error.retryAfter);
   return status === 503 ? String(UNAVAILABLE_RETRY_S) : undefined;
@@ -36,7 +36,7 @@ interface RawRefusal {
   readonly body: string;
 }
 
-/** Refusal (400) of an unreadable request. The side is unknown, so the answer has both forms. */
+/** Returns the refusal (400) of an unreadable request. The side is unknown, so the answer has both forms. */
 export function refuseUnread(reason: string, now: number): RawRefusal {
   const { id: uuid, headers } = openExchange({ address: 'http://localhost/', secure: false, asked: undefined, now });
   const error = new VigieError('input.malformed', reason);
@@ -48,7 +48,7 @@ function vigieError(cause: unknown): VigieError {
   return cause instanceof VigieError ? cause : new VigieError('internal', 'something went wrong', { cause });
 }
 
-/** An answer that the operation does not publish would be none that its clients understand. */
+/** Replaces an error that the operation does not document: its clients would not understand the answer. */
 function documented({ operation }: HttpExchange, error: VigieError): VigieError {
   const status = refusalStatus(error.code);
   if (operation === undefined || status === 405 || operation.errors.includes(status)) return error;
@@ -56,7 +56,7 @@ function documented({ operation }: HttpExchange, error: VigieError): VigieError 
   return new VigieError(general, error.message, { cause: error });
 }
 
-/** Description for the log: where the error happened, and its cause. */
+/** Returns fields for the log: the place of the error, and its cause. */
 function causeFields(cause: unknown): Record<string, unknown> {
   if (!(cause instanceof Error)) return { error: String(cause) };
   const behind = cause.cause instanceof Error ? cause.cause : undefined;

@@ -1,4 +1,4 @@
-/** The routes of a server. Every route is added here, and the router refuses to add a route without a row in the table of access. */
+/** Routes of a server. Add every route here: the router rejects a route without a row in the table of access. */
 import { Hono } from 'hono';
 import { VigieError } from '../../protocol/errors.ts';
 import { accessTo, roots } from '../../protocol/interface/access.ts';
@@ -10,27 +10,27 @@ import { type App, type RequestContext, refuseHead } from './exchange.ts';
 import type { Serving } from './serving.ts';
 
 interface RouteOptions {
-  /** Runs before the caller is admitted: for what also a refusal must contain. */
+  /** Runs before the caller is admitted: for parts that even a refusal must contain. */
   readonly begin?: (context: RequestContext) => void;
-  /** The answer is a stream, which has no HEAD. */
+  /** True if the answer is a stream, which has no HEAD. */
   readonly stream?: boolean;
-  /** Parameters of the query; others are refused. If omitted, the handler checks them. */
+  /** Accepted parameters of the query; others are refused. If omitted, the handler checks them. */
   readonly known?: readonly string[];
-  /** Server whose gate admits the `caller`. If omitted, the gate of the request's credentials decides. */
+  /** Side whose gate admits the caller. If omitted, the gate for the request's credentials decides. */
   readonly side?: Side;
 }
 
 /** Answers a request of an admitted caller. */
 type ServeAdmitted = (context: RequestContext, caller: Caller) => Response | Promise<Response>;
 
-/** A caller without credentials has no scope. */
+/** Caller without credentials, who has no scope. */
 const ANYONE: Caller = { name: 'anyone', scopes: new Set() };
 
 export class Router {
   readonly #app: App = new Hono();
   readonly #server: 'car' | 'hub';
   readonly #serving: Pick<Serving, 'admit'>;
-  /** Sides that are served. */
+  /** Sides that the server serves. */
   readonly #sides: readonly Side[];
   readonly #methods = new Map<string, string[]>();
 
@@ -75,7 +75,7 @@ export class Router {
   }
 
   /**
-   * All routes are added: their paths refuse other methods, and other paths get what `others` answers.
+   * Call after all routes are added: refuses other methods on their paths, and answers other paths with `others`.
    * @returns the router of all requests
    */
   finish(others: (context: RequestContext) => Response | Promise<Response>): App {
@@ -90,7 +90,7 @@ export class Router {
     return this.#app;
   }
 
-  /** The side of the credentials that the request shows, if it is served. */
+  /** Returns the side of the request's credentials, if it is served. */
   #sideShown(context: RequestContext): Side {
     const bearer = /^Bearer /i.test(context.req.header('authorization') ?? '');
     const wanted: Side = bearer ? 'user' : 'fleet';
@@ -98,7 +98,7 @@ export class Router {
   }
 }
 
-/** Below `/vigie/v1` at the root alone. */
+/** Returns the path prefixes of an operation; for paths below `/vigie/v1` only the empty one. */
 function rootsOf({ side, path }: Operation): readonly string[] {
   return path.startsWith('/vigie/') ? [''] : roots[side];
 }
@@ -120,7 +120,7 @@ export function addOperations(
   }
 }
 
-/** The path as Hono writes it; the list of thefts was first published with a slash at its end (interface §7). */
+/** Returns the path in Hono's syntax; the list of thefts was first published with a slash at its end (interface §7). */
 function spellings(pattern: string): readonly string[] {
   const path = pattern.replaceAll(/\{(\w+)\}/g, ':$1');
   return path.endsWith('/stolen') ? [path, `${path}/`] : [path];

@@ -38,51 +38,51 @@ import type { Snapshots } from './snapshots.ts';
 export interface ServerOptions extends InterfaceSettings {
   /** Rows of the access table to use. If omitted, those of a car. */
   readonly access?: 'car' | 'hub';
-  /** All operations, also of a side that is not enabled. */
+  /** All operations, including those of disabled sides. */
   readonly operations: readonly Operation[];
   readonly handlers: Handlers;
-  /** Who is let in, by side; a side without a gate is not served. */
+  /** Gates by side; a side without a gate is not served. */
   readonly gates: Readonly<Partial<Record<Side, Gate>>>;
-  /** Address to listen on; port 0 takes any free one. */
+  /** Address to listen on; port 0 selects any free port. */
   readonly host: string;
   readonly port: number;
   readonly tls?: ServerTlsFiles;
-  /** How the interface is reached from outside, without a slash at the end; absent: as each request says. */
+  /** External address of the interface, without a slash at the end. If omitted, the address of each request is used. */
   readonly url?: string;
-  /** Names and addresses of the server, in addition to its own ({@link Hosts.has}). */
+  /** Names and addresses of the server, in addition to those that it has by itself ({@link Hosts.has}). */
   readonly hosts?: readonly string[];
-  /** Addresses and networks of proxies that may name the client's address ({@link TrustedProxies}); absent: none. */
+  /** Addresses and networks of proxies that may report a client's address ({@link TrustedProxies}); default none. */
   readonly trustedProxies?: readonly string[];
   readonly bounds?: Partial<ListenerBounds>;
-  /** Changes of Status; absent: no `/live`. */
+  /** Changes of Status. If omitted, `/live` does not exist. */
   readonly live?: LiveChanges;
   /** Content of `/vigie/v1`. If omitted, that path does not exist. */
   readonly own?: { readonly view: OwnView; readonly snapshots: Snapshots };
   readonly documents?: Documents;
   /** Adds further routes. */
   readonly routes?: (router: Router) => void;
-  /** Answers requests to all other paths; if omitted, they are refused. Only a bench hands them to its agent, which asks for access. */
+  /** Answers requests to other paths; if omitted, they are refused. A bench's agent answers them and checks access. */
   readonly others?: (context: RequestContext) => Response | Promise<Response>;
-  /** Runs before everything, also before the page. If omitted, nothing does. */
+  /** Runs before everything else, even before the page. If omitted, there is no such check. */
   readonly door?: LanDoor;
-  /** Custom signals; absent: the car has none. */
+  /** Custom signals. If omitted, the car has none. */
   readonly signals?: SignalView;
-  /** Captures of raw frames; absent: the car makes none. */
+  /** Captures of raw frames. If omitted, the car makes none. */
   readonly captures?: CaptureView;
-  /** Fault codes; absent: the agent does not read them. */
+  /** Fault codes. If omitted, the agent does not read them. */
   readonly faults?: FaultView;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export interface RunningServer {
-  /** `http://127.0.0.1:8080`: where it listens. */
+  /** Address that it listens on, e.g. `http://127.0.0.1:8080`. */
   readonly url: string;
   /** Its routes, with parameters in braces. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
-  /** Takes renewed certificates at once; they are looked at every minute anyway. */
+  /** Loads renewed certificates at once; without this call the server checks them every minute. */
   reload(): void;
-  /** Lets requests under way end, for 5 s at most ({@link ListenerBounds.finish}); resolves when the port is free. */
+  /** Waits for open requests, 5 s at most ({@link ListenerBounds.finish}); resolves when the port is free. */
   stop(): Promise<void>;
 }
 
@@ -90,14 +90,14 @@ const MISDIRECTED = 'Host: is another than this server has; further ones are con
 const NO_TOKEN = 'open the newest address that the bench printed: its token lets one browser in';
 const FOREIGN_ORIGIN = 'a web page of another origin sent this request: open the page of this server';
 /**
- * Limit for all clients without credentials together: several people who open the page, which asks for up to ten files.
- * A page that lacks one of them is broken.
+ * Limit for all clients without credentials together: several people open the page, which requests up to ten files.
+ * A page that lacks one of them does not work.
  */
 const documentRates: RequestRates = { perDay: 100_000, perSecond: 100 };
 
 /**
- * Rejects with `usage.wrong` when operations and handlers do not match or the address cannot be had, with
- * `configuration.wrong` when the interface would be open to the network.
+ * Rejects with `usage.wrong` if operations and handlers do not match or the address is not available, with
+ * `configuration.wrong` if the interface would be open to the network.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { operations, handlers, gates, tls, host, clock, log, live, own } = options;
@@ -108,7 +108,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const serve = (request: Request, env: HttpBindings) => answer(app, options, { ...env, connections }, hosts, request);
   const listener = getRequestListener((request, env) => serve(request, env as HttpBindings), {
     overrideGlobalObjects: false,
-    // Connections and their time are kept by the listener.
+    // The listener manages connections and their time limits.
     autoCleanupIncoming: false,
     hostname: 'localhost',
     errorHandler: (error) => {
@@ -133,7 +133,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   await once(server, 'listening').catch((cause: unknown) => {
     throw unavailable(`${host}:${options.port}`, cause);
   });
-  // A connection that could not be accepted, as when memory is short, is lost alone.
+  // If a connection cannot be accepted, for example for lack of memory, only that connection is lost.
   server.on('error', (error) => log.error('http.fault', { error: error.message }));
   const { port } = server.address() as AddressInfo;
   const watch =
@@ -157,7 +157,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
-/** @throws VigieError `configuration.wrong` when others than the machine itself could use it unasked or unencrypted */
+/** @throws VigieError `configuration.wrong` if other machines could use it without credentials or encryption */
 function requireProtection({ host, tls, gates }: ServerOptions): void {
   if (sides.every((side) => gates[side] === undefined)) {
     throw new VigieError('configuration.wrong', 'the HTTP interface has no users: configure fleet or user', {
@@ -208,7 +208,7 @@ function buildApp(options: ServerOptions): { readonly app: App; readonly signals
   return { app, signals };
 }
 
-/** Routes of the router itself, without the refusals of other methods. */
+/** Returns the router's own routes, without the refusals of other methods. */
 function routesOf({ routes }: App): RunningServer['routes'] {
   return routes
     .filter(({ method }) => method !== 'ALL')
@@ -216,7 +216,7 @@ function routesOf({ routes }: App): RunningServer['routes'] {
 }
 
 function hostsOf({ host, hosts = [], url }: ServerOptions): Hosts {
-  // An address is that which a connection leads to, unless it stands for all of them.
+  // Omit addresses: {@link Hosts.has} accepts the local address of the connection, and `host` may be the wildcard.
   return new Hosts([...(isIP(host) > 0 ? [] : [host]), ...hosts, ...(url === undefined ? [] : [new URL(url).host])]);
 }
 
@@ -253,7 +253,7 @@ async function answer(
   return response;
 }
 
-/** Undefined: the request may go in. */
+/** Returns the answer at the door, or undefined if the request may enter. */
 function answerAtDoor(door: LanDoor, env: RequestContext['env'], log: Log): Response | undefined {
   const { incoming, exchange } = env;
   const { path, query } = exchange.target;
@@ -268,7 +268,7 @@ function answerAtDoor(door: LanDoor, env: RequestContext['env'], log: Log): Resp
   return respond(env, 303, undefined, { Location: '/' }, answer.cookies);
 }
 
-/** Why a request is refused before anybody looks at its path. */
+/** Returns the reason why a request is refused before its path is examined. */
 function refusalOf(
   { method = 'GET', headers, socket }: HttpBindings['incoming'],
   authority: string,

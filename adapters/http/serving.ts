@@ -1,4 +1,4 @@
-/** How an operation is served once its caller was admitted: form of the request, handler, form of the answer; in this order. */
+/** Serves an operation for an admitted caller: form of the request, handler, form of the answer; in this order. */
 
 import type { ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
@@ -22,7 +22,7 @@ import type { RateLimiter } from './rates.ts';
 interface RoutePattern {
   /** Prefix of the operation's path. */
   readonly root: string;
-  /** The path with names in braces, from the root. */
+  /** Path from the root, with names in braces. */
   readonly pattern: string;
 }
 
@@ -32,15 +32,15 @@ interface ServingOptions {
   readonly rates: RateLimiter;
   readonly idempotent: IdempotentAnswers;
   readonly limits: Pick<InterfaceSettings, 'maxBodyBytes'>;
-  /** Proxies that may name the client's address. */
+  /** Proxies that may report the client's address. */
   readonly proxies: TrustedProxies;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * RFC 9745: since when, UTC s. The interface does not say when it deprecated what; it is so at the latest since its
- * present version, of 30 July 2024.
+ * RFC 9745: start of the deprecation, UTC s. The interface does not publish when it deprecated each operation; its
+ * present version, of 30 July 2024, is the latest possible time.
  */
 const DEPRECATED = `@${Date.UTC(2024, 6, 30) / 1000}`;
 
@@ -51,7 +51,7 @@ export class Serving {
     this.#options = options;
   }
 
-  /** Before the caller is admitted. */
+  /** Call before the caller is admitted. */
   begin(operation: Operation, { env: { exchange } }: RequestContext): void {
     exchange.operation = operation;
     if (operation.deprecated === true) {
@@ -82,7 +82,7 @@ export class Serving {
     return this.#respond(answer, media, context);
   }
 
-  /** The caller, if the operation is allowed to it; counts the request. */
+  /** Returns the caller, if the operation is allowed; counts the request. */
   async admit(
     side: Side,
     wanted: RequestedAccess,
@@ -153,7 +153,7 @@ function selfOf(path: string, query: string): string {
   return rest === '' ? path : `${path}?${rest}`;
 }
 
-/** Credentials of the request. `query` is the parsed query. */
+/** Returns the credentials of the request. `query` is the parsed query. */
 function credentialsOf(
   context: RequestContext,
   query: readonly (readonly [string, string])[],
@@ -170,7 +170,7 @@ function credentialsOf(
   };
 }
 
-/** Undefined unless the client showed a certificate that one of our authorities signed. */
+/** Returns the certificate's subject, or undefined unless one of our authorities signed the client's certificate. */
 function subjectOf(socket: TLSSocket): string | undefined {
   return socket.encrypted === true && socket.authorized ? socket.getPeerX509Certificate()?.subject : undefined;
 }

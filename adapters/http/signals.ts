@@ -1,4 +1,4 @@
-/** Custom signals of the car over HTTP (docs/signals.md). No part of the published interface, so it has a base of its own. */
+/** Custom signals over HTTP (docs/signals.md). Not part of the published interface, so they have a separate base. */
 import type { Clock } from '../../agent/ports.ts';
 import type { PresentSignal, SignalView } from '../../agent/signals/view.ts';
 import { instantOf } from '../../protocol/calendar.ts';
@@ -14,13 +14,13 @@ import { type RequestContext, respond } from './exchange.ts';
 import { acceptable } from './media.ts';
 import type { Router } from './routes.ts';
 
-/** Everything below is Vigie's own. */
+/** Base of Vigie's own routes. */
 const BASE = '/vigie/v1';
 
 const HOUR = 3_600_000;
 /** Parameters of a history. */
 const HISTORY = ['from', 'to', 'limit'];
-/** Readings of one answer, unless fewer are requested. */
+/** Largest number of readings in one answer, unless the request sets a lower limit. */
 export const MOST_READINGS = 10_000;
 const STREAMS = 16;
 const TIMES = { heartbeat: 15_000, pause: 50 };
@@ -108,7 +108,7 @@ export class SignalRoutes {
   }
 }
 
-/** A signal that says where the car is needs `data:position`, every other `data:telemetry`. */
+/** A signal that reveals the car's position needs `data:position`, every other `data:telemetry`. */
 function isSeen(sees: Sees, signal: PresentSignal | undefined): boolean {
   return sees(signal?.position === true ? 'data:position' : 'data:telemetry');
 }
@@ -117,7 +117,7 @@ function json(env: RequestContext['env'], body: object): Response {
   return respond(env, 200, JSON.stringify(body), { 'Content-Type': 'application/json' });
 }
 
-/** Requested period of a history, UTC ms. @throws VigieError `input.malformed` */
+/** Returns the requested period of a history, UTC ms. @throws VigieError `input.malformed` */
 export function periodOf(
   first: string | undefined,
   end: string | undefined,
@@ -129,7 +129,7 @@ export function periodOf(
   return { from, to };
 }
 
-/** The refusal of a name that no signal has. */
+/** Returns the error for an unknown signal name. */
 export function unknownSignal(name: string, known: Iterable<string>): VigieError {
   const hint = suggestion(name, known);
   return new VigieError('request.unknown', `there is no signal ${name}${hint === undefined ? '' : `; ${hint}`}`);

@@ -1,14 +1,14 @@
 /**
- * Server-sent events (WHATWG HTML §9.2) that each carry a whole state. An event is sent when its state differs from the
- * one sent before; the state is read only while a client listens.
+ * Server-sent events (WHATWG HTML §9.2) that each contain a whole state. An event is sent if its state differs from the
+ * last one sent; the state is read only while a client listens.
  */
 import type { Clock } from '../../agent/ports.ts';
 import { TooManyRequests } from './access/failures.ts';
 
 interface SnapshotOptions {
-  /** Streams at a time. */
+  /** Largest number of open streams. */
   readonly streams: number;
-  /** Time between two looks at the states, ms. */
+  /** Interval of reading the states, ms. */
   readonly every: number;
   /** Silence after which a comment is sent, ms. */
   readonly heartbeat: number;
@@ -16,11 +16,11 @@ interface SnapshotOptions {
 
 const DEFAULT: SnapshotOptions = { streams: 16, every: 250, heartbeat: 15_000 };
 
-/** Events by name; each reads its state, of JSON's types; undefined: there is nothing to say. */
+/** Events by name; each function returns its state, of JSON's types, or undefined if there is nothing to send. */
 export type SnapshotEvents = Readonly<Record<string, () => unknown>>;
 
 interface OpenOptions {
-  /** As {@link SnapshotOptions.every}, of this stream. */
+  /** Interval of this stream, ms; see {@link SnapshotOptions.every}. */
   readonly every?: number;
   /** Called once, when the stream ends. */
   readonly ended?: () => void;
@@ -29,7 +29,7 @@ interface OpenOptions {
 export class Snapshots {
   readonly #clock: Clock;
   readonly #options: SnapshotOptions;
-  /** How to end each open stream. */
+  /** Functions that end each open stream. */
   readonly #open = new Set<() => void>();
 
   constructor(clock: Clock, options: Partial<SnapshotOptions> = {}) {
@@ -37,14 +37,14 @@ export class Snapshots {
     this.#options = { ...DEFAULT, ...options };
   }
 
-  /** Streams that are open. */
+  /** Number of open streams. */
   get streams(): number {
     return this.#open.size;
   }
 
   /**
-   * The stream ends at `until`, UTC ms.
-   * @throws TooManyRequests when as many streams are open as may be
+   * Opens a stream that ends at `until`, UTC ms.
+   * @throws TooManyRequests if the maximum number of streams is already open
    */
   open(
     events: SnapshotEvents,
@@ -75,7 +75,7 @@ export class Snapshots {
         return;
       }
       const now = clock.monotonic();
-      // A reader that does not keep up gets the states of when it does.
+      // A slow reader gets the states of the time when it is ready.
       const text = (controller.desiredSize ?? 0) <= 0 ? '' : changes();
       if (text !== '' || now - spoke >= heartbeat) {
         controller.enqueue(encoder.encode(text === '' ? ': still here\n\n' : text));

@@ -4,10 +4,10 @@ import { VigieError } from '../../protocol/errors.ts';
 import { createFile, hasCode, unreadable, unwritten } from './files.ts';
 
 /**
- * A number that only grows and is never given twice, kept in the name of an empty file, `<name>.counter.<n>`. Making
- * a file that must not exist is atomic across processes, so two of them that sign with one key share the counter
- * without a lock that a crash could leave behind. It is never below the time in ms, so that copies of a key that
- * count apart do not collide as long as they do not sign in the same millisecond.
+ * A number that only increases and is never issued twice, stored in the name of an empty file, `<name>.counter.<n>`.
+ * Exclusive creation of a file is atomic across processes, so two processes that sign with one key share the counter
+ * without a lock that a crash could leave behind. It is never below the time in ms, so that copies of a key with
+ * separate counters do not collide as long as they do not sign in the same millisecond.
  */
 export class Counter {
   readonly #directory: string;
@@ -21,7 +21,7 @@ export class Counter {
     this.#now = now;
   }
 
-  /** The next number, on the medium when it resolves. Rejects with `store.failed`; no number is used up then. */
+  /** Resolves with the next number when it is on disk. Rejects with `store.failed`; then no number is used up. */
   next(): Promise<number> {
     const claimed = this.#last.then(() => this.#claim());
     this.#last = claimed.catch(() => undefined);
@@ -41,7 +41,7 @@ export class Counter {
         if (hasCode(error, 'EEXIST')) continue;
         throw unwritten(this.#path(number), error);
       }
-      // One that went past us in between may have given this number and removed its file before we made ours.
+      // A process that overtook this one may have issued this number and removed its file before this one created it.
       if ((await this.#highest()) !== number) continue;
       await this.#forgetBelow(number);
       return number;

@@ -1,6 +1,6 @@
 /**
- * A directory of keys: `<name>.pem` the private key of a signer (PKCS #8, readable by the owner only), `trust.json`
- * the public parts, `<name>.counter.<n>` how far a signer has counted.
+ * A directory of keys: `<name>.pem` is the private key of a signer (PKCS #8, readable by the owner only), `trust.json`
+ * contains the public parts, `<name>.counter.<n>` the last counter of a signer.
  */
 
 import { generateKeyPairSync } from 'node:crypto';
@@ -20,33 +20,33 @@ import {
   unknownKinds,
 } from './trust-file.ts';
 
-/** Public facts of a key. */
+/** Public properties of a key. */
 interface KeyDescription {
   readonly name: string;
   /** Key id, hexadecimal. */
   readonly kid: string;
   readonly algorithm: KeyAlgorithm;
   readonly kinds: readonly string[];
-  /** UTC milliseconds; absent: no limit. */
+  /** Start of validity, UTC ms. If omitted, there is no limit. */
   readonly notBefore?: number;
   readonly notAfter?: number;
-  /** The private key lies in the directory too. */
+  /** True if the directory also contains the private key. */
   readonly signs: boolean;
 }
 
 interface GenerateOptions {
   readonly algorithm: KeyAlgorithm;
-  /** Kinds of command that the key may give. */
+  /** Kinds of command that the key may sign. */
   readonly kinds: readonly string[];
-  /** UTC milliseconds; absent: no limit. */
+  /** Start of validity, UTC ms. If omitted, there is no limit. */
   readonly notBefore?: number;
   readonly notAfter?: number;
 }
 
 /**
- * Makes a key pair. The private key never leaves the directory; the public part is added to its trust file, which a
- * running car reads when it is started. Throws `usage.wrong` for a name that is taken or no file name and for kinds
- * that do not exist, `store.failed` when the disk refuses; nothing is left behind then.
+ * Creates a key pair. The private key never leaves the directory; the public part is added to its trust file, which a
+ * car reads at its start. Throws `usage.wrong` for a name that exists or is not a file name and for kinds
+ * that do not exist, `store.failed` if the disk fails to write; then no files remain.
  */
 export async function generateKey(directory: string, name: string, options: GenerateOptions): Promise<KeyDescription> {
   checkName(name);
@@ -90,8 +90,8 @@ export async function generateKey(directory: string, name: string, options: Gene
 }
 
 /**
- * The keys of a directory's trust file, in its order; none when there is no such file. Throws `configuration.wrong`
- * when the file is damaged.
+ * Returns the keys of a directory's trust file, in its order; empty if the file does not exist. Throws
+ * `configuration.wrong` if the file is damaged.
  */
 export async function listKeys(directory: string): Promise<KeyDescription[]> {
   const keys = await readTrust(directory);
@@ -108,7 +108,7 @@ function describe({ publicKey: _, ...key }: TrustedKey, signs: boolean): KeyDesc
   return { ...key, signs };
 }
 
-/** The keys of a directory's trust file; none when there is no such file. */
+/** Returns the keys of a directory's trust file; empty if the file does not exist. */
 export async function readTrust(directory: string): Promise<TrustedKey[]> {
   const path = join(directory, TRUST_FILE);
   if (!(await exists(path))) return [];

@@ -2,23 +2,23 @@ import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { VigieError } from '../../protocol/errors.ts';
 
-/** True for an error of the file system with this code, e.g. `ENOENT`. */
+/** Returns true for an error of the file system with this code, e.g. `ENOENT`. */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
 }
 
-/** The error for a file that could not be read, with what to do when it is not there. */
+/** Returns the error for a file that could not be read, with advice if it does not exist. */
 export function unreadable(path: string, cause: unknown, missing: string): VigieError {
   const what = hasCode(cause, 'ENOENT') ? `does not exist; ${missing}` : `cannot be read: ${(cause as Error).message}`;
   return new VigieError('input.unreadable', what, { where: path, cause });
 }
 
-/** The error for a file that could not be written. */
+/** Returns the error for a file that could not be written. */
 export function unwritten(path: string, cause: unknown): VigieError {
   return new VigieError('store.failed', `cannot be written: ${(cause as Error).message}`, { where: path, cause });
 }
 
-/** The content of a text file; throws {@link unreadable}. */
+/** Returns the content of a text file; throws {@link unreadable}. */
 export async function readText(path: string, missing: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
@@ -28,8 +28,8 @@ export async function readText(path: string, missing: string): Promise<string> {
 }
 
 /**
- * Makes a file that must not exist yet; on the medium, name included, when it resolves. Rejects with the file
- * system's error, `EEXIST` when it is there: of several processes that try, one succeeds.
+ * Creates a file that must not exist yet; resolves when the file and its name are on disk. Rejects with the file
+ * system's error, `EEXIST` if it exists: if several processes try, one succeeds.
  */
 export async function createFile(path: string, content: string, mode: number): Promise<void> {
   const file = await open(path, 'wx', mode);
@@ -37,7 +37,7 @@ export async function createFile(path: string, content: string, mode: number): P
     await file.writeFile(content);
     await file.sync();
   } catch (error) {
-    // The name is free for another try.
+    // Remove the file so that another try is possible.
     await rm(path, { force: true });
     throw error;
   } finally {
@@ -46,7 +46,7 @@ export async function createFile(path: string, content: string, mode: number): P
   await syncDirectory(dirname(path));
 }
 
-/** Replaces a file as a whole: after a power cut it is the old or the new one. Throws {@link unwritten}. */
+/** Replaces a whole file: after a power cut it is the old or the new one. Throws {@link unwritten}. */
 export async function replaceFile(path: string, content: string, mode = 0o644): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
@@ -60,7 +60,7 @@ export async function replaceFile(path: string, content: string, mode = 0o644): 
   }
 }
 
-/** Puts the names in a directory on the medium. */
+/** Flushes the names in a directory to the disk. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {

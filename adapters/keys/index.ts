@@ -1,4 +1,4 @@
-/** Keys that sign commands, and the file of those that a car trusts. */
+/** Keys that sign commands, and the file of the keys that a car trusts. */
 export { generateKey, listKeys, readTrust } from './directory.ts';
 export { type OwnKey, ownKey } from './own-key.ts';
 export { CommandSigner } from './signer.ts';

@@ -7,18 +7,18 @@ import { generateKey, readTrust } from './directory.ts';
 import { CommandSigner } from './signer.ts';
 import type { TrustedKey } from './trust-file.ts';
 
-/** A key that the unit signs with itself. */
+/** A key with which the unit itself signs. */
 export interface OwnKey {
   readonly key: TrustedKey;
   readonly signer: CommandSigner;
 }
 
 /**
- * The unit's own key in `directory`, made at the first call: for commands that come to the car by other ways than the
- * broker. `kinds` is what it may command from now on. A directory that cannot be used is put aside, beside it, and
- * another key is made: only this unit trusts it. Undefined when the disk does not take that, which is logged, and must
- * not keep the agent from starting.
- * @throws VigieError `store.unreadable` when the disk does not return a file of the directory, which is left as it is
+ * Returns the unit's own key in `directory`, created at the first call: for commands that reach the car without the
+ * broker. `kinds`: kinds of command that it may sign from now on. An unusable directory is renamed and another key is
+ * created: only this unit trusts it. Returns undefined if the disk fails to store it, which is logged and must not
+ * prevent the start of the agent.
+ * @throws VigieError `store.unreadable` if the disk fails to read a file of the directory, which stays unchanged
  */
 export async function ownKey(
   directory: string,
@@ -52,7 +52,7 @@ async function open(directory: string, name: string, kinds: readonly string[]): 
   return { key: { ...key, kinds }, signer: await CommandSigner.open(directory, name) };
 }
 
-/** The path, or with a number behind it where there is something already. */
+/** Returns the path, with a number appended if the path exists. */
 function free(path: string): string {
   let unused = path;
   for (let n = 2; existsSync(unused); n++) unused = `${path}.${n}`;

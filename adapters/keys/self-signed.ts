@@ -1,25 +1,26 @@
 /**
- * A certificate that signs itself (RFC 5280), for the page of a bench in the local network. Node makes keys and signatures but
- * no certificates, and OpenSSL is not on every machine; one certificate of one form does not need a library.
+ * A self-signed certificate (RFC 5280) for the page of a bench in the local network. Node makes keys and signatures but
+ * no certificates, and not every machine has OpenSSL; one certificate of a fixed form does not need a library.
  */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import { DAY } from '../../protocol/calendar.ts';
 
 interface SelfSigned {
-  /** PEM */
+  /** Certificate, PEM. */
   readonly certificate: string;
-  /** PEM, secret. */
+  /** Private key, PEM, secret. */
   readonly key: string;
 }
 
-/** Browsers refuse certificates that are good for longer than 398 days. */
+/** Validity, ms: browsers refuse certificates that are valid for longer than 398 days. */
 const GOOD_FOR = 390 * DAY;
-/** The clock of a machine without a battery may be behind. */
+/** Start of validity before the present time, ms: the clock of a machine without a battery may be slow. */
 const BEFORE = DAY;
 
 /**
- * Keys on P-256, for `names` (DNS names and IPv4 addresses, one at least), good from a day before `now` (UTC ms) on.
+ * Creates a P-256 key with a certificate for `names` (DNS names and IPv4 addresses, at least one), valid from a day
+ * before `now` (UTC ms) on.
  */
 export function selfSigned(names: readonly string[], now: number): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -30,7 +31,7 @@ export function selfSigned(names: readonly string[], now: number): SelfSigned {
   const signature = sequence(oid('1.2.840.10045.4.3.2'));
   const toBeSigned = sequence(
     value(0xa0, value(0x02, Uint8Array.of(2))),
-    // Positive, and without a zero in front.
+    // Positive, and without a leading zero.
     value(0x02, Uint8Array.of(1), randomBytes(15)),
     signature,
     subject,
@@ -47,7 +48,7 @@ export function selfSigned(names: readonly string[], now: number): SelfSigned {
   };
 }
 
-/** DER (X.690 §8.1): tag, length, contents. */
+/** Encodes a DER value (X.690 §8.1): tag, length, contents. */
 function value(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
   const length = contents.reduce((sum, part) => sum + part.length, 0);
   const head =
@@ -63,13 +64,13 @@ function set(...items: readonly Uint8Array[]): Uint8Array {
   return value(0x31, ...items);
 }
 
-/** UTC time before 2050, generalised time after (RFC 5280 §4.1.2.5). */
+/** Encodes a time: UTC time before 2050, generalised time after (RFC 5280 §4.1.2.5). */
 function time(at: number): Uint8Array {
   const digits = new Date(at).toISOString().replaceAll(/\D/g, '').slice(0, 14);
   return digits < '2050' ? value(0x17, Buffer.from(`${digits.slice(2)}Z`)) : value(0x18, Buffer.from(`${digits}Z`));
 }
 
-/** An object identifier, e.g. `2.5.4.3` (X.690 §8.19). */
+/** Encodes an object identifier, e.g. `2.5.4.3` (X.690 §8.19). */
 function oid(text: string): Uint8Array {
   const [first = 0, second = 0, ...rest] = text.split('.').map(Number);
   const groups = [first * 40 + second, ...rest].flatMap((number) => {

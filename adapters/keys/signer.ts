@@ -23,8 +23,8 @@ export class CommandSigner {
   }
 
   /**
-   * Reads the private key `name`. Throws `input.unreadable` when it is not there, `input.malformed` when it is no
-   * key for signing commands, `configuration.wrong` when others can read it, each with the path and what to do.
+   * Reads the private key `name`. Throws `input.unreadable` if it does not exist, `input.malformed` if it is not a
+   * key for signing commands, `configuration.wrong` if other users can read it, each with the path and the remedy.
    */
   static async open(directory: string, name: string, now: () => number = Date.now): Promise<CommandSigner> {
     checkName(name);
@@ -44,15 +44,15 @@ export class CommandSigner {
   }
 
   /**
-   * The signed command (COSE_Sign1). `payload` makes the command with the counter that it is given, which is on disk
-   * by then and never given again, whether the command is sent or not. Rejects with `store.failed` when it cannot be
-   * and with what `payload` throws.
+   * Returns the signed command (COSE_Sign1). `payload` creates the command with the counter passed to it, which is then
+   * on disk and never reused, even if the command is not sent. Rejects with `store.failed` if the counter cannot be
+   * stored, and with the errors of `payload`.
    */
   async sign(payload: (counter: number) => Uint8Array): Promise<Uint8Array> {
     return this.seal(payload(await this.#counter.next()));
   }
 
-  /** Signed command (COSE_Sign1) of a payload with a counter that the caller keeps. */
+  /** Returns the signed command (COSE_Sign1) of a payload whose counter the caller manages. */
   seal(payload: Uint8Array): Uint8Array {
     const header = { algorithm: algorithms[this.#algorithm], keyId: this.keyId };
     return encodeSigned(payload, header, (toBeSigned) =>

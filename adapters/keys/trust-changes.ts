@@ -3,23 +3,23 @@
 import { VigieError } from '../../protocol/errors.ts';
 import { readEntries, type TrustedKey, trustEntries } from './trust-file.ts';
 
-/** Since the trust file was written: entries as in that file, and key ids. */
+/** Changes since the trust file was written: entries in the form of that file, and key ids. */
 export interface TrustChanges {
-  /** Counts the changes: of two copies the one with the higher is newer. */
+  /** Number of changes: the copy with the higher number is newer. */
   readonly generation?: number;
   readonly keys?: readonly object[];
-  /** Hexadecimal. */
+  /** Ids of revoked keys, hexadecimal. */
   readonly revoked?: readonly string[];
-  /** Changes may be lost: no key is trusted until a person at the unit has confirmed the list. */
+  /** Present if changes may be lost: no key is trusted until a person at the unit has confirmed the list. */
   readonly unconfirmed?: {
-    /** Lost changes, for people. */
+    /** Description of the lost changes, for people. */
     readonly why: string;
-    /** The trust file that was in use. */
+    /** Name of the trust file that was in use. */
     readonly file?: string;
   };
 }
 
-/** The document of {@link TrustChanges}, if `data` is one; whether its keys can be read is not looked at. */
+/** Returns the document of {@link TrustChanges}, or undefined for invalid `data`; does not check its keys. */
 export function readTrustChanges(data: unknown): TrustChanges | undefined {
   if (!isObject(data)) return undefined;
   const { generation = 0, keys = [], revoked = [], unconfirmed } = data as Partial<Record<keyof TrustChanges, unknown>>;
@@ -33,24 +33,24 @@ export function readTrustChanges(data: unknown): TrustChanges | undefined {
   return isOne ? (data as TrustChanges) : undefined;
 }
 
-/** Content of both copies at a start. */
+/** Content of both copies at the start. */
 interface TrustCopies {
   readonly file: TrustChanges;
-  /** Copy of the file that was read. */
+  /** Copy of the file that could be read. */
   readonly found: 'newest' | 'previous' | 'none';
-  /** Files that could not be read. */
+  /** Number of files that could not be read. */
   readonly corrupt: number;
   readonly journal: TrustChanges | undefined;
-  /** The journal has lost something: its copy may not be the newest. */
+  /** True if the journal has lost data: its copy may not be the newest. */
   readonly journalDamaged: boolean;
-  /** There never was a copy. */
+  /** True if there was never a copy. */
   readonly first: boolean;
 }
 
 /**
- * The newest of both copies. The file is written before the journal: a file that can be read is the newest, or as new as
- * the journal, unless somebody has put an older one in its place. The previous generation of the file lacks the last
- * change. Where neither copy is known to have every change, the result has all revocations that are known, and is
+ * Returns the newest of both copies. The file is written before the journal: a readable file is the newest, or as new
+ * as the journal, unless somebody has replaced it by an older one. The previous generation of the file lacks the last
+ * change. If neither copy certainly has every change, the result contains all known revocations and is
  * {@link TrustChanges.unconfirmed}.
  */
 export function newestChanges(copies: TrustCopies): TrustChanges {
@@ -70,18 +70,18 @@ export function newestChanges(copies: TrustCopies): TrustChanges {
   };
 }
 
-/** A key of a list that a person has to confirm. */
+/** A key of a list that a person must confirm. */
 export interface Candidate {
   readonly key: TrustedKey;
-  /** A command has added it; else it is of the trust file. */
+  /** True if a command has added it; false if it is in the trust file. */
   readonly added: boolean;
-  /** It is known to be revoked, and stays so. */
+  /** True if it is known to be revoked; it stays revoked. */
   readonly revoked: boolean;
 }
 
 /**
- * All keys that may be trusted again, and those that are known to be revoked: of the trust file, then what was added.
- * `unreadable` is called with what is wrong with an entry that an agent of another version made, which is left out.
+ * Returns all keys that may be trusted again, and all revoked ones: keys of the trust file, then added keys.
+ * Calls `unreadable` with the fault of an entry that an agent of another version made; such an entry is omitted.
  */
 export function candidatesOf(
   { keys = [], revoked = [] }: TrustChanges,
@@ -97,7 +97,7 @@ export function candidatesOf(
   }));
 }
 
-/** The keys among entries that can be read, and the entries that cannot. */
+/** Returns the keys among the readable entries, and the unreadable entries. */
 export function readAdded(
   entries: readonly object[],
   unreadable: (what: string) => void,
@@ -115,7 +115,7 @@ export function readAdded(
   return { keys, unread };
 }
 
-/** A person has confirmed that the keys `kids` are to be trusted: every other candidate is revoked. */
+/** Records that a person has confirmed the keys `kids` as trusted: revokes every other candidate. */
 export function confirmChanges(
   changes: TrustChanges,
   candidates: readonly Candidate[],

@@ -1,5 +1,5 @@
 /**
- * The trust file: JSON that goes into the car and says whose commands it obeys.
+ * The trust file: JSON in the car with the keys whose commands it obeys.
  *
  *     { "version": 1, "keys": [ { "name": "bench", "kid": "9f86d081884c7d65", "algorithm": "ES256",
  *       "kinds": ["Doors"], "publicKey": "<SubjectPublicKeyInfo, base64>", "notAfter": "2030-01-01T00:00:00.000Z" } ] }
@@ -13,7 +13,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import { commandKinds } from '../../protocol/schema/remote.ts';
 import { unreadable } from './files.ts';
 
-/** The signature algorithms by the names that people use. */
+/** The signature algorithms by their usual names. */
 export const algorithms = { ES256, Ed25519: EDDSA } as const satisfies Record<string, SigningAlgorithm>;
 export type KeyAlgorithm = keyof typeof algorithms;
 
@@ -27,15 +27,15 @@ export interface TrustedKey {
   /** Key id: the first 8 bytes of SHA-256 of the SubjectPublicKeyInfo, hexadecimal. */
   readonly kid: string;
   readonly algorithm: KeyAlgorithm;
-  /** Kinds of command that it may give. */
+  /** Kinds of command that it may sign. */
   readonly kinds: readonly string[];
   readonly publicKey: KeyObject;
-  /** UTC milliseconds; absent: no limit. */
+  /** Start of validity, UTC ms. If omitted, there is no limit. */
   readonly notBefore?: number;
   readonly notAfter?: number;
 }
 
-/** The key id that a public key has. */
+/** Returns the key id of a public key. */
 export function keyIdOf(publicKey: KeyObject): Uint8Array {
   const digest = createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
@@ -43,19 +43,19 @@ export function keyIdOf(publicKey: KeyObject): Uint8Array {
   return new Uint8Array(digest.subarray(0, 8));
 }
 
-/** The signature algorithm that a key, public or private, is for; undefined for keys of other kinds. */
+/** Returns the signature algorithm of a public or private key, or undefined for keys of other kinds. */
 export function algorithmOf(key: KeyObject): KeyAlgorithm | undefined {
   if (key.asymmetricKeyType === 'ed25519') return 'Ed25519';
   const curve = key.asymmetricKeyDetails?.namedCurve;
   return key.asymmetricKeyType === 'ec' && curve === 'prime256v1' ? 'ES256' : undefined;
 }
 
-/** The kinds of command among `kinds` that do not exist. */
+/** Returns the kinds of command in `kinds` that do not exist. */
 export function unknownKinds(kinds: readonly string[]): string[] {
   return kinds.filter((kind) => !(commandKinds as readonly string[]).includes(kind));
 }
 
-/** Keys as they stand in a trust file. */
+/** Returns keys in the form of a trust file. */
 export function trustEntries(keys: readonly TrustedKey[]): readonly object[] {
   return keys.map(({ publicKey, notBefore, notAfter, ...key }) => ({
     ...key,
@@ -65,13 +65,13 @@ export function trustEntries(keys: readonly TrustedKey[]): readonly object[] {
   }));
 }
 
-/** The text of a trust file. */
+/** Returns the text of a trust file. */
 export function formatTrust(keys: readonly TrustedKey[]): string {
   const entries = trustEntries(keys);
   return `${JSON.stringify({ version: VERSION, keys: entries }, undefined, 2)}\n`;
 }
 
-/** The keys of a trust file. Throws `input.unreadable` or `configuration.wrong`, with the path and what to do. */
+/** Returns the keys of a trust file. Throws `input.unreadable` or `configuration.wrong`, with the path and a remedy. */
 export function readTrustFile(path: string): TrustedKey[] {
   let text: string;
   try {
@@ -82,7 +82,7 @@ export function readTrustFile(path: string): TrustedKey[] {
   return parseTrust(text, path);
 }
 
-/** Reads the text of a trust file. Throws `configuration.wrong` that names the file, the member and what it must be. */
+/** Parses the text of a trust file. Throws `configuration.wrong` with the file, the member and its valid form. */
 export function parseTrust(text: string, path: string): TrustedKey[] {
   const fail = (what: string, cause?: unknown): VigieError =>
     new VigieError('configuration.wrong', `${what}; restore the file or make the keys anew`, { where: path, cause });
@@ -102,7 +102,7 @@ export function parseTrust(text: string, path: string): TrustedKey[] {
   return keys;
 }
 
-/** Reads what {@link trustEntries} gave. Throws what `fail` makes of what is wrong, with its place. */
+/** Parses the result of {@link trustEntries}. Throws the result of `fail`, called with the fault and its place. */
 export function readEntries(entries: unknown, fail: (what: string, cause?: unknown) => VigieError): TrustedKey[] {
   if (!Array.isArray(entries)) throw fail('keys must be a list');
   return entries.map((entry: unknown, index) =>
@@ -143,7 +143,7 @@ function trustedKey(entry: unknown, fail: (what: string, cause?: unknown) => Vig
   };
 }
 
-/** RFC 3339: without an offset the date would depend on where it is read. */
+/** RFC 3339: without an offset the date would depend on the reader's time zone. */
 const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
 function moment(entry: object, member: string, fail: (what: string) => VigieError): number | undefined {

@@ -14,38 +14,38 @@ import {
 } from './trust-file.ts';
 
 interface TrustOptions {
-  /** Where changes by command are kept; without it there are none. */
+  /** Document that stores changes by commands; if omitted, there are none. */
   readonly changes?: Document<TrustChanges>;
-  /** Notified of added keys that cannot be read. */
+  /** Receives a warning for added keys that cannot be read. */
   readonly log?: Log;
-  /** Keys of the unit itself, which no command changes. */
+  /** Keys of the unit itself, which commands cannot change. */
   readonly own?: readonly TrustedKey[];
 }
 
-/** A key that may change keys. */
+/** Kind of command that changes keys. */
 const ROOT = 'Trust';
-/** Key of the copy of what commands have changed, among the states in the journal. */
+/** Key of the journal's copy of the changes by commands, among its states. */
 export const TRUST_STATE = 'trust';
 /** Advice for a list that may have lost changes. */
 export const CONFIRM = 'stop the agent and run `vigie keys confirm` on the unit';
 
 /**
  * The keys of a trust file, with the changes by commands. A key outside its validity counts as unknown, and a revoked
- * key stays revoked, also if the file has it. While the list of revoked keys is unreadable, only the unit's own key is
- * trusted, which no command can revoke.
+ * key stays revoked, even if it is in the file. While the list of revoked keys is unreadable, only the unit's own key
+ * is trusted, which no command can revoke.
  */
 export class TrustStore implements SignatureVerifier, TrustKeeper {
   #file: readonly TrustedKey[] = [];
   readonly #own: readonly TrustedKey[];
   readonly #changes: Document<TrustChanges> | undefined;
   readonly #clock: Pick<Clock, 'now'>;
-  /** As it is on disk. What the document has may be what the disk did not take. */
+  /** The changes on disk. The document may contain changes that the disk failed to store. */
   #kept: TrustChanges;
   #added: readonly TrustedKey[];
-  /** Entries that an agent of another version made, and that mean something to it. */
+  /** Entries that an agent of another version made and can read. */
   readonly #unread: readonly object[];
   #keys: ReadonlyMap<string, TrustedKey> = new Map();
-  /** Settles when no change is under way. */
+  /** Settles when no change is in progress. */
   #last: Promise<void> = Promise.resolve();
 
   private constructor(clock: Pick<Clock, 'now'>, { changes, own = [], log }: TrustOptions) {
@@ -59,12 +59,12 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     this.#merge();
   }
 
-  /** A car that has no trust file obeys its own keys, and those that commands have added. */
+  /** Returns a store without trust file: the car obeys its own keys, and those that commands have added. */
   static without(clock: Pick<Clock, 'now'>, options: TrustOptions = {}): TrustStore {
     return new TrustStore(clock, options);
   }
 
-  /** One that has read a trust file. Throws as {@link take} does. */
+  /** Returns a store that has read a trust file. Throws as {@link take} does. */
   static open(path: string, clock: Pick<Clock, 'now'>, options: TrustOptions = {}): TrustStore {
     const store = new TrustStore(clock, options);
     store.take(path);
@@ -72,26 +72,26 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
   }
 
   /**
-   * Takes the keys of a trust file, in place of those of one before. Throws `input.unreadable` or `configuration.wrong`,
-   * with the path and what to do; what was trusted before stays then.
+   * Reads the keys of a trust file, replacing previous ones. Throws `input.unreadable` or `configuration.wrong`,
+   * with the path and the remedy; then the previous keys stay trusted.
    */
   take(path: string): void {
     this.#file = readTrustFile(path);
     this.#merge();
   }
 
-  /** Why no key is trusted, when changes of the keys may be lost. */
+  /** Reason why no key is trusted, if changes of the keys may be lost. */
   get unconfirmed(): string | undefined {
     const { unconfirmed } = this.#kept;
     return unconfirmed && `no key is trusted, because ${unconfirmed.why}; ${CONFIRM}`;
   }
 
-  /** The copy in the journal, for `Memory`. */
+  /** Returns the copy in the journal, for `Memory`. */
   *states(): Generator<readonly [key: string, value: unknown]> {
     if (this.#changes !== undefined) yield [TRUST_STATE, this.#kept];
   }
 
-  /** Why a key is not trusted, for the log. */
+  /** Returns the reason why a key is not trusted, for the log. */
   why(id: Uint8Array): string {
     const kid = Buffer.from(id).toString('hex');
     if (this.unconfirmed !== undefined) return this.unconfirmed;
@@ -106,17 +106,17 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     return key && { algorithm: algorithms[key.algorithm], kinds: key.kinds, name: key.name };
   }
 
-  /** Whether `signature` is that of the key over `message`; false also for an unknown key and for no signature at all. */
+  /** Returns true for a valid `signature` of the key over `message`; false also for an unknown key or no signature. */
   verify(id: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
     const key = this.#valid(id);
-    // Both algorithms have signatures of 64 bytes (RFC 9053 section 2); others would make node:crypto throw.
+    // Both algorithms have signatures of 64 bytes (RFC 9053 section 2); node:crypto would throw for other lengths.
     if (key === undefined || signature.length !== 64) return false;
     return key.algorithm === 'ES256'
       ? verify('sha256', message, { key: key.publicKey, dsaEncoding: 'ieee-p1363' }, signature)
       : verify(null, message, key.publicKey, signature);
   }
 
-  /** SHA-256 in base64. */
+  /** Returns SHA-256 in base64. */
   digest(message: Uint8Array): string {
     return createHash('sha256').update(message).digest('base64');
   }
@@ -129,10 +129,10 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     return this.#inTurn(() => this.#revoke(id));
   }
 
-  /** A change is made of what the change before has left on disk, and checked with it. */
+  /** Runs changes in sequence: each is based on the result of the previous one on disk, and checked against it. */
   #inTurn(change: () => Promise<void>): Promise<void> {
     const changed = this.#last.then(change);
-    // That one failed is for its own caller.
+    // The caller of the failed change handles the error.
     this.#last = changed.catch(() => undefined);
     return changed;
   }
@@ -183,7 +183,7 @@ export class TrustStore implements SignatureVerifier, TrustKeeper {
     this.#merge();
   }
 
-  /** Flashed keys come before added keys. */
+  /** Merges the keys; flashed keys precede added keys. */
   #merge(): void {
     const gone = new Set(this.#revoked);
     const trusted = this.#kept.unconfirmed === undefined ? [...this.#added, ...this.#file] : [];

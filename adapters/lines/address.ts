@@ -1,4 +1,4 @@
-/** Addresses of lines as people write them. */
+/** Parses addresses of lines. */
 
 import type { Clock, OpenLine } from '../../agent/ports.ts';
 import type { Rest } from '../../agent/power/rest.ts';
@@ -15,20 +15,20 @@ type LineAddress =
 
 const forms = 'write /dev/ttyUSB0, serial:/dev/ttyUSB0?baud=38400, tcp://host:port or file:/path';
 const flowControls: readonly FlowControl[] = ['none', 'rtscts', 'xonxoff'];
-/** Lowest and highest rate of the kernel (termios(3)). Any rate between them can be requested. */
+/** Lowest and highest rate of the kernel (termios(3)), bit/s. Any rate between them can be requested. */
 const slowest = 50;
 const fastest = 12_000_000;
 
 /**
  * | address | line |
  * |---|---|
- * | `/dev/ttyUSB0` | serial, with the speed that is usual for what is spoken over it |
+ * | `/dev/ttyUSB0` | serial, with the usual rate of the protocol on it |
  * | `serial:/dev/ttyUSB0?baud=38400&flow=rtscts` | serial; `flow` is `none`, `rtscts` or `xonxoff` |
  * | `tcp://host:2947`, `tcp://[::1]:2947` | TCP |
  * | `file:/run/nmea`, `/run/nmea` | a named pipe or a file that grows |
  *
- * @param baudRate of a serial line whose address has none
- * @param where what the error names, e.g. the line of a configuration
+ * @param baudRate for a serial line whose address has none
+ * @param where place that the error names, e.g. the line of a configuration
  * Throws `configuration.wrong`.
  */
 export function readLineAddress(text: string, baudRate: number, where?: string): LineAddress {
@@ -78,7 +78,7 @@ function readTcp(text: string, wrong: (what: string) => never): LineAddress {
   return { kind: 'tcp', host: (bracketed ?? name) as string, port };
 }
 
-/** Opens the line. `rest` reports whether the unit sleeps. */
+/** Returns a function that opens the line. `rest` reports whether the unit sleeps. */
 export function lineTo(address: LineAddress, clock: Clock, rest?: Rest): OpenLine {
   switch (address.kind) {
     case 'serial':

@@ -1,6 +1,6 @@
 import { VigieError } from '../../protocol/errors.ts';
 
-/** Advice for the usual reasons, by the system's code. */
+/** Advice for the usual causes, by the system's error code. */
 const advice: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such device or file; is it plugged in?',
   EACCES: 'no permission; give the user the group of the device, which is dialout for serial lines',
@@ -13,7 +13,7 @@ const advice: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the host does not answer',
 };
 
-/** The error of a line that could not be opened; `where` is its address. */
+/** Returns the error of a line that could not be opened; `where` is its address. */
 export function unopened(where: string, cause: unknown): VigieError {
   const code = (cause as { readonly code?: unknown } | undefined)?.code;
   const reason = (typeof code === 'string' ? advice[code] : undefined) ?? reasonOf(cause);

@@ -1,6 +1,6 @@
 /**
- * A named pipe, or a file that another program writes on: both are lines that only bring bytes. A file is read from its
- * start and then as it grows; one that was cut or replaced ends the line, and the next opening reads the new one.
+ * A named pipe, or a file to which another program writes: both are read-only lines. A file is read from its start and
+ * then as it grows; truncation or replacement ends the line, and the next opening reads the new file.
  */
 import { constants, open, type Stats } from 'node:fs';
 import { type FileHandle, open as openHandle, stat } from 'node:fs/promises';
@@ -15,7 +15,7 @@ interface FileLineOptions {
   readonly clock: Clock;
 }
 
-/** How often a file is looked at whether it has grown, ms. */
+/** Interval of checking a file for new data, ms. */
 const LOOK = 250;
 const BLOCK = 65_536;
 
@@ -26,7 +26,7 @@ interface Mark {
   position: number;
 }
 
-/** Opened again, the same file is read on from where reading ended. */
+/** Returns a function that opens the file. Reopening the same file continues at the previous position. */
 export function fileLine({ path, clock }: FileLineOptions): OpenLine {
   let mark: Mark | undefined;
   return async (events) => {
@@ -57,7 +57,7 @@ class GrowingFile implements Line {
   readonly #mark: Mark;
   readonly #clock: Clock;
   readonly #events: LineEvents;
-  /** The reading that is under way. */
+  /** The current read. */
   #reading: Promise<void>;
   #cancel: () => void = () => undefined;
   #closing = false;
@@ -104,7 +104,7 @@ class GrowingFile implements Line {
     this.#events.closed(ended);
   }
 
-  /** @returns whether there may be more now */
+  /** @returns true if more data may be available now */
   async #block(): Promise<boolean> {
     const bytes = new Uint8Array(BLOCK);
     const { bytesRead } = await this.#file.read(bytes, 0, BLOCK, this.#mark.position);
@@ -114,7 +114,7 @@ class GrowingFile implements Line {
     return true;
   }
 
-  /** Why the path no longer leads to what was read; undefined when it does. */
+  /** Returns the reason why the path no longer refers to the open file, or undefined if it does. */
   async #replaced(): Promise<string | undefined> {
     const { ino, dev, size } = await stat(this.#path);
     if (ino !== this.#mark.inode || dev !== this.#mark.device) return 'the file was replaced';
@@ -129,7 +129,7 @@ class NamedPipe implements Line {
   readonly #path: string;
   #closing = false;
 
-  /** Open for writing too: so it never ends for want of a writer, and opening it waits for none. */
+  /** Opens the pipe for writing too: so it does not end without a writer, and opening does not wait for one. */
   static async open(path: string, events: LineEvents): Promise<NamedPipe> {
     const descriptor = await openDescriptor(path, constants.O_RDWR | constants.O_NONBLOCK);
     return new NamedPipe(new Socket({ fd: descriptor, readable: true, writable: false }), path, events);

@@ -1,4 +1,4 @@
-/** Serial lines: eight data bits, no parity, one stop bit, as every receiver and adapter of a car speaks. */
+/** Serial lines: eight data bits, no parity, one stop bit, which every receiver and adapter of a car uses. */
 import { access, constants } from 'node:fs/promises';
 import type { SerialPort } from 'serialport';
 import type { Line, LineEvents, OpenLine } from '../../agent/ports.ts';
@@ -12,30 +12,30 @@ export type FlowControl = 'none' | 'rtscts' | 'xonxoff';
 interface SerialLineOptions {
   /** Device file, e.g. `/dev/ttyUSB0`. */
   readonly path: string;
-  /** Bits per second. */
+  /** Rate, bit/s. */
   readonly baudRate: number;
-  /** Default `none`. */
+  /** Flow control; default `none`. */
   readonly flowControl?: FlowControl;
-  /** Whether the unit sleeps; default: never. */
+  /** Sleep state of the unit; default: never asleep. */
   readonly rest?: Rest;
 }
 
-/** How often a line that brings nothing is looked at whether it is still there, ms. */
+/** Interval of checking whether a silent line still exists, ms. */
 const LOOK = 1_000;
-/** The same in a unit that sleeps, ms: as often as it looks around itself. */
+/** The same for a unit that sleeps, ms: the interval of its other checks. */
 const SLEEPING_LOOK = 600_000;
 
 /**
- * Opens a serial line for itself alone. Control lines are left as opening sets them: pseudo-terminals have none, and
- * asking them for some is an error.
+ * Opens a serial line for exclusive use. Leaves the control lines unchanged: pseudo-terminals have none, and
+ * setting them would fail.
  */
 export function serialLine({ path, baudRate, flowControl = 'none', rest }: SerialLineOptions): OpenLine {
   return async (events) => {
-    // Its answers have codes, which those of the serial port have not.
+    // Errors of `access` have codes, those of the serial port do not.
     await access(path, constants.R_OK | constants.W_OK).catch((error: unknown) => {
       throw unopened(path, error);
     });
-    // Loading it takes a quarter of the start, and many cars have no such line.
+    // Loading the package needs a quarter of the start time, and many cars have no serial line.
     const { SerialPort } = await withPackage(() => import('serialport'));
     const port = new SerialPort({
       path,
@@ -48,7 +48,7 @@ export function serialLine({ path, baudRate, flowControl = 'none', rest }: Seria
     await new Promise<void>((resolve, reject) => {
       port.open((error) => (error === null ? resolve() : reject(unopened(path, error))));
     });
-    // If the port cannot report its speed at the beginning, a later failure to report it means nothing.
+    // If the port cannot report its rate at the beginning, a later failure to report it proves nothing.
     const tells = await port.port?.getBaudRate().then(
       () => true,
       () => false,
@@ -68,8 +68,8 @@ class SerialLine implements Line {
 
   constructor(port: SerialPort, tellsSpeed: boolean, events: LineEvents, rest: Rest | undefined) {
     this.#port = port;
-    // A device that is pulled while a read is on its way makes reads succeed with nothing for ever, which the port
-    // takes for "not yet". Asking for the speed fails then; pseudo-terminals can tell it, too.
+    // If a device is unplugged during a read, all further reads succeed with no data, which the port interprets as
+    // "not yet". Then a request for the rate fails; pseudo-terminals support that request, too.
     if (tellsSpeed) {
       this.#lookEvery(rest?.asleep === true);
       this.#unsubscribe = rest?.subscribe((asleep) => this.#lookEvery(asleep));
@@ -79,7 +79,7 @@ class SerialLine implements Line {
       if (!this.#closing) events.closed(reason);
       this.#closing = true;
     };
-    // A failed read or write also closes the port; the reason comes with whichever event is first.
+    // A failed read or write also closes the port; the first of the two events contains the reason.
     port.on('error', (error: Error) => {
       this.#trouble ??= error.message;
       if (!port.isOpen) closed(this.#trouble);

@@ -1,20 +1,20 @@
-/** Lines over TCP: gpsd, receivers and adapters behind a serial server (ser2net) or on a wireless network. */
+/** Lines over TCP: gpsd, and receivers and adapters behind a serial server (ser2net) or on a wireless network. */
 import { connect, type Socket } from 'node:net';
 import type { Line, LineEvents, OpenLine } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { reasonOf, unopened } from './failures.ts';
 
 interface TcpLineOptions {
-  /** Name or address; an IPv6 address without brackets. */
+  /** Host name or address; an IPv6 address without brackets. */
   readonly host: string;
   readonly port: number;
 }
 
-/** An unanswered connection is given up after this long, ms. */
+/** Time limit of connecting, ms. */
 const PATIENCE = 5_000;
-/** The kernel asks an end that is silent for this long whether it still lives, ms. */
+/** Silence after which the kernel probes the other end, ms. */
 const KEEP_ALIVE = 15_000;
-/** Time for written bytes to leave before a closed line is cut, ms. */
+/** Time limit for sending buffered bytes when the line is closed, ms. */
 const FAREWELL = 1_000;
 
 export function tcpLine({ host, port }: TcpLineOptions): OpenLine {
@@ -44,7 +44,7 @@ export function tcpLine({ host, port }: TcpLineOptions): OpenLine {
     });
 }
 
-/** If all addresses of a host fail, Node reports one error with many causes. The first cause is as good as any. */
+/** Returns one cause: if all addresses of a host fail, Node reports one error with many causes, all equally useful. */
 function causeOf(error: Error): unknown {
   return error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
 }

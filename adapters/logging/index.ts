@@ -1,4 +1,4 @@
-/** Log of the agent, for people at a terminal or for the journal, without secrets and with a limited rate. */
+/** Log of the agent, for a terminal or for the journal, without secrets and with a limited rate. */
 import { fstatSync } from 'node:fs';
 import { RateLimitedLog } from './rate.ts';
 import { type Level, StreamLog } from './stream.ts';
@@ -10,7 +10,7 @@ export { structuredLog } from './structured.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The log of a service on a stream of the process. `flush` it before the process ends. */
+/** Returns the log of a service on a stream of the process. Call `flush` before the process ends. */
 export function openServiceLog(stream: NodeJS.WriteStream, level: Level, environment: Environment): RateLimitedLog {
   const log =
     stream.isTTY === true
@@ -19,7 +19,7 @@ export function openServiceLog(stream: NodeJS.WriteStream, level: Level, environ
   return new RateLimitedLog(log, () => performance.now());
 }
 
-/** Whether the stream is the journal's: `JOURNAL_STREAM` is device and inode of what it gave (systemd.exec(5)). */
+/** Returns true if the stream is the journal's: `JOURNAL_STREAM` contains its device and inode (systemd.exec(5)). */
 function isJournal(stream: NodeJS.WriteStream, environment: Environment): boolean {
   const given = environment['JOURNAL_STREAM'];
   const { fd } = stream as { fd?: number };

@@ -1,20 +1,20 @@
 import type { Log, LogEvent, LogLevel, LogSink } from '../../protocol/log-events.ts';
 
 interface Seen {
-  /** Monotonic ms. */
+  /** Start of the window, monotonic ms. */
   since: number;
   count: number;
   level: LogLevel;
 }
 
-/** Lines of one event that are written within {@link WINDOW}. */
+/** Largest number of lines of one event within {@link WINDOW}. */
 export const LINES = 10;
-/** ms */
+/** Length of a window, ms. */
 export const WINDOW = 60_000;
 
 /**
- * Writes {@link LINES} lines of one event within {@link WINDOW} and then counts the others. It has no timer, so that a
- * unit that sleeps goes on sleeping: the next line of any event after the window, or `flush`, writes the count.
+ * Writes {@link LINES} lines of one event within {@link WINDOW} and then counts the others. It uses no timer, so that a
+ * unit that sleeps stays asleep: the next line of any event after the window, or `flush`, writes the count.
  */
 export class RateLimitedLog implements Log {
   readonly #log: LogSink;
@@ -22,7 +22,7 @@ export class RateLimitedLog implements Log {
   readonly #seen = new Map<LogEvent, Seen>();
   #looked = Number.NEGATIVE_INFINITY;
 
-  /** `monotonic`: milliseconds that never step. */
+  /** `monotonic`: returns milliseconds of a clock that never steps. */
   constructor(log: LogSink, monotonic: () => number) {
     this.#log = log;
     this.#monotonic = monotonic;
@@ -32,7 +32,7 @@ export class RateLimitedLog implements Log {
   readonly warn: Log['warn'] = (event, fields) => this.#write('warn', event, fields);
   readonly error: Log['error'] = (event, fields) => this.#write('error', event, fields);
 
-  /** Reports the suppressed lines so far. */
+  /** Reports the suppressed lines up to now. */
   flush(): void {
     for (const [event, seen] of this.#seen) this.#logCount(event, seen);
     this.#seen.clear();

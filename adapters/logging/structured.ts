@@ -3,22 +3,22 @@ import { pino } from 'pino';
 import { type Log, type LogEvent, type LogLevel, logEvents } from '../../protocol/log-events.ts';
 import { redacted } from './redact.ts';
 
-/** Receiver of the lines. */
+/** Destination of the lines. */
 interface LineSink {
   write(text: string): unknown;
 }
 
 interface StructuredOptions {
   readonly level: LogLevel | 'silent';
-  /** UTC ms. */
+  /** Returns UTC ms. */
   readonly now?: () => number;
-  /** Lines begin with `<priority>` (sd-daemon(3)), which the journal takes for its own. */
+  /** True if lines begin with `<priority>` (sd-daemon(3)), which the journal uses as the priority of the entry. */
   readonly priorities?: boolean;
 }
 
-/** syslog(3) priorities. */
+/** Priorities of syslog(3). */
 const PRIORITY = { error: 3, warn: 4, info: 6 } as const;
-/** Names of pino's that a field must not overwrite. */
+/** Names that pino uses, which a field must not overwrite. */
 const TAKEN = new Set(['level', 'at', 'event', 'message']);
 
 export function structuredLog(sink: LineSink, options: StructuredOptions): Log {
@@ -43,7 +43,7 @@ export function structuredLog(sink: LineSink, options: StructuredOptions): Log {
   return { info: write('info'), warn: write('warn'), error: write('error') };
 }
 
-/** A field that has the name of one of pino's gets another: twice the same name is not JSON to rely on. */
+/** Renames a field that has one of pino's names: JSON with a repeated name is not reliable. */
 function free(fields: Record<string, unknown>): Record<string, unknown> {
   if (!Object.keys(fields).some((name) => TAKEN.has(name))) return fields;
   return Object.fromEntries(

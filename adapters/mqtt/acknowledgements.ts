@@ -2,46 +2,47 @@ import type { Clock } from '../../agent/ports.ts';
 
 interface AcknowledgementsParts {
   readonly clock: Pick<Clock, 'monotonic' | 'after'>;
-  /** Milliseconds that an acknowledgement may take, from when the broker is known to have the packet. */
+  /** Longest wait for an acknowledgement, ms; it starts when the broker is known to have the packet. */
   readonly patience: number;
-  /** Asks the broker whether it is there. */
+  /** Asks the broker for a sign of life. */
   readonly ask: () => void;
-  /** Called once: it is there, and does not acknowledge. */
+  /** Called once, if the broker answers questions but does not acknowledge. */
   readonly overdue: () => void;
 }
 
 /**
- * Notices a broker that answers questions and acknowledges nothing: it would hold the window for ever. On a slow network
- * a packet is on its way for long, so time alone says nothing: after it the broker is asked, and its answer, which comes
- * in turn, shows that it had the packets before. One that does not answer either is the keep-alive's matter.
+ * Detects a broker that answers pings but acknowledges nothing: it would block the window for ever. On a slow network a
+ * packet is in transit for long, so a timeout alone proves nothing. After the timeout this class asks the broker, and
+ * the answer, which arrives in order, proves that the broker had the earlier packets. The keep-alive handles a missing
+ * answer.
  */
 export class Acknowledgements {
   readonly #parts: AcknowledgementsParts;
-  /** Unacknowledged packets and their times, the oldest first. */
+  /** Unacknowledged packets and the times at which they were sent, the oldest first. */
   readonly #waiting = new Map<object, number>();
   #cancel: (() => void) | undefined;
-  /** When the question was put that is not answered yet. */
+  /** Time of the unanswered question. */
   #asked: number | undefined;
-  /** The broker has all that was sent until then. */
+  /** The broker has received everything that was sent until this time. */
   #arrived = Number.NEGATIVE_INFINITY;
 
   constructor(parts: AcknowledgementsParts) {
     this.#parts = parts;
   }
 
-  /** A packet was sent that is to be acknowledged. */
+  /** Records a sent packet that needs an acknowledgement. */
   expect(packet: object): void {
     this.#waiting.set(packet, this.#parts.clock.monotonic());
     if (this.#cancel === undefined) this.#lookAfter(this.#parts.patience);
   }
 
-  /** It was. */
+  /** Records the acknowledgement of the packet. */
   came(packet: object): void {
     this.#waiting.delete(packet);
     if (this.#waiting.size === 0) this.stop();
   }
 
-  /** The broker answered a question; true when it was put here. */
+  /** Records an answer of the broker. Returns true if this class asked the question. */
   answered(): boolean {
     if (this.#asked === undefined) return false;
     this.#arrived = this.#asked;
@@ -50,7 +51,7 @@ export class Acknowledgements {
     return true;
   }
 
-  /** Waits for nothing any more until something is sent. */
+  /** Stops all waiting until the next packet is sent. */
   stop(): void {
     this.#cancel?.();
     this.#cancel = undefined;
@@ -78,7 +79,7 @@ export class Acknowledgements {
   }
 }
 
-/** Milliseconds of the machine. */
+/** Monotonic clock of the machine, ms. */
 export const machineClock: AcknowledgementsParts['clock'] = {
   monotonic: () => performance.now(),
   after: (delay, due) => {
@@ -88,21 +89,21 @@ export const machineClock: AcknowledgementsParts['clock'] = {
 };
 
 interface TakingParts {
-  /** Untaken messages; beyond them nothing more is read. */
+  /** Largest number of unhandled messages; reading pauses above it. */
   readonly most: number;
   readonly acknowledge: (id: number) => void;
-  /** A message was not taken; nothing is acknowledged or read any more. */
+  /** Called when the handling of a message failed; nothing is acknowledged or read after that. */
   readonly failed: (error: Error) => void;
 }
 
 /**
- * Holds a broker to the Receive Maximum (MQTT 5 clause 3.1.2.11.3): Mosquitto 2.0 sends the whole backlog of a session at
- * once, and only what this side has not read stays out of its memory.
+ * Enforces the Receive Maximum on a broker (MQTT 5 clause 3.1.2.11.3): Mosquitto 2.0 sends the whole backlog of a
+ * session at once, and only messages that this side has not read stay out of its memory.
  */
 export class Taking {
   readonly #parts: TakingParts;
   #untaken = 0;
-  /** Reads on. */
+  /** Resumes reading. */
   #next: (() => void) | undefined;
   #settled: Promise<void> = Promise.resolve();
 
@@ -110,19 +111,19 @@ export class Taking {
     this.#parts = parts;
   }
 
-  /** Nothing is read until one more message is taken. */
+  /** True while reading waits until a message has been handled. */
   get holding(): boolean {
     return this.#next !== undefined;
   }
 
-  /** Resolves when all that came is acknowledged, or one of them has failed. */
+  /** Resolves when all received messages are acknowledged, or one of them has failed. */
   get settled(): Promise<void> {
     return this.#settled;
   }
 
-  /** `id`: 0 for a message that wants no acknowledgement. Calls `next` at once, or when few enough are untaken. */
+  /** `id`: 0 for a message without acknowledgement. Calls `next` at once, or when few enough messages are open. */
   add(taking: Promise<void>, id: number, next: () => void): void {
-    // In the order in which the messages came [MQTT-4.6.0-2].
+    // Acknowledge in the order of arrival [MQTT-4.6.0-2].
     this.#settled = Promise.all([this.#settled, taking]).then(
       () => {
         if (id !== 0) this.#parts.acknowledge(id);

@@ -11,7 +11,7 @@ export interface BrokerAddress {
   readonly text: string;
 }
 
-/** Schemes by the transport they mean; ports are those IANA registered for MQTT. */
+/** Schemes with their transport; the ports are those that IANA registered for MQTT. */
 const schemes: Readonly<Record<string, { readonly secure: boolean; readonly port: number }>> = {
   'mqtt:': { secure: false, port: 1883 },
   'tcp:': { secure: false, port: 1883 },

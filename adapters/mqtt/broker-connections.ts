@@ -1,15 +1,15 @@
-/** The TCP connections of the embedded broker: how many there may be, and how long a client may take until it is known. */
+/** The TCP connections of the embedded broker: their largest number, and the time limit for a client to log in. */
 import type { Server, Socket } from 'node:net';
 import { type ConnectionLimits, ConnectionSlots } from '../../agent/connection-slots.ts';
 
-/** A connection waits until its client is let in. Of the memory of one, TLS takes the most: some 60 KiB. */
+/** A connection waits until its client is admitted. TLS needs most of the memory of a connection, some 60 KiB. */
 export const CONNECTION_LIMITS: ConnectionLimits = {
   all: 10_000,
   waiting: 512,
   waitingPerAddress: 64,
   keptPerAddress: 16,
 };
-/** From the first packet of a connection to the end of the CONNECT that is let in, ms. */
+/** Time limit from the first packet of a connection to the end of an admitted CONNECT, ms. */
 export const CONNECT_MS = 20_000;
 
 interface Waiting {
@@ -35,14 +35,14 @@ export class BrokerConnections {
     server.prependListener('connection', (socket: Socket) => this.#opened(socket));
   }
 
-  /** The client on this socket is let in: it is never closed for another, and has all the time that it wants. */
+  /** Admits the client on this socket: its connection is never closed to make room, and has no time limit. */
   admit(socket: Socket): void {
     const client = clientOf(socket);
     this.#slots.admit(client);
     this.#open.get(client)?.cancel();
   }
 
-  /** Ends all of them, also those that have not come to the end of their handshake. */
+  /** Destroys all connections, also those whose handshake is not complete. */
   destroy(): void {
     for (const { socket } of this.#open.values()) socket.destroy();
   }
@@ -68,7 +68,7 @@ export class BrokerConnections {
   }
 }
 
-/** No two open connections of the server have the same; over TLS the client comes on another socket than the connection. */
+/** Identifies an open connection of the server; with TLS the client has another socket object than the connection. */
 function clientOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

@@ -1,4 +1,4 @@
-/** Reads the packets of a broker: the library gets whole ones, of allowed size and form, one at a time, and nothing else. */
+/** Reads the packets of a broker: the library gets only whole packets of allowed size and form, one at a time. */
 import type { Socket } from 'node:net';
 import { puback } from './bytes.ts';
 import { type Oversize, PacketBound } from './packet-bound.ts';
@@ -8,21 +8,21 @@ import type { Version } from './protocol-choice.ts';
 
 interface CheckedReadingOptions {
   readonly version: Version;
-  /** Bytes of the largest packet that is gathered. */
+  /** Size limit of a packet that is gathered, bytes. */
   readonly maximumPacket: number;
-  /** A larger packet comes; the library gets nothing more. It is destroyed unless the packet must be acknowledged. */
+  /** Called for a larger packet; the library gets no more data. Destroys the socket unless a PUBACK is needed. */
   readonly oversize: (packet: Oversize) => void;
-  /** A packet is malformed, or the library failed on one; the library gets nothing more. */
+  /** Called if a packet is malformed or the library failed on a packet; the library gets no more data. */
   readonly failed: (error: Error) => void;
 }
 
 /**
- * Takes the place of the socket's own `pipe`, by which the library reads. So a fault that a packet causes in the library is
- * caught here, and the library never takes the beginning of the next packet for a part of the present one.
+ * Replaces the socket's own `pipe`, with which the library reads. This code catches an error that a packet causes in
+ * the library, and the library never mistakes the beginning of the next packet for a part of the current packet.
  *
- * Lets no packet above the maximum gather. The rest of such a packet is read and dropped, a PUBLISH with QoS 1 is
- * acknowledged (a broker that keeps the session would send it again on every connection, and nothing else would ever
- * arrive), and the connection ends.
+ * Does not gather a packet above the maximum. It reads and drops the rest of such a packet, acknowledges a PUBLISH with
+ * QoS 1 (a broker that keeps the session would send it again on every connection, and no other message would ever
+ * arrive), and ends the connection.
  */
 export function readChecked(socket: Socket, options: CheckedReadingOptions): void {
   const bound = new PacketBound(options.maximumPacket);
@@ -35,7 +35,7 @@ export function readChecked(socket: Socket, options: CheckedReadingOptions): voi
     if (packets.waiting && !refused) socket.pause();
     if (oversize === undefined) return;
     if (refused) options.oversize(oversize);
-    // After the library has answered the packets before it.
+    // Wait until the library has answered the previous packets.
     if (oversize.complete) setImmediate(() => socket.end(puback(oversize.id ?? 0)));
   });
   socket.pipe = <T extends NodeJS.WritableStream>(library: T): T => {
@@ -44,7 +44,7 @@ export function readChecked(socket: Socket, options: CheckedReadingOptions): voi
   };
 }
 
-/** Hands packets to the library, each when the one before is handled. */
+/** Passes packets to the library, each after the previous packet is handled. */
 class PacketQueue {
   readonly #options: CheckedReadingOptions;
   readonly #packets: Buffer[] = [];
@@ -57,7 +57,7 @@ class PacketQueue {
     this.#options = options;
   }
 
-  /** The library gets none of the packets that are added from now on. */
+  /** True if the library gets none of the packets that are added from now on. */
   get stopped(): boolean {
     return this.#stopped;
   }
@@ -66,14 +66,14 @@ class PacketQueue {
     return this.#packets.length > 0;
   }
 
-  /** `empty` is called when no packet waits any more. */
+  /** Starts passing packets. Calls `empty` whenever no packet is waiting. */
   begin(library: NodeJS.WritableStream, empty: () => void): void {
     this.#library = library;
     this.#empty = empty;
     this.#next();
   }
 
-  /** `last`: nothing may follow these. */
+  /** Adds packets. If `last`, no packets may follow. */
   add(packets: readonly Buffer[], last: boolean): void {
     if (!this.#stopped) {
       this.#packets.push(...packets);

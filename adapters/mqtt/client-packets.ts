@@ -1,11 +1,11 @@
-/** The packets of a client of the embedded broker: each is whole, bounded and well formed before the broker acts on it. */
+/** Checks the packets of an embedded-broker client for completeness, size and form before the broker gets them. */
 import type { Client } from 'aedes';
 import { malformation, type ProtocolLevel } from './packet-form.ts';
 import { PacketSplitter } from './packet-splitter.ts';
 
-/** The first packet, CONNECT with its will, comes before the client is known: a car sends some 200 bytes. */
+/** Size limit of CONNECT with its will: it arrives before the client is authenticated. A car sends some 200 bytes. */
 const MAX_CONNECT_BYTES = 4_096;
-/** A car stores messages of up to 16 MiB and sends each until it is acknowledged; there is room for topic and properties. */
+/** A car stores messages of up to 16 MiB and resends each until acknowledged; topic and properties need more room. */
 const MAX_PACKET_BYTES = 0x101_0000;
 
 const CONNECT = 1;
@@ -15,15 +15,16 @@ interface PacketParser {
 }
 
 /**
- * Puts the checks between the socket and the broker's parser, which would gather up to 256 MiB for a packet that is only
- * announced. `refused` is called once, with the reason for people: the connection must end, and the parser gets nothing more.
+ * Puts the checks between the socket and the broker's parser, which would gather up to 256 MiB for a packet that is
+ * only announced. Calls `refused` once, with the reason as text: the connection must end, and the parser gets no more
+ * data.
  */
 export function checkPackets(
   client: Client,
   refused: (reason: string) => void,
   failed: (error: unknown) => void,
 ): void {
-  // Not among the library's types. Every byte of a client goes through it.
+  // The library's types lack the parser. Every byte of a client passes through it.
   const parser = Reflect.get(client, '_parser') as PacketParser;
   const parse = parser.parse.bind(parser);
   const check = new ClientPackets();
@@ -48,7 +49,7 @@ class ClientPackets {
   #fault: string | undefined;
   #stopped = false;
 
-  /** Returns the packets that are good, as far as they are complete. */
+  /** Adds received bytes and returns the complete valid packets. */
   feed(chunk: Buffer): readonly Buffer[] {
     const good: Buffer[] = [];
     if (this.#stopped) return good;
@@ -61,7 +62,7 @@ class ClientPackets {
     return good;
   }
 
-  /** Once, when a packet was refused. */
+  /** Returns the reason once, when a packet was refused. */
   takeFault(): string | undefined {
     const fault = this.#fault;
     this.#fault = undefined;
@@ -79,7 +80,7 @@ class ClientPackets {
   #isWellFormed(packet: Buffer): boolean {
     const fault = malformation(packet, this.#level ?? 4);
     if (fault !== undefined) this.#stop(`a malformed packet (${fault})`);
-    // Behind the name of the protocol; CONNECT is whole and well formed.
+    // The version follows the protocol name; CONNECT is whole and well formed here.
     else if (this.#level === undefined) this.#level = levelOf(packet);
     return !this.#stopped;
   }
@@ -90,7 +91,7 @@ class ClientPackets {
   }
 }
 
-/** Protocol version of a well-formed CONNECT (MQTT 5 clause 3.1.2.2). */
+/** Returns the protocol version of a well-formed CONNECT (MQTT 5 clause 3.1.2.2). */
 function levelOf(connect: Buffer): ProtocolLevel {
   const body = connect.length > 129 ? 3 : 2;
   const name = connect.readUInt16BE(body);

@@ -5,14 +5,14 @@ export interface ShownIdentity {
   readonly clientId: string;
   readonly username?: string;
   readonly password?: string;
-  /** Its certificate in DER, over TLS. */
+  /** The client's certificate in DER, if the connection uses TLS. */
   readonly certificate?: Uint8Array;
 }
 
 /** A car with its VIN, or a client that may do everything. */
 export type ClientRights = { readonly vin: string } | 'all';
 
-/** From the car: its messages and its presence, of whatever version of the protocol. */
+/** Returns true for a topic of the car's own messages and presence, in any version of the protocol. */
 export function mayPublish(rights: ClientRights, topic: string): boolean {
   if (rights === 'all') return true;
   const [root, , vin, direction, ...rest] = topic.split('/');
@@ -20,14 +20,14 @@ export function mayPublish(rights: ClientRights, topic: string): boolean {
   return direction === 'up' ? rest.length > 0 : direction === 'presence' && rest.length === 0;
 }
 
-/** To the car: filters that match nothing but what is sent to it. */
+/** Returns true for a filter that matches only messages to this car. */
 export function maySubscribe(rights: ClientRights, filter: string): boolean {
   if (rights === 'all') return true;
   const [root, version = '', vin, direction] = filter.split('/');
   return root === 'vigie' && /^\d+$/.test(version) && vin === rights.vin && direction === 'down';
 }
 
-/** Whether the client id is that of the car: a session of another car has what was sent to that. */
+/** Returns true if the client id is that of the car: the session of another car contains messages to that car. */
 export function mayUseSession(rights: ClientRights, clientId: string): boolean {
   return rights === 'all' || clientId === rights.vin;
 }

@@ -1,4 +1,4 @@
-/** The other end of the way: a client for those who watch a car or send it something. */
+/** The other end of the link: a client for programs that watch cars or send messages to them. */
 import { randomUUID } from 'node:crypto';
 import type { BackoffOptions } from '../../agent/backoff.ts';
 import type { Log } from '../../agent/ports.ts';
@@ -12,44 +12,44 @@ import type { MqttAddress } from './link.ts';
 import { makeTargets, type TlsNames } from './socket.ts';
 
 export interface CloudClientOptions extends Omit<MqttAddress, 'url'> {
-  /** Bytes of the largest packet that is accepted; default 1 MiB. */
+  /** Size limit of an accepted packet, bytes; default 1 MiB. */
   readonly maximumPacket?: number;
-  /** Milliseconds an attempt may take until the broker accepts; default 10 s. */
+  /** Time limit of an attempt until the broker accepts, ms; default 10 s. */
   readonly connectTimeout?: number;
-  /** Milliseconds; default 0.5 s to 10 s. */
+  /** Delays between attempts, ms; default 0.5 s to 10 s. */
   readonly backoff?: BackoffOptions;
   /** Names of the TLS files in errors. Default: the names in the configuration. */
   readonly names?: TlsNames;
-  /** Messages that the broker may send before they are acknowledged, 1..65535; default 1000. MQTT 3.1.1 brokers set their own. */
+  /** Largest number of unacknowledged messages from the broker, 1..65535; default 1000. 3.1.1 brokers set their own. */
   readonly receiveMaximum?: number;
-  /** Receivers from the first connection on: what waited in the session of an earlier process comes at once. */
+  /** Receivers from the first connection on: messages waiting in an earlier process's session arrive at once. */
   readonly subscriptions?: (connection: BrokerAbilities) => readonly Subscriber[];
   /**
-   * {@link CloudClient.close} leaves session and subscriptions at the broker, which keeps what comes for the next process.
-   * Each connection subscribes again, and so gets the retained messages.
+   * {@link CloudClient.close} leaves session and subscriptions at the broker, which stores messages for the next
+   * process. Each connection subscribes again, and thus receives the retained messages.
    */
   readonly keepsSession?: boolean;
-  /** Called for each established connection. `sessionPresent`: the broker has kept the previous session. */
+  /** Called for each established connection. `sessionPresent`: the broker still has the previous session. */
   readonly ready?: (connection: BrokerAbilities, sessionPresent: boolean) => void;
   readonly log?: Log;
 }
 
 /** Capabilities that a broker reports. */
 export interface BrokerAbilities {
-  /** It shares a subscription among its subscribers. */
+  /** True if the broker supports shared subscriptions. */
   readonly shares: boolean;
 }
 
 /** Properties of a received message. */
 export interface Delivery {
-  /** The broker had kept it before the subscription was made. */
+  /** True if the broker had retained the message before the subscription was made. */
   readonly retained: boolean;
   readonly correlation: Uint8Array | undefined;
 }
 
 /**
- * A message is acknowledged when all of its receivers have returned and their promises have resolved; when one rejects,
- * the connection ends, and the broker sends the message again.
+ * The client acknowledges a message when all of its receivers have returned and their promises have resolved; if one
+ * rejects, the connection ends, and the broker sends the message again.
  */
 export type Receive =
   | ((topic: string, payload: Uint8Array, delivery: Delivery) => void)
@@ -57,7 +57,7 @@ export type Receive =
 
 interface PublishOptions {
   readonly retain?: boolean;
-  /** Seconds after which the broker drops it for those who are away. */
+  /** Time after which the broker drops the message for absent subscribers, s. */
   readonly expiry?: number;
   readonly responseTopic?: string;
   readonly correlation?: Uint8Array;
@@ -65,7 +65,7 @@ interface PublishOptions {
 
 interface Subscription {
   readonly filter: string;
-  /** Ends it; resolves on the broker's acknowledgement. */
+  /** Ends the subscription; resolves on the broker's acknowledgement. */
   close(): Promise<void>;
 }
 
@@ -81,31 +81,31 @@ interface First {
 
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Milliseconds on another address than the first after which that is looked for. */
+/** Time on a fallback address after which the client probes the first address, ms. */
 const HOMING = 600_000;
-/** Seconds. */
+/** Shortest keep-alive interval, s. */
 const LEAST_KEEPALIVE = 5;
 
-/** Milliseconds that {@link CloudClient.close} may take. */
+/** Time limit of {@link CloudClient.close}, ms. */
 const farewell = 3000;
 
 /**
- * Connects once with a clear error when that fails, and by itself ever after; the broker keeps what comes meanwhile,
- * until {@link CloudClient.close}.
+ * Connects, with a clear error if the first attempt fails, and reconnects automatically after that; the broker stores
+ * messages in the meantime, until {@link CloudClient.close}.
  */
 export class CloudClient {
   readonly #options: CloudClientOptions;
   readonly #dialer: Dialer;
   readonly #log: Log;
   readonly #subscribers = new Set<Subscriber>();
-  /** Receive until the broker acknowledges the end: it may send retained messages between the SUBACK and the UNSUBACK. */
+  /** Receivers active until the UNSUBACK: retained messages may arrive between SUBACK and UNSUBACK. */
   readonly #ending = new Set<Subscriber>();
   readonly #progress = new LinkProgress(Date.now);
   #connection: MqttConnection | undefined;
-  /** Accepted by the broker, and not subscribed yet. */
+  /** The connection that the broker has accepted, while the client subscribes. */
   #subscribing: MqttConnection | undefined;
   #begun = false;
-  /** Settles the first attempt; later calls of it mean nothing. */
+  /** Settles the promise of the first attempt; later calls have no effect. */
   readonly #first: First;
 
   private constructor(url: string | readonly string[], options: CloudClientOptions, first: First) {
@@ -119,7 +119,8 @@ export class CloudClient {
       sessionExpiry: options.sessionExpiry ?? 3600,
       maximumPacket: options.maximumPacket ?? 0x10_0000,
       window: 20,
-      // A receiver of a fleet gets much at once, and a broker drops what it can no longer keep for a slow receiver.
+      // The receiver of a fleet gets many messages at once, and a broker drops what exceeds its queue for a slow
+      // receiver.
       receiveMaximum: options.receiveMaximum ?? 1000,
       timeout: options.connectTimeout ?? 10_000,
     };
@@ -152,8 +153,8 @@ export class CloudClient {
   }
 
   /**
-   * Rejects with `link.refused` (where, why, what to do) when no address lets us in at first, and with
-   * `configuration.wrong` for URLs and certificates that cannot be.
+   * Rejects with `link.refused` (address, reason, advice) if no address accepts the first attempt, and with
+   * `configuration.wrong` for invalid URLs and certificates.
    */
   static connect(url: string | readonly string[], options: CloudClientOptions = {}): Promise<CloudClient> {
     return new Promise((resolve, reject) => {
@@ -166,12 +167,12 @@ export class CloudClient {
   }
 
   /**
-   * Receives what matches `filter`, at least once, from the broker's acknowledgement on. Where filters overlap, a
-   * message may come more than once. Rejects with `link.refused` or `link.lost`.
+   * Receives messages that match `filter`, at least once, after the broker's acknowledgement. If filters overlap, a
+   * message may arrive more than once. Rejects with `link.refused` or `link.lost`.
    */
   async subscribe(filter: string, receive: Receive): Promise<Subscription> {
     const subscriber = { filter, receive };
-    // Before it is acknowledged: retained messages may come before the SUBACK (MQTT 5 clause 3.8.4).
+    // Add before the acknowledgement: retained messages may precede the SUBACK (MQTT 5 clause 3.8.4).
     this.#subscribers.add(subscriber);
     try {
       await this.#required(filter).subscribe(filter);
@@ -194,20 +195,20 @@ export class CloudClient {
     };
   }
 
-  /** Resolves on the broker's acknowledgement (QoS 1); rejects with `link.refused`, or `link.lost` and is not sent. */
+  /** Resolves on the broker's acknowledgement (QoS 1); rejects with `link.refused`, or `link.lost` (not sent). */
   async publish(topic: string, payload: Uint8Array, options: PublishOptions = {}): Promise<void> {
     const { retain = false, ...rest } = options;
     await this.#required(topic).publish({ topic, payload, retain, ...rest });
   }
 
-  /** Disconnects when what was received is acknowledged or given up; after three seconds without the broker's part. */
+  /** Disconnects after received messages are acknowledged or abandoned; waits three seconds for the broker. */
   async close(): Promise<void> {
     this.#dialer.stop();
     const connection = this.#connection ?? this.#subscribing;
     this.#connection = undefined;
     if (connection === undefined) return;
     if (this.#options.keepsSession === true) return connection.end(farewell);
-    // MQTT 3.1.1 has no word to forget a session, so it is at least left without a filter that would fill it.
+    // MQTT 3.1.1 cannot discard a session on disconnecting, so at least remove the filters that would fill the session.
     if (connection.version === 4) {
       const filters = new Set([...this.#subscribers].map(({ filter }) => filter));
       for (const filter of filters) this.#ignoring(connection.unsubscribe(filter), filter);

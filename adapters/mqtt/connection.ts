@@ -1,4 +1,4 @@
-/** One connection to a broker, from CONNECT to the end of the socket; never used again after that. */
+/** One connection to a broker, from CONNECT to the end of the socket; never reused after that. */
 import './packet-numbers.ts';
 import type { Socket } from 'node:net';
 import { ErrorWithReasonCode, type IConnackPacket, type IPublishPacket, MqttClient } from 'mqtt';
@@ -14,31 +14,31 @@ import type { Closing, Version } from './protocol-choice.ts';
 import { type Outgoing, publishOptions, reasonText, refusal, unsendable } from './publishing.ts';
 import { type BrokerEndpoint, failedSocket, openSocket } from './socket.ts';
 
-// Packet identifiers are written as they are needed, not taken from 65,536 buffers that are made with the first packet.
+// Packet identifiers are encoded when needed instead of in 65,536 buffers that the first packet would create.
 writeToStream.cacheNumbers = false;
 
 /**
- * Where a message was handled, the library does not acknowledge it when it is given an error, which has no other effect. One for
- * all of them: an error finds out where it was made, and that costs more than the message.
+ * If a message handler returns an error, the library does not acknowledge the message; the error has no other effect.
+ * All messages share one error: creating an error captures a stack trace, which costs more than the message.
  */
 const UNACKNOWLEDGED = new Error('acknowledged later, or left to the broker');
 
 interface ConnectionEvents {
-  /** There is a transport: TCP is connected, TLS is agreed upon. */
+  /** Called when the transport is open: TCP is connected, TLS is negotiated. */
   reached(): void;
-  /** The broker has accepted. `sessionPresent` if it still has the previous session. */
+  /** Called when the broker has accepted. `sessionPresent`: the broker still has the previous session. */
   ready(sessionPresent: boolean): void;
-  /** It is acknowledged at once or, with a promise, when that resolves; when it rejects, the connection ends. */
+  /** The message is acknowledged at once or, with a promise, when that resolves; if it rejects, the connection ends. */
   message(message: Incoming): void | Promise<void>;
-  /** A packet of this size was not taken; the connection ends, unless the packet came in one piece. */
+  /** A packet of this size was dropped; the connection ends, unless the packet arrived in one piece. */
   oversize(bytes: number): void;
-  /** The broker answered the question whether it is there. */
+  /** Called when the broker answered a ping. */
   answered(): void;
-  /** Called once, last. */
+  /** Called once, as the last event. */
   closed(closing: Closing): void;
 }
 
-/** A message from the broker; the payload is a copy that may be kept. */
+/** A message from the broker; the payload is a copy that the receiver may keep. */
 export interface Incoming {
   readonly topic: string;
   readonly payload: Uint8Array;
@@ -61,27 +61,27 @@ export class MqttConnection {
   readonly #client: MqttClient;
   readonly #socket: Socket;
   readonly #inFlight = new Set<Pending>();
-  /** Publishes beyond the window; they live and die with this connection. */
+  /** Publishes beyond the window; they end with this connection. */
   readonly #waiting = new Set<Pending>();
   #refilling = false;
   readonly #timer: NodeJS.Timeout;
   readonly #acknowledgements: Acknowledgements;
   #overdue = false;
   #stage: Closing['stage'] = 'dialing';
-  /** Publishes are taken. */
+  /** True while publishes are accepted. */
   #open = false;
-  /** Messages are left to the broker, which keeps them in the session. */
+  /** True while incoming messages are left unacknowledged in the session at the broker. */
   #leaving = false;
   #window: number;
   #limits: NonNullable<IConnackPacket['properties']> = {};
   #cause: Error | undefined;
-  /** Why this side ended it. */
+  /** Reason why this side ended the connection. */
   #ended: string | undefined;
   #unanswered = false;
   /** Set while the library handles a message that is acknowledged later. */
   #taking: Promise<void> | undefined;
   readonly #takings: Taking;
-  /** Bytes received until the last ping. */
+  /** Number of bytes received until the last ping. */
   #readWhenAsked = 0;
   #localAddress: string | undefined;
 
@@ -124,37 +124,37 @@ export class MqttConnection {
     this.#listen();
   }
 
-  /** The broker has accepted the CONNECT. */
+  /** True after the broker has accepted the CONNECT. */
   get accepted(): boolean {
     return this.#stage === 'connected';
   }
 
-  /** Nothing can be published any more. */
+  /** True if publishing is no longer possible. */
   get ended(): boolean {
     return this.#stage === 'connected' && !this.#open;
   }
 
-  /** Bytes given to and taken from the transport, TLS not counted. */
+  /** Bytes that the transport has sent and received, without TLS overhead. */
   get traffic(): { readonly sent: number; readonly received: number } {
     return { sent: this.#socket.bytesWritten, received: this.#socket.bytesRead };
   }
 
   /**
-   * Asks the broker after so many seconds of silence whether it is there, from now on; never later than was agreed upon
-   * when it accepted.
+   * Sets the time of silence before a ping, in seconds, from now on; never longer than the keep-alive that both sides
+   * agreed on in CONNECT.
    */
   askAfter(seconds: number): void {
     const { keepaliveManager, keepalive } = this.#client;
-    // No ping timer before the broker has accepted, or if the broker wants no pings.
+    // The ping timer is missing before the broker has accepted, or if the broker wants no pings.
     (keepaliveManager as typeof keepaliveManager | null)?.setKeepalive(Math.min(seconds, keepalive));
   }
 
-  /** Our own address on this connection. */
+  /** Local address of this connection. */
   get localAddress(): string | undefined {
     return this.#localAddress;
   }
 
-  /** Whether the broker shares a subscription among its subscribers (MQTT 5 clause 3.2.2.3.13; 3.1.1 has none). */
+  /** True if the broker supports shared subscriptions (MQTT 5 clause 3.2.2.3.13; 3.1.1 has none). */
   get shares(): boolean {
     return this.version === 5 && this.#limits.sharedSubscriptionAvailable !== false;
   }
@@ -165,8 +165,8 @@ export class MqttConnection {
   }
 
   /**
-   * Resolves on PUBACK. Beyond the window it waits for a slot. Rejects with `link.lost` when the connection ends
-   * first, with `link.refused` for a negative reason code or what the broker said in CONNACK that it does not take.
+   * Resolves on PUBACK. Beyond the window the message waits for a slot. Rejects with `link.lost` if the connection ends
+   * first, with `link.refused` for a negative reason code or for a message that the CONNACK excludes.
    */
   publish(message: Outgoing): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -195,10 +195,10 @@ export class MqttConnection {
   }
 
   /**
-   * Ends it in order: what waits for a slot is rejected, `last` is published, what is in flight and what is being taken is
-   * waited for, then DISCONNECT. What comes meanwhile is not acknowledged, so the broker sends it again in the next connection. After
-   * `deadline` milliseconds the socket is destroyed instead. Settles when the socket is closed; rejects when `last`
-   * was not acknowledged.
+   * Ends the connection in order: rejects messages that wait for a slot, publishes `last`, waits for messages in flight
+   * and in handling, then sends DISCONNECT. New messages stay unacknowledged, so the broker sends them in the next
+   * connection. After `deadline` milliseconds it destroys the socket instead. Settles when the socket is closed;
+   * rejects if `last` was not acknowledged.
    */
   async end(deadline: number, last?: Outgoing, options: { readonly forgetSession?: boolean } = {}): Promise<void> {
     if (this.#socket.closed) return;
@@ -222,7 +222,7 @@ export class MqttConnection {
     }
   }
 
-  /** Ends it at once; the broker will publish the will. */
+  /** Ends the connection at once; the broker will publish the will. */
   destroy(reason: string): void {
     this.#ended ??= reason;
     this.#socket.destroy();
@@ -245,11 +245,11 @@ export class MqttConnection {
       if (cmd === 'pingreq') this.#readWhenAsked = this.#socket.bytesRead;
     });
     client.on('packetreceive', (packet) => {
-      // A question that was not put after a silence says nothing of silences.
+      // Only the answer to a ping after a silence is evidence about silences.
       if (packet.cmd === 'pingresp' && !this.#acknowledgements.answered()) this.#events.answered();
       const fault = brokenRule(packet);
       if (fault !== undefined) this.#fail(new Error(fault));
-      // The library would handle it, and what came with it, after the end of the connection, and throws at some of that.
+      // After the end of the connection the library would still handle these packets, and some of them make it throw.
       if (this.#cause !== undefined) Object.assign(packet, { cmd: 'refused' });
     });
     client.on('disconnect', (packet) => {
@@ -280,7 +280,7 @@ export class MqttConnection {
     this.#events.ready(connack.sessionPresent);
   }
 
-  /** Earlier packets of the broker precede its answer, and may take long to arrive or to be processed. */
+  /** Earlier packets of the broker precede its answer, and may need long to arrive or to be processed. */
   #unansweredQuestion(): void {
     if (this.#takings.holding || this.#socket.bytesRead > this.#readWhenAsked) {
       this.#client.sendPing();
@@ -293,7 +293,7 @@ export class MqttConnection {
 
   #received(topic: string, payload: Buffer, packet: IPublishPacket): void | Promise<void> {
     if (this.#leaving || this.#cause !== undefined) return;
-    // A packet that came within one read has passed the watch; on MQTT 5 the library has ended the connection.
+    // A packet that arrived within one read has passed the size check; on MQTT 5 the library has ended the connection.
     const bytes = packetBytes(packet.length ?? payload.length);
     if (bytes > this.#identity.maximumPacket) {
       this.#events.oversize(bytes);
@@ -320,7 +320,7 @@ export class MqttConnection {
       else pending.reject(refusal(message.topic, error));
       if (this.#waiting.size > 0 && !this.#refilling) {
         this.#refilling = true;
-        // Runs after all acknowledgements that arrived together, so that their successors are sent together too.
+        // Runs after all acknowledgements that arrived together, so that the next messages are sent together too.
         queueMicrotask(() => this.#refill());
       }
     });

@@ -7,53 +7,53 @@ import { DAY } from '../../protocol/calendar.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { asBuffer } from './bytes.ts';
 
-/** Certificates as PEM bytes. Without `ca` the system's authorities are trusted. */
+/** Certificates as PEM bytes. If `ca` is omitted, the system's authorities are trusted. */
 export interface TlsFiles {
   readonly ca?: Uint8Array;
-  /** The client's certificate; a broker rule may take the vehicle's identity from its CN. */
+  /** The client's certificate; a broker may derive the vehicle's identity from its CN. */
   readonly cert?: Uint8Array;
   readonly key?: Uint8Array;
   /**
-   * Revocation lists (RFC 5280 clause 5) of every authority between `ca` and the broker's certificate. With them a
-   * broker whose certificate was revoked is refused, and so is every broker once a list is past its next update.
+   * Revocation lists (RFC 5280 clause 5) of every authority between `ca` and the broker's certificate. If present, a
+   * broker with a revoked certificate is refused, and so is every broker when a list is past its next update.
    */
   readonly crl?: Uint8Array;
-  /** Where they are, for messages. */
+  /** Paths of the files, for messages. */
   readonly paths?: Readonly<Partial<Record<Part, string>>>;
 }
 
 const parts = ['ca', 'cert', 'key', 'crl'] as const;
 type Part = (typeof parts)[number];
 
-/** The files, or what reads them again at each connection; may throw a VigieError that names the file. */
+/** The files, or a function that reads them at each connection; it may throw a VigieError that names the file. */
 export type TlsSource = TlsFiles | (() => TlsFiles);
 
-/** Warnings start this long before the vehicle's certificate expires, ms. */
+/** Time before the expiry of the vehicle's certificate at which warnings start, ms. */
 const NOTICE = 30 * DAY;
 
-/** Reads the source at each connection; what cannot be used leaves what was used before, at first nothing. */
+/** Reads the source at each connection. If the source is unusable, the previous credentials, if any, stay in use. */
 export class BrokerCredentials {
   readonly #source: TlsSource;
   readonly #log: Log;
   #files: TlsFiles = {};
   #context: SecureContext | undefined;
   #expires: number | undefined;
-  /** Why the source cannot be used, once it was said. */
+  /** Reason why the source is unusable, after it was logged. */
   #fault: string | undefined;
 
-  /** Throws `configuration.wrong` for files that cannot be used. What is read again may be fixed, and is waited for. */
+  /** Throws `configuration.wrong` for unusable files. A source that is read again may be fixed: no error. */
   constructor(source: TlsSource, log: Log) {
     this.#source = source;
     this.#log = log;
     if (typeof source !== 'function') this.#take(source);
   }
 
-  /** When our own certificate expires, UTC ms; undefined without one. */
+  /** Expiry of the client's certificate, UTC ms; undefined without a certificate. */
   get expires(): number | undefined {
     return this.#expires;
   }
 
-  /** For the next connection. Throws as the source does, or `configuration.wrong`, while nothing could be used yet. */
+  /** Returns the next connection's context. Without usable files, throws the source error or `configuration.wrong`. */
   context(): SecureContext {
     const before = this.#context;
     if (typeof this.#source !== 'function' && before !== undefined) return before;
@@ -67,7 +67,8 @@ export class BrokerCredentials {
       return context;
     } catch (error) {
       if (before === undefined) throw error;
-      // Certificate and key are two files: between their replacement they do not fit, and the former still does.
+      // Certificate and key are two files: while they are being replaced they do not match, and the previous pair stays
+      // valid.
       const fault = error instanceof Error ? error.message : String(error);
       if (fault !== this.#fault) this.#log.warn('link.certificates.kept', { reason: fault });
       this.#fault = fault;
@@ -108,7 +109,7 @@ function secureContext(tls: TlsFiles): SecureContext {
   return context(tls, `${named('key', tls)} does not belong to ${named('cert', tls)}`);
 }
 
-/** @throws VigieError `configuration.wrong` with the file, if it is not of its kind */
+/** @throws VigieError `configuration.wrong` with the file, if its content is not of the expected kind */
 function usable(part: Part, tls: TlsFiles): void {
   const file = tls[part];
   if (file === undefined) return;
@@ -116,7 +117,7 @@ function usable(part: Part, tls: TlsFiles): void {
   context({ [part]: file }, fault);
   if (part !== 'ca') return;
   try {
-    // node:tls accepts unreadable authorities without an error, and then trusts none.
+    // node:tls accepts unreadable authorities without an error, and then trusts no authority.
     new X509Certificate(file);
   } catch (cause) {
     throw wrong(fault, cause);

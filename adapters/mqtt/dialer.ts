@@ -1,4 +1,4 @@
-/** Keeps one connection to one of several brokers: connects, falls back, waits and connects again, without end. */
+/** Maintains one connection to one of several brokers: connects, falls back, waits and reconnects indefinitely. */
 import type { Socket } from 'node:net';
 import { Backoff, type BackoffOptions } from '../../agent/backoff.ts';
 import type { Log } from '../../agent/ports.ts';
@@ -12,13 +12,13 @@ import { type BrokerEndpoint, openSocket } from './socket.ts';
 import { unreachable } from './unreachable.ts';
 
 interface DialerOptions {
-  /** In the order of preference. */
+  /** Brokers in the order of preference. */
   readonly targets: readonly [BrokerEndpoint, ...BrokerEndpoint[]];
   readonly protocol: 'auto' | Version;
   readonly identity: Omit<Identity, 'keepalive'>;
   readonly keepAlive: KeepAlive;
   readonly backoff: BackoffOptions;
-  /** Milliseconds on another address after which it is looked whether the first can be reached again. */
+  /** Time on a fallback address after which the dialer probes the first address, ms. */
   readonly homing: number;
   readonly random: () => number;
   readonly progress: LinkProgress;
@@ -28,30 +28,30 @@ interface DialerOptions {
 interface DialerEvents {
   ready(connection: MqttConnection, sessionPresent: boolean): void;
   message(message: Incoming): void;
-  /** A connection that was ready has ended. */
+  /** Called when a connection that was ready has ended. */
   lost(connection: MqttConnection, reason: string): void;
-  /** All addresses were tried in vain; the next round follows after a wait. */
+  /** Called when all addresses failed; the next round follows after a delay. */
   failed(error: VigieError): void;
 }
 
-/** Milliseconds a connection must have lasted for the next wait to be a first one again. */
+/** Shortest duration of a connection that resets the delay before reconnecting, ms. */
 const stable = 30_000;
-/** Milliseconds that leaving a broker for a preferred one may take. */
+/** Time limit for leaving a broker for a preferred one, ms. */
 const farewell = 3_000;
 
 export class Dialer {
   readonly #options: DialerOptions;
   readonly #events: DialerEvents;
   readonly #backoff: Backoff;
-  /** Protocol of each address, by its position. */
+  /** Protocol choice of each address, by index. */
   readonly #choices: readonly ProtocolChoice[];
   #at = 0;
-  /** Addresses tried since the last wait. */
+  /** Number of addresses tried since the last delay. */
   #tried = 0;
   #connection: MqttConnection | undefined;
   #timer: NodeJS.Timeout | undefined;
   #homing: NodeJS.Timeout | undefined;
-  /** Looks whether the first address is there. */
+  /** Socket that tests whether the first address is reachable. */
   #probe: Socket | undefined;
   #leaving = false;
   #stopped = false;
@@ -64,12 +64,12 @@ export class Dialer {
     this.#dial();
   }
 
-  /** The address that is spoken to, or is tried next. */
+  /** The address of the current connection or of the next attempt. */
   get target(): BrokerEndpoint {
     return this.#options.targets[this.#at] ?? this.#options.targets[0];
   }
 
-  /** No further attempt; a connection that is not ready yet is destroyed, one that is ready stays. */
+  /** Stops further attempts; destroys a connection that is not ready yet and leaves a ready one open. */
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -110,7 +110,7 @@ export class Dialer {
         progress.counts.sentBytes += sent;
         progress.counts.receivedBytes += received;
         if (closing.overdue) progress.counts.overdue++;
-        // One on which nothing is acknowledged was never good.
+        // A connection on which the broker acknowledged nothing does not count as good.
         const lasted = closing.stage === 'connected' && !closing.overdue && performance.now() - since >= stable;
         if (lasted) this.#backoff.reset();
         if (closing.stage === 'connected') {
@@ -144,9 +144,9 @@ export class Dialer {
       keepAlive.missed();
       log.warn('link.unreachable', { broker: connection.target.address.text, reason: error.message });
     }
-    // After a connection that was good the same broker comes first: it holds the session and what waits in it.
+    // After a good connection try the same broker first: it has the session and the messages in it.
     if (!lasted) this.#at = (this.#at + 1) % targets.length;
-    // A loss always costs a wait, so that a fleet does not fall upon the next broker at one moment.
+    // After a loss always wait, so that not all cars of a fleet connect to the next broker at the same time.
     if (error !== undefined && ++this.#tried < targets.length) {
       this.#dial();
       return;
@@ -158,8 +158,8 @@ export class Dialer {
   }
 
   /**
-   * On another address than the first: looks after a while whether that can be reached, and goes back to it then. The
-   * times are spread, so that a fleet does not come back at one moment.
+   * On a fallback address: probes the first address after a while and returns to it if it is reachable. The times are
+   * spread, so that not all cars of a fleet return at the same time.
    */
   #lookHome(): void {
     const { homing, random, targets, log, identity } = this.#options;
@@ -171,7 +171,7 @@ export class Dialer {
           if (this.#stopped || this.#at === 0 || connection === undefined || connection.ended) return;
           log.info('link.homing', { broker: targets[0].address.text });
           this.#leaving = true;
-          // Without a last message there is nothing it could reject with.
+          // This cannot reject, because there is no last message.
           void connection.end(farewell);
         });
         this.#probe = probe;

@@ -13,28 +13,28 @@ import { type ClientRights, mayPublish, maySubscribe, mayUseSession, type ShownI
 import { listen } from './listen.ts';
 
 export interface EmbeddedBrokerOptions {
-  /** Address to listen on; default 127.0.0.1. Without `identify` another address is open to its network. */
+  /** Address to listen on; default 127.0.0.1. Without `identify`, any other address is open to its whole network. */
   readonly host?: string;
-  /** Default 0: any free one. */
+  /** Port; default 0, any free port. */
   readonly port?: number;
   /**
-   * Called with each message of a client. It is acknowledged and passed on when this resolves; when it rejects, the
-   * connection ends without an acknowledgement, so that the client sends the message again.
+   * Called with each message of a client. When this resolves, the message is acknowledged and forwarded; if it rejects,
+   * the connection ends without an acknowledgement, so that the client sends the message again.
    */
   readonly accept?: (topic: string, payload: Uint8Array) => Promise<void>;
   /** Called when a client has subscribed to a filter, or has resumed a session with that filter. */
   readonly subscribed?: (filter: string) => void;
-  /** PEM; clients may show a certificate of an authority in `ca`. Absent: without TLS. */
+  /** PEM; clients may present a certificate of an authority in `ca`. If omitted, the broker does not use TLS. */
   readonly tls?: { readonly key: string; readonly cert: string; readonly ca: string };
-  /** Rights of a client. Rejects for a client that may not connect. If omitted, every client may do everything. */
+  /** Returns the rights of a client. Rejects for a client that may not connect. If omitted, clients have all rights. */
   readonly identify?: (shown: ShownIdentity) => Promise<ClientRights>;
   /** Called when a client is refused: its connection, its message or its subscription. */
   readonly refused?: (clientId: string, reason: string) => void;
-  /** Called when a fault on this side ends the connection of a client. */
+  /** Called when an internal error ends the connection of a client. */
   readonly failed?: (clientId: string, error: unknown) => void;
   /** Default {@link CONNECTION_LIMITS}. */
   readonly limits?: ConnectionLimits;
-  /** Calls `due` once, after `delay` ms; the result cancels it. Absent: by a timer of Node. */
+  /** Calls `due` once, after `delay` ms; the result cancels it. Default: a timer of Node. */
   readonly after?: (delay: number, due: () => void) => () => void;
 }
 
@@ -46,8 +46,8 @@ interface RetainedMessages {
 const NOT_AUTHORIZED = 5;
 
 /**
- * Speaks MQTT 3.1.1 only and refuses MQTT 5. Retained messages and sessions are kept in memory, also from `stop` to
- * the next `start`, which takes the same port.
+ * Supports MQTT 3.1.1 only and refuses MQTT 5. Keeps retained messages and sessions in memory, also from `stop` to
+ * the next `start`, which reuses the same port.
  */
 export class EmbeddedBroker {
   readonly #host: string;
@@ -55,7 +55,7 @@ export class EmbeddedBroker {
   readonly #options: EmbeddedBrokerOptions;
   #port: number;
   #running: { readonly server: Server; readonly aedes: Aedes } | undefined;
-  /** A client that has left still has its will. */
+  /** Rights by client; a client that has disconnected still has its will. */
   readonly #rights = new WeakMap<Client, ClientRights>();
   readonly #clients = new Set<Client>();
   #connections: BrokerConnections | undefined;
@@ -74,15 +74,15 @@ export class EmbeddedBroker {
     return `${scheme}://${this.#host.includes(':') ? `[${this.#host}]` : this.#host}:${this.#port}`;
   }
 
-  /** Resolves when it listens; rejects with `usage.wrong` when the address cannot be had. */
+  /** Resolves when the broker listens; rejects with `usage.wrong` if the address is not available. */
   async start(): Promise<{ readonly url: string }> {
     if (this.#running !== undefined) return { url: this.url };
-    // Not in the memory of a car, which has no broker.
+    // Loaded here to save memory in a car, which has no broker.
     const { Aedes } = await withPackage(() => import('aedes'));
     const { accept, subscribed, tls, limits = CONNECTION_LIMITS, after = nodeTimer } = this.#options;
     const aedes = await Aedes.createBroker({
       ...defined({ persistence: this.#persistence }),
-      // Aedes acknowledges when this has called back.
+      // Aedes acknowledges the message when this function has called back.
       ...(accept === undefined ? {} : { authorizePublish: this.#acceptFirst(accept) }),
       ...this.#access(),
     });
@@ -91,7 +91,7 @@ export class EmbeddedBroker {
         for (const { topic } of subscriptions) this.#guarded(client, () => subscribed(topic));
       });
     }
-    // The library's types leave it out; it is what became of the option `persistence`.
+    // The library's types lack this member; it contains the option `persistence`.
     this.#persistence = Reflect.get(aedes, 'persistence');
     const take = (socket: Socket): void => {
       this.#sockets.add(socket);
@@ -106,7 +106,7 @@ export class EmbeddedBroker {
         (error) => this.#fail(client, error),
       );
     };
-    // The client's certificate is checked when it connects to the broker: a client may have none.
+    // The broker checks the client's certificate at CONNECT, since a client may have no certificate.
     const server =
       tls === undefined
         ? createServer({ noDelay: true }, take)
@@ -123,14 +123,14 @@ export class EmbeddedBroker {
       aedes.close();
       throw error;
     }
-    // A connection that could not be accepted, as when too many files are open, is lost alone.
+    // If a connection cannot be accepted, for example because too many files are open, only that connection is lost.
     server.on('error', (error) => this.#options.failed?.('', error));
     this.#running = { server, aedes };
     return { url: this.url };
   }
 
   /**
-   * Publishes a message to all subscribers with QoS 1; sessions of disconnected clients keep it in memory.
+   * Publishes a message to all subscribers with QoS 1; sessions of disconnected clients store it in memory.
    * Rejects with `link.lost` while the broker does not run.
    */
   publish(topic: string, payload: Uint8Array): Promise<void> {
@@ -157,7 +157,7 @@ export class EmbeddedBroker {
   async clearRetained(filters: readonly string[]): Promise<void> {
     const aedes = this.#running?.aedes;
     if (aedes === undefined) throw new VigieError('link.lost', 'the embedded broker does not run');
-    // The library's types leave it out.
+    // The library's types lack this function.
     const { createRetainedStreamCombi } = Reflect.get(aedes, 'persistence') as RetainedMessages;
     const topics: string[] = [];
     for await (const { topic } of createRetainedStreamCombi.call(Reflect.get(aedes, 'persistence'), filters)) {
@@ -166,12 +166,12 @@ export class EmbeddedBroker {
     for (const topic of topics) await this.#publish(topic, new Uint8Array(), true);
   }
 
-  /** Ends the connections of clients that may no longer be there. */
+  /** Ends the connections of clients that may no longer be connected. */
   endClients(mayStay: (rights: ClientRights) => boolean): void {
     for (const client of this.#clients) if (!mayStay(this.#rightsOf(client))) client.close();
   }
 
-  /** For connections from now on. */
+  /** Sets the certificates of future connections. */
   renew(tls: NonNullable<EmbeddedBrokerOptions['tls']>): void {
     const server = this.#running?.server as Partial<SecureServer> | undefined;
     server?.setSecureContext?.({ ...tls, minVersion: SECURE.minVersion });
@@ -189,7 +189,7 @@ export class EmbeddedBroker {
     await closed;
   }
 
-  /** A client must not publish as the broker itself (topics below `$SYS/`), nor as another client. */
+  /** Prevents a client from publishing as the broker (topics below `$SYS/`) or as another client. */
   #acceptFirst(accept: NonNullable<EmbeddedBrokerOptions['accept']>): NonNullable<AedesOptions['authorizePublish']> {
     return (client, { topic, payload }, callback) => {
       if (topic.startsWith('$SYS/')) return callback(new Error(`${topic} is reserved`));
@@ -227,19 +227,19 @@ export class EmbeddedBroker {
           },
         );
       },
-      // An answer of `null` is a refused subscription (MQTT 3.1.1 §3.9.3).
+      // The result `null` refuses the subscription (MQTT 3.1.1 §3.9.3).
       authorizeSubscribe: (client, subscription, callback) => {
         const { topic } = subscription;
         if (maySubscribe(this.#rightsOf(client), topic)) return callback(null, subscription);
         this.#refuse(client, `may not subscribe to ${topic}`);
         callback(null, null);
       },
-      // A session may have been made when other rights were in force.
+      // A session may date from a time when the client had other rights.
       authorizeForward: (client, packet) => (maySubscribe(this.#rightsOf(client), packet.topic) ? packet : null),
     };
   }
 
-  /** An error in `then` or `rejected`, or in the broker below them, ends the connection of this client alone. */
+  /** An error in `then` or `rejected`, or in the broker that they call, ends the connection of this client only. */
   #settle<T>(
     client: Client | null,
     work: () => Promise<T>,
@@ -291,9 +291,9 @@ export class EmbeddedBroker {
   }
 }
 
-/** For people: its id, or its address before it has one. */
+/** Returns the client's name for messages: its id, or its address before it has an id. */
 function nameOf(client: Client | null): string {
-  // The library has null before CONNECT.
+  // In the library the id is null before CONNECT.
   return (client?.id as string | null | undefined) ?? (client?.conn as Socket | undefined)?.remoteAddress ?? '';
 }
 
@@ -307,7 +307,7 @@ const NO_RIGHTS: ClientRights = { vin: '' };
 
 const SECURE = { minVersion: 'TLSv1.2', requestCert: true, rejectUnauthorized: false } as const;
 
-/** In DER, checked against the authorities. Throws for one that is not good. */
+/** Returns the client's certificate in DER, checked against the authorities. Throws for an invalid certificate. */
 function certificateOf(socket: TLSSocket): Uint8Array | undefined {
   const shown = socket.encrypted === true ? socket.getPeerX509Certificate() : undefined;
   if (shown === undefined) return undefined;

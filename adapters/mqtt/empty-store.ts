@@ -1,4 +1,4 @@
-/** A message store for the library that stores nothing: what is not acknowledged is the outbox's to send again. */
+/** A message store for the library that stores nothing: the outbox resends unacknowledged messages. */
 import './packet-numbers.ts';
 import { Store } from 'mqtt';
 
@@ -10,7 +10,7 @@ export class EmptyStore extends Store {
     return this;
   }
 
-  /** Succeeds for every packet: the library asks for it on each acknowledgement and takes an error for a refusal. */
+  /** Succeeds for every packet: the library calls this on each acknowledgement and treats an error as a refusal. */
   override del(packet: Pick<Packet, 'messageId'>, done: Parameters<Store['del']>[1]): this {
     done(undefined, packet as Packet);
     return this;

@@ -1,4 +1,4 @@
-/** State of a link, for people and monitoring. */
+/** State of a link, for people and for monitoring. */
 import type { LinkState } from '../../protocol/schema/hello.ts';
 
 /**
@@ -7,10 +7,10 @@ import type { LinkState } from '../../protocol/schema/hello.ts';
  * | `closed` | not started, or closed by the agent | dialing |
  * | `dialing` | no transport yet: name, TCP, TLS | connecting, dialing (next address), waiting |
  * | `connecting` | transport; the broker has not accepted | subscribing, dialing, waiting |
- * | `subscribing` | accepted; what is sent to the car may not arrive yet | up, waiting |
+ * | `subscribing` | accepted; messages to the car may not arrive yet | up, waiting |
  * | `up` | publishes and commands pass | waiting, dialing (a preferred broker is back) |
  * | `waiting` | until the next round of addresses | dialing |
- * | `closing` | saying good-bye; from every state | closed |
+ * | `closing` | publishing presence and disconnecting; from every state | closed |
  */
 export type { LinkState } from '../../protocol/schema/hello.ts';
 
@@ -24,48 +24,48 @@ const next: Readonly<Record<LinkState, readonly LinkState[]>> = {
   closing: ['closed'],
 };
 
-/** Counts since the link was made. */
+/** Counters since the link was created. */
 export interface LinkCounts {
-  /** Connections begun, by address and version. */
+  /** Connection attempts, over all addresses and versions. */
   readonly attempts: number;
-  /** Times it came up. */
+  /** Number of changes to `up`. */
   readonly ups: number;
-  /** Times it was lost while up. */
+  /** Number of losses while up. */
   readonly losses: number;
-  /** Connections given up because the broker answered and acknowledged nothing. */
+  /** Connections closed because the broker answered pings but acknowledged nothing. */
   readonly overdue: number;
-  /** Publishes that the broker acknowledged, and their payload in bytes. */
+  /** Publishes that the broker acknowledged, and the size of their payloads in bytes. */
   readonly published: number;
   readonly publishedBytes: number;
   /** Publishes that were refused or lost. Their owner sends them again. */
   readonly rejected: number;
-  /** Messages for the car, and packets that were too large. */
+  /** Received messages for the car, and packets that exceeded the size limit. */
   readonly received: number;
   readonly oversize: number;
-  /** Bytes of MQTT both ways, of TLS only what it carries; those of the present connection included. */
+  /** Bytes of MQTT in both directions, without TLS overhead, including the current connection. */
   readonly sentBytes: number;
   readonly receivedBytes: number;
 }
 
 export interface LinkHealth {
   readonly state: LinkState;
-  /** Since when, UTC ms. */
+  /** Start of the current state, UTC ms. */
   readonly since: number;
-  /** Since when it is not up; absent while it is. UTC ms. */
+  /** Time since when the link is down, UTC ms; absent while it is up. */
   readonly downSince?: number;
-  /** Why it is not up, or why it was not last. */
+  /** Reason why the link is down or was last down. */
   readonly reason?: string;
-  /** The broker that is spoken to, or was last; carries no secret. */
+  /** The broker of the current or last connection, without secrets. */
   readonly broker?: string;
   readonly protocol?: '5' | '3.1.1';
-  /** Seconds of silence before a ping. Adapts to the network. */
+  /** Silence before a ping, s. Adapts to the network. */
   readonly keepalive: number;
-  /** When the vehicle's certificate expires, UTC ms. */
+  /** Expiry of the vehicle's certificate, UTC ms. */
   readonly certificateExpires?: number;
   readonly counts: LinkCounts;
 }
 
-/** Where the link is, since when and why; refuses a step that the table does not have. */
+/** The state of the link, its start and its reason; refuses a transition that is not in the table. */
 export class LinkProgress {
   readonly counts = {
     attempts: 0,
@@ -109,7 +109,7 @@ export class LinkProgress {
     return this.#reason;
   }
 
-  /** Changes to `state`. The present state again only logs the reason. Throws RangeError if impossible. */
+  /** Changes to `state`. If that is the current state, only logs the reason. Throws RangeError if not allowed. */
   enter(state: LinkState, reason?: string): void {
     if (state !== this.#state) {
       if (!next[this.#state].includes(state)) throw new RangeError(`a link that is ${this.#state} cannot be ${state}`);

@@ -1,4 +1,4 @@
-/** Who a client is to its broker. */
+/** Identity of a client towards its broker. */
 
 import type { IClientOptions } from 'mqtt';
 import { defined } from '../../protocol/defined.ts';
@@ -11,26 +11,26 @@ import { contentType } from './publishing.ts';
 export interface Identity {
   readonly clientId: string;
   readonly username: string | undefined;
-  /** Or what reads it again for each connection, and may throw a VigieError that names its file. */
+  /** The password, or a function that reads it for each connection and may throw a VigieError that names its file. */
   readonly password: string | (() => string) | undefined;
-  /** Seconds without a packet before a ping. The connection counts as lost after 1.5 times this. */
+  /** Silence before a ping, s. The connection counts as lost after 1.5 times this. */
   readonly keepalive: number;
-  /** Seconds the broker keeps subscriptions and messages while the client is away (MQTT 5; 3.1.1 has no limit). */
+  /** Time for which the broker keeps session and messages of an absent client, s (MQTT 5; 3.1.1 has no limit). */
   readonly sessionExpiry: number;
-  /** Bytes of the largest packet that is accepted. */
+  /** Size limit of an accepted packet, bytes. */
   readonly maximumPacket: number;
-  /** Publishes that may wait for their acknowledgement at a time. */
+  /** Largest number of unacknowledged publishes. */
   readonly window: number;
-  /** Messages of the broker that may wait for our acknowledgement. MQTT 5 sends this to the broker. */
+  /** Largest number of messages from the broker without acknowledgement. MQTT 5 sends this limit to the broker. */
   readonly receiveMaximum: number;
-  /** Milliseconds from dialing to CONNACK, and that any other acknowledgement may take. */
+  /** Time limit from dialing to CONNACK, and for any other acknowledgement, ms. */
   readonly timeout: number;
   readonly will?: { readonly topic: string; readonly payload: Uint8Array; readonly delay: number };
 }
 
 /**
- * Content of CONNECT (MQTT 5 clause 3.1), with options that keep the library from queueing anything itself. Throws the
- * errors of reading the password.
+ * Returns the content of CONNECT (MQTT 5 clause 3.1), with options that keep the library from queueing messages. Throws
+ * the errors of reading the password.
  */
 function connectOptions(version: Version, identity: Identity): IClientOptions {
   const { will } = identity;
@@ -40,7 +40,7 @@ function connectOptions(version: Version, identity: Identity): IClientOptions {
     protocolId: 'MQTT',
     protocolVersion: version,
     clientId: identity.clientId,
-    // Clean Start is off on MQTT 5: the previous session resumes, so that messages sent while away arrive.
+    // Clean Start is off on MQTT 5: the previous session resumes, so that messages sent during an absence arrive.
     clean: false,
     keepalive: identity.keepalive,
     ...defined({ username: identity.username, password }),
@@ -65,18 +65,18 @@ function connectOptions(version: Version, identity: Identity): IClientOptions {
           autoAssignTopicAlias: true,
         }
       : {}),
-    // The library keeps nothing and repeats nothing: that is the outbox's, and this client ends with its socket.
+    // The library neither stores nor repeats messages: the outbox does that, and this client ends with its socket.
     reconnectPeriod: 0,
     resubscribe: false,
     queueQoSZero: false,
     outgoingStore: new EmptyStore(),
     incomingStore: new EmptyStore(),
-    // The connection has a timer of its own, the longest of the library's is 2^31 - 1 ms.
+    // The connection has its own timer, so disable the library's; its longest time is 2^31 - 1 ms.
     connectTimeout: 0x7fff_ffff,
   };
 }
 
-/** CONNECT of the client, or the reason why it cannot be made. */
+/** Returns the CONNECT options of the client, or the reason why they cannot be made. */
 export function sayable(version: Version, identity: Identity): { options: IClientOptions; fault?: unknown } {
   try {
     return { options: connectOptions(version, identity) };

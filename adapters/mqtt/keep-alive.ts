@@ -1,38 +1,38 @@
-/** How long a connection may be silent before a box on the way forgets it. */
+/** Adapts the interval of pings to the time after which a network device drops a silent connection. */
 
-/** Answers after a silence of the present length before a longer one is tried. */
+/** Number of answers after a silence of the current length before a longer silence is tried. */
 const PROOFS = 10;
 
 /**
- * Address translators drop a mapping that was silent for too long, often minutes, sometimes less than one, and say
- * nothing (RFC 5382 clause 5): the next packet goes nowhere. This machine learns what they bear. Seconds throughout.
+ * Address translators drop a mapping that was silent for too long, often minutes, sometimes less than one, without
+ * notice (RFC 5382 clause 5): the next packet is lost. This state machine learns their limit. All times are in seconds.
  *
- *     a question after `interval` s of silence is answered   it bears that; after ten, something longer next time
- *     it is not, and the broker is reached at once after it  the way was there, so a mapping was forgotten: half of it
- *     it is not, and the broker is away for a while          a tunnel; that says nothing about silence
+ *     ping after `interval` s of silence is answered         the interval is safe; after ten answers, try a longer one
+ *     unanswered, and the broker is reachable right after    the route worked, so a mapping was dropped: halve it
+ *     unanswered, and the broker is unreachable for a while  a tunnel; that is no evidence about silence
  *
- * A longer interval is searched for in the middle between borne and lost ones. All holds for one address of
- * ours: with another one we are behind other boxes.
+ * A longer interval is searched for in the middle between safe and failed intervals. The results apply to one local
+ * address: another local address means other network devices.
  *
- * A unit that sleeps may be silent for longer than one that is awake. CONNECT gives the longer of the two intervals, so
- * that neither falling asleep nor waking costs a connection; how often the unit pings is its own choice.
+ * A unit that sleeps may be silent for longer than one that is awake. CONNECT announces the longer of the two
+ * intervals, so that neither falling asleep nor waking costs a connection; the unit itself chooses how often it pings.
  */
 export class KeepAlive {
-  /** Usable intervals, and the interval of an awake unit. */
+  /** Upper limit of the interval, and the interval of an awake unit. */
   readonly #longest: number;
   readonly #awake: number;
   readonly #least: number;
   #interval: number;
-  /** A silence that was too long. */
+  /** A silence that proved too long, s. */
   #forgotten: number | undefined;
   #proofs = 0;
   #asleep = false;
-  /** The silence after which no answer came, while it is not known whether that was the reason. */
+  /** The silence after which no answer arrived, while its cause is unknown. */
   #suspect: number | undefined;
   #address: string | undefined;
 
   /**
-   * `longest` is used until it proves too long, and `asleep` (at least as long) by a unit that sleeps; never less than
+   * Uses `longest` until it proves too long, and `asleep` (at least as long) for a unit that sleeps; never less than
    * `least`.
    */
   constructor(longest: number, least: number, asleep: number = longest) {
@@ -42,12 +42,12 @@ export class KeepAlive {
     this.#interval = this.#longest;
   }
 
-  /** How long this side is silent before it asks. */
+  /** Silence of this side before a ping, s. */
   get seconds(): number {
     return this.#asleep ? this.announced : Math.min(this.announced, this.#awake);
   }
 
-  /** The keep-alive of the next CONNECT. The first attempt after a loss is made as if a mapping had been forgotten. */
+  /** The keep-alive of the next CONNECT. The first attempt after a loss assumes that a mapping was dropped. */
   get announced(): number {
     return this.#suspect === undefined ? this.#interval : this.#halfOf(this.#suspect);
   }
@@ -61,28 +61,28 @@ export class KeepAlive {
     return Math.max(this.#least, Math.floor(silence / 2));
   }
 
-  /** The broker answered a question after a silence. */
+  /** Records that the broker answered a ping after a silence. */
   answered(): void {
     // A short silence proves nothing about a longer one.
     if (this.seconds < this.#interval) return;
     if (++this.#proofs < PROOFS || this.#forgotten === undefined) return;
     this.#proofs = 0;
     const middle = Math.floor((this.#interval + this.#forgotten) / 2);
-    // Nearer than a tenth is not worth another loss.
+    // Stop within a tenth of the known limit: a better value is not worth another loss.
     this.#interval = Math.max(this.#interval, Math.min(middle, Math.floor(this.#forgotten * 0.9)));
   }
 
-  /** A connection ended; `unanswered` when it was for want of an answer after a silence. */
+  /** Records the end of a connection; `unanswered` if a ping after a silence got no answer. */
   ended(unanswered: boolean): void {
     this.#suspect = unanswered ? this.seconds : undefined;
   }
 
-  /** An attempt to connect came to nothing. */
+  /** Records a failed attempt to connect. */
   missed(): void {
     this.#suspect = undefined;
   }
 
-  /** The broker accepted us at this local address. */
+  /** Records that the broker accepted the connection from this local address. */
   reached(address: string | undefined): void {
     if (address !== this.#address) {
       const first = this.#address === undefined;

@@ -1,4 +1,4 @@
-/** The car's way to its broker. */
+/** The car's link to its broker. */
 
 import type { BackoffOptions } from '../../agent/backoff.ts';
 import type { Link, LinkEvents, Log, OutgoingMessage } from '../../agent/ports.ts';
@@ -19,80 +19,80 @@ import { type BrokerEndpoint, makeTargets } from './socket.ts';
 export interface Presence {
   readonly topic: string;
   readonly online: Uint8Array;
-  /** For a car that sleeps, connected or not, and will come back by itself; without it the link announces no sleep. */
+  /** For a car that sleeps, connected or not, and will return by itself; if omitted, the link announces no sleep. */
   readonly asleep?: Uint8Array;
-  /** Also the will, published by the broker when the connection is lost. */
+  /** Also the will, which the broker publishes when the connection is lost. */
   readonly offline: Uint8Array;
-  /** Seconds the broker waits with the will, so that a short tunnel is not an absence (MQTT 5 only; default 10). */
+  /** Delay of the will at the broker, s, so that a short tunnel is not an absence (MQTT 5 only; default 10). */
   readonly willDelay?: number;
 }
 
-/** Which broker, and how to show oneself there. */
+/** Address of the broker, and the car's credentials. */
 export interface MqttAddress {
   /**
-   * One broker, or several that stand for each other in the order of preference: `mqtt://host:1883`,
-   * `mqtts://host:8883`. They are tried in turn; from another than the first the link goes back when that is there.
+   * One broker, or several equivalent ones in the order of preference: `mqtt://host:1883`, `mqtts://host:8883`. The
+   * link tries them in turn; from a fallback it returns to the first broker when that is reachable.
    */
   readonly url: string | readonly string[];
-  /** Default: the VIN. The session is kept under this name; two clients of one name disconnect each other. */
+  /** Default: the VIN. The broker keeps the session under this id; two clients with one id disconnect each other. */
   readonly clientId?: string;
-  /** Default `auto`: MQTT 5, or 3.1.1 where that is refused. */
+  /** Default `auto`: MQTT 5, or 3.1.1 if the broker refuses MQTT 5. */
   readonly protocol?: 'auto' | Version;
-  /** Files, or a function that reads them: it is called for each connection, so that they can be renewed. */
+  /** Files, or a function that reads them: the link calls it for each connection, so that files can be renewed. */
   readonly tls?: TlsSource;
   readonly username?: string;
-  /** Or what reads it again for each connection. */
+  /** The password, or a function that reads it for each connection. */
   readonly password?: string | (() => string);
   /**
-   * Seconds of silence after which the broker is asked whether it is there, 1..65535; default 60. Less where the
-   * network forgets silent connections sooner (see keep-alive.ts), down to 15.
+   * Silence before a ping to the broker, s, 1..65535; default 60. Shorter, down to 15, if the network drops silent
+   * connections earlier (see keep-alive.ts).
    */
   readonly keepalive?: number;
-  /** The same for a unit that sleeps; default, and at least, `keepalive`. */
+  /** The same for a unit that sleeps, s; default and minimum: `keepalive`. */
   readonly asleepKeepalive?: number;
-  /** Seconds the broker keeps commands for a car that is away; default a week. MQTT 3.1.1 brokers set their own. */
+  /** Time for which the broker keeps commands for an absent car, s; default a week. 3.1.1 brokers use their own. */
   readonly sessionExpiry?: number;
 }
 
 export interface MqttLinkOptions extends MqttAddress {
   readonly vin: string;
-  /** Topic filter of what is sent to the car; default that of `vin`. */
+  /** Topic filter of messages to the car; default that of `vin`. */
   readonly down?: string;
   /** Default: the words online, asleep and offline at the presence topic of `vin`. */
   readonly presence?: Presence;
   /**
-   * Bytes of the largest packet that is accepted; default 64 KiB. MQTT 5 tells the broker, which then holds larger
-   * ones back. On 3.1.1 a larger packet is dropped and acknowledged, and may cost a reconnection.
+   * Size limit of an accepted packet, bytes; default 64 KiB. MQTT 5 announces it to the broker, which then holds back
+   * larger packets. On 3.1.1 a larger packet is dropped and acknowledged, and may cost a reconnection.
    */
   readonly maximumPacket?: number;
-  /** Publishes that may wait for their acknowledgement at a time; default 20. */
+  /** Largest number of unacknowledged publishes; default 20. */
   readonly window?: number;
-  /** Milliseconds; default 1 s to 2 min. */
+  /** Delays between attempts, ms; default 1 s to 2 min. */
   readonly backoff?: BackoffOptions;
-  /** Milliseconds on another address than the first after which that is looked for; default 10 min, spread by half. */
+  /** Time on a fallback address after which the link probes the first address, ms; default 10 min, spread by half. */
   readonly homing?: number;
-  /** Seconds of silence that every network bears; default 15. A question more often costs more than a reconnection. */
+  /** Silence that every network tolerates, s; default 15. More frequent pings cost more than a reconnection. */
   readonly leastKeepalive?: number;
-  /** Whether the unit sleeps; default: never. */
+  /** Sleep state of the unit; default: never asleep. */
   readonly rest?: Rest;
-  /** Milliseconds an attempt may take until the broker accepts, and any other acknowledgement; default 20 s. */
+  /** Time limit of an attempt until the broker accepts, and of any other acknowledgement, ms; default 20 s. */
   readonly connectTimeout?: number;
-  /** Milliseconds that {@link MqttLink.close} may take; default 3 s. */
+  /** Time limit of {@link MqttLink.close}, ms; default 3 s. */
   readonly closeTimeout?: number;
   readonly log: Log;
-  /** Numbers in 0 (included) to 1 (excluded), for the jitter of waits. */
+  /** Returns numbers from 0 (included) to 1 (excluded), for the jitter of delays. */
   readonly random?: () => number;
 }
 
 const WEEK = 7 * 86_400;
-/** Commands that a broker may send at once after the car was away. */
+/** Largest number of commands that a broker may send at once after an absence of the car. */
 const RECEIVE_MAXIMUM = 20;
-/** Milliseconds. */
+/** Default time on a fallback address before the first address is probed, ms. */
 const HOMING = 600_000;
 
 /**
- * A {@link Link} over MQTT 5 or 3.1.1. It reconnects for as long as it is open and keeps no message: a publish that
- * is not acknowledged on the connection it was made on is rejected with `link.lost` and never sent again from here.
+ * A {@link Link} over MQTT 5 or 3.1.1. It reconnects for as long as it is open and stores no message: if a publish is
+ * not acknowledged on its connection, it rejects with `link.lost`, and the link never sends that message again.
  */
 export class MqttLink implements Link {
   readonly #options: MqttLinkOptions;
@@ -105,14 +105,14 @@ export class MqttLink implements Link {
   #dialer: Dialer | undefined;
   #closing: Promise<void> | undefined;
   #events: LinkEvents | undefined;
-  /** The connection that was accepted, subscribed or not. */
+  /** The accepted connection, subscribed or not. */
   #accepted: MqttConnection | undefined;
   #up = false;
-  /** The broker has our subscription in the session it keeps. */
+  /** True if the session at the broker contains our subscription. */
   #subscribed = false;
   #unsubscribe: (() => void) | undefined;
 
-  /** Throws `configuration.wrong` for URLs, certificates or numbers that cannot be; files that are read again may come. */
+  /** Throws `configuration.wrong` for invalid URLs, certificates or numbers; a file read again may appear later. */
   constructor(options: MqttLinkOptions) {
     const presence = options.presence ?? presenceOf(options.vin);
     this.#options = options;
@@ -145,24 +145,24 @@ export class MqttLink implements Link {
     return this.#up;
   }
 
-  /** Publishes worth making at a time: ours or what the broker allows, the smaller. More wait for a slot here. */
+  /** Useful number of concurrent publishes: our limit or the broker's, whichever is smaller. Further ones wait here. */
   get window(): number {
     return this.#accepted?.window ?? this.#identity.window;
   }
 
-  /** The version that is spoken now. */
+  /** The protocol version in use. */
   get protocol(): Version | undefined {
     return this.#accepted?.version;
   }
 
-  /** Given to and taken from transports so far, TLS not counted. */
+  /** Bytes sent and received over all transports so far, without TLS overhead. */
   get bytes(): number {
     const { counts } = this.#progress;
     const { sent = 0, received = 0 } = this.#accepted?.traffic ?? {};
     return counts.sentBytes + counts.receivedBytes + sent + received;
   }
 
-  /** Where the link is in its life, and what it did. */
+  /** Returns the state of the link and its counters. */
   health(): LinkHealth {
     const { state, since, downSince, reason, counts } = this.#progress;
     const { protocol } = this;
@@ -181,7 +181,7 @@ export class MqttLink implements Link {
     };
   }
 
-  /** Connects, and reconnects until {@link close}. A message may arrive before `up`: it waited in the session. */
+  /** Connects, and reconnects until {@link close}. A message may arrive before `up`, if it waited in the session. */
   open(events: LinkEvents): void {
     if (this.#dialer !== undefined || this.#closing !== undefined)
       throw new VigieError('usage.wrong', 'the link is open already');
@@ -223,8 +223,8 @@ export class MqttLink implements Link {
   }
 
   /**
-   * Says good-bye: presence, then DISCONNECT, so that no will is published. Bounded by `closeTimeout`, after which
-   * the socket is destroyed and the will says the same. The link may be opened again.
+   * Publishes presence, then sends DISCONNECT, so that the broker publishes no will. Limited by `closeTimeout`, after
+   * which the link destroys the socket and the will reports the same. The link may be opened again.
    */
   close(presence: 'offline' | 'asleep' = 'offline'): Promise<void> {
     this.#closing ??= this.#sayGoodBye(presence).finally(() => {
@@ -266,8 +266,8 @@ export class MqttLink implements Link {
   async #ready(connection: MqttConnection, sessionPresent: boolean): Promise<void> {
     this.#accepted = connection;
     try {
-      // A session of an earlier process may hold another filter: what a session has is trusted only after the first
-      // subscription of this one.
+      // A session of an earlier process may have another filter: rely on the session only after the first subscription
+      // of this process.
       if (!sessionPresent || !this.#subscribed) await connection.subscribe(this.#down);
     } catch (error) {
       this.#options.log.warn('link.subscription', { filter: this.#down, reason: String(error) });
@@ -283,7 +283,7 @@ export class MqttLink implements Link {
     await announced;
   }
 
-  /** Says, retained, whether the unit that is reached here sleeps. Never rejects: the next connection says it again. */
+  /** Publishes, retained, whether this unit sleeps. Never rejects: the next connection publishes it again. */
   async #announce(connection: MqttConnection): Promise<void> {
     const { topic, online, asleep = online } = this.#presence;
     const presence = this.#options.rest?.asleep === true ? 'asleep' : 'online';
@@ -314,7 +314,7 @@ export class MqttLink implements Link {
     if (wasUp) this.#notify('down', (events) => events.down(reason));
   }
 
-  /** Calls the core. An error is logged and does not end the link. */
+  /** Calls the core. Logs an error, which does not end the link. */
   #notify(event: string, call: (events: LinkEvents) => void): void {
     if (this.#events === undefined) return;
     try {

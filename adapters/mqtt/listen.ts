@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import { VigieError } from '../../protocol/errors.ts';
 
-/** Resolves with the port when the server listens; rejects with `usage.wrong` when the address cannot be had. */
+/** Resolves with the port when the server listens; rejects with `usage.wrong` if the address is not available. */
 export async function listen(server: Server, host: string, port: number): Promise<number> {
   server.listen({ host, port });
   try {

@@ -1,58 +1,58 @@
-/** Watches the sizes of packets in a byte stream before anything is gathered for them. */
+/** Checks the sizes of packets in a byte stream before any bytes are gathered for them. */
 
 /** Control packet type and flags (MQTT 5 clauses 2.1.2 and 3.3.1). */
 const PUBLISH = 3;
 const QOS = 0b110;
 const QOS_1 = 0b010;
 
-/** Bytes of a whole packet with this remaining length: type and flags, the bytes of the length, and the rest. */
+/** Returns the size of a whole packet with this remaining length: type and flags, the length bytes, and the rest. */
 export function packetBytes(remaining: number): number {
   return 1 + (remaining < 0x80 ? 1 : remaining < 0x4000 ? 2 : remaining < 0x20_0000 ? 3 : 4) + remaining;
 }
 
 /** A packet that is larger than allowed. */
 export interface Oversize {
-  /** Bytes of the whole packet as its fixed header declares them; Infinity when the header is malformed. */
+  /** Size of the whole packet according to its fixed header, bytes; Infinity if the header is malformed. */
   readonly bytes: number;
-  /** A PUBLISH with QoS 1, which is sent again until it is acknowledged. */
+  /** True for a PUBLISH with QoS 1, which the broker sends again until it is acknowledged. */
   readonly acknowledged: boolean;
-  /** Packet identifier of such a PUBLISH; undefined while it has not been seen. */
+  /** Packet identifier of such a PUBLISH; undefined until it has been received. */
   readonly id: number | undefined;
-  /** Its last byte has been fed. */
+  /** True after its last byte has been fed. */
   readonly complete: boolean;
 }
 
 /**
  * Follows the fixed headers of MQTT packets (3.1.1 and 5, clause 2.1: type and flags, then the remaining length
- * in 1 to 4 bytes of 7 bits, lowest first) and skips everything else, whatever way the bytes are cut.
+ * in 1 to 4 bytes of 7 bits, lowest first) and skips everything else, however the stream is divided into chunks.
  *
  *     | type:4 flags:4 | 1 lllllll | ... | 0 lllllll | topic length:16 | topic | packet id:16 | ...
  *
- * A body that begins and ends in one chunk has been gathered already, so there is nothing left to prevent and it
- * passes. After the first other packet that is too large it follows that one to its end and then takes no more bytes.
+ * A body that begins and ends in one chunk is already in memory, so limiting it has no use and it passes. After the
+ * first other packet that is too large, it follows that packet to its end and then accepts no more bytes.
  */
 export class PacketBound {
   readonly #maximum: number;
   #first = 0;
   #headerBytes = 0;
-  /** The last byte of the remaining length has not been seen. */
+  /** True until the last byte of the remaining length has been received. */
   #lengthOpen = false;
   #remaining = 0;
-  /** Bytes of the present packet's body that have been seen. */
+  /** Received bytes of the current packet's body. */
   #seen = 0;
   #topicLength = 0;
   #id = 0;
   #over = false;
-  /** The present packet's body begins in the chunk that is being fed. */
+  /** True if the current packet's body begins in the current chunk. */
   #begunHere = false;
   #malformed = false;
 
-  /** `maximum` is in bytes and counts the fixed header, as Maximum Packet Size does (MQTT 5 clause 3.1.2.11.4). */
+  /** `maximum` is in bytes and includes the fixed header, as Maximum Packet Size does (MQTT 5 clause 3.1.2.11.4). */
   constructor(maximum: number) {
     this.#maximum = maximum;
   }
 
-  /** The packet that is too large, or undefined. */
+  /** The packet that exceeds the maximum, or undefined. */
   get oversize(): Oversize | undefined {
     if (!this.#over) return undefined;
     const bytes = this.#malformed ? Number.POSITIVE_INFINITY : this.#headerBytes + this.#remaining;
@@ -61,7 +61,7 @@ export class PacketBound {
     return { bytes, acknowledged, id, complete: this.#complete() };
   }
 
-  /** Accepts the next bytes of the stream. Returns {@link oversize}. */
+  /** Processes the next bytes of the stream. Returns {@link oversize}. */
   feed(chunk: Uint8Array): Oversize | undefined {
     let at = 0;
     this.#begunHere = false;
@@ -120,7 +120,7 @@ export class PacketBound {
     return end;
   }
 
-  /** Reads the packet identifier, which lies behind the topic. */
+  /** Reads the packet identifier, which follows the topic. */
   #identify(chunk: Uint8Array, at: number, end: number): void {
     for (let i = at, place = this.#seen; i < end; i++, place++) {
       const byte = chunk[i] ?? 0;

@@ -1,13 +1,13 @@
 /**
- * The form of whole MQTT packets, checked before a library acts on one: lengths stay within the packet, identifiers are not
- * zero, and each property has its type, belongs to this packet and occurs once (MQTT 5 clauses 2.2.2 and 3.1.2.11 to
- * 3.15.2.2). A library that gets two values where it expects one fails outside of every call of ours.
+ * Checks the form of whole MQTT packets before a library handles them: lengths stay within the packet, identifiers are
+ * not zero, and each property has its type, belongs to this packet and occurs once (MQTT 5 clauses 2.2.2 and 3.1.2.11
+ * to 3.15.2.2). A library that gets two values where it expects one fails outside of every call of ours.
  */
 import { PacketFields } from './packet-properties.ts';
 
 export type ProtocolLevel = 3 | 4 | 5;
 
-/** By type number (MQTT 5 clause 2.1.2). */
+/** Packet names by type number (MQTT 5 clause 2.1.2). */
 const names = [
   'reserved packet',
   'CONNECT',
@@ -28,15 +28,15 @@ const names = [
 ] as const;
 
 const [PUBLISH, PUBREL, SUBSCRIBE, UNSUBSCRIBE] = [3, 6, 8, 10];
-/** Bits of the flags of CONNECT (MQTT 5 clause 3.1.2.3). */
+/** Flag bits of CONNECT (MQTT 5 clause 3.1.2.3). */
 const [RESERVED, WILL, WILL_REST, PASSWORD, USER_NAME] = [0x01, 0x04, 0x38, 0x40, 0x80];
 const QOS_3 = 3;
 
 type Check = (packet: PacketFields, level: ProtocolLevel) => void;
 
 /**
- * Why a packet is malformed, for people; undefined for one that is well formed. `packet` is a whole packet with its fixed
- * header; `level` is the version of the connection, which a CONNECT states itself.
+ * Returns the reason why a packet is malformed, for people, or undefined if it is well formed. `packet` is a whole
+ * packet with its fixed header; `level` is the version of the connection (a CONNECT contains its own).
  */
 export function malformation(packet: Uint8Array, level: ProtocolLevel): string | undefined {
   const first = packet[0] ?? 0;
@@ -60,7 +60,7 @@ function bodyStart(packet: Uint8Array): number {
 
 function checkConnect(packet: PacketFields): void {
   const name = packet.text();
-  // Bit 7 marks a bridge, by a convention of brokers.
+  // Brokers by convention set bit 7 for a bridge.
   const level = packet.byte() & 0x7f;
   if (name !== 'MQTT' && name !== 'MQIsdp') packet.fail('its protocol is not MQTT');
   if (level !== 3 && level !== 4 && level !== 5) packet.fail(`its protocol version is ${level}`);
@@ -84,7 +84,7 @@ function checkConnect(packet: PacketFields): void {
 function checkConnack(packet: PacketFields, level: ProtocolLevel): void {
   if (packet.byte() > 1) packet.fail('its acknowledge flags are above 1');
   packet.byte();
-  // A broker that does not know MQTT 5 refuses it in the form of 3.1.1, without properties.
+  // A broker without MQTT 5 refuses it in the form of 3.1.1, without properties.
   if (level === 5 && packet.left > 0) packet.properties('CONNACK');
 }
 
@@ -95,7 +95,7 @@ function checkPublish(packet: PacketFields, level: ProtocolLevel, qos: number): 
   if (level === 5) packet.properties('PUBLISH');
 }
 
-/** Answers with an optional reason code and optional properties (MQTT 5 clauses 3.4.2.1 and 3.14.2.1). */
+/** Checks answers with an optional reason code and optional properties (MQTT 5 clauses 3.4.2.1 and 3.14.2.1). */
 function checkReason(packet: PacketFields, level: ProtocolLevel, name: 'PUBACK' | 'DISCONNECT' | 'AUTH'): void {
   if (level !== 5) return;
   if (packet.left > 0) packet.byte();
@@ -107,7 +107,7 @@ const checkAcknowledgement: Check = (packet, level) => {
   checkReason(packet, level, 'PUBACK');
 };
 
-/** Packets with an identifier and a list that is not empty (MQTT 5 clauses 3.8.3, 3.9.3, 3.10.3, 3.11.3). */
+/** Checks packets with an identifier and a non-empty list (MQTT 5 clauses 3.8.3, 3.9.3, 3.10.3, 3.11.3). */
 function checkList(
   packet: PacketFields,
   level: ProtocolLevel,
@@ -129,7 +129,7 @@ function checkSubscription(packet: PacketFields, level: ProtocolLevel): void {
   }
 }
 
-/** By type number; a packet without a check has no body. */
+/** Checks by type number; a packet without a check has no body. */
 const checks: Readonly<Record<number, Check>> = {
   0: (packet) => packet.fail('this type does not exist'),
   1: checkConnect,

@@ -2,7 +2,7 @@
 
 type PropertyType = 'flag' | 'two' | 'four' | 'variable' | 'text' | 'binary' | 'pair';
 
-/** Packets with properties. Those of PUBACK are also those of PUBREC, PUBREL, PUBCOMP, SUBACK and UNSUBACK. */
+/** Packets with properties. PUBREC, PUBREL, PUBCOMP, SUBACK and UNSUBACK have the same properties as PUBACK. */
 export type PropertyPlace =
   | 'CONNECT'
   | 'will'
@@ -19,7 +19,7 @@ export interface Property {
   readonly type: PropertyType;
   /** `all`: every packet that has properties. */
   readonly places: readonly PropertyPlace[] | 'all';
-  /** Zero is a protocol error. */
+  /** If true, the value zero is a protocol error. */
   readonly positive?: true;
 }
 
@@ -27,7 +27,7 @@ const message = ['PUBLISH', 'will'] as const;
 const handshake = ['CONNECT', 'CONNACK'] as const;
 const authentication = ['CONNECT', 'CONNACK', 'AUTH'] as const;
 
-/** By identifier. */
+/** Properties by identifier. */
 export const properties: Readonly<Record<number, Property>> = {
   1: { name: 'payload format indicator', type: 'flag', places: message },
   2: { name: 'message expiry interval', type: 'four', places: message },
@@ -60,11 +60,11 @@ export const properties: Readonly<Record<number, Property>> = {
 
 const USER_PROPERTY = 0x26;
 const SUBSCRIPTION_IDENTIFIER = 0x0b;
-/** Bytes of a variable byte integer (MQTT 5 clause 1.5.5). */
+/** Longest variable byte integer, bytes (MQTT 5 clause 1.5.5). */
 const MAX_VARIABLE_BYTES = 4;
 const MAX_TEXT_PREFIX = 2;
 
-/** The first fault stays; after it everything reads as zero or empty. */
+/** Reads the fields of a packet. The first fault remains; after it all reads return zero or empty values. */
 export class PacketFields {
   readonly #bytes: Uint8Array;
   #at: number;
@@ -81,7 +81,7 @@ export class PacketFields {
     return this.#fault;
   }
 
-  /** Bytes that are not read yet. */
+  /** Number of unread bytes. */
   get left(): number {
     return this.#end - this.#at;
   }
@@ -91,7 +91,7 @@ export class PacketFields {
     this.#at = this.#end;
   }
 
-  /** Nothing may follow. */
+  /** Records a fault if bytes remain. */
   finish(): void {
     if (this.left > 0) this.fail(`${this.left} bytes follow its end`);
   }
@@ -108,7 +108,7 @@ export class PacketFields {
     return value;
   }
 
-  /** A packet identifier, which is not zero [MQTT-2.2.1-3]. */
+  /** Reads a packet identifier, which must not be zero [MQTT-2.2.1-3]. */
   identifier(): void {
     if (this.number(2) === 0) this.fail('its packet identifier is 0');
   }
@@ -116,7 +116,7 @@ export class PacketFields {
   text(): string {
     const length = this.number(MAX_TEXT_PREFIX);
     const at = this.#skip(length);
-    // Only the name of the protocol is compared; its characters are ASCII.
+    // Only the protocol name is compared; its characters are ASCII.
     return at === undefined || length > 6 ? '' : String.fromCharCode(...this.#bytes.subarray(at, at + length));
   }
 
@@ -147,10 +147,10 @@ export class PacketFields {
   }
 
   #property(place: PropertyPlace, seen: Set<number>): void {
-    // All identifiers have one byte.
+    // All property identifiers have one byte.
     const id = this.byte();
     const property = properties[id];
-    // A message has an identifier of each subscription that it matches (MQTT 5 clause 3.3.2.3.8).
+    // A message has one identifier for each subscription that it matches (MQTT 5 clause 3.3.2.3.8).
     const repeats = id === USER_PROPERTY || (id === SUBSCRIPTION_IDENTIFIER && place === 'PUBLISH');
     if (property === undefined) this.fail(`there is no property ${id}`);
     else if (property.places !== 'all' && !property.places.includes(place)) {
@@ -187,7 +187,7 @@ export class PacketFields {
     }
   }
 
-  /** Where the skipped bytes begin; undefined: there are fewer. */
+  /** Returns the start of the skipped bytes, or undefined if there are fewer bytes. */
   #skip(bytes: number): number | undefined {
     if (bytes > this.left) {
       this.fail('it ends too early');

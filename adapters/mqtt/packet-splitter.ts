@@ -1,23 +1,23 @@
 /** Longest fixed header: type and flags, and a length of four bytes (MQTT 5 clause 2.1.4). */
 const MAX_HEADER_BYTES = 5;
 
-/** Cuts a stream into whole packets, however it arrives. Gathers the bytes of one incomplete packet at most. */
+/** Splits a stream into whole packets, for any chunk boundaries. Buffers the bytes of at most one incomplete packet. */
 export class PacketSplitter {
   #held: Buffer[] = [];
   #heldBytes = 0;
   #announced: number | undefined;
 
-  /** Bytes of the packet that is incomplete, as its header announces them; Infinity: its header is malformed. */
+  /** Size of the incomplete packet according to its header, bytes; Infinity if its header is malformed. */
   get announced(): number | undefined {
     return this.#announced;
   }
 
-  /** The first byte of the packet that is incomplete. */
+  /** The first byte of the incomplete packet. */
   get first(): number | undefined {
     return this.#held[0]?.[0];
   }
 
-  /** Adds the next bytes of the stream. Returns the packets that are complete now; they share its memory. */
+  /** Adds the next bytes of the stream. Returns the packets that are now complete; they share its memory. */
   feed(chunk: Buffer): readonly Buffer[] {
     if (chunk.length === 0) return [];
     this.#held.push(chunk);
@@ -38,7 +38,7 @@ export class PacketSplitter {
   }
 }
 
-/** Bytes of the packet that begins there; undefined: its header is incomplete. */
+/** Returns the size of the packet that begins there, in bytes, or undefined if its header is incomplete. */
 function packetBytesAt(bytes: Uint8Array, at: number): number | undefined {
   let remaining = 0;
   for (let i = 1; i < MAX_HEADER_BYTES; i++) {

@@ -1,38 +1,38 @@
 /** Chooses the protocol version for a broker without a configured version. */
 
-/** MQTT 5 or MQTT 3.1.1, as the CONNECT packet numbers them. */
+/** MQTT 5 or MQTT 3.1.1, by the number in the CONNECT packet. */
 export type Version = 5 | 4;
 
-/** Name of a version, for people. */
+/** Returns the name of a version, for people. */
 export function protocolName(version: Version): '5' | '3.1.1' {
   return version === 5 ? '5' : '3.1.1';
 }
 
-/** How far a connection came and why it ended. */
+/** Stage that a connection reached, and the reason why it ended. */
 export interface Closing {
-  /** `dialing`: no transport; `connecting`: transport, but no CONNACK that accepts; `connected`: accepted. */
+  /** `dialing`: no transport; `connecting`: transport, but no accepting CONNACK; `connected`: accepted. */
   readonly stage: 'dialing' | 'connecting' | 'connected';
-  /** For people. */
+  /** Description for people. */
   readonly reason: string;
   /** Reason code of a CONNACK or DISCONNECT (MQTT 5 clause 2.4, MQTT 3.1.1 clause 3.2.2.3). */
   readonly code: number | undefined;
-  /** The other side ended it without a word: no reason code, no fault of the transport. */
+  /** True if the other side closed without an explanation: no reason code, no transport error. */
   readonly silent: boolean;
-  /** This side ended it because a question after a silence got no answer. */
+  /** True if this side closed because a ping after a silence got no answer. */
   readonly unanswered: boolean;
-  /** This side ended it because the broker, though it was there, acknowledged nothing. */
+  /** True if this side closed because the broker was reachable but acknowledged nothing. */
   readonly overdue: boolean;
-  /** The fault, when there is one. */
+  /** The error, if there was one. */
   readonly cause: Error | undefined;
 }
 
-/** Unacceptable protocol version in 3.1.1, Unsupported Protocol Version in 5. */
+/** Reason codes: Unacceptable protocol version in 3.1.1, Unsupported Protocol Version in 5. */
 const versionRefused: readonly (number | undefined)[] = [0x01, 0x84];
 
 /**
- * Tries MQTT 5 first and MQTT 3.1.1 when that is refused, and keeps to what worked. Some brokers say so in a
- * CONNACK; others just close the connection, which is taken for a refusal only as long as no version ever worked:
- * a broker that is being restarted closes connections too.
+ * Tries MQTT 5 first, then MQTT 3.1.1 if the broker refuses MQTT 5, and stays with the version that worked. Some
+ * brokers refuse in a CONNACK; others just close the connection, which counts as a refusal only until a version has
+ * worked: a broker that restarts closes connections too.
  */
 export class ProtocolChoice {
   readonly #fixed: boolean;
@@ -49,12 +49,12 @@ export class ProtocolChoice {
     return this.#version;
   }
 
-  /** The broker accepted {@link version}. */
+  /** Records that the broker accepted {@link version}. */
   accepted(): void {
     this.#worked = true;
   }
 
-  /** A connection ended; true when 3.1.1 is to be tried at once instead of after a wait. */
+  /** Records the end of a connection. Returns true if 3.1.1 is to be tried at once instead of after a delay. */
   ended(closing: Closing): boolean {
     if (this.#fixed) return false;
     if (versionRefused.includes(closing.code) && closing.stage === 'connecting') this.#worked = false;

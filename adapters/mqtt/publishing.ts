@@ -1,4 +1,4 @@
-/** A message on its way out: its properties, and why a broker does not get or take it. */
+/** An outgoing message: its properties, and the reasons why it cannot be sent or is refused. */
 import { defined } from '../../protocol/defined.ts';
 import './packet-numbers.ts';
 import { ErrorWithReasonCode, type IClientPublishOptions, ReasonCodes } from 'mqtt';
@@ -9,18 +9,18 @@ import type { Version } from './protocol-choice.ts';
 /** Every payload of this protocol is CBOR (RFC 8949 clause 9.5). */
 export const contentType = 'application/cbor';
 
-/** A message with what MQTT 5 can say of it; MQTT 3.1.1 leaves out everything below `retain`. */
+/** A message with its MQTT 5 properties; MQTT 3.1.1 omits everything below `retain`. */
 export interface Outgoing {
   readonly topic: string;
   readonly payload: Uint8Array;
   readonly retain: boolean;
-  /** Seconds after which the broker may drop it. */
+  /** Time after which the broker may drop the message, s. */
   readonly expiry?: number;
   readonly correlation?: Uint8Array;
   readonly responseTopic?: string;
 }
 
-/** The message as the library's publish() wants it, with QoS 1. */
+/** Returns the options for the library's publish(), with QoS 1. */
 export function publishOptions(message: Outgoing, version: Version): IClientPublishOptions {
   if (version === 4) return { qos: 1, retain: message.retain };
   return {
@@ -36,8 +36,8 @@ export function publishOptions(message: Outgoing, version: Version): IClientPubl
 }
 
 /**
- * Why a message must not be sent: a topic that is none (MQTT 5 clause 4.7.3) would end the connection, and so would
- * a packet above the broker's Maximum Packet Size [MQTT-3.2.2-15].
+ * Returns the reason why a message must not be sent: an invalid topic (MQTT 5 clause 4.7.3) would end the connection,
+ * and so would a packet above the broker's Maximum Packet Size [MQTT-3.2.2-15].
  */
 export function unsendable(message: Outgoing, maximum: number | undefined): VigieError | undefined {
   const { topic } = message;
@@ -51,7 +51,7 @@ export function unsendable(message: Outgoing, maximum: number | undefined): Vigi
   return new VigieError('link.refused', text, { where: topic });
 }
 
-/** Bytes the PUBLISH packet has at most; what is spent on lengths is taken at its largest. */
+/** Returns the largest possible size of the PUBLISH packet, bytes; length fields are counted at their maximum. */
 function largestSize(message: Outgoing, topicBytes: number): number {
   const header = 5 + 2 + topicBytes + 2;
   const alias = 3;
@@ -61,13 +61,13 @@ function largestSize(message: Outgoing, topicBytes: number): number {
   return header + properties + correlation + response + message.payload.length;
 }
 
-/** Error for a negative answer of the broker to a publish or a subscription. */
+/** Returns the error for a negative answer of the broker to a publish or a subscription. */
 export function refusal(where: string, cause: Error): VigieError {
   if (!(cause instanceof ErrorWithReasonCode)) return new VigieError('link.refused', cause.message, { where, cause });
   return new VigieError('link.refused', `the broker refused it: ${reasonText(cause.code)}`, { where, cause });
 }
 
-/** A reason code of MQTT 5 clause 2.4 or of a 3.1.1 CONNACK in words and as a number. */
+/** Returns a reason code of MQTT 5 clause 2.4 or of a 3.1.1 CONNACK in words and as a number. */
 export function reasonText(code: number): string {
   const name: unknown = Reflect.get(ReasonCodes, code);
   const text = typeof name === 'string' && name !== '' ? name : 'no reason given';

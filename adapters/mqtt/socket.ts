@@ -9,16 +9,16 @@ import { BrokerCredentials, type TlsSource } from './credentials.ts';
 /** Names of the TLS files in errors. */
 export interface TlsNames {
   readonly ca: string;
-  /** The certificate to show, and its key. */
+  /** Name of the client's certificate and key. */
   readonly certificate: string;
-  /** A hint for people whom the broker does not let in. */
+  /** Advice for a client that the broker refuses. */
   readonly refused?: string;
 }
 
-/** As the configuration calls them. */
+/** Names in the configuration. */
 const NAMES: TlsNames = { ca: 'ca', certificate: 'cert and key' };
 
-/** A broker that can be dialed: its address and, for TLS, what to trust and to show. */
+/** A broker that can be dialed: its address and, for TLS, the trusted authorities and the client's certificate. */
 export interface BrokerEndpoint {
   readonly address: BrokerAddress;
   readonly credentials: BrokerCredentials | undefined;
@@ -27,7 +27,7 @@ export interface BrokerEndpoint {
 
 /**
  * Checks URLs and certificates once, before the first connection. Throws `configuration.wrong`, also for
- * certificates given beside an unencrypted URL: they would be ignored where a person expects protection.
+ * certificates with an unencrypted URL: they would be ignored although the user expects protection.
  */
 export function makeTargets(
   url: string | readonly string[],
@@ -58,8 +58,8 @@ export function makeTargets(
 }
 
 /**
- * Starts a connection. TCP_NODELAY is set: with Nagle's algorithm an answer of a few bytes waits for the delayed
- * acknowledgement of the packet before it, some 40 ms on each side (RFC 896, RFC 1122 clause 4.2.3.2).
+ * Opens a connection. Sets TCP_NODELAY: with Nagle's algorithm an answer of a few bytes waits for the delayed
+ * acknowledgement of the previous packet, some 40 ms on each side (RFC 896, RFC 1122 clause 4.2.3.2).
  */
 export function openSocket(target: BrokerEndpoint, reached: () => void): Socket {
   const { host, port } = target.address;
@@ -73,7 +73,7 @@ export function openSocket(target: BrokerEndpoint, reached: () => void): Socket 
             port,
             secureContext: target.credentials.context(),
             rejectUnauthorized: true,
-            // A name for SNI must not be an address (RFC 6066 clause 3).
+            // The server name for SNI must not be an address (RFC 6066 clause 3).
             ...(isIP(host) === 0 ? { servername: host } : {}),
           }).once('secureConnect', reached);
   } catch (error) {
@@ -82,9 +82,9 @@ export function openSocket(target: BrokerEndpoint, reached: () => void): Socket 
   return socket.once('connect', () => socket.setNoDelay(true));
 }
 
-/** One that never opens, for a reason on our side: it fails as a connection that the network refuses. */
+/** Returns a socket that never opens, for a local reason: it fails like a connection that the network refuses. */
 export function failedSocket(reason: unknown): Socket {
   const error = reason instanceof Error ? reason : new Error(String(reason));
-  // Nothing leaves the machine: the name is never looked up.
+  // This sends nothing: the name is never resolved.
   return connectTcp({ host: 'nowhere.invalid', port: 1, lookup: (_host, _options, found) => found(error, '', 4) });
 }

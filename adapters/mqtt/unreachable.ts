@@ -1,11 +1,11 @@
-/** Error for a failed attempt to connect. */
+/** Creates the error for a failed attempt to connect. */
 import { certificateFault } from '../../protocol/certificate-faults.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Closing } from './protocol-choice.ts';
 import { reasonText } from './publishing.ts';
 import type { BrokerEndpoint } from './socket.ts';
 
-/** Advice for an unreachable broker, by the error of the system or of the broker. */
+/** Advice for an unreachable broker, by the error code of the system or of the broker. */
 const advice: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'no broker listens there; start it or correct the address',
   ENOTFOUND: 'the name is not known; correct it or check the name server',
@@ -21,10 +21,10 @@ const advice: Readonly<Record<string, string>> = {
   EPROTO: 'the other side does not speak TLS as expected; check scheme, port and certificates',
 };
 
-/** Reason codes that are about who we are: 3.1.1 clause 3.2.2.3 codes 2, 4, 5; MQTT 5 clause 3.2.2.2 from 0x85. */
+/** Reason codes about the client's identity: 3.1.1 clause 3.2.2.3 codes 2, 4, 5; MQTT 5 clause 3.2.2.2 from 0x85. */
 const identityRefused: readonly number[] = [0x02, 0x04, 0x05, 0x85, 0x86, 0x87, 0x8a, 0x8c];
 
-/** TLS 1.2 says so too when a client shows no certificate (RFC 5246 clause 7.4.6). */
+/** TLS alert that servers with TLS 1.2 also send if a client presents no certificate (RFC 5246 clause 7.4.6). */
 const HANDSHAKE_FAILURE = 40;
 /**
  * Alerts about the certificate of a client (RFC 8446 clause 6.2): bad, unsupported, revoked, expired and unknown
@@ -32,7 +32,7 @@ const HANDSHAKE_FAILURE = 40;
  */
 const certificateAlerts: readonly number[] = [42, 43, 44, 45, 46, 48, 49, 116];
 
-/** Why an address cannot be used, with what to do about it. */
+/** Returns the error for an unusable address, with advice. */
 export function unreachable(target: BrokerEndpoint, closing: Closing): VigieError {
   const { cause } = closing;
   const alert = alertOf(cause);
@@ -66,7 +66,7 @@ function adviceOn(target: BrokerEndpoint, closing: Closing, alert: number | unde
   return credentials !== undefined && silent ? `${general}; perhaps ${certificate}` : general;
 }
 
-/** The alert with which the other side ended TLS: OpenSSL has its number in the text of the error only. */
+/** Returns the alert with which the other side ended TLS: OpenSSL puts its number only into the text of the error. */
 function alertOf(cause: Error | undefined): { readonly number: number; readonly said: string } | undefined {
   const [, number] = /SSL alert number (\d+)/.exec(cause?.message ?? '') ?? [];
   return number === undefined

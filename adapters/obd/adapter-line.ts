@@ -1,26 +1,26 @@
 import { bytesOf, hexOf } from './hex.ts';
 
-/** One line that an adapter printed, by what it is. */
+/** One line that an adapter printed, by kind. */
 type AdapterLine =
-  /** A frame behind a header (`ATH1`): 11 or 29 bits of CAN; `data` with its ISO-TP control bytes. */
+  /** A frame after a header (`ATH1`): 11 or 29 bits of CAN; `data` with its ISO-TP control bytes. */
   | { readonly kind: 'frame'; readonly header: string; readonly data: Uint8Array }
-  /** A message behind the three header bytes of J1850, ISO 9141-2 or ISO 14230-4, its checksum verified. */
+  /** A message after the three header bytes of J1850, ISO 9141-2 or ISO 14230-4, with its checksum verified. */
   | { readonly kind: 'message'; readonly header: string; readonly data: Uint8Array }
-  /** A whole answer without header (`ATH0`). */
+  /** A whole answer without a header (`ATH0`). */
   | { readonly kind: 'bare'; readonly data: Uint8Array }
-  /** Without headers, an answer of several frames begins with its length in bytes: `014`. */
+  /** Length of a multi-frame answer without headers, e.g. `014`; precedes its segments. */
   | { readonly kind: 'length'; readonly bytes: number }
-  /** One of these frames, `0:` to `F:` and over again. */
+  /** One segment of such an answer, numbered `0:` to `F:` and again from `0:`. */
   | { readonly kind: 'segment'; readonly index: number; readonly data: Uint8Array }
-  /** Reason of the adapter why there is no (further) answer. */
+  /** The adapter's reason for no (further) answer. */
   | { readonly kind: 'complaint'; readonly text: string; readonly meaning: string; readonly reason: ComplaintReason }
-  /** Nothing of interest: an echo of the request, `OK`, an empty line. */
+  /** Irrelevant text: an echo of the request, `OK`, an empty line. */
   | { readonly kind: 'other' };
 
 /**
  * The cause of a complaint: no unit answered in time; no protocol was found; the adapter lost frames; a character from
- * this side stopped it; the bus could not be used; a frame came damaged; the adapter goes to sleep; it has restarted
- * and forgot its settings; it does not know the command; this program does not know the line.
+ * this program stopped it; the bus could not be used; a frame arrived damaged; the adapter goes to sleep; it restarted
+ * and lost its settings; it does not support the command; this program does not recognise the line.
  */
 export type ComplaintReason =
   | 'silence'
@@ -57,11 +57,11 @@ const COMPLAINTS: readonly (readonly [RegExp, ComplaintReason, string])[] = [
   [/^\?$/, 'unknown', 'the adapter does not know the command'],
 ];
 
-/** Words that adapters print before an answer, on its line or on their own. */
+/** Words that adapters print before an answer, on the same line or on a separate one. */
 const PROLOGUE = /^(?:SEARCHING|BUS INIT)\s*:?[\s.]*(?:OK)?/;
 
 /**
- * Splits what an adapter printed: lines end with CR, LF or both; `>` is its prompt, NUL is noise (data sheet).
+ * Splits the text that an adapter printed. Lines end with CR, LF or both; `>` is the prompt, NUL is noise (data sheet).
  * `echoed`: the first line may be the request.
  */
 export function adapterLines(response: string, echoed = true): AdapterLine[] {
@@ -77,7 +77,7 @@ export function adapterLines(response: string, echoed = true): AdapterLine[] {
   return lines;
 }
 
-/** Subjects of its error messages. */
+/** Returns the causes of the error messages in the text. */
 export function complaintReasons(response: string): ReadonlySet<ComplaintReason> {
   const reasons = new Set<ComplaintReason>();
   for (const line of adapterLines(response)) if (line.kind === 'complaint') reasons.add(line.reason);
@@ -85,8 +85,9 @@ export function complaintReasons(response: string): ReadonlySet<ComplaintReason>
 }
 
 /**
- * Whether the first line that reads as a frame with an 11-bit identifier is the request, echoed with its count of
- * answers (`21291`, `22D4101`): its first byte is a request's, and what follows three digits is not a single frame.
+ * Returns true if the first line that reads as a frame with an 11-bit identifier is the echo of a request with its
+ * count of answers (`21291`, `22D4101`): its first byte is a request's, and the bytes after three digits are not a
+ * single frame.
  */
 function isEcho(piece: string, data: Uint8Array): boolean {
   const digits = piece.replaceAll(/[\s\0]/g, '');
@@ -112,7 +113,7 @@ function adapterLine(piece: string): AdapterLine {
     return { kind: 'segment', index: Number.parseInt(segment[1] ?? '', 16), data };
   }
   if (/^[0-9A-F]{3}$/.test(line)) return { kind: 'length', bytes: Number.parseInt(line, 16) };
-  // With ATD1 the number of data bytes stands between an 11-bit identifier and the data.
+  // With ATD1, the number of data bytes is between an 11-bit identifier and the data.
   const digits = line.replace(/^([0-7][0-9A-F]{2}) [0-8] (?=[0-9A-F]{2}(?: |$))/, '$1').replaceAll(/\s/g, '');
   if (!/^[0-9A-F]{2,}$/.test(digits)) return unreadable(line);
   return bytesLine(digits, line);
@@ -120,13 +121,13 @@ function adapterLine(piece: string): AdapterLine {
 
 function bytesLine(digits: string, line: string): AdapterLine {
   if (digits.length % 2 !== 0) {
-    // An 11-bit identifier is three digits, everything else on the line is whole bytes.
+    // An 11-bit identifier is three digits; the rest of the line is whole bytes.
     if (!/^[0-7]/.test(digits)) return unreadable(line);
     return { kind: 'frame', header: digits.slice(0, 3), data: bytesOf(digits.slice(3)) as Uint8Array };
   }
   const bytes = bytesOf(digits) as Uint8Array;
   const first = bytes[0] as number;
-  // 29 bits print as four bytes, the first at most 1F; an answer's first byte is at least 40 (ISO 14229-1 §7.4).
+  // A 29-bit identifier prints as four bytes, the first at most 1F; an answer starts at 40 or more (ISO 14229-1 §7.4).
   if (first <= 0x1f && bytes.length > 4) {
     return { kind: 'frame', header: digits.slice(0, 8), data: bytes.subarray(4) };
   }
@@ -141,7 +142,10 @@ function unreadable(line: string): AdapterLine {
   return { kind: 'complaint', text: line.slice(0, 60), meaning, reason: 'unreadable' };
 }
 
-/** Header and checksum of J1850 (PWM 41 6B xx, VPW 48 6B xx), ISO 9141-2 (48 6B xx) or ISO 14230-2 (format byte, tester F1, source). */
+/**
+ * Returns true if header and checksum are valid for J1850 (PWM 41 6B xx, VPW 48 6B xx), ISO 9141-2 (48 6B xx) or
+ * ISO 14230-2 (format byte, tester F1, source).
+ */
 function isLegacy(bytes: Uint8Array): boolean {
   if (bytes.length < 5) return false;
   const [format = 0, target = 0] = bytes;
@@ -152,7 +156,7 @@ function isLegacy(bytes: Uint8Array): boolean {
   return check === (body.reduce((sum, byte) => sum + byte, 0) & 0xff) || check === crc8(body);
 }
 
-/** CRC-8 of SAE J1850 §5.4.2: polynomial 1D, start FF, inverted. */
+/** Computes the CRC-8 of SAE J1850 §5.4.2: polynomial 1D, start FF, inverted. */
 function crc8(bytes: Uint8Array): number {
   let crc = 0xff;
   for (const byte of bytes) {

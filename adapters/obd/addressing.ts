@@ -1,7 +1,7 @@
 import { hexByte } from './hex.ts';
 import { type ModelYears, yearsText } from './model-years.ts';
 
-/** Where a request goes and where its answer comes from, in the words of a signal set. */
+/** Destination of a request and source of its answer, as spelled in a signal set. */
 interface Address {
   readonly header: string;
   readonly receiveAddress: string | undefined;
@@ -13,8 +13,8 @@ interface Address {
 const TESTER = 'F1';
 
 /**
- * The headers of an answer as adapters print them, upper-case hex without spaces: three digits for an 11-bit
- * identifier; for 29 bits the last six of eight digits, because the priority is no part of the address. Undefined when
+ * Returns the headers of an answer as adapters print them, upper-case hex without spaces: three digits for an 11-bit
+ * identifier; for 29 bits the last six of eight digits, because the priority is not part of the address. Undefined if
  * the signal set does not name the unit that answers.
  */
 export function responseHeaders({ header, receiveAddress, tester }: Address): string[] | undefined {
@@ -26,24 +26,24 @@ export function responseHeaders({ header, receiveAddress, tester }: Address): st
   return [...new Set([TESTER, tester ?? TESTER])].map((to) => `DA${to}${target}`);
 }
 
-/** An identifier as adapters print it: three digits for 11 bits, eight for 29 (or the header of an older bus). */
+/** Formats an identifier as adapters print it: three digits for 11 bits, eight for 29 (or an older bus's header). */
 export function headerText(id: number): string {
   return id <= 0x7ff ? id.toString(16).toUpperCase().padStart(3, '0') : id.toString(16).toUpperCase().padStart(8, '0');
 }
 
-/** A control unit by the identifier of its answers: as {@link headerText}, with six digits for the buses before CAN. */
+/** Names a control unit by the identifier of its answers: as {@link headerText}, but six digits on buses before CAN. */
 export function unitName(id: number): string {
   return headerText(id).replace(/^00(?=.{6}$)/, '');
 }
 
-/** The header by which answers are compared: see {@link responseHeaders}. */
+/** Returns the header in the form used to compare answers: see {@link responseHeaders}. */
 export function comparable(header: string): string {
   return header.length === 8 ? header.slice(2) : header;
 }
 
 /**
- * Whether an answer's header is the one that the standard pairs with the request's (ISO 15765-4 §8.2 and §8.3):
- * 7E0 + 8 and its like; any ECU for functional requests; DA xx F1 answers as DA F1 xx.
+ * Returns true if an answer's header is the one that the standard pairs with the request's (ISO 15765-4 §8.2, §8.3):
+ * 7E0 + 8 and the like; any ECU for functional requests; DA xx F1 answers as DA F1 xx.
  */
 export function isUsualAnswer(request: string, header: string): boolean {
   const answer = comparable(header);
@@ -66,7 +66,7 @@ interface CommandParts extends Address {
   readonly years: ModelYears | undefined;
 }
 
-/** A command's identifier as the collection spells it, e.g. `750.758.2130|e=2A,ta=2A,fc=1,f=2014-2015`. */
+/** Returns a command's identifier as the collection spells it, e.g. `750.758.2130|e=2A,ta=2A,fc=1,f=2014-2015`. */
 export function commandId(command: CommandParts): string {
   const { timeout, extendedAddress, tester, priority, years } = command;
   const properties: string[] = [];
@@ -82,17 +82,17 @@ export function commandId(command: CommandParts): string {
   return properties.length === 0 ? name : `${name}|${properties.join(',')}`;
 }
 
-/** Name of a command for people and tests: `010D`, `01 0D`, `7E0.010D`, `7E0.7E8.2101|f=-2018`. */
+/** Name of a command for users and tests: `010D`, `01 0D`, `7E0.010D`, `7E0.7E8.2101|f=-2018`. */
 interface CommandName {
   readonly header: string | undefined;
   readonly receiveAddress: string | undefined;
   /** Service and parameter, upper-case hex. */
   readonly request: string;
-  /** Spelled as {@link yearsText} does. */
+  /** Model years, as spelled by {@link yearsText}. */
   readonly years: string | undefined;
 }
 
-/** Undefined when the text is no such name. A digit after the bytes (`010D1`) is the adapter's count of answers. */
+/** Parses a command name; undefined if invalid. A digit after the bytes (`010D1`) is the adapter's count of answers. */
 export function commandName(text: string): CommandName | undefined {
   const [path = '', properties = ''] = text.trim().toUpperCase().split('|', 2);
   const parts = path.split('.').map((part) => part.replaceAll(' ', ''));

@@ -8,7 +8,7 @@ import { type ObdMessage, type ObdResponse, readResponse } from './response.ts';
 import { type FieldReader, fieldReader, type ObdValue } from './signal-format.ts';
 import type { ObdCommand, SignalSet } from './signal-set.ts';
 
-/** One request and what the adapter printed for it. */
+/** One request and the text that the adapter printed for it. */
 export interface ObdExchange {
   /** Identifier of a command (`7E0.7E8.2101|f=-2018`) or a request (`010D`). If omitted, the answer identifies it. */
   readonly command?: string;
@@ -16,11 +16,11 @@ export interface ObdExchange {
 }
 
 export interface DecodedExchange {
-  /** The command as it was named, or the identifier of the one that was recognised. */
+  /** Name of the command as requested, or the identifier of the recognised command. */
   readonly command: string;
-  /** By signal identifier; a signal that has no value, or lies beyond the answer's end, is not there. */
+  /** Values by signal identifier, without signals that have no value or are beyond the end of the answer. */
   readonly values: Readonly<Record<string, ObdValue>>;
-  /** Responses of other control units that did not come whole, in words; absent: none. */
+  /** Descriptions of incomplete responses of other control units; undefined if there are none. */
   readonly incomplete?: readonly string[];
 }
 
@@ -29,11 +29,11 @@ interface Prepared {
   /** Start of an answer: service + 0x40 and the echoed parameter, upper-case hex. */
   readonly prefix: string;
   readonly fields: readonly { readonly id: string; readonly read: FieldReader }[];
-  /** Bytes that the signal nearest to the answer's begin needs. */
+  /** Number of bytes required by the signal nearest to the start of the answer. */
   readonly least: number;
 }
 
-/** How surely an answer is a command's: the more, the better. */
+/** Degrees of certainty that an answer belongs to a command; a higher value is more certain. */
 const NOT = 0;
 /** A service of SAE J1979 means the same in every control unit. */
 const STANDARD = 1;
@@ -41,7 +41,7 @@ const OPEN = 2;
 const USUAL = 3;
 const ADDRESSED = 4;
 
-/** Services of SAE J1979: their parameters are the standard's, not the manufacturer's. */
+/** Last service of SAE J1979: up to here the standard defines the parameters, not the manufacturer. */
 const LAST_STANDARD_SERVICE = 0x0a;
 
 interface Match {
@@ -51,8 +51,8 @@ interface Match {
 }
 
 /**
- * Decodes answers by signal sets. Later sets go before earlier ones where both describe the same answer. Without
- * `modelYear` the variants of a command for different years are all decoded.
+ * Decodes answers with signal sets. Later sets take precedence over earlier ones if both describe the same answer.
+ * Without `modelYear`, all year variants of a command are decoded.
  */
 export class ObdDecoder {
   readonly #byPrefix = new Map<string, Prepared[]>();
@@ -75,28 +75,28 @@ export class ObdDecoder {
   }
 
   /**
-   * @throws VigieError `input.unknown` for a command that no set has, or an answer of such a command;
-   * `input.malformed` for an answer that is incomplete, refused or absent, saying which.
+   * @throws VigieError `input.unknown` if no set contains the command or a command with this answer;
+   * `input.malformed` if the answer is incomplete, refused or missing, with the reason.
    */
   decode(exchange: ObdExchange): DecodedExchange {
     const wanted = exchange.command === undefined ? undefined : this.#named(exchange.command);
     return this.#decoded(this.#read(exchange.response, wanted ?? this.#all), exchange.command, wanted);
   }
 
-  /** Unit of a signal of a command, in the spelling of its set (`kilometersPerHour`). */
+  /** Returns the unit of a command's signal, as spelled in its set (`kilometersPerHour`). */
   unitOf(command: string, signal: string): string | undefined {
     const signals = this.#named(command).flatMap((prepared) => prepared.command.signals);
     return signals.find(({ id }) => id === signal)?.format.unit;
   }
 
-  /** The messages that the adapter printed, whatever they answer. */
+  /** Returns all messages that the adapter printed, for any command. */
   messages(response: string): readonly ObdMessage[] {
     return this.#read(response, this.#all).messages;
   }
 
   /**
-   * The same for answers that came by a requester, whole messages with their CAN identifiers. `command` is a command's
-   * identifier (`7E0.7E8.2101|f=-2018`) or request (`010D`).
+   * As {@link decode}, for answers from a requester: whole messages with their CAN identifiers. `command` is the
+   * command's identifier (`7E0.7E8.2101|f=-2018`) or request (`010D`).
    * @throws VigieError as {@link decode} does
    */
   decodeAnswers(command: string, answers: readonly DiagnosticAnswer[]): DecodedExchange {
@@ -128,7 +128,7 @@ export class ObdDecoder {
     if (complaint !== undefined && matches.some(({ message }) => !message.complete)) {
       throw new VigieError('input.malformed', `the answer may be cut: ${complaint}`);
     }
-    // Stable: of equally certain answers the first one counts.
+    // The sort is stable: the first of equally certain answers counts.
     matches.sort((a, b) => b.certainty - a.certainty);
     const recognised = matches[0]?.prepared.command.id ?? '';
     const incomplete = faults
@@ -152,7 +152,7 @@ export class ObdDecoder {
     if (requested.length === 0) {
       throw new VigieError('input.unknown', `no signal set has the command ${text.slice(0, 60)}`);
     }
-    // Identifiers grow and lose parts over the years; each part narrows the choice only while it leaves one.
+    // Identifiers gain and lose parts over the years; apply each part only if it leaves at least one command.
     let chosen = requested;
     for (const holds of [
       (c: ObdCommand) => name.header === undefined || c.header === name.header,
@@ -165,7 +165,7 @@ export class ObdDecoder {
     return chosen;
   }
 
-  /** Commands that the message answers, those that are most certain; one for each choice of model years. */
+  /** Returns the most certain commands that the message answers, one for each choice of model years. */
   #matching(message: ObdMessage, wanted: readonly Prepared[] | undefined): Match[] {
     const begin = hexOf(message.data.subarray(0, this.#longestPrefix / 2));
     for (let length = begin.length; length >= 2; length -= 2) {
@@ -233,14 +233,15 @@ function certainty(command: ObdCommand, header: string): number {
   return command.service <= LAST_STANDARD_SERVICE ? STANDARD : NOT;
 }
 
-/** Faults of another ECU do not spoil the answer of the addressed ECU. */
+/** Returns true if a fault of this ECU affects the answer. Faults of other ECUs do not affect the addressed ECU. */
 function concerns(wanted: readonly Prepared[] | undefined, header: string): boolean {
   return wanted?.some(({ command }) => certainty(command, header) > STANDARD) ?? true;
 }
 
 /**
- * Extended addressing shows in the signal set (`eax`). Where the header is also used without, or is unknown, the first
- * byte tells: it is not a protocol control byte (ISO 15765-2 §9.6: types 0 to 3), or one that no message can begin with.
+ * Returns true if the frame begins with an extended address. The signal set defines that (`eax`). If the header is also
+ * used without one, or is unknown, the first byte decides: it is an address if it is not a protocol control byte
+ * (ISO 15765-2 §9.6: types 0 to 3), or is a control byte that cannot begin a message.
  */
 function beginsWithAddress(
   pool: readonly Prepared[],

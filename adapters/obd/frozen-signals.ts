@@ -1,13 +1,13 @@
-/** Values of the moment of a fault, by the signals that a signal set has for the same parameters of now. */
+/** Values of a freeze frame, decoded with a signal set's signals for the current values of the same parameters. */
 import { defined } from '../../protocol/defined.ts';
 import { type FreezeFrameValue, MOST_FREEZE_VALUES } from '../../protocol/schema/fault.ts';
 import { type ParameterReader, sampleReader } from './poll/readers.ts';
 import type { SignalSet } from './signal-set.ts';
 
-/** Parameter of a freeze frame with the code that caused it (SAE J1979-DA, PID 02). */
+/** Parameter of a freeze frame that contains its cause, a trouble code (SAE J1979-DA, PID 02). */
 export const CAUSE = 0x02;
 
-/** Records count millionths; beyond this they would not be exact. */
+/** Largest value: records store millionths, which would not be exact above it. */
 const LARGEST = 1e9;
 
 export interface FrozenSignal {
@@ -16,7 +16,7 @@ export interface FrozenSignal {
   readonly read: ParameterReader;
 }
 
-/** Adds the values that the data of one parameter has. */
+/** Adds the values decoded from the data of one parameter. */
 export function addFrozenValues(values: FreezeFrameValue[], signals: readonly FrozenSignal[], data: Uint8Array): void {
   for (const { name, unit, read } of signals) {
     const value = read(data)?.value;
@@ -25,7 +25,7 @@ export function addFrozenValues(values: FreezeFrameValue[], signals: readonly Fr
   }
 }
 
-/** Signals of service 01 by parameter: service 02 has the same behind the number of the frame (SAE J1979 §6.2). */
+/** Returns service 01's signals by parameter: service 02 has the same data after the frame number (SAE J1979 §6.2). */
 export function frozenSignals(sets: readonly SignalSet[]): ReadonlyMap<number, readonly FrozenSignal[]> {
   const found = new Map<number, readonly FrozenSignal[]>();
   for (const command of sets.flatMap(({ commands }) => commands)) {
@@ -33,7 +33,7 @@ export function frozenSignals(sets: readonly SignalSet[]): ReadonlyMap<number, r
     const number = Number.parseInt(parameter, 16);
     if (service !== 0x01 || number === CAUSE || debug || years !== undefined) continue;
     const signals = command.signals.flatMap((signal) => {
-      // Whether the car has a signal is no value of it.
+      // Support flags of signals are not values.
       if (/(Supported|_SUP)$/.test(signal.id)) return [];
       const read = sampleReader(signal, command);
       const { unit } = signal.format;

@@ -1,16 +1,16 @@
-/** Bytes as people and adapters write them: two upper-case digits each, no spaces. */
+/** Formats bytes as two upper-case digits each, without spaces. */
 export function hexOf(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += hexByte(byte);
   return text;
 }
 
-/** One byte, 0..255, as two upper-case digits. */
+/** Formats one byte, 0..255, as two upper-case digits. */
 export function hexByte(byte: number): string {
   return byte.toString(16).toUpperCase().padStart(2, '0');
 }
 
-/** Bytes of an even number of hexadecimal digits without spaces; undefined for anything else. */
+/** Parses an even number of hexadecimal digits without spaces; undefined for anything else. */
 export function bytesOf(text: string): Uint8Array | undefined {
   if (text.length % 2 !== 0 || !/^[0-9A-Fa-f]*$/.test(text)) return undefined;
   const bytes = new Uint8Array(text.length / 2);

@@ -1,55 +1,55 @@
 import { hexOf } from './hex.ts';
 
-/** A message put together of the frames of one sender. */
+/** A message reassembled from the frames of one sender. */
 interface IsotpMessage {
-  /** Identifier of the sender, with its extended address where there is one. */
+  /** Identifier of the sender, with its extended address if there is one. */
   readonly sender: string;
   readonly data: Uint8Array;
 }
 
-/** Why the frames of a sender make no message. */
+/** Reason why the frames of a sender do not form a message. */
 interface IsotpFault {
   readonly sender: string;
   readonly message: string;
-  /** The sender itself restarted: its late answer to an earlier request was cut off by the answer to this one. */
+  /** True if the sender itself restarted: the answer to this request cut off a late answer to an earlier one. */
   readonly replaced: boolean;
-  /** The rest of the message did not come: how many consecutive frames did; undefined for other faults. */
+  /** Number of received consecutive frames if the rest of the message is missing; undefined for other faults. */
   readonly unfinished: number | undefined;
-  /** A consecutive frame that continues no message: §9.8.3 ignores it. */
+  /** True for a consecutive frame that continues no message: §9.8.3 ignores it. */
   readonly stray: boolean;
 }
 
-/** A message in reception. Grows with what has come, whatever length was announced. */
+/** A message in reception. Its size grows with the received data, whatever length was announced. */
 interface Reception {
   readonly length: number;
   readonly first: Uint8Array;
   readonly parts: Uint8Array[];
   came: number;
-  /** Sequence number that the next consecutive frame must carry, 0..15. */
+  /** Expected sequence number of the next consecutive frame, 0..15. */
   next: number;
 }
 
-/** Adapters on one bus that record the same response. */
+/** Maximum number of adapters on one bus that record the same response. */
 const MOST_COPIES = 4;
 
 const NONE = new Uint8Array();
 
 /**
- * Reassembles ISO 15765-2 messages from frames in the order received, any number of senders interleaved. A wrong
- * sequence number ends the reception that it belongs to and no other (§9.8.3, N_WRONG_SN). Two first frames that are
- * equal begin two copies of one message, as two adapters on a bus record it: their frames may alternate.
+ * Reassembles ISO 15765-2 messages from frames in the order received, with any number of interleaved senders. A wrong
+ * sequence number ends only the reception that it belongs to (§9.8.3, N_WRONG_SN). Two equal first frames begin two
+ * copies of one message, as recorded by two adapters on a bus: their frames may alternate.
  */
 export class IsotpAssembler {
   readonly messages: IsotpMessage[] = [];
   readonly faults: IsotpFault[] = [];
-  /** By sender, the newest first. Several are copies of one message. */
+  /** Receptions by sender, the newest first. Several receptions are copies of one message. */
   readonly #receptions = new Map<string, Reception[]>();
-  /** Messages of one frame so far, by sender and bytes. */
+  /** Single-frame messages received so far, by sender and bytes. */
   readonly #singles = new Set<string>();
   /** Senders with a failed reception: their further consecutive frames are ignored. */
   readonly #spoilt = new Set<string>();
 
-  /** `data` begins with the protocol control information (ISO 15765-2 §9.6). */
+  /** Adds a frame. `data` begins with the protocol control information (ISO 15765-2 §9.6). */
   frame(sender: string, data: Uint8Array): void {
     const control = data[0] ?? 0;
     const type = control >> 4;
@@ -61,12 +61,12 @@ export class IsotpAssembler {
     else if (type > 3) this.#fault(sender, `a frame of unknown type ${type}`);
   }
 
-  /** Whether a message of this sender waits for consecutive frames. */
+  /** Returns true if a message of this sender waits for consecutive frames. */
   receives(sender: string): boolean {
     return this.#receptions.has(sender);
   }
 
-  /** Call after the last frame: what is not complete by now is a fault. */
+  /** Call after the last frame: incomplete messages become faults. */
   end(): void {
     for (const [sender, receptions] of this.#receptions) {
       for (const { length, came, parts } of receptions) {
@@ -83,7 +83,7 @@ export class IsotpAssembler {
     const [length, begin] = control === 0 ? [escaped, 2] : [control, 1];
     const payload = data.subarray(begin, begin + length);
     const key = `${sender} ${hexOf(payload)}`;
-    // A second copy of a message that came before begins nothing.
+    // A second copy of an earlier message does not end a reception.
     if (!this.#singles.has(key)) this.#abandon(sender);
     if (length === 0) this.#fault(sender, 'a single frame of no bytes');
     else if (payload.length < length) {
@@ -100,7 +100,7 @@ export class IsotpAssembler {
     let length = (((data[0] ?? 0) & 15) << 8) | (data[1] ?? 0);
     let begin = 2;
     if (length === 0) {
-      // The escape for messages beyond 4095 bytes: 32 bits of length follow.
+      // Escape for messages beyond 4095 bytes: a 32-bit length follows.
       for (const byte of data.subarray(2, 6)) length = length * 256 + byte;
       begin = 6;
     }
@@ -135,8 +135,8 @@ export class IsotpAssembler {
   }
 
   /**
-   * Which of the copies the frame continues. Their sequence numbers may be equal sixteen frames apart, so what the one
-   * has brought already decides where the other is.
+   * Returns the copy that the frame continues. Sequence numbers repeat after sixteen frames, so the data that one copy
+   * already contains determines the position of the other.
    */
   #continued(sender: string, receptions: readonly Reception[], index: number, part: Uint8Array): Reception | undefined {
     const waiting = receptions.filter(({ next }) => next === index);
@@ -146,13 +146,13 @@ export class IsotpAssembler {
     const leading = waiting.find((reception) => known(reception) === undefined);
     const [newest] = waiting;
     if (repeating !== undefined || leading !== undefined || newest === undefined) return repeating ?? leading;
-    // Other data at the same place: no copy, but the next message (§9.8.3).
+    // Different data at the same position: the next message, not a copy (§9.8.3).
     for (const other of receptions) if (other !== newest) this.#replaced(sender, other);
     this.#receptions.set(sender, [newest]);
     return newest;
   }
 
-  /** Ends the reception from which the fewest frames are missing; of equal copies the oldest. */
+  /** Ends the reception with the fewest missing frames; of equal copies the oldest. */
   #wrongSequence(sender: string, receptions: readonly Reception[], index: number): void {
     const missing = ({ next }: Reception) => (index - next) & 15;
     const ended = receptions.reduce((least, other) => (missing(other) <= missing(least) ? other : least));
@@ -160,7 +160,7 @@ export class IsotpAssembler {
     this.#spoil(sender, `consecutive frame ${ended.next} is missing or out of order: ${index} came`);
   }
 
-  /** A new message while the last is unfinished takes its place (ISO 15765-2 §9.8.3). */
+  /** Ends unfinished messages: a new message replaces them (ISO 15765-2 §9.8.3). */
   #abandon(sender: string): void {
     this.#spoilt.delete(sender);
     for (const reception of this.#receptions.get(sender) ?? []) this.#replaced(sender, reception);
@@ -191,7 +191,7 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
-/** The parts one after the other. */
+/** Concatenates the parts. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

@@ -2,19 +2,19 @@ import type { Diagnostic } from '../../protocol/diagnostic.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { lineOf, lineOfSyntaxError, pathText, type Step } from './json-place.ts';
 
-/** A document that is being read, and its members that the reader does not know. */
+/** A document in parsing, and its unknown members. */
 export interface SignalSetText {
   readonly text: string;
   readonly file: string;
   readonly unknown: Map<string, { count: number; finding: (count: number) => Diagnostic }>;
 }
 
-/** Names of unknown members that are reported one by one; each costs a walk through the file. */
+/** Maximum number of unknown member names reported separately; each requires a search through the file. */
 const MOST_FINDINGS = 50;
 
 /**
- * An object of a JSON document whose members are taken one by one with their type checked; a fault knows file, line
- * and path. What was not taken is the {@link rest}.
+ * An object of a JSON document. Its members are read one by one with a type check; a fault contains file, line and
+ * path. Members not read are the {@link rest}.
  */
 export class JsonObject {
   readonly #source: SignalSetText;
@@ -28,7 +28,7 @@ export class JsonObject {
     this.#members = new Map(Object.entries(members));
   }
 
-  /** @throws VigieError `input.malformed` when the text is not JSON or no object. */
+  /** @throws VigieError `input.malformed` if the text is not JSON or not an object. */
   static parse(source: SignalSetText): JsonObject {
     let value: unknown;
     try {
@@ -48,7 +48,7 @@ export class JsonObject {
     return new JsonObject(source, path, value);
   }
 
-  /** A fault of this object. */
+  /** Creates an error about this object. */
   fault(message: string): VigieError {
     return malformed(this.#source, this.#path, message);
   }
@@ -82,7 +82,7 @@ export class JsonObject {
     throw this.#wrong(name, 'must be a list of numbers');
   }
 
-  /** Hexadecimal digits in upper case, `least` to `most` of them. */
+  /** Reads hexadecimal digits, `least` to `most` of them, in upper case. */
   hex(name: string, least: number, most: number): string | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
@@ -100,19 +100,19 @@ export class JsonObject {
     return typeof value === 'string' ? value : JsonObject.#of(this.#source, [...this.#path, name], value);
   }
 
-  /** A list of objects that must be there; it may be empty. */
+  /** Reads a required list of objects; it may be empty. */
   objects(name: string): JsonObject[] {
     const value = this.#take(name);
     if (!Array.isArray(value)) throw this.fault(`must have "${name}", a list`);
     return value.map((item, i) => JsonObject.#of(this.#source, [...this.#path, name, i], item));
   }
 
-  /** Members that were not taken. Those that are not `known` are noted once per name, `what` being the object's kind. */
+  /** Returns the members not read. Notes each name that is not `known` once; `what` is the kind of object. */
   rest(what: string, known: readonly string[]): Record<string, unknown> {
     const more: Record<string, unknown> = {};
     for (const [name, value] of this.#members) {
       if (this.#taken.has(name)) continue;
-      // A member called __proto__ must stay a member.
+      // A member called __proto__ must remain an ordinary member.
       Object.defineProperty(more, name, { value, enumerable: true, configurable: true, writable: true });
       if (!known.includes(name)) this.#note(what, name);
     }

@@ -1,17 +1,17 @@
-/** Places in a JSON document, for faults. */
+/** Positions in a JSON document, for faults. */
 import { findNodeAtLocation, type Node, type ParseError, parseTree } from 'jsonc-parser';
 
 /** A step into a JSON document: a member name or an index. */
 export type Step = string | number;
 
-/** The path as people write it, e.g. `commands[3].signals[0].fmt`; the document itself is `the file`. */
+/** Formats a path, e.g. `commands[3].signals[0].fmt`; the document itself is `the file`. */
 export function pathText(path: readonly Step[]): string {
   let text = '';
   for (const step of path) text += typeof step === 'number' ? `[${step}]` : text === '' ? step : `.${step}`;
   return text === '' ? 'the file' : text;
 }
 
-/** The 1-based line on which the value at `path` begins; the line of its nearest parent when there is no such value. */
+/** Returns the 1-based line of the value at `path`, or of its nearest parent if there is no such value. */
 export function lineOf(text: string, path: readonly Step[]): number {
   const root = treeOf(text, []);
   let node: Node | undefined;
@@ -22,7 +22,7 @@ export function lineOf(text: string, path: readonly Step[]): number {
 }
 
 /**
- * The 1-based line of the first token that RFC 8259 does not allow there; the last line when the text ends
+ * Returns the 1-based line of the first token that RFC 8259 does not allow there; the last line if the text ends
  * too early or exceeds the stack.
  */
 export function lineOfSyntaxError(text: string): number {
@@ -31,7 +31,7 @@ export function lineOfSyntaxError(text: string): number {
   return lineAt(text, errors[0]?.offset ?? text.length);
 }
 
-/** Undefined, without errors, for a document nested so deeply that it exceeds the stack. */
+/** Parses the document. Returns undefined, without errors, if it is nested so deeply that it exceeds the stack. */
 function treeOf(text: string, errors: ParseError[]): Node | undefined {
   try {
     return parseTree(text, errors, { disallowComments: true });

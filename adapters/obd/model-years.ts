@@ -1,6 +1,6 @@
 /**
- * Model years a command applies to, as signal sets write them: `from` and `to` inclusive. With `from` after `to`
- * the years between them are left out; `years` adds single ones.
+ * Model years of a command, as in signal sets: `from` and `to` are inclusive. If `from` is after `to`, the years
+ * between them are excluded; `years` adds single years.
  */
 export interface ModelYears {
   readonly from?: number;
@@ -8,7 +8,7 @@ export interface ModelYears {
   readonly years?: readonly number[];
 }
 
-/** Whether a model year is among them. */
+/** Returns true if the filter includes a model year. */
 export function includesYear(filter: ModelYears, year: number): boolean {
   if (filter.years?.includes(year) === true) return true;
   const { from, to } = filter;
@@ -19,7 +19,7 @@ export function includesYear(filter: ModelYears, year: number): boolean {
   return to !== undefined && year <= to;
 }
 
-/** As command identifiers spell a filter: `2015-2018`, `-2018;2021`, `2016-;-2013`. */
+/** Formats a filter as in command identifiers: `2015-2018`, `-2018;2021`, `2016-;-2013`. */
 export function yearsText(filter: ModelYears): string {
   const { from, to } = filter;
   const parts: string[] = [];

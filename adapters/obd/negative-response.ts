@@ -3,7 +3,7 @@ import { hexByte } from './hex.ts';
 /** First byte of a negative response: 7F, the refused service, the code (ISO 14229-1 §8.2.3). */
 export const NEGATIVE = 0x7f;
 
-/** The service goes on working; the answer follows (ISO 14229-1 Table A.1, requestCorrectlyReceived-ResponsePending). */
+/** The service continues; the answer follows (ISO 14229-1 Table A.1, requestCorrectlyReceived-ResponsePending). */
 export const PENDING = 0x78;
 
 /** Negative response codes (ISO 14229-1:2020 Table A.1). */
@@ -69,7 +69,7 @@ const MEANINGS: ReadonlyMap<number, string> = new Map([
   [0x94, 'resource temporarily not available'],
 ]);
 
-/** Meaning of a negative response code (0..255). Ranges that the standard leaves to others are named as such. */
+/** Returns the meaning of a negative response code, 0..255. Ranges not defined by the standard are named as such. */
 export function negativeResponseMeaning(code: number): string {
   const meaning = MEANINGS.get(code);
   if (meaning !== undefined) return meaning;
@@ -77,7 +77,7 @@ export function negativeResponseMeaning(code: number): string {
   return code >= 0x38 && code <= 0x4f ? 'reserved by ISO 15764' : 'reserved by ISO 14229-1';
 }
 
-/** A refusal in words: `service 22 refused: request out of range (0x31)`. */
+/** Formats a refusal: `service 22 refused: request out of range (0x31)`. */
 export function refusal(service: number, code: number): string {
   return `service ${hexByte(service)} refused: ${negativeResponseMeaning(code)} (0x${hexByte(code)})`;
 }

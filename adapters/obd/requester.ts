@@ -1,4 +1,4 @@
-/** Port for diagnostic requests, over an adapter on a serial line or ISO-TP on a bus. */
+/** Port for diagnostic requests, through an adapter on a serial line or ISO-TP on a bus. */
 
 import type { DiagnosticAddress } from '../../protocol/profile.ts';
 
@@ -8,34 +8,34 @@ export interface DiagnosticRequest {
   readonly address: DiagnosticAddress;
   /** Service and parameters, e.g. 01 0D. */
   readonly payload: Uint8Array;
-  /** Milliseconds to wait for the (first) answer; default 200 of the requester. */
+  /** Time to wait for the (first) answer, ms; default: the requester's, 200. */
   readonly timeout?: number;
-  /** Milliseconds to wait for the answer that "response pending" announced (P2*), where the requester can set it. */
+  /** Time to wait for the answer that "response pending" announced (P2*), ms, if the requester can set it. */
   readonly pending?: number;
-  /** Milliseconds for which the unit may repeat "response pending", where the requester can set it. */
+  /** Time for which the unit may repeat "response pending", ms, if the requester can set it. */
   readonly longestPending?: number;
-  /** Goes before all that waits and is not urgent: somebody else's session would end meanwhile. */
+  /** If true, precedes all waiting requests that are not urgent: a diagnostic session would end during the wait. */
   readonly urgent?: boolean;
-  /** Called before the request is sent, when its turn comes. If it throws, the request rejects with that error. */
+  /** Called before the request is sent, when its turn arrives. If it throws, the request rejects with that error. */
   readonly allowed?: () => void;
 }
 
-/** A whole answer of one control unit, multi-frame messages put together, "response pending" waited for. */
+/** A whole answer of one control unit, after reassembly of multi-frame messages and after any "response pending". */
 export interface DiagnosticAnswer {
-  /** CAN identifier it came with, without flag bits. */
+  /** CAN identifier of the answer, without flag bits. */
   readonly id: number;
   /** First byte is service + 0x40, or 0x7F for a refusal. */
   readonly payload: Uint8Array;
 }
 
-/** Asks one thing at a time; callers need not wait for each other, requests are queued in order. */
+/** Sends one request at a time. Callers need not wait for each other: requests are queued in order. */
 export interface DiagnosticRequester {
   /** True if the car is known to sleep: no request is sent then. */
   readonly asleep?: boolean;
   /**
-   * The answers that came in time; empty when no unit answered.
-   * @throws VigieError `input.unreadable` when there is no way to ask now (line gone, bus down, car asleep);
-   * `input.malformed` when what came was not a whole answer
+   * Returns the answers received in time; empty if no unit answered.
+   * @throws VigieError `input.unreadable` if requests are impossible now (line gone, bus down, car asleep);
+   * `input.malformed` if the received data was not a whole answer
    */
   request(request: DiagnosticRequest): Promise<readonly DiagnosticAnswer[]>;
 }

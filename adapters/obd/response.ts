@@ -5,48 +5,48 @@ import { IsotpAssembler, joined } from './isotp.ts';
 
 /** One answer of one ECU. */
 export interface ObdMessage {
-  /** Header as printed, upper-case hex without spaces; empty when the adapter prints none. */
+  /** Header as printed, upper-case hex without spaces; empty if the adapter prints none. */
   readonly header: string;
-  /** Extended address in front of the data, 0..255; undefined with normal addressing. */
+  /** Extended address before the data, 0..255; undefined with normal addressing. */
   readonly address: number | undefined;
-  /** Begins with the service identifier of the answer, or 7F. */
+  /** Data that begins with the service identifier of the answer, or 7F. */
   readonly data: Uint8Array;
-  /** Its length was known, so it is complete; a line without header could have been cut. */
+  /** True if its length was known, so that it is complete; a line without a header may be cut. */
   readonly complete: boolean;
 }
 
-/** Frames that made no message, and words of the adapter. */
+/** Frames that did not form a message, and messages of the adapter. */
 export interface ResponseFault {
-  /** Sender, as in {@link ObdMessage.header}; empty when it is not known. */
+  /** Sender, as in {@link ObdMessage.header}; empty if unknown. */
   readonly header: string;
   readonly message: string;
-  /** The ECU began a new message instead; no loss where that one is the answer. */
+  /** True if the ECU began a new message instead; no loss if that message is the answer. */
   readonly replaced: boolean;
-  /** How many consecutive frames came before the rest of the message stayed away; undefined for other faults. */
+  /** Number of consecutive frames before the rest of the message was missing; undefined for other faults. */
   readonly unfinished: number | undefined;
-  /** A consecutive frame that continues no message: no loss where another message is the answer. */
+  /** True for a consecutive frame that continues no message: no loss if another message is the answer. */
   readonly stray: boolean;
 }
 
 export interface ObdResponse {
   readonly messages: readonly ObdMessage[];
   readonly faults: readonly ResponseFault[];
-  /** Message of the adapter in place of an answer, or after it. */
+  /** Messages of the adapter in place of an answer, or after it. */
   readonly complaints: readonly string[];
-  /** Subjects of these messages. */
+  /** Causes of these messages. */
   readonly reasons: ReadonlySet<ComplaintReason>;
 }
 
 /**
- * Whether a frame behind this header begins with an extended address; `first` and `second` are its first bytes,
- * `receiving` says that the header's normally addressed message waits for more frames.
+ * Returns true if a frame after this header begins with an extended address. `first` and `second` are its first bytes;
+ * `receiving` is true if a normally addressed message of this header waits for more frames.
  */
 type ExtendedAddressing = (header: string, first: number, second: number, receiving: boolean) => boolean;
 
 /**
- * Reads what an ELM327 class adapter printed for one request: frames with or without header and spaces, messages in
- * `0:` `1:` form, echoes, prompts and complaints. Throws nothing: what is wrong is in the result. `echoed`: the first
- * line may be the request.
+ * Parses the text that an ELM327 class adapter printed for one request: frames with or without header and spaces,
+ * messages in `0:` `1:` form, echoes, prompts and complaints. Never throws: faults are in the result. `echoed`: the
+ * first line may be the request.
  */
 export function readResponse(text: string, extended: ExtendedAddressing, echoed = true): ObdResponse {
   const messages: ObdMessage[] = [];
@@ -103,7 +103,7 @@ function senderOf(sender: string): { readonly header: string; readonly address: 
   return { header, address: address === undefined ? undefined : Number.parseInt(address, 16) };
 }
 
-/** Puts together answers printed as `014`, `0: …`, `1: …` (ELM327 data sheet, "Multiline Responses"). */
+/** Reassembles answers printed as `014`, `0: …`, `1: …` (ELM327 data sheet, "Multiline Responses"). */
 class Segments {
   readonly messages: ObdMessage[] = [];
   readonly faults: string[] = [];
@@ -129,7 +129,7 @@ class Segments {
     if (!this.#spoilt) this.#parts.push(data);
   }
 
-  /** Closes the answer that is being read. */
+  /** Ends the current answer. */
   end(): void {
     const parts = this.#parts;
     const announced = this.#announced;

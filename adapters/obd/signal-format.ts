@@ -1,8 +1,8 @@
 import { hexOf } from './hex.ts';
 
 /**
- * How a value lies in an answer, as OBDb signal sets (`signalsets/v3`) describe it. Bits are counted from the first
- * data byte after the echoed PID or DID, most significant bit first:
+ * Position and format of a value in an answer, as in OBDb signal sets (`signalsets/v3`). Bits are counted from the
+ * first data byte after the echoed PID or DID, most significant bit first:
  *
  *     byte        0                 1
  *     bix   0 1 2 3 4 5 6 7   8 9 10 11 12 13 14 15
@@ -13,17 +13,17 @@ export interface SignalFormat {
   readonly bix: number;
   /** Length in bits, 1..{@link LONGEST_FIELD}. */
   readonly len: number;
-  /** The value's bytes come least significant first. */
+  /** True if the value's bytes are in little-endian order. */
   readonly blsb: boolean;
-  /** Two's complement. */
+  /** True for two's complement. */
   readonly sign: boolean;
   readonly mul: number;
   readonly div: number;
   readonly add: number;
-  /** The value is clamped to `min`..`max`; a `min` that is left out is 0 where there is a `max`. */
+  /** Limits to which the value is clamped. If `min` is omitted but `max` is not, `min` is 0. */
   readonly min?: number;
   readonly max?: number;
-  /** At or below `nullmin`, at or above `nullmax` (physical, before clamping) there is no value. */
+  /** Limits of validity: no value at or below `nullmin`, or at or above `nullmax` (physical, before clamping). */
   readonly nullmin?: number;
   readonly nullmax?: number;
   readonly unit?: string;
@@ -31,16 +31,16 @@ export interface SignalFormat {
   readonly map?: ReadonlyMap<string, string>;
 }
 
-/** Decoded value of a signal. Integers beyond 2^53 and text are strings. */
+/** Decoded value of a signal. Integers above 2^53 and text are strings. */
 export type ObdValue = number | string;
 
-/** Data of one answer to a value; `null`: the format says that there is none; undefined: the data is too short. */
+/** Decodes the data of one answer; `null`: the format defines this as no value; undefined: the data is too short. */
 export type FieldReader = (data: Uint8Array) => ObdValue | null | undefined;
 
-/** An ISO-TP message of 4095 bytes in bits: no field of a signal set is longer. */
+/** Longest field of a signal set, bits: an ISO-TP message of 4095 bytes. */
 export const LONGEST_FIELD = 4095 * 8;
 
-/** Chooses the conversion once, when the signal set is loaded. */
+/** Returns the reader of a format, so that the conversion is chosen once, when the signal set is loaded. */
 export function fieldReader(format: SignalFormat): FieldReader {
   const read = format.len <= 48 ? narrow(format) : wide(format);
   const end = Math.ceil((format.bix + format.len) / 8);
@@ -65,7 +65,7 @@ function scaling(format: SignalFormat): (raw: Raw) => ObdValue | null {
   const { mul, div, add, nullmin, nullmax } = format;
   const upper = format.max ?? Number.POSITIVE_INFINITY;
   const lower = format.min ?? (format.max === undefined ? Number.NEGATIVE_INFINITY : 0);
-  // Bounds that are equal or swapped say nothing about the value.
+  // Equal or swapped bounds have no meaning.
   const clamps = upper > lower;
   const plain = mul === 1 && div === 1 && add === 0;
   return (raw) => {
@@ -79,19 +79,19 @@ function scaling(format: SignalFormat): (raw: Raw) => ObdValue | null {
   };
 }
 
-/** Integers that a double cannot hold are written out. */
+/** Returns the integer as a number, or as text if a double cannot represent it exactly. */
 function exact(raw: Raw): ObdValue {
   const value = Number(raw);
   return Number.isSafeInteger(value) ? value : String(raw);
 }
 
-/** Fields of up to 48 bits span at most 7 bytes; they are read without BigInt. */
+/** Reads fields of up to 48 bits, which span at most 7 bytes, without BigInt. */
 function narrow(format: SignalFormat): (data: Uint8Array) => number {
   const { bix, len, sign } = format;
   const first = bix >> 3;
   const last = (bix + len - 1) >> 3;
   const span = 2 ** len;
-  /** The field's bits in the last byte begin above this weight. */
+  /** Weight of the field's last bit in the last byte. */
   const weight = 2 ** (8 * (last + 1) - bix - len);
   const at = byteOrder(format);
   return (data) => {
@@ -114,7 +114,7 @@ function wide(format: SignalFormat): (data: Uint8Array) => bigint {
   };
 }
 
-/** With `blsb` the whole bytes that the field's length needs change places, beginning with its first byte. */
+/** Returns the byte order. With `blsb`, the whole bytes of the field's length are reversed, from its first byte on. */
 function byteOrder(format: SignalFormat): (index: number) => number {
   const first = format.bix >> 3;
   const count = Math.ceil(format.len / 8);
@@ -142,7 +142,7 @@ function fieldBytes(format: SignalFormat, data: Uint8Array): Uint8Array {
   return shifted;
 }
 
-/** Printable ASCII; padding (00, FF, spaces at the ends) is left out, anything else becomes `.`. */
+/** Decodes printable ASCII; omits padding (00, FF, spaces at the ends) and replaces anything else with `.`. */
 export function asciiText(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) {

@@ -11,19 +11,22 @@ export interface ObdSignal {
   readonly id: string;
   readonly name?: string;
   readonly format: SignalFormat;
-  /** Members that say nothing about decoding (path, description, suggestedMetric, …) and those not known here. */
+  /** Members that do not affect decoding (path, description, suggestedMetric, …) and unknown members. */
   readonly more: Readonly<Record<string, unknown>>;
 }
 
-/** One request and what its answer holds. */
+/** One request and the signals in its answer. */
 export interface ObdCommand {
-  /** As the collection names it: `7E0.7E8.2101|f=-2018`. */
+  /** Identifier as in the collection: `7E0.7E8.2101|f=-2018`. */
   readonly id: string;
-  /** Request header, upper-case hex: `7E0` (11 bit), `DA10` (29 bit without priority and tester), `686A` (J1850, ISO 9141). */
+  /**
+   * Request header, upper-case hex: `7E0` (11 bit), `DA10` (29 bit without priority and tester), `686A` (J1850,
+   * ISO 9141).
+   */
   readonly header: string;
-  /** Headers its answers carry, as {@link responseHeaders} spells them; undefined: any ECU may answer. */
+  /** Headers of its answers, as spelled by {@link responseHeaders}; undefined: any ECU may answer. */
   readonly receive: readonly string[] | undefined;
-  /** As written in `rax`. */
+  /** Receive address, as written in `rax`. */
   readonly receiveAddress: string | undefined;
   /** Service identifier of the request, 0..0xBF. */
   readonly service: number;
@@ -33,12 +36,12 @@ export interface ObdCommand {
   readonly extendedAddress: string | undefined;
   readonly tester: string | undefined;
   readonly priority: string | undefined;
-  /** Adapter's time-out, as the set gives it (hex). */
+  /** Time-out of the adapter, as in the set (hex). */
   readonly timeout: string | undefined;
   readonly flowControl: boolean;
   readonly debug: boolean;
   readonly protocol: string | undefined;
-  /** Seconds between two requests. */
+  /** Time between two requests, s. */
   readonly period: number | undefined;
   readonly years: ModelYears | undefined;
   readonly debugYears: ModelYears | undefined;
@@ -50,7 +53,7 @@ export interface SignalSet {
   readonly file: string;
   readonly commands: readonly ObdCommand[];
   readonly more: Readonly<Record<string, unknown>>;
-  /** Members this agent does not know: kept, and named here. */
+  /** Unknown members, which are kept and listed here. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -64,7 +67,7 @@ const KNOWN = {
 
 /**
  * Reads an OBDb signal set (`signalsets/v3/*.json`).
- * @throws VigieError `input.malformed` with file, line and path of what cannot be used.
+ * @throws VigieError `input.malformed` with file, line and path of the invalid member.
  */
 export function parseSignalSet(text: string, file: string): SignalSet {
   const source: SignalSetText = { text, file, unknown: new Map() };
@@ -198,7 +201,7 @@ function namesOf(map: JsonObject): Map<string, string> {
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** Members that are there; `exactOptionalPropertyTypes` tells a missing one from one that is undefined. */
+/** Returns the defined members; `exactOptionalPropertyTypes` distinguishes a missing member from an undefined one. */
 function present<T extends object>(members: T): Present<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<T>;
 }

@@ -2,17 +2,17 @@ import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { hexByte, hexOf } from './hex.ts';
 
-/** Diagnostic trouble codes: their structure (ISO 15031-6, SAE J2012) and the answers that carry them. */
+/** Diagnostic trouble codes: their structure (ISO 15031-6, SAE J2012) and the answers that contain them. */
 
 export type TroubleCodeSystem = 'powertrain' | 'chassis' | 'body' | 'network';
 
 export interface TroubleCode {
-  /** Five characters, e.g. `P0301`; behind a UDS answer with the failure type: `P0301-1C`. */
+  /** Five characters, e.g. `P0301`; for UDS followed by the failure type: `P0301-1C`. */
   readonly code: string;
   readonly system: TroubleCodeSystem;
-  /** Who defines its meaning: the standard or the maker of the car; `reserved`: it has no meaning yet. */
+  /** Origin of its meaning: the standard or the manufacturer; `reserved`: not defined yet. */
   readonly definedBy: 'standard' | 'manufacturer' | 'reserved';
-  /** The standard's name of the group, for powertrain codes. */
+  /** Name of the group in the standard, for powertrain codes. */
   readonly group?: string;
 }
 
@@ -35,7 +35,7 @@ const POWERTRAIN_GROUPS: readonly string[] = [
 ];
 
 /**
- * A code of two bytes: two bits for the letter, two for the first digit, three hexadecimal digits.
+ * Decodes a code of two bytes: two bits for the letter, two for the first digit, three hexadecimal digits.
  *
  *     high  S S D D  h h h h    low  h h h h  h h h h
  */
@@ -52,7 +52,7 @@ export function troubleCode(high: number, low: number): TroubleCode {
   };
 }
 
-/** ISO 15031-6 Table 1: x0 is the standard's everywhere; P2 and P34 to P3F too; x1 and the other x2 are the maker's. */
+/** ISO 15031-6 Table 1: the standard defines x0, P2 and P34 to P3F; the manufacturer defines x1 and the other x2. */
 function definedBy(system: number, digit: number, third: number): TroubleCode['definedBy'] {
   if (digit === 0) return 'standard';
   if (digit === 1) return 'manufacturer';
@@ -60,7 +60,7 @@ function definedBy(system: number, digit: number, third: number): TroubleCode['d
   return digit === 2 ? 'manufacturer' : 'reserved';
 }
 
-/** State of a code by the three services of SAE J1979. */
+/** Kind of storage by answer of the three services of SAE J1979. */
 const STORES = new Map([
   [0x43, 'confirmed'],
   [0x47, 'pending'],
@@ -73,9 +73,9 @@ interface TroubleCodes {
 }
 
 /**
- * Codes of an answer to service 03, 07 or 0A, `data` beginning with 43, 47 or 4A (SAE J1979 §6.3, §6.7, §6.10).
- * On CAN a count comes first; J1850, ISO 9141-2 and ISO 14230-4 send three codes a message, filled with 0000.
- * @throws VigieError `input.malformed` for another answer, or one with fewer codes than it counts.
+ * Parses an answer to service 03, 07 or 0A; `data` begins with 43, 47 or 4A (SAE J1979 §6.3, §6.7, §6.10).
+ * On CAN a count comes first; J1850, ISO 9141-2 and ISO 14230-4 send three codes per message, padded with 0000.
+ * @throws VigieError `input.malformed` for another answer, or for one with fewer codes than its count.
  */
 export function readTroubleCodes(data: Uint8Array): TroubleCodes {
   const store = STORES.get((data[0] ?? 0) as 0x43);
@@ -123,8 +123,8 @@ export interface UdsTroubleCodes {
 }
 
 /**
- * Codes of an answer to ReadDTCInformation, reportDTCByStatusMask, `data` beginning with 59 02: a mask of the status
- * bits that are supported, then four bytes a code (ISO 14229-1:2020 §12.3.3, Table 327).
+ * Parses an answer to ReadDTCInformation, reportDTCByStatusMask; `data` begins with 59 02: a mask of the supported
+ * status bits, then four bytes per code (ISO 14229-1:2020 §12.3.3, Table 327).
  * @throws VigieError `input.malformed` for another answer or an incomplete record.
  */
 export function readUdsTroubleCodes(data: Uint8Array): UdsTroubleCodes {
@@ -143,7 +143,7 @@ export function readUdsTroubleCodes(data: Uint8Array): UdsTroubleCodes {
   return { available: statusNames(available), codes };
 }
 
-/** The three bytes by which requests name a code. */
+/** Returns the three bytes of a code in requests. */
 export function udsTroubleCodeBytes({ code, failureType }: UdsTroubleCode): readonly number[] {
   const high = (LETTERS.indexOf(code.charAt(0) as 'P') << 6) | Number.parseInt(code.slice(1, 3), 16);
   return [high, Number.parseInt(code.slice(3, 5), 16), failureType];

@@ -3,23 +3,23 @@ import { hexByte, hexOf } from './hex.ts';
 import { joined } from './isotp.ts';
 import { asciiText } from './signal-format.ts';
 
-/** Answers of SAE J1979 service 09, and the bitmaps of the parameters that an ECU supports. */
+/** Parses answers of SAE J1979 service 09, and the bitmaps of the parameters that an ECU supports. */
 
 /** Characters of a vehicle identification number: no I, O and Q (ISO 3779 §4). */
 const VIN = /^[A-HJ-NPR-Z0-9]{17}$/;
 
 /**
- * The vehicle identification number of answers to 09 02, each beginning with 49 02: one on CAN, five on the older
- * buses (SAE J1979 §6.9).
- * @throws VigieError `input.malformed` when the answers hold no VIN.
+ * Returns the vehicle identification number in answers to 09 02, each beginning with 49 02: one answer on CAN, five on
+ * the older buses (SAE J1979 §6.9).
+ * @throws VigieError `input.malformed` if the answers contain no VIN.
  */
 export function vehicleIdentificationNumber(answers: readonly Uint8Array[]): string {
   return checkedVin(joined(items(answers, 0x02, 17)));
 }
 
 /**
- * The vehicle identification number of an answer to 22 F190, beginning with 62 F1 90 (ISO 14229-1 Annex C.1).
- * @throws VigieError `input.malformed` when the answer holds no VIN.
+ * Returns the vehicle identification number in an answer to 22 F190, beginning with 62 F1 90 (ISO 14229-1 Annex C.1).
+ * @throws VigieError `input.malformed` if the answer contains no VIN.
  */
 export function vinOfDataIdentifier(answer: Uint8Array): string {
   return checkedVin(answer.subarray(3));
@@ -31,17 +31,20 @@ function checkedVin(bytes: Uint8Array): string {
   return text;
 }
 
-/** Calibration identifications, up to 16 characters each, of answers to 09 04 (49 04 …). @throws VigieError */
+/** Returns calibration identifications, 16 characters at most, in answers to 09 04 (49 04 …). @throws VigieError */
 export function calibrationIdentifications(answers: readonly Uint8Array[]): string[] {
   return items(answers, 0x04, 16).map(asciiText);
 }
 
-/** Calibration verification numbers, eight hexadecimal digits each, of answers to 09 06 (49 06 …). @throws VigieError */
+/**
+ * Returns calibration verification numbers, eight hexadecimal digits each, in answers to 09 06 (49 06 …).
+ * @throws VigieError
+ */
 export function calibrationVerificationNumbers(answers: readonly Uint8Array[]): string[] {
   return items(answers, 0x06, 4).map(hexOf);
 }
 
-/** The ECU's name, e.g. `ECM-EngineControl`, of answers to 09 0A (49 0A …). @throws VigieError */
+/** Returns the ECU's name, e.g. `ECM-EngineControl`, in answers to 09 0A (49 0A …). @throws VigieError */
 export function ecuName(answers: readonly Uint8Array[]): string {
   const [bytes] = items(answers, 0x0a, 20);
   if (bytes === undefined) throw new VigieError('input.malformed', 'the answer holds no ECU name');
@@ -53,8 +56,8 @@ export function ecuName(answers: readonly Uint8Array[]): string {
 const OLD_PART = 4;
 
 /**
- * The items of `size` bytes that answers to one InfoType hold. On CAN one answer gives their number, then them all;
- * before CAN each answer has its number and four bytes, the first ones padded with zeros in front.
+ * Returns the items of `size` bytes in answers to one InfoType. On CAN one answer contains their number and all items;
+ * before CAN each answer contains its number and four bytes, and the first answers have leading zeros as padding.
  */
 function items(answers: readonly Uint8Array[], infoType: number, size: number): Uint8Array[] {
   const bodies = answers.map((answer) => {
@@ -95,10 +98,10 @@ function numberedItems(bodies: readonly Uint8Array[], size: number): Uint8Array[
 }
 
 /**
- * Parameters (PID, TID, InfoType) that an ECU has, of an answer to a request for parameters 00, 20, 40 … of a service:
- * `41 00 BE 1F B8 13`; on CAN several such groups may follow each other. The most significant bit of the first byte
- * is the parameter after the requested one (SAE J1979 §6.1).
- * @throws VigieError `input.malformed` when the answer holds something else.
+ * Returns the parameters (PID, TID, InfoType) that an ECU supports, from an answer to a request for parameters 00, 20,
+ * 40 … of a service: `41 00 BE 1F B8 13`; on CAN several such groups may follow each other. The most significant bit
+ * of the first byte is the parameter after the requested one (SAE J1979 §6.1).
+ * @throws VigieError `input.malformed` if the answer contains something else.
  */
 export function supportedParameters(answer: Uint8Array): number[] {
   const groups = answer.subarray(1);

@@ -1,14 +1,14 @@
 import { type Job, scheduleJob } from 'node-schedule';
 
-/** Wall time beyond what a Date can say, UTC ms (ECMA-262 §21.4.1.1). */
+/** Latest wall time that a Date can represent, UTC ms (ECMA-262 §21.4.1.1). */
 const END_OF_TIME = 8.64e15;
 
 /**
- * Calls `due` at a wall-clock moment, UTC ms, however far away: beyond the 24.8 days of one timer, and soon when the
- * moment has passed (node-schedule gives no job for the past and never calls). It is called once, not before the
- * system's clock shows the moment; late when the machine slept or its clock was set forward: who must know of that
- * looks at the clock now and then as well.
- * @returns cancels it; without effect once it was called
+ * Calls `due` at a wall-clock time, UTC ms, at any distance: beyond the 24.8 days of one timer, and promptly if the
+ * time has passed (node-schedule returns no job for the past and never calls). Calls once, not before the system's
+ * clock shows the time; late if the machine slept or its clock was set forward: code that must react to that has to
+ * check the clock periodically as well.
+ * @returns cancels the call; without effect after it
  */
 export function wakeAt(at: number, due: () => void): () => void {
   const moment = Math.min(at, END_OF_TIME);
@@ -16,7 +16,7 @@ export function wakeAt(at: number, due: () => void): () => void {
   let job: Job | null = null;
   let soon: NodeJS.Immediate | undefined;
   const set = (): void => {
-    // Its timer counts elapsed time: a clock that was set back meanwhile is waited for again.
+    // Its timer counts elapsed time: if the clock was set back in the meantime, wait again.
     const fire = (): void => {
       if (cancelled) return;
       if (Date.now() < moment) set();

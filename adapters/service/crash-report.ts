@@ -1,13 +1,13 @@
-/** Why the run before ended: what it wrote itself, or what the service manager saw. */
+/** Reason why the previous run ended: its own report, or the result of the service manager. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 
-/** Name of the file of the crash report of a run. */
+/** File name of the crash report of a run. */
 const FATAL = 'fatal.json';
-/** Name of the file in which `ExecStopPost` of the unit leaves `$SERVICE_RESULT $EXIT_CODE $EXIT_STATUS`. */
+/** Name of the file in which `ExecStopPost` of the unit stores `$SERVICE_RESULT $EXIT_CODE $EXIT_STATUS`. */
 const ENDED = 'ended';
-/** Names of systemd.exec(5), in words. */
+/** Names of systemd.exec(5), with descriptions. */
 const RESULTS: Readonly<Record<string, string>> = {
   watchdog: 'the watchdog was not fed',
   'oom-kill': 'it was killed for its memory',
@@ -17,7 +17,7 @@ const RESULTS: Readonly<Record<string, string>> = {
   'exit-code': 'it ended with an error',
 };
 
-/** Has the error that ends this process written down before it ends. Returns what takes that back. */
+/** Writes a report of an error that ends this process. Returns a function that disables this. */
 export function writeCrashReports(directory: string): () => void {
   const note = (error: unknown): void => writeFatal(directory, error);
   process.on('uncaughtExceptionMonitor', note);
@@ -36,7 +36,7 @@ export function writeFatal(directory: string, error: unknown): void {
   }
 }
 
-/** Why the last run crashed, in one line; undefined: unknown. */
+/** Returns the reason why the last run crashed, in one line, or undefined if it is unknown. */
 export function crashReport(directory: string): string | undefined {
   const words = readQuietly(join(directory, FATAL));
   const seen = readQuietly(join(directory, ENDED));
@@ -46,8 +46,8 @@ export function crashReport(directory: string): string | undefined {
 }
 
 /**
- * The words of the run before are about that run only. A disk that refuses keeps them, which is said and keeps nothing
- * from running.
+ * Removes the reports of the previous run, which apply to that run only. If the disk fails to remove them, logs that
+ * and continues.
  */
 export function removeCrashReport(directory: string): void {
   for (const name of [FATAL, ENDED]) {
@@ -65,13 +65,13 @@ function parseFatal(words: string | undefined): string | undefined {
     const { error } = JSON.parse(words) as { error?: unknown };
     return typeof error === 'string' && error !== '' ? error : undefined;
   } catch (error) {
-    // Cut off by the end of the process that wrote it.
+    // The end of the process that wrote it has truncated the file.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-/** This boot of the machine and the time since, ms. */
+/** Returns this boot of the machine and the time since, ms. */
 export function moment(): { readonly boot: string; readonly at: number } {
   return {
     boot: readQuietly('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown',

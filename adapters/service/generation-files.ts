@@ -1,4 +1,4 @@
-/** Texts of configurations, each in a file that is whole or not there. */
+/** Texts of configurations, each in a file that is complete or absent. */
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -14,18 +14,18 @@ import {
 import { dirname, join } from 'node:path';
 import { VigieError } from '../../protocol/errors.ts';
 
-/** A file that came with a configuration. */
+/** A file that was sent with a configuration. */
 export interface SentFile {
-  /** Relative, of names that begin with a letter, a digit or `_`. */
+  /** Relative path of names that begin with a letter, a digit or `_`. */
   readonly path: string;
   readonly contents: Uint8Array;
 }
 
-/** A folder of configurations by number. */
+/** A folder of numbered configurations. */
 export class GenerationFiles {
   readonly #folder: string;
 
-  /** `make`: whether a missing folder is made. @throws VigieError `store.failed` when the folder cannot be made */
+  /** `make`: true to create a missing folder. @throws VigieError `store.failed` if that fails */
   constructor(folder: string, make = true) {
     this.#folder = folder;
     if (!make) return;
@@ -36,22 +36,22 @@ export class GenerationFiles {
     return join(this.#folder, `${number}.yaml`);
   }
 
-  /** Where the last good contents of the file on the unit are. */
+  /** Path of the last valid contents of the file on the unit. */
   get localCopy(): string {
     return join(this.#folder, 'local.yaml');
   }
 
-  /** Where a text is put to be checked. */
+  /** Path where a text is stored for checking. */
   get candidate(): string {
     return join(this.#folder, 'candidate.yaml');
   }
 
-  /** Folder of the files that came with the configuration in a file here. */
+  /** Returns the folder of the files that were sent with the configuration in a file here. */
   filesOf(path: string): string {
     return path.replace(/\.yaml$/, '');
   }
 
-  /** Puts the files that came with a configuration, in place of others; on the medium when this returns. @throws VigieError `store.failed` */
+  /** Replaces the files of a configuration; returns when they are on disk. @throws VigieError `store.failed` */
   writeFiles(path: string, files: readonly SentFile[]): void {
     const folder = this.filesOf(path);
     guarded(folder, () => {
@@ -67,12 +67,12 @@ export class GenerationFiles {
     });
   }
 
-  /** The text of a file here; undefined when it is not there. */
+  /** Returns the text of a file here, or undefined if it does not exist. */
   read(path: string): string | undefined {
     return contentsOf(path);
   }
 
-  /** Replaces a file; it is on the medium when this returns. @throws VigieError `store.failed` */
+  /** Replaces a file; returns when it is on disk. @throws VigieError `store.failed` */
   write(path: string, text: string): void {
     const draft = `${path}.next`;
     guarded(path, () => {
@@ -88,7 +88,7 @@ export class GenerationFiles {
     });
   }
 
-  /** Removes all generations but these. */
+  /** Removes all other generations. */
   keepOnly(numbers: readonly number[]): void {
     const kept = new Set(numbers.map((number) => `${number}.yaml`));
     guarded(this.#folder, () => {
@@ -101,7 +101,7 @@ export class GenerationFiles {
   }
 }
 
-/** The text of a file; undefined when it cannot be read. */
+/** Returns the text of a file, or undefined if it cannot be read. */
 export function contentsOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -111,7 +111,7 @@ export function contentsOf(path: string): string | undefined {
   }
 }
 
-/** The names in a folder are on the medium. */
+/** Flushes the names in a folder to the disk. */
 function synced(folder: string): void {
   const opened = openSync(folder, 'r');
   try {
@@ -121,7 +121,7 @@ function synced(folder: string): void {
   }
 }
 
-/** Digest that identifies the content. */
+/** Returns a digest that identifies the content. */
 export function fingerprint(text: string | undefined): string {
   return text === undefined ? '' : createHash('sha256').update(text).digest('hex').slice(0, 16);
 }

@@ -1,31 +1,31 @@
-/** Datagrams to a Unix socket, which Node's own modules cannot send: the C library, bound when it is first needed. */
+/** Datagrams to a Unix socket, which Node's own modules do not support: uses the C library, loaded on first use. */
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { VigieError } from '../../protocol/errors.ts';
 
-/** bits/socket.h, the same on x86, arm and arm64. */
+/** From bits/socket.h, the same on x86, arm and arm64. */
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0x8_0000;
 const MSG_NOSIGNAL = 0x4000;
-/** asm-generic/socket.h: with a `struct timeval` of two longs. */
+/** From asm-generic/socket.h: with a `struct timeval` of two longs. */
 const SOL_SOCKET = 1;
 const SO_SNDTIMEO = 21;
-/** Longest wait for a manager with a full queue, as sd_notify(3) waits, s. */
+/** Longest wait for a manager with a full queue, s, as in sd_notify(3). */
 const PATIENCE = 1;
-/** sys/un.h: what fits a path, its closing NUL included. */
+/** From sys/un.h: longest path, bytes, including its closing NUL. */
 const LONGEST = 108;
 
 /** Sends a datagram to one Unix socket. */
 export interface Datagrams {
-  /** @throws VigieError `input.unreadable` when no process receives it */
+  /** @throws VigieError `input.unreadable` if no process receives it */
   send(bytes: Uint8Array): void;
   close(): void;
 }
 
 /**
- * Makes a socket that sends to `path`; `@` at its beginning stands for the abstract name space (unix(7)).
- * @throws VigieError `input.unreadable` when the C library cannot be called, `configuration.wrong` for a path too long
+ * Creates a socket that sends to `path`; a leading `@` means the abstract name space (unix(7)).
+ * @throws VigieError `input.unreadable` if the C library cannot be called, `configuration.wrong` for a path too long
  */
 export async function datagramsTo(path: string): Promise<Datagrams> {
   const address = addressOf(path);
@@ -66,14 +66,14 @@ export async function datagramsTo(path: string): Promise<Datagrams> {
   };
 }
 
-/** `struct sockaddr_un`: the family in the machine's byte order, then the path. */
+/** Returns `struct sockaddr_un`: the family in the machine's byte order, then the path. */
 export function addressOf(path: string): Uint8Array {
   const abstract = path.startsWith('@');
   const name = new TextEncoder().encode(abstract ? path.slice(1) : path);
   if (name.length === 0 || name.length > LONGEST - 1) {
     throw new VigieError('configuration.wrong', `a socket's path has 1 to ${LONGEST - 1} bytes`, { where: path });
   }
-  // In the abstract name space a NUL comes first and none at the end.
+  // A name in the abstract name space has a leading NUL and no closing one.
   const address = new Uint8Array(2 + name.length + 1);
   new Uint16Array(address.buffer, 0, 1)[0] = AF_UNIX;
   address.set(name, abstract ? 3 : 2);

@@ -37,7 +37,7 @@ const labelled = (
   values: (snapshot: HealthSnapshot) => readonly MetricValue[],
 ): Metric => ({ name: `vigie_${name}`, kind, help, labels, values });
 
-/** Every metric. Names follow the conventions of Prometheus: base units, counters end in `_total`. */
+/** All metrics. Names follow the conventions of Prometheus: base units, counters end in `_total`. */
 export const metrics: readonly Metric[] = [
   metric('gauge', 'up', '1 while the pipeline moves, 0 while it is stuck', ({ stuck }) =>
     stuck === undefined ? 1 : 0,
@@ -124,7 +124,7 @@ export function metricsPage(snapshot: () => HealthSnapshot): () => Promise<{ typ
   return pageOf(snapshot, metrics);
 }
 
-/** The same of any snapshot and the metrics that read it. */
+/** Like {@link metricsPage}, for any snapshot and the metrics that read it. */
 export function pageOf<S>(
   snapshot: () => S | Promise<S>,
   definitions: readonly Metric<S>[],
@@ -148,7 +148,7 @@ interface Exposition<S> {
 }
 
 async function expose<S>(definitions: readonly Metric<S>[]): Promise<Exposition<S>> {
-  // A CommonJS module has no named exports once it is bundled.
+  // After bundling, a CommonJS module has no named exports.
   const { default: prometheus } = await import('prom-client');
   const { Counter, Gauge, Registry } = prometheus;
   const registry = new Registry();

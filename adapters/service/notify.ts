@@ -5,22 +5,22 @@ import { type Datagrams, datagramsTo } from './libc.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface SystemdNotifier {
-  /** It does what it is there for. */
+  /** Reports that the service works. */
   ready(status: string): void;
-  /** One line for people (`systemctl status`). */
+  /** Reports one line for people (`systemctl status`). */
   status(text: string): void;
-  /** It ends now. */
+  /** Reports that the service ends now. */
   stopping(status: string): void;
-  /** It is alive. */
+  /** Reports that the service is alive. */
   feed(): void;
-  /** From now on it is to be fed at least so often, ms. */
+  /** Sets the watchdog interval from now on, ms. */
   feedWithin(ms: number): void;
-  /** Asks the manager for this much more time to start, ms. */
+  /** Requests more time to start from the manager, ms. */
   extend(ms: number): void;
   close(): void;
 }
 
-/** For a process that no service manager started. */
+/** Notifier of a process that no service manager started. */
 const deaf: SystemdNotifier = {
   ready: () => undefined,
   status: () => undefined,
@@ -32,8 +32,8 @@ const deaf: SystemdNotifier = {
 };
 
 /**
- * The socket of the service manager that started this process; without a manager, each call does nothing.
- * If the manager does not take a message, the log says so once, and everything else goes on.
+ * Opens the socket of the service manager that started this process; without a manager, each call does nothing.
+ * If the manager does not receive a message, this logs the failure once and continues.
  */
 export async function openNotifier(environment: Environment, log: Log): Promise<SystemdNotifier> {
   const path = environment['NOTIFY_SOCKET'];
@@ -67,7 +67,7 @@ export async function openNotifier(environment: Environment, log: Log): Promise<
   };
 }
 
-/** How often the manager wants to be fed, ms; undefined: not at all, or not by this process (sd_watchdog_enabled(3)). */
+/** Returns the watchdog interval, ms; undefined: no watchdog, or not for this process (sd_watchdog_enabled(3)). */
 export function watchdogInterval(environment: Environment, pid: number = process.pid): number | undefined {
   const written = environment['WATCHDOG_USEC'];
   const owner = environment['WATCHDOG_PID'];

@@ -1,11 +1,11 @@
-/** Vital signs of this process, from Linux. */
+/** Resource usage of this process, from Linux. */
 
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import type { ProcessVitals } from '../../agent/health/health.ts';
 import { defined } from '../../protocol/defined.ts';
 
-/** Returns the vital signs of the process. `busy` covers the time since the previous call. */
+/** Returns a function that reads the resource usage. `busy` covers the time since the previous call. */
 export function processVitals(): () => ProcessVitals {
   let last = performance.eventLoopUtilization();
   return () => {
@@ -25,7 +25,7 @@ export function processVitals(): () => ProcessVitals {
   };
 }
 
-/** Pages that only this process has (proc(5), smaps_rollup); undefined where the kernel does not show them. */
+/** Returns the memory of this process alone, bytes (proc(5), smaps_rollup); undefined if the kernel lacks this. */
 function readPrivate(): number | undefined {
   try {
     return privateBytesIn(readFileSync('/proc/self/smaps_rollup', 'utf8'));
@@ -36,7 +36,7 @@ function readPrivate(): number | undefined {
   }
 }
 
-/** Sum of the private pages in the text of `smaps_rollup`, bytes. */
+/** Returns the sum of the private pages in the text of `smaps_rollup`, bytes. */
 export function privateBytesIn(text: string): number {
   let kilobytes = 0;
   for (const [, size] of text.matchAll(/^Private_(?:Clean|Dirty): +([0-9]+) kB$/gm)) kilobytes += Number(size);

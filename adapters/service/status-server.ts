@@ -1,11 +1,11 @@
-/** A small HTTP server on a Unix socket or the loopback interface: what the agent says of itself, to read only. */
+/** A small read-only HTTP server for the agent's status, on a Unix socket or the loopback interface. */
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { VigieError } from '../../protocol/errors.ts';
 import { metricsPaths } from '../../protocol/interface/metrics-paths.ts';
 
-/** Where to listen. */
+/** Address to listen on. */
 export type ListenAddress =
   | { readonly kind: 'unix'; readonly path: string }
   | { readonly kind: 'loopback'; readonly host: string; readonly port: number };
@@ -14,18 +14,18 @@ export type ListenAddress =
 type Page = () => Promise<{ readonly type: string; readonly body: string }>;
 
 export interface StatusServer {
-  /** Where it listens, e.g. `127.0.0.1:9464`. */
+  /** Address that it listens on, e.g. `127.0.0.1:9464`. */
   readonly address: string;
   close(): Promise<void>;
 }
 
-/** Time for request and answer together. The client is on the same machine, and needs less than a second. ms */
+/** Time limit of request and answer together, ms. The client is on the same machine and needs less than a second. */
 const PATIENCE = 5_000;
 
 /**
- * Serves `pages` by their path.
- * @throws VigieError `input.unreadable` when the place is taken or cannot be used
- * @throws Error when a path of `pages` has no row in the table of access
+ * Serves `pages` by their paths.
+ * @throws VigieError `input.unreadable` if the address is in use or not available
+ * @throws Error if a path of `pages` has no row in the table of access
  */
 export async function serve(
   place: ListenAddress,
@@ -35,9 +35,9 @@ export async function serve(
   const allowed: readonly string[] = metricsPaths[kind];
   const unknown = Object.keys(pages).find((path) => !allowed.includes(path));
   if (unknown !== undefined) throw new Error(`GET ${unknown} of ${kind} has no row in the table of access`);
-  // Node's own look for late requests would wake the process for ever; connections have their time from the start here.
+  // Node's periodic search for late requests would wake the process for ever; connections have a time limit here.
   const server = createServer({ connectionsCheckingInterval: 2 ** 31 - 1 }, (request, response) => {
-    // A client that goes away ends its own answer alone.
+    // If a client disconnects, only its own answer ends.
     response.on('error', () => response.destroy());
     answer(request, response, pages).catch((error: unknown) => {
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
@@ -59,10 +59,10 @@ export async function serve(
     if (place.kind === 'unix') server.listen(place.path, resolve);
     else server.listen(place.port, place.host, resolve);
   });
-  // If a connection cannot be accepted, as when memory is short, only that client fails, and it sees the failure.
+  // If a connection cannot be accepted, for example for lack of memory, only that client fails, and detects it.
   server.on('error', () => undefined);
   if (path !== undefined) chmodSync(path, 0o660);
-  // It serves as long as the agent runs and keeps no process alive.
+  // The server does not keep the process alive.
   server.unref();
   return { address: addressOf(server), close: () => closed(server) };
 }
@@ -87,7 +87,7 @@ async function answer(
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** A socket that a killed process left behind is taken over; one that somebody answers on is not. */
+/** Removes a socket that a killed process left behind, but not one that a process answers on. */
 async function removeStale(path: string): Promise<void> {
   const answered = await new Promise<boolean>((resolve) => {
     const probe = connect(path);

@@ -1,14 +1,14 @@
 import type { Clock, Log } from '../../agent/ports.ts';
 import type { SystemdNotifier } from './notify.ts';
 
-/** Says why what it stands for is stuck; undefined: it moves. */
+/** Returns the reason why its part is stuck, or undefined if the part makes progress. */
 interface Beating {
   stuck(): string | undefined;
 }
 
 /**
- * Feeds the service manager's watchdog when the pipeline beats, and only then: it has no timer of its own, so that
- * what stops the pipeline stops the feeding.
+ * Feeds the service manager's watchdog only when the pipeline beats: it has no timer, so if the pipeline stops,
+ * the feeding stops.
  */
 export class Watchdog {
   readonly #notifier: SystemdNotifier;
@@ -18,7 +18,7 @@ export class Watchdog {
   #fedAt = Number.NEGATIVE_INFINITY;
   #starving: string | undefined;
 
-  /** `interval`: the manager expects a beat within it, ms; undefined: no manager, but the log reports a stuck part. */
+  /** `interval`: the manager's watchdog interval, ms; undefined: no manager, but the log reports a stuck part. */
   constructor(notifier: SystemdNotifier, clock: Clock, log: Log, interval: number | undefined) {
     this.#notifier = notifier;
     this.#clock = clock;
@@ -26,12 +26,12 @@ export class Watchdog {
     this.#interval = interval;
   }
 
-  /** Whether it was refused food at the last beat, and why. */
+  /** Reason why the last beat did not feed the watchdog, or undefined. */
   get starving(): string | undefined {
     return this.#starving;
   }
 
-  /** To be called at each tick of the pipeline, after it ran to its end. */
+  /** Call at each tick of the pipeline, after the tick has completed. */
   beat(pulse: Beating): void {
     const stuck = pulse.stuck();
     if (stuck !== undefined && this.#starving === undefined) {
@@ -40,13 +40,13 @@ export class Watchdog {
     this.#starving = stuck;
     if (stuck !== undefined || this.#interval === undefined) return;
     const now = this.#clock.monotonic();
-    // A third of the time leaves room for a beat that is late; the ticks between cost no system call.
+    // A third of the interval tolerates a late beat; the ticks in between need no system call.
     if (now - this.#fedAt < this.#interval / 3) return;
     this.#fedAt = now;
     this.#notifier.feed();
   }
 
-  /** Sets the interval of the beats, ms, as in a car that sleeps, and asks the manager to wait as much longer. */
+  /** Sets the interval of the beats, ms, e.g. for a car that sleeps, and extends the manager's interval accordingly. */
   slacken(every: number): void {
     if (this.#interval === undefined) return;
     this.#interval = every * 3;
@@ -54,7 +54,7 @@ export class Watchdog {
     this.#notifier.feedWithin(this.#interval);
   }
 
-  /** Back to beats of a second and the manager's first interval, ms. */
+  /** Returns to beats of a second and the manager's initial interval, ms. */
   tighten(interval: number): void {
     if (this.#interval === undefined) return;
     this.#interval = interval;

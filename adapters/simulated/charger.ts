@@ -1,23 +1,23 @@
 import type { Scene } from './scenario.ts';
 
-/** Time from a request until the charger acts by it, ms. */
+/** Delay between a request and the charger's reaction, ms. */
 const REACTION = 400;
 /** ChargeRequest of CHARGE_COMMAND: 1 start, 2 stop, 3 to 7 Level1 to Level5, 8 partial, 9 full. */
 const [START, STOP, LEVEL1, LEVEL5, PARTIAL] = [1, 2, 3, 7, 8];
 
 /** Charging request for the drivetrain. */
 export interface Charging {
-  /** 1 to 5; 0: as strong as cable and station allow. */
+  /** Charging level, 1 to 5; 0: as strong as cable and station allow. */
   readonly level: number;
-  /** Only as far as is good for the battery. */
+  /** True if charging stops at the level that is good for the battery. */
   readonly partial: boolean;
 }
 
-/** The on-board charger: remote commands, on top of what the people at the car do. */
+/** The on-board charger: remote commands, in addition to the actions of the people at the car. */
 export class Charger implements Charging {
   level: number;
   partial: boolean;
-  /** The latest remote command since a person last did something at the car. */
+  /** The latest remote command since the last action of a person at the car. */
   #requested: boolean | undefined;
   #request = 0;
   #rest = 0;
@@ -45,7 +45,7 @@ export class Charger implements Charging {
     else this.partial = request === PARTIAL;
   }
 
-  /** Whether it is to charge in this scene. */
+  /** Returns true if the battery shall be charged in this scene. */
   charging({ charging, plugged }: Scene): boolean {
     return plugged && (this.#requested ?? charging);
   }

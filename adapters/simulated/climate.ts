@@ -1,32 +1,32 @@
 import type { Scene } from './scenario.ts';
 
-/** Time from a request until the blower turns, ms. */
+/** Delay between a request and the start of the blower, ms. */
 const REACTION = 600;
 /** Duration of a run, ms. */
 const RUN = 600_000;
-/** Below this the traction battery is kept for driving, %. */
+/** Charge below which the traction battery is reserved for driving, %. */
 const RESERVE = 20;
-/** Target and resting temperature of the cabin, degC, and the time for half of the difference, ms. */
+/** Target and resting temperature of the cabin, degC, and the half-life of a temperature difference, ms. */
 const COMFORT = 22;
 const REST = 20.5;
 const HALF = 180_000;
-/** PreconditioningRequest of CLIMATE_COMMAND. */
+/** Value of PreconditioningRequest of CLIMATE_COMMAND. */
 const START = 1;
 
 export interface ClimateSurroundings {
   readonly scene: Scene;
   /** Charge of the traction battery, %. */
   readonly level: number;
-  /** km/h */
+  /** Speed, km/h. */
   readonly speed: number;
 }
 
-/** Preconditioning of the cabin, and why it may not be. */
+/** Preconditioning of the cabin, and the reason if it is not possible. */
 export class Climate {
   state: 'Disabled' | 'Enabled' | 'Finished' | 'Failure' = 'Disabled';
-  /** A name of CLIMATE.FailureCause. */
+  /** Reason of the failure, a name of CLIMATE.FailureCause. */
   failure = 'None';
-  /** degC */
+  /** Temperature of the cabin, degC. */
   cabin = REST;
   #request = 0;
   #rest = 0;
@@ -51,7 +51,7 @@ export class Climate {
   }
 
   #start(surroundings: ClimateSurroundings): void {
-    // With the engine started the air conditioning is the driver's.
+    // With the engine started, the driver controls the air conditioning.
     if (surroundings.scene.ignition === 'Start') return;
     const failure = obstacle(surroundings);
     this.#end(failure === 'None' ? 'Enabled' : 'Failure');
@@ -71,7 +71,7 @@ export class Climate {
   }
 }
 
-/** A name of CLIMATE.FailureCause. */
+/** Returns the obstacle to preconditioning, a name of CLIMATE.FailureCause. */
 function obstacle({ scene, level, speed }: ClimateSurroundings): string {
   if (scene.climateFault !== 'None') return scene.climateFault;
   if (speed > 0) return 'NotParked';

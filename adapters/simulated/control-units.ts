@@ -7,13 +7,13 @@ import type { Part, Scene } from './scenario.ts';
 import type { CarState } from './state.ts';
 import { Switch } from './switch.ts';
 
-/** Time that the lock motors take, and that relays of lamps, horn and immobilizer do, ms. */
+/** Reaction times of the lock motors, and of the relays of lamps, horn and immobilizer, ms. */
 const TRAVEL = 300;
 const RELAY = 100;
-/** Lamps and horn go off by themselves, ms. */
+/** Durations after which lamps and horn switch off automatically, ms. */
 const FLASHING = 30_000;
 const SOUNDING = 10_000;
-/** First request of a message with two: on, lock; the other is its opposite. */
+/** First request of a message with two requests: on, lock; the other is its opposite. */
 const ON = 1;
 
 interface Surroundings extends ClimateSurroundings {
@@ -22,7 +22,7 @@ interface Surroundings extends ClimateSurroundings {
   readonly after: Scene;
 }
 
-/** The control units of the car that take requests from the bus. */
+/** The control units of the car that receive requests from the bus. */
 export class ControlUnits {
   readonly lock: Switch;
   readonly hazard = new Switch(false, RELAY, FLASHING);
@@ -35,8 +35,8 @@ export class ControlUnits {
   readonly #answer: (part: Part) => number | undefined;
 
   /**
-   * @param answer told of each request that a part has understood; gives how many ms late the part is, undefined when
-   * it does not obey
+   * @param answer called with each request that a part has accepted; returns the part's delay, ms, or undefined if the
+   * part does not obey
    */
   constructor(codec: MessageCodec, state: CarState, answer: (part: Part) => number | undefined) {
     this.#answer = answer;
@@ -62,7 +62,7 @@ export class ControlUnits {
     ];
   }
 
-  /** Requests understood, those for what is so already included, and frames ignored as invalid. */
+  /** Number of accepted requests, including redundant ones, and of frames ignored as invalid. */
   get counts(): { readonly accepted: number; readonly rejected: number } {
     const all = [...this.#receivers, this.navigator];
     return {
@@ -71,13 +71,13 @@ export class ControlUnits {
     };
   }
 
-  /** A frame from the bus, `at` ms of monotonic time. */
+  /** Processes a frame from the bus at monotonic time `at`, ms. */
   receive(frame: OutgoingFrame, at: number): void {
     for (const receiver of this.#receivers) receiver.receive(frame, at);
     this.navigator.receive(frame, at);
   }
 
-  /** Lets `ms` of the car's time pass. */
+  /** Advances the car's time by `ms`. */
   step(ms: number, surroundings: Surroundings): void {
     for (const part of [this.lock, this.hazard, this.horn, this.immobilizer, this.navigator]) part.step(ms);
     this.charger.step(ms, surroundings.before, surroundings.after);

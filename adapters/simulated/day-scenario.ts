@@ -5,16 +5,16 @@ import { Drive, type Motion } from './drive.ts';
 import type { Route } from './route.ts';
 import { parked, type Scenario, type Scene } from './scenario.ts';
 
-/** Way before a bend on which the driver indicates, m. */
+/** Distance before a bend at which the driver indicates, m. */
 const INDICATED = 40;
 
-/** A drive of the day, worked out. Times are ms since the day began. */
+/** A computed drive of the day. Times are ms since the start of the day. */
 interface Journey {
   readonly from: number;
   readonly to: number;
-  /** When it runs into something. */
+  /** Time of the collision. */
   readonly impactAt: number | undefined;
-  /** Way of the day up to its begin, m. */
+  /** Distance of the day before this drive, m. */
   readonly before: number;
   readonly drive: Drive;
   /** Report of the restraint system from `impactAt` until the ignition is off. */
@@ -22,28 +22,28 @@ interface Journey {
   readonly offAt: number;
 }
 
-/** One stretch of the day in which the script changes nothing. */
+/** A period of the day in which the script changes nothing. */
 interface Stretch {
   readonly at: number;
   readonly scene: Scene;
 }
 
-/** A scripted day: what the steps say, and what follows of it for the movement. */
+/** A scripted day: the settings of its steps, and the movement that results from them. */
 export class Day implements Scenario {
   readonly period = DAY;
   readonly way: number;
   readonly passes = true;
   readonly journeys: readonly Journey[];
   readonly #stretches: readonly Stretch[];
-  /** The segment of the last query: time mostly moves forward. */
+  /** Index of the last queried stretch: time usually moves forward. */
   #place = 0;
-  /** The last scene that was not as the stretch has it, and what it was made of. */
+  /** The last scene that differed from that of its stretch, and its inputs. */
   #varied:
     | { stretch: Scene; powertrain: Scene['powertrain']; indicator: Scene['indicator']; crash: boolean }
     | undefined;
   #scene: Scene = parked;
 
-  /** Throws `input.malformed` when the steps are not a day: out of order, or a drive that has not arrived when it must. */
+  /** Throws `input.malformed` if the steps are not a day: out of order, or with a drive that arrives too late. */
   constructor(route: Route, steps: readonly DayStep[]) {
     this.#stretches = stretchesOf(steps);
     this.journeys = journeysOf(route, steps, this.#stretches);
@@ -66,7 +66,7 @@ export class Day implements Scenario {
     if (stretch.ignition === 'Stop') return stretch;
     const journey = this.#journey(elapsed);
     const driving = journey !== undefined && elapsed > journey.from && elapsed < journey.to;
-    // A red light, and the engine is stopped while the ignition stays on.
+    // At a red light the engine is stopped while the ignition stays on.
     const powertrain = driving && motion.speed === 0 ? 'Stopped' : stretch.powertrain;
     const indicator = driving && toBend <= INDICATED ? 'Left' : 'None';
     const crash = journey?.impactAt !== undefined && elapsed >= journey.impactAt && elapsed < journey.offAt;
@@ -98,7 +98,7 @@ export class Day implements Scenario {
   }
 }
 
-/** ms since midnight of hh:mm:ss. */
+/** Returns the time since midnight of hh:mm:ss, ms. */
 export function timeOfDay(written: string): number {
   const [, hours, minutes, seconds] = /^(\d\d):(\d\d):(\d\d)$/.exec(written) ?? [];
   const time = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;

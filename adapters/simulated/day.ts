@@ -5,21 +5,21 @@ import type { Scene } from './scenario.ts';
 export type Setting = Omit<Scene, 'indicator' | 'crash'>;
 
 export interface ScriptedDrive extends Pick<DriveOptions, 'red'> {
-  /** How far, m; `home`: on to where the day began. */
+  /** Distance of the drive, m; `home`: to the start of the day. */
   readonly way: number | 'home';
-  /** The drive ends in a collision: report of the restraint system until the ignition is off. */
+  /** Report of the restraint system, until the ignition is off, if the drive ends in a collision. */
   readonly crash?: NonNullable<Scene['crash']>;
 }
 
-/** Changes at one time. Omitted members keep their values. */
+/** Changes at one time. Omitted members do not change. */
 export interface DayStep extends Partial<Setting> {
   /** Time of the day, hh:mm:ss. */
   readonly at: string;
-  /** For people. */
+  /** Description for people. */
   readonly what: string;
-  /** A drive begins: the car pulls out now and arrives when it does. */
+  /** Starts a drive: the car pulls out now; the time of arrival results from the drive. */
   readonly drive?: ScriptedDrive;
-  /** From now on the unit in the car has the right time. Before, its clock is at its origin. */
+  /** From now on the unit in the car has the right time. Before that, its clock is at its origin. */
   readonly timeKnown?: true;
 }
 
@@ -28,7 +28,7 @@ const running = { ignition: 'Start', powertrain: 'Running', belted: true } as co
 const opened = { network: 'Awake', keyPresent: true, locked: false, armed: false } as const;
 const left = { keyPresent: false, locked: true, armed: true, belted: false } as const;
 
-/** A day of the bench car in which everything happens that is recorded. All times are the car's. */
+/** A day of the bench car that contains every event that Vigie records. All times are those of the car. */
 export const day: readonly DayStep[] = [
   { at: '00:00:00', what: 'parked at home since yesterday', network: 'Asleep', night: true, ...off, ...left },
 

@@ -1,57 +1,57 @@
 import type { Route } from './route.ts';
 
-/** Speed where the way is straight, m/s (57.6 km/h), of a driver without a speed of their own. */
+/** Speed on straight roads, m/s (57.6 km/h), of a driver without a configured speed. */
 const CRUISE = 16;
-/** Sideways acceleration that the driver accepts in a bend, m/s². */
+/** Lateral acceleration that the driver accepts in a bend, m/s². */
 const SIDEWAYS = 2;
-/** How hard the driver accelerates and brakes, m/s². */
+/** Acceleration and braking of the driver, m/s². */
 const PULL = 1.7;
 const BRAKE = 1.9;
-/** Length of the cells of constant acceleration that a drive is made of, about 1 m. */
+/** Length of the cells of constant acceleration that compose a drive, about 1 m. */
 const CELL = 1;
-/** How long a collision takes, s. */
+/** Duration of a collision, s. */
 const IMPACT = 0.1;
 
-/** Where the car is and how it moves at one moment of a drive. */
+/** Position and movement of the car at one time of a drive. */
 export interface Motion {
-  /** m from the start of the drive */
+  /** Distance from the start of the drive, m. */
   readonly distance: number;
-  /** m/s */
+  /** Speed, m/s. */
   readonly speed: number;
-  /** m/s², along the car */
+  /** Longitudinal acceleration, m/s². */
   readonly acceleration: number;
 }
 
-/** Kind of drive. */
+/** Options of a drive. */
 export interface DriveOptions {
-  /** Where it begins, m from the start of the route; default 0. */
+  /** Start, m from the start of the route; default 0. */
   readonly from?: number;
-  /** How far it goes, m; more than the route has goes around it again. Default once around. */
+  /** Distance, m; longer than the route means further laps. Default: one lap. */
   readonly way?: number;
   /** Wait at a traffic light, s. Default: the wait of each light of the route. */
   readonly red?: number;
-  /** Speed where the way is straight, m/s. */
+  /** Speed on straight roads, m/s. */
   readonly cruise?: number;
-  /** It does not brake at the end but runs into something that stands there. */
+  /** True if the car does not brake at the end but collides with a stationary obstacle. */
   readonly crash?: boolean;
 }
 
 /**
- * One drive along the route, from standing to standing. Acceleration is constant within a cell, so distance,
- * speed and acceleration are exact integrals and derivatives of each other at any moment; in a collision they are too:
- * its pulse is half a sine.
+ * One drive along the route, from standstill to standstill. Acceleration is constant within a cell, so distance, speed
+ * and acceleration are exact integrals and derivatives of each other at any time; also in a collision, whose pulse is
+ * half a sine.
  */
 export class Drive {
-  /** s */
+  /** Duration, s. */
   readonly duration: number;
-  /** m */
+  /** Length, m. */
   readonly length: number;
-  /** When it runs into something, s, and how fast, m/s; undefined when it does not. */
+  /** Time, s, and speed, m/s, of the collision; undefined if there is none. */
   readonly impact: { readonly at: number; readonly speed: number } | undefined;
   readonly #cell: number;
   /** Square of the speed at each node, m²/s². */
   readonly #square: Float64Array;
-  /** Moments when a node is reached and left, s; they differ at a red light. */
+  /** Times at which each node is reached and left, s; they differ at a red light. */
   readonly #reached: Float64Array;
   readonly #left: Float64Array;
 
@@ -91,7 +91,7 @@ export class Drive {
     this.length = cells * this.#cell + (speed * IMPACT) / 2;
   }
 
-  /** The motion `time` s after the start; before it and after the end the car stands. */
+  /** Returns the motion `time` s after the start; before the start and after the end the car stands. */
   at(time: number): Motion {
     const last = this.#square.length - 1;
     if (time <= 0) return { distance: 0, speed: 0, acceleration: 0 };
@@ -116,7 +116,7 @@ export class Drive {
     };
   }
 
-  /** The motion `since` s after it ran into something. */
+  /** Returns the motion `since` s after the collision. */
   #collide(since: number): Motion {
     const { speed } = this.impact as { speed: number };
     const angle = (Math.PI * since) / IMPACT;
@@ -127,7 +127,7 @@ export class Drive {
     };
   }
 
-  /** Seconds that the car stands at each node, for every time the drive comes by a light. */
+  /** Returns the waiting time at each node, s, for every time that the drive passes a light. */
   #waits(route: Route, { from = 0, red }: DriveOptions, cells: number): Float64Array {
     const waits = new Float64Array(cells + 1);
     for (const light of route.lights) {

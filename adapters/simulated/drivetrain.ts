@@ -3,61 +3,61 @@ import type { Motion } from './drive.ts';
 import type { Scene } from './scenario.ts';
 import type { CarState } from './state.ts';
 
-/** Traction battery when new, and what is left of it. Wh, share. */
+/** Capacity of the new traction battery, Wh, and the remaining share of it. */
 export const CAPACITY = 12_400;
 export const HEALTH = 0.97;
 export const USABLE = CAPACITY * HEALTH;
-/** L */
+/** Capacity of the tank, L. */
 export const TANK = 42;
-/** kg; N per (m/s)²; share of the weight. */
+/** Mass, kg; air resistance, N per (m/s)²; rolling resistance, share of the weight. */
 const MASS = 1_750;
 const DRAG = 0.42;
 const ROLLING = 0.01;
 const GRAVITY = 9.81;
-/** Share of the battery's energy that reaches the wheels, and back. */
+/** Shares of the energy that reach the wheels from the battery, and the battery from the wheels. */
 const ELECTRIC_EFFICIENCY = 0.86;
 const RECUPERATED = 0.6;
-/** Harder than the driver brakes, W: what a collision takes goes elsewhere than into the drivetrain. */
+/** Largest braking power, W, above that of the driver: the drivetrain does not absorb the energy of a collision. */
 const MOST_BRAKED = 60_000;
 const ENGINE_EFFICIENCY = 0.33;
-/** Petrol, Wh/L. */
+/** Energy of petrol, Wh/L. */
 const PETROL = 8_900;
-/** Electric consumption that ranges are estimated with, Wh/km. */
+/** Electric consumption for estimates of the range, Wh/km. */
 const PER_KILOMETRE = 165;
-/** Petrol, L/km, for the same. */
+/** Petrol consumption for estimates of the range, L/km. */
 const LITRES_PER_KILOMETRE = 0.055;
-/** L/h */
+/** Consumption at idle, L/h. */
 const IDLE = 0.5;
-/** Lamps, pumps, heating while the ignition is on, W. */
+/** Power of lamps, pumps and heating while the ignition is on, W. */
 const CONSUMERS = 350;
-/** Power at the plug, slow and quick, and the share that the cells get, W. */
+/** Power at the plug, W, slow and quick, and the share that reaches the cells. */
 const CHARGER = { slow: 7_400, quick: 40_000 };
-/** Power of the levels, W. Level 0 is no limit. */
+/** Power of the levels, W. Level 0 has no limit. */
 const LEVELS = [Number.POSITIVE_INFINITY, 1_800, 3_700, 7_400, 11_000, 40_000] as const;
 /** Share of the battery that a partial charge fills. */
 const PARTIAL = 0.8;
 const CHARGER_EFFICIENCY = 0.92;
-/** The engine drives above the one and stops below the other, m/s (45 and 36 km/h). */
+/** The engine drives above the first speed and stops below the second, m/s (45 and 36 km/h). */
 const ENGINE_ON = 12.5;
 const ENGINE_OFF = 10;
-/** It also runs from the one level of the battery up to the other, share, and then charges with this power, W. */
+/** It also runs between these charge levels of the battery (shares), and then charges with this power, W. */
 const RESERVE_LOW = 0.2;
 const RESERVE_HIGH = 0.24;
 const RESERVE_POWER = 4_000;
-/** The car's keeper fills the tank at this level while it is parked, share. */
+/** Levels at which and to which the tank is filled while the car is parked, share. */
 const REFUEL_BELOW = 0.08;
 const REFUELLED = 0.9;
-/** Tyre radius m, ratios of the gears 1 to 8, of the final drive and of the electric motor. */
+/** Tyre radius, m; ratios of the gears 1 to 8, of the final drive and of the electric motor. */
 const TYRE = 0.32;
 const GEARS = [4.7, 3.1, 2.1, 1.6, 1.25, 1, 0.82, 0.67] as const;
 const FINAL = 3.7;
 const MOTOR = 9.5;
-/** rpm */
+/** Engine speed at idle, rpm. */
 const IDLE_SPEED = 900;
-/** rpm at which the gearbox shifts up. */
+/** Engine speed at which the gearbox shifts up, rpm. */
 const SHIFT = 2_300;
 
-/** Energy and heat of a plug-in hybrid: electric in town, the engine above 45 km/h or when the battery is low. */
+/** Energy and heat of a plug-in hybrid: electric in town, engine above 45 km/h or at a low battery level. */
 export class Drivetrain {
   charge: number;
   fuel: number;
@@ -67,12 +67,12 @@ export class Drivetrain {
   engineRunning: boolean;
   /** Mechanical power at the wheels, W; negative while braking. */
   power = 0;
-  /** Fuel that the engine takes now, L/h. */
+  /** Present fuel consumption, L/h. */
   flow = 0;
   #reserve = false;
   readonly #how: Charging;
 
-  /** `how` is called each time the charging request is needed. */
+  /** Calls `how` each time that it needs the charging request. */
   constructor(state: CarState, how: Charging) {
     this.#how = how;
     this.charge = Math.min(state.charge, USABLE);
@@ -83,7 +83,7 @@ export class Drivetrain {
     this.engineRunning = state.engineRunning;
   }
 
-  /** Lets `seconds` pass under constant motion. */
+  /** Advances by `seconds` under constant motion. */
   step(seconds: number, motion: Motion, scene: Scene, outside: number): void {
     const hours = seconds / 3600;
     const { speed, acceleration } = motion;
@@ -111,7 +111,7 @@ export class Drivetrain {
     this.#warm(seconds, outside);
   }
 
-  /** Taken from the plug, W. */
+  /** Power from the plug, W. */
   chargingPower(scene: Scene): number {
     if (!scene.charging || scene.chargingFault !== 'None' || this.charge >= this.#goal) return 0;
     return Math.min(scene.quick ? CHARGER.quick : CHARGER.slow, LEVELS[this.#how.level] ?? 0);
@@ -129,7 +129,7 @@ export class Drivetrain {
     return scene.charging ? 'InProgress' : 'Stopped';
   }
 
-  /** Minutes until the battery is full, of a car that is being charged. */
+  /** Minutes until the battery of a charging car is full. */
   chargingTime(scene: Scene): number {
     return Math.ceil(((this.#goal - this.charge) / (this.chargingPower(scene) * CHARGER_EFFICIENCY)) * 60);
   }
@@ -139,31 +139,31 @@ export class Drivetrain {
     return Math.round((this.chargingPower(scene) * CHARGER_EFFICIENCY) / PER_KILOMETRE);
   }
 
-  /** km */
+  /** Range on electricity, km. */
   get electricRange(): number {
     return Math.floor(this.charge / PER_KILOMETRE);
   }
 
-  /** km */
+  /** Range on fuel, km. */
   get fuelRange(): number {
     return Math.floor(this.fuel / LITRES_PER_KILOMETRE);
   }
 
-  /** 1 to 8. */
+  /** Returns the gear, 1 to 8. */
   gear(speed: number): number {
     const wheel = wheelSpeed(speed);
     const fitting = GEARS.findIndex((ratio) => wheel * ratio * FINAL < SHIFT);
     return fitting < 0 ? GEARS.length : fitting + 1;
   }
 
-  /** rpm */
+  /** Returns the speed of the engine, rpm. */
   engineSpeed(speed: number): number {
     if (!this.engineRunning) return 0;
     const ratio = GEARS[this.gear(speed) - 1] as number;
     return Math.max(IDLE_SPEED, wheelSpeed(speed) * ratio * FINAL);
   }
 
-  /** rpm */
+  /** Returns the speed of the electric motor, rpm. */
   motorSpeed(speed: number): number {
     return wheelSpeed(speed) * MOTOR;
   }
@@ -176,7 +176,7 @@ export class Drivetrain {
     else if (speed < ENGINE_OFF) this.engineRunning = false;
   }
 
-  /** First-order approach to the temperature that the engine would reach. */
+  /** Approaches the final temperature of the engine (first order). */
   #warm(seconds: number, outside: number): void {
     const toward = (now: number, goal: number, constant: number): number =>
       now + (goal - now) * Math.min(1, seconds / constant);

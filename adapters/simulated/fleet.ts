@@ -1,19 +1,19 @@
-/** Cars of a simulated fleet: each lives elsewhere, drives its own way at its own speed, and has its own event. */
+/** Cars of a simulated fleet, each with its own home, route, speed and event. */
 import { DAY } from '../../protocol/calendar.ts';
 import type { SimulatedCarOptions } from './index.ts';
 import { Loop, type LoopHabits } from './loop.ts';
 import { type Corner, champDeMars, Route } from './route.ts';
 import type { ScenarioName, Scene } from './scenario.ts';
 
-/** One degree of latitude, m. */
+/** Length of one degree of latitude, m. */
 const DEGREE = 111_195;
 const RADIANS = Math.PI / 180;
-/** Cars of one town live this far from each other, m. */
+/** Distance between the homes of cars in one town, m. */
 const APART = 2_500;
-/** Their square roots are irrational, so that no two attributes of a car depend on each other. */
+/** Primes, whose square roots are irrational: so the attributes of a car are independent of each other. */
 const PRIMES = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29];
 
-/** Centres of towns, WGS 84. The first car of a fleet lives in Paris, as the bench car does. */
+/** Centres of towns, WGS 84. The first car of a fleet has its home in Paris, like the bench car. */
 const towns: readonly (readonly [latitude: number, longitude: number])[] = [
   [45.764, 4.8357], // Lyon
   [43.6047, 1.4442], // Toulouse
@@ -41,7 +41,7 @@ const towns: readonly (readonly [latitude: number, longitude: number])[] = [
   [43.2951, -0.3708], // Pau
 ];
 
-/** Events on the second half of the route, in turn. */
+/** Events on the second half of the route; cars use them in turn. */
 const events: readonly Partial<Scene>[] = [
   { lamps: ['TyrePressureFL'] },
   { rain: 'Heavy', night: true },
@@ -58,11 +58,11 @@ const events: readonly Partial<Scene>[] = [
 
 type FleetCar = Pick<SimulatedCarOptions, 'begin' | 'driving'>;
 
-/** The car of a number, from 0. The same number is always the same car. */
+/** Returns the car with this index, from 0. The same index always returns the same car. */
 export function fleetCar(index: number, scenario: ScenarioName): FleetCar {
   if (index === 0) return {};
   const between = (low: number, high: number, series: number): number => low + (high - low) * share(index, series);
-  // The script of the day fits a route of the length of the Champ de Mars.
+  // The script of the day needs a route of the length of the Champ de Mars.
   const stretch = scenario === 'day' ? 1 : between(1, 2, 0);
   const across = scenario === 'day' ? 1 : between(1, 2, 1);
   const corners = cornersAt(homeOf(index), between(0, 360, 2), stretch, across);
@@ -92,7 +92,7 @@ function homeOf(index: number): readonly [latitude: number, longitude: number] {
   return [latitude + north / DEGREE, longitude + east / (DEGREE * Math.cos(latitude * RADIANS))];
 }
 
-/** The corners around the Champ de Mars, longer and wider by factors, turned by degrees, and moved to a home. */
+/** Returns the corners around the Champ de Mars, scaled in length and width, turned by degrees, and moved to a home. */
 function cornersAt(
   [latitude, longitude]: readonly [number, number],
   turn: number,
@@ -112,7 +112,7 @@ function cornersAt(
   });
 }
 
-/** Numbers from 0 to 1 that are far from each other for indexes that are near: multiples of roots modulo 1. */
+/** Returns numbers from 0 to 1 that differ much for similar indexes: multiples of roots modulo 1. */
 function share(index: number, series: number): number {
   return (index * Math.sqrt(PRIMES[series] as number)) % 1;
 }

@@ -19,7 +19,7 @@ import { type Driving, SimulatedVehicle } from './vehicle.ts';
 export type { CarState, InjectionTime, ScenarioName, Scene, SceneName };
 export { sceneNames };
 
-/** Ticks that were missed for longer than this (a suspended machine) are not made up for, ms. */
+/** Delay above which missed ticks are dropped instead of repeated, ms (a suspended machine). */
 const LONGEST_LAG = 1_000;
 
 export interface SimulatedCarOptions {
@@ -30,21 +30,21 @@ export interface SimulatedCarOptions {
   readonly scenario?: ScenarioName;
   /** Seed of the noise: the same seed produces the same frames. Default 1. */
   readonly seed?: number;
-  /** Where in the scenario the car begins, ms; `restore` goes before it. Default 0; throws `usage.wrong` below. */
+  /** Start of the car within the scenario, ms; `restore` has precedence. Default 0; throws `usage.wrong` below. */
   readonly startAt?: number;
-  /** False: the car takes valid commands but carries none out. Default true. */
+  /** False: the car accepts valid commands but executes none. Default true. */
   readonly obey?: boolean;
-  /** Members of the state in which a car without `restore` begins that differ from those of a new one. */
+  /** Changes to the initial state of a new car, without `restore`. */
   readonly begin?: Partial<CarState>;
-  /** Where and how it drives; by default the loop of the bench car. */
+  /** Driver and route; default: the loop of the bench car. */
   readonly driving?: Driving;
-  /** A state from {@link SimulatedCar.state}. Throws `input.malformed` if it is not one. */
+  /** A state from {@link SimulatedCar.state}. Throws `input.malformed` if it is invalid. */
   readonly restore?: unknown;
 }
 
 /**
- * A car that exists as frames on its bus `body`. Its own time advances in ticks of 20 ms of the clock; a batch
- * holds the frames of the tick that has just passed, each with the moment it left the bus.
+ * A car that consists of frames on its bus `body`. Its time advances in ticks of 20 ms of the clock; a batch
+ * contains the frames of the last tick, each with the time at which it left the bus.
  */
 export class SimulatedCar implements FrameSource, FrameSender {
   readonly buses: readonly string[] = ['body'];
@@ -53,11 +53,11 @@ export class SimulatedCar implements FrameSource, FrameSender {
   readonly #transmitter: SimulatedTransmitter;
   #receive: ((batch: FrameBatch) => void) | undefined;
   #cancel: (() => void) | undefined;
-  /** Ticks since power-on. */
+  /** Number of ticks since power-on. */
   #tick = 0;
-  /** Monotonic moment when the present tick ends, or a car that sleeps wakes up. */
+  /** Monotonic time when the present tick ends, or a sleeping car wakes up, ms. */
   #due = 0;
-  /** ms that the car will have slept then; 0 for one that is awake. */
+  /** Duration of the sleep until then, ms; 0 if the car is awake. */
   #sleep = 0;
 
   constructor(options: SimulatedCarOptions) {
@@ -74,25 +74,25 @@ export class SimulatedCar implements FrameSource, FrameSender {
     return this.#vehicle.period;
   }
 
-  /** Command frames as the control units saw them: requests understood, frames ignored as invalid. */
+  /** Number of requests that the control units have accepted, and of frames that they ignored as invalid. */
   get commands(): { readonly accepted: number; readonly rejected: number } {
     return this.#vehicle.units.counts;
   }
 
-  /** The destinations that the navigation has received so far. */
+  /** Destinations that the navigation has received so far. */
   get destination(): readonly CarPosition[] {
     return this.#vehicle.units.navigator.positions;
   }
 
   /**
-   * Makes something otherwise than the scenario has it: what people at the car do, or a fault of it (scenario.ts).
-   * It happens with the next tick, or at `when`, and stays until {@link release}; it is not part of {@link state}.
+   * Deviates from the scenario: actions of people at the car, or a fault of the car (scenario.ts). Starts with the next
+   * tick, or at `when`, and lasts until {@link release}; it is not part of {@link state}.
    */
   inject(changes: Partial<Scene>, when?: InjectionTime): void {
     this.#vehicle.inject(changes, when);
   }
 
-  /** Takes back everything that was injected, also what has not happened yet. */
+  /** Removes all injected deviations, including pending ones. */
   release(): void {
     this.#vehicle.release();
   }
@@ -103,8 +103,8 @@ export class SimulatedCar implements FrameSource, FrameSender {
   }
 
   /**
-   * Does this from the next tick on, from where it is, instead of its scenario: a car that drives brakes before what
-   * begins at rest. It is not part of {@link state}, but its way is.
+   * Plays this scene instead of the scenario, from the next tick and the present position on: a car that drives first
+   * brakes for a scene that begins at rest. The scene is not part of {@link state}, but its distance is.
    */
   play(name: SceneName): void {
     const slept = this.#receive !== undefined && this.#sleep > 0;
@@ -115,7 +115,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
     this.#wait();
   }
 
-  /** Rejects with `usage.wrong` when it has been started already. */
+  /** Rejects with `usage.wrong` if the car was already started. */
   async start(receive: (batch: FrameBatch) => void): Promise<void> {
     if (this.#receive !== undefined) throw new VigieError('usage.wrong', 'the simulated car has been started already');
     this.#receive = receive;
@@ -130,8 +130,8 @@ export class SimulatedCar implements FrameSource, FrameSender {
   }
 
   /**
-   * Rejects with `command.actuation` when the car is off, has no such bus, cannot take such a frame, or sleeps and is
-   * not woken by it.
+   * Rejects with `command.actuation` if the car is off, has no such bus, cannot accept such a frame, or sleeps and the
+   * frame does not wake it.
    */
   async send(frame: OutgoingFrame): Promise<void> {
     if (this.#receive === undefined) throw refusal('the simulated car is not running');
@@ -148,7 +148,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
     }
   }
 
-  /** State for `restore` of a later car: position, odometer, levels, temperatures, lock. */
+  /** Returns the state for `restore` of a later car: position, odometer, levels, temperatures, lock. */
   state(): CarState {
     return this.#vehicle.state();
   }
@@ -158,14 +158,14 @@ export class SimulatedCar implements FrameSource, FrameSender {
     this.#cancel = this.#clock.after(Math.max(0, this.#due - this.#clock.monotonic()), () => this.#run());
   }
 
-  /** Sets what comes next: the end of the tick that begins at `begin`, or, of a car that sleeps, its waking up. */
+  /** Sets the time of the next event: the end of the tick that begins at `begin`, or the wake-up of a sleeping car. */
   #await(begin: number): void {
-    // A car wakes up with a tick.
+    // A car wakes up at a tick.
     this.#sleep = Math.ceil(this.#vehicle.asleep / TICK) * TICK;
     this.#due = begin + (this.#sleep > 0 ? this.#sleep : TICK);
   }
 
-  /** Makes up for every tick that has passed, one batch each, so that frames keep their distance in time. */
+  /** Runs every tick that has passed, one batch each, so that frames keep their intervals. */
   #run(): void {
     const now = this.#clock.monotonic();
     const wall = this.#clock.now();
@@ -181,7 +181,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
     }
   }
 
-  /** Lets the whole ticks pass that it has slept so far. */
+  /** Advances by the whole ticks that the car has slept so far. */
   #oversleep(): void {
     const slept = this.#sleep - Math.max(0, this.#due - this.#clock.monotonic());
     const ticks = Math.floor(slept / TICK);
@@ -196,7 +196,7 @@ export class SimulatedCar implements FrameSource, FrameSender {
     this.#await(this.#due);
   }
 
-  /** One tick that began at `begin`, UTC ms. */
+  /** Runs one tick that began at `begin`, UTC ms. */
   #tell(begin: number): void {
     const batch = this.#transmitter.frames(this.#vehicle, this.#tick, begin);
     this.#vehicle.step(TICK);

@@ -1,10 +1,10 @@
 import type { Part, Scene } from './scenario.ts';
 
-/** A moment that a test cannot know beforehand. */
+/** A time that a test cannot know in advance. */
 export interface InjectionTime {
-  /** As soon as this part has understood a request. */
+  /** Time at which this part has accepted a request. */
   readonly asked: Part;
-  /** ms later. */
+  /** Delay after that, ms. */
   readonly after?: number;
 }
 
@@ -12,7 +12,7 @@ interface Waiting {
   readonly changes: Partial<Scene>;
   readonly asked: Part;
   readonly after: number;
-  /** ms until it happens; undefined while the part was not asked. */
+  /** Time until the change, ms; undefined until the part has received a request. */
   rest: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export class Injections {
   #changes: Partial<Scene> | undefined;
   #waiting: readonly Waiting[] = [];
 
-  /** Later changes go before earlier ones of the same member. */
+  /** Adds changes. Later changes of a member have precedence over earlier ones. */
   add(changes: Partial<Scene>, when?: InjectionTime): void {
     if (when === undefined) this.#changes = { ...this.#changes, ...changes };
     else this.#waiting = [...this.#waiting, { changes, asked: when.asked, after: when.after ?? 0, rest: undefined }];
@@ -36,7 +36,7 @@ export class Injections {
     for (const waiting of this.#waiting) if (waiting.asked === part) waiting.rest ??= waiting.after;
   }
 
-  /** Lets `ms` of the car's time pass. */
+  /** Advances the car's time by `ms`. */
   step(ms: number): void {
     if (this.#waiting.length === 0) return;
     for (const waiting of this.#waiting) {
@@ -47,7 +47,7 @@ export class Injections {
     this.#waiting = this.#waiting.filter(({ rest }) => rest === undefined || rest > 0);
   }
 
-  /** The scene as it really is; the same object when nothing is different. */
+  /** Returns the scene with the active changes; the same object if there are none. */
   applied(scene: Scene): Scene {
     return this.#changes === undefined ? scene : { ...scene, ...this.#changes };
   }

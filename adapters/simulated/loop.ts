@@ -2,46 +2,46 @@ import { Drive, type Motion } from './drive.ts';
 import type { Route } from './route.ts';
 import { parked, type Scenario, type Scene } from './scenario.ts';
 
-/** When the car pulls out, s after the start of the loop. */
+/** Time at which the car pulls out, s after the start of the loop. */
 const DEPARTURE = 14;
-/** Way to where the driver runs an errand, m: on the avenue de la Bourdonnais, after the light at the École Militaire. */
+/** Distance of the errand, m: on the avenue de la Bourdonnais, after the light at the École Militaire. */
 const ERRAND_AT = 1_400;
-/** From standing there to pulling out again, s. */
+/** Duration of the errand, from stopping to pulling out, s. */
 const ERRAND = 34;
-/** Share of the way after which the {@link LoopHabits.event} of a loop begins. */
+/** Share of the distance at which the {@link LoopHabits.event} of a loop begins. */
 const EVENT_AFTER = 0.55;
-/** From standing at the kerb to the end of the loop, s. */
+/** Time from stopping at the kerb to the end of the loop, s. */
 const AFTERWARDS = 14;
-/** Time of the driver in the car before it pulls out, s. */
+/** Time that the driver spends in the car before it pulls out, s. */
 const BOARDING = 8;
 
-/** Way before a bend on which the driver indicates, m. */
+/** Distance before a bend at which the driver indicates, m. */
 const INDICATED = 40;
 
 const charging: Scene = { ...parked, plugged: true, charging: true, keyPresent: true };
 
 /** One of the drives of the loop. */
 interface Leg {
-  /** s after the start of the loop */
+  /** Start, s after the start of the loop. */
   readonly departure: number;
-  /** m from the start of the route */
+  /** Start, m from the start of the route. */
   readonly from: number;
   readonly drive: Drive;
 }
 
-/** How one driver goes around the loop; without them, as the driver of the bench car does. */
+/** Habits of a driver on the loop; default: those of the driver of the bench car. */
 export interface LoopHabits {
-  /** Way to the errand, m. */
+  /** Distance of the errand, m. */
   readonly errandAt?: number;
-  /** Time of the errand, s. */
+  /** Duration of the errand, s. */
   readonly errand?: number;
-  /** Speed where the way is straight, m/s. */
+  /** Speed on straight roads, m/s. */
   readonly cruise?: number;
-  /** On the second half of the way the scene has this too. */
+  /** Additional changes of the scene on the second half of the route. */
   readonly event?: Partial<Scene>;
 }
 
-/** A day of the car in a few minutes: from charging at the kerb around the route, with an errand on the way, and back. */
+/** A day of the car in a few minutes: charging at the kerb, around the route with an errand, and back. */
 export class Loop implements Scenario {
   readonly period: number;
   readonly way: number;
@@ -50,7 +50,7 @@ export class Loop implements Scenario {
   readonly #home: Leg;
   readonly #event: Partial<Scene> | undefined;
 
-  /** `passes` false: the car stays where it is and charges. */
+  /** `passes` false: the car stays at the kerb and charges. */
   constructor(route: Route, passes: boolean, habits: LoopHabits = {}) {
     const { errandAt = ERRAND_AT, errand = ERRAND, event, ...speed } = habits;
     const out = new Drive(route, { way: errandAt, ...speed });
@@ -75,9 +75,9 @@ export class Loop implements Scenario {
     if (!this.passes) return charging;
     const time = elapsed / 1000;
     const leg = this.#legAt(time);
-    /** Seconds since the car pulled out; negative before, more than the drive takes after. */
+    /** Seconds since the car pulled out; negative before, longer than the drive afterwards. */
     const driving = time - leg.departure;
-    /** Seconds since the car stood again. */
+    /** Seconds since the car stopped. */
     const after = driving - leg.drive.duration;
     const away = leg === this.#out ? after >= 0 : driving < 0;
     const arrived = leg === this.#home && after >= 0;

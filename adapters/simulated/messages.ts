@@ -2,19 +2,19 @@ import { CAPACITY, HEALTH, TANK, USABLE } from './drivetrain.ts';
 import { lamps, type Scene } from './scenario.ts';
 import type { SimulatedVehicle } from './vehicle.ts';
 
-/** Values by signal name: physical, or a name of the signal's value table. */
+/** Values by signal name: physical values, or names in the signal's value table. */
 export type Values = Record<string, number | string>;
 
 /** One cyclic message of the car. */
 export interface CyclicMessage {
   readonly message: string;
-  /** ms */
+  /** Cycle time, ms. */
   readonly cycle: number;
-  /** Carries `Counter` and `Checksum`, which the sender adds. */
+  /** True if it contains `Counter` and `Checksum`, which the sender adds. */
   readonly secured?: true;
-  /** When it is sent: `Charging` also by the part of the network that charges, `Ignition` only while that is on. */
+  /** Condition of sending: `Charging`: also by the charging part of the network; `Ignition`: only while it is on. */
   readonly while?: 'Charging' | 'Ignition';
-  /** `sent` counts the earlier transmissions of the message. `later` is the time since the start of the tick, ms. */
+  /** `sent`: number of earlier transmissions of the message. `later`: time since the start of the tick, ms. */
   values(car: SimulatedVehicle, sent: number, later: number): Values;
 }
 
@@ -29,19 +29,19 @@ const whileCharging: typeof cyclic = (...row) => ({ ...cyclic(...row), while: 'C
 const HARDEST = 20.47;
 /** Speed limit of the streets of the route, km/h. */
 const LIMIT = 50;
-/** Kilometres from one service to the next. */
+/** Distance between two services, km. */
 const SERVICE = 20_000;
-/** The cluster warns below this level (%) and this temperature (degC). */
+/** Level (%) and temperature (degC) of the cluster's warnings. */
 const FUEL_LOW = 12;
 const ICE = 3;
-/** Tyre pressure at 20 degC, bar, and what a degree adds. */
+/** Tyre pressure at 20 degC, bar, and the increase per degree. */
 const PRESSURE = 2.4;
 const PRESSURE_PER_DEGREE = 0.008;
 const MAX_INSTANT = 102.2;
 
 const wheels = ['FL', 'FR', 'RL', 'RR'] as const;
 
-/** Everything that the car sends, lowest identifier first, as arbitration on the bus has it. */
+/** All messages of the car, lowest identifier first, like arbitration on the bus. */
 export const transmissions: readonly CyclicMessage[] = [
   secured('SAFETY', 100, ({ scene }) => ({
     DriverBuckle: buckle(scene.belted),
@@ -226,12 +226,12 @@ function buckle(fastened: boolean): string {
   return fastened ? 'Fastened' : 'Open';
 }
 
-/** Percent. */
+/** Returns a share in percent. */
 function share(part: number, whole: number): number {
   return Math.min(100, Math.max(0, (100 * part) / whole));
 }
 
-/** L/100 km of `flow` L/h at `speed` m/s; a standing car has no consumption per distance. */
+/** Returns L/100 km for `flow` L/h at `speed` m/s; a standing car has no consumption per distance. */
 function perHundred(flow: number, speed: number): number | string {
   if (speed < 1) return flow > 0 ? 'SNA' : 0;
   return Math.min(MAX_INSTANT, (flow / (speed * 3.6)) * 100);

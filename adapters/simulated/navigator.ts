@@ -1,9 +1,9 @@
 import type { MessageCodec, OutgoingFrame } from '../../agent/ports.ts';
 import { sound } from './requests.ts';
 
-/** Time that it takes to work out the way, ms. */
+/** Duration of computing a route, ms. */
 const WORK = 400;
-/** Longest pause between two positions, ms. */
+/** Longest time between two positions, ms. */
 const PAUSE = 1_000;
 
 export interface CarPosition {
@@ -12,10 +12,10 @@ export interface CarPosition {
   readonly latitude: number;
 }
 
-/** The navigation: takes a destination, position by position. */
+/** The navigation: receives a destination, position by position. */
 export class Navigator {
   transfer: 'Idle' | 'Receiving' | 'Received' | 'Rejected' = 'Idle';
-  /** The last accepted destination, as far as it was received. */
+  /** The last accepted destination, as far as received. */
   positions: readonly CarPosition[] = [];
   accepted = 0;
   rejected = 0;
@@ -23,17 +23,17 @@ export class Navigator {
   readonly #id: number;
   readonly #taken: () => number | undefined;
   #heardAt = Number.NEGATIVE_INFINITY;
-  /** ms until the way is worked out; undefined while positions are missing. */
+  /** Time until the route is computed, ms; undefined while positions are missing. */
   #rest: number | undefined;
 
-  /** Calls `taken` when it has all positions; the result is the delay of its confirmation, ms; undefined: never. */
+  /** Calls `taken` after the last position. It returns the delay of the confirmation, ms; undefined: never confirm. */
   constructor(codec: MessageCodec, taken: () => number | undefined) {
     this.#codec = codec;
     this.#id = codec.encode('NAVIGATION_COMMAND', {}).id;
     this.#taken = taken;
   }
 
-  /** A frame from the bus, `at` ms of monotonic time. Other messages leave it as it is. */
+  /** Processes a frame from the bus at monotonic time `at`, ms. Ignores other messages. */
   receive(frame: OutgoingFrame, at: number): void {
     if (frame.id !== this.#id) return;
     const signals = frame.data.length === 8 && sound(frame.data) ? this.#codec.decode(frame)?.signals : undefined;
@@ -54,7 +54,7 @@ export class Navigator {
     if (late !== undefined) this.#rest = WORK + late;
   }
 
-  /** Lets `ms` of the car's time pass. */
+  /** Advances the car's time by `ms`. */
   step(ms: number): void {
     if (this.#rest === undefined) return;
     this.#rest -= ms;

@@ -1,13 +1,13 @@
-/** Repeatable noise: mulberry32, a 32-bit counter put through a mixing function. */
+/** Repeatable noise: mulberry32, a 32-bit counter with a mixing function. */
 export class Noise {
-  /** 32 bits; put back, the same numbers follow. */
+  /** State of 32 bits; if restored, the same numbers follow. */
   state: number;
 
   constructor(state: number) {
     this.state = state >>> 0;
   }
 
-  /** Uniform, 0 ≤ number < 1. */
+  /** Returns a uniform number, 0 ≤ number < 1. */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
@@ -15,7 +15,7 @@ export class Noise {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
   }
 
-  /** Uniform within `middle` ± `width`. */
+  /** Returns a uniform number within `middle` ± `width`. */
   around(middle: number, width: number): number {
     return middle + (this.next() * 2 - 1) * width;
   }

@@ -1,29 +1,29 @@
 import type { MessageCodec, OutgoingFrame } from '../../agent/ports.ts';
 
-/** Consecutive valid frames that make a request. */
+/** Number of consecutive valid frames that form a request. */
 const FRAMES = 3;
-/** Longest pause within a request, ms; frames are due every 50. */
+/** Longest time between frames of a request, ms; frames are due every 50. */
 const PAUSE = 200;
-/** Value of a request signal without a request. */
+/** Value of a request signal that means no request. */
 const NONE = 0;
 
 /** A request message to a control unit. */
 interface RequestMessage {
   readonly message: string;
-  /** Signal of the request; 0 asks for nothing. */
+  /** Signal of the request; 0 means no request. */
   readonly signal: string;
-  /** Highest request that there is. */
+  /** Largest valid request. */
   readonly highest: number;
 }
 
 /**
- * Requests as a control unit guards them: one counts after three frames in a row whose counters advance by one and
- * whose exclusive or over all bytes is zero; anything else starts the count anew.
+ * Validates requests like a control unit: a request counts after three consecutive frames whose counters advance by one
+ * and whose exclusive or over all bytes is zero; any other frame restarts the count.
  */
 export class RequestReceiver {
-  /** Requests that were understood. */
+  /** Number of accepted requests. */
   accepted = 0;
-  /** Frames that were ignored: wrong checksum, length or value, counter repeated or jumped. */
+  /** Number of ignored frames: wrong checksum, length or value, counter repeated or skipped. */
   rejected = 0;
   readonly #codec: MessageCodec;
   readonly #asked: RequestMessage;
@@ -44,7 +44,7 @@ export class RequestReceiver {
     this.#understood = understood;
   }
 
-  /** A frame from the bus, `at` ms of monotonic time. Other messages leave it as it is. */
+  /** Processes a frame from the bus at monotonic time `at`, ms. Ignores other messages. */
   receive(frame: OutgoingFrame, at: number): void {
     if (frame.id !== this.#id) return;
     const signals = this.#valid(frame);
@@ -76,7 +76,7 @@ export class RequestReceiver {
   }
 }
 
-/** The checksum is a whole byte, so exclusive or over all bytes, itself included, must leave nothing. */
+/** Returns true for a valid checksum: a whole byte, so the exclusive or of all bytes, including it, is zero. */
 export function sound(data: Uint8Array): boolean {
   return data.reduce((sum, byte) => sum ^ byte, 0) === 0;
 }

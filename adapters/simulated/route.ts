@@ -5,9 +5,9 @@ const RADIANS = Math.PI / 180;
 export interface Corner {
   readonly latitude: number;
   readonly longitude: number;
-  /** Radius of the way around it, m; 0 where the way goes straight on. */
+  /** Radius of the turn, m; 0 if the route goes straight on. */
   readonly radius: number;
-  /** Seconds that the traffic light holds the car before the corner; absent: no light. */
+  /** Wait at the traffic light before the corner, s. If omitted, there is no light. */
   readonly red?: number;
 }
 
@@ -21,25 +21,25 @@ export const champDeMars: readonly Corner[] = [
   { latitude: 48.8575, longitude: 2.291, radius: 12 }, // avenue de Suffren
 ];
 
-/** Chords that stand for the arc around a corner. */
+/** Number of chords that approximate the arc around a corner. */
 const CHORDS = 12;
-/** The stop line lies this far before a turn begins, m. */
+/** Distance of the stop line before a turn, m. */
 const STOP_LINE = 4;
 
 export interface RoutePoint {
   readonly latitude: number;
   readonly longitude: number;
-  /** m above sea level */
+  /** Altitude above sea level, m. */
   readonly altitude: number;
   /** Degrees clockwise from north, 0 ≤ heading < 360. */
   readonly heading: number;
 }
 
-/** A stretch of the route that turns. Distances in m from the start. */
+/** A turning part of the route. Distances in m from the start. */
 interface Bend {
   readonly from: number;
   readonly to: number;
-  /** 1/m; left is positive. */
+  /** Curvature, 1/m; left is positive. */
   readonly curvature: number;
 }
 
@@ -49,21 +49,21 @@ interface Point {
 }
 
 /**
- * A closed way over real streets, as a polyline: everything that moves along it shares one measure of distance.
- * The plane it is computed in touches the sphere at the start, which over 3 km errs by less than a millionth.
+ * A closed route over real streets, as a polyline: everything that moves along it uses the same distance.
+ * It is computed in the plane that touches the sphere at the start; the error over 3 km is less than a millionth.
  */
 export class Route {
-  /** m */
+  /** Length, m. */
   readonly length: number;
   readonly bends: readonly Bend[];
-  /** Traffic lights: where the car waits (m from the start), and for how long (s). */
+  /** Traffic lights: position (m from the start) and duration (s) of the wait. */
   readonly lights: readonly { readonly at: number; readonly wait: number }[];
   readonly #points: readonly Point[];
   /** Distance of each point from the start, m. */
   readonly #along: readonly number[];
   readonly #origin: Corner;
 
-  /** The corners in their order; the first is where the car lives. */
+  /** `corners` in their order; the first is the home of the car. */
   constructor(corners: readonly Corner[] = champDeMars) {
     this.#origin = corners[0] as Corner;
     const plane = corners.map((corner) => this.#project(corner));
@@ -95,12 +95,12 @@ export class Route {
     this.#along = along;
   }
 
-  /** Where on the route one is `distance` m after the start, laps taken off; m from the start. */
+  /** Returns the position on the route after `distance` m without whole laps, m from the start. */
   along(distance: number): number {
     return distance > this.length ? distance % this.length : distance;
   }
 
-  /** The place `distance` m after the start, 0 ≤ distance ≤ length. */
+  /** Returns the point `distance` m after the start, 0 ≤ distance ≤ length. */
   at(distance: number): RoutePoint {
     let low = 0;
     let high = this.#along.length - 1;
@@ -133,7 +133,7 @@ export class Route {
   }
 }
 
-/** Points of the arc of `radius` that leads from the line a→b tangentially into the line b→c, and whether it turns left. */
+/** Returns the points of the arc with `radius` from line a→b tangentially to line b→c, and true if it turns left. */
 function around(a: Point, b: Point, c: Point, radius: number): { points: Point[]; left: boolean } {
   const inward = Math.atan2(b.north - a.north, b.east - a.east);
   const outward = Math.atan2(c.north - b.north, c.east - b.east);

@@ -1,6 +1,6 @@
 import type { Motion } from './drive.ts';
 
-/** Lamps and messages of the instrument cluster that only the script switches. */
+/** Lamps and messages of the instrument cluster that only the script controls. */
 export const lamps = ['Battery12V', 'EngineFault', 'OilPressure', 'TyrePressureFL', 'BrakePads'] as const;
 export type Lamp = (typeof lamps)[number];
 
@@ -10,33 +10,33 @@ export type Part = (typeof parts)[number];
 
 /** Actions of people around the car, and faults of the car, at one time. */
 export interface Scene {
-  /** How much of the network is awake; `Charging` is the part that a charging car needs. */
+  /** Awake part of the network; `Charging` is the part that a charging car needs. */
   readonly network: 'Asleep' | 'Charging' | 'Awake';
   readonly ignition: 'Stop' | 'StartUp' | 'Start';
   readonly powertrain: 'NotRunning' | 'Starting' | 'Running' | 'Stopping' | 'Stopped';
   readonly plugged: boolean;
-  /** The people at the car want it to charge. */
+  /** True if the people at the car request charging. */
   readonly charging: boolean;
-  /** It is a fast charger. */
+  /** True if the station is a fast charger. */
   readonly quick: boolean;
   readonly driverDoorOpen: boolean;
   readonly passengerDoorOpen: boolean;
-  /** How a person with a key left the lock; undefined: no person touched it since the last command. */
+  /** Lock position set by a person with a key; undefined: no person changed it since the last command. */
   readonly locked: boolean | undefined;
   readonly keyPresent: boolean;
-  /** Undefined: the alarm is armed while the car is locked and switched off. */
+  /** State of the alarm. Undefined: it is armed while the car is locked and switched off. */
   readonly armed: boolean | undefined;
   /** Trigger of the alarm, a name of ALARM.Trigger. */
   readonly trigger: string;
   readonly belted: boolean;
   readonly parkingBrake: boolean;
-  /** Turn lamps flashing. */
+  /** Flashing turn lamps. */
   readonly indicator: 'None' | 'Left' | 'Right';
   readonly rain: 'None' | 'Light' | 'Heavy';
   readonly night: boolean;
-  /** The receiver sees satellites. */
+  /** True if the receiver has satellites in view. */
   readonly sky: boolean;
-  /** The washer bottle has run low. */
+  /** True if the washer fluid is low. */
   readonly washerLow: boolean;
   readonly lamps: readonly Lamp[];
   readonly privacy: 'None' | 'Geolocation' | 'Full';
@@ -46,21 +46,21 @@ export interface Scene {
   readonly serviceDays: number;
   /** Charge of the 12 V battery, %. */
   readonly battery12V: number;
-  /** The car is pushed or towed at this speed, km/h. */
+  /** Speed at which the car is pushed or towed, km/h. */
   readonly rolling: number;
-  /** The station supplies no power, or the charger has a fault. */
+  /** Charging fault: the station supplies no power, or the charger is defective. */
   readonly chargingFault: 'None' | 'NoPower' | 'Failure';
-  /** Why preconditioning fails, a name of CLIMATE.FailureCause. */
+  /** Reason why preconditioning fails, a name of CLIMATE.FailureCause. */
   readonly climateFault: string;
   /** Parts that receive requests and ignore them. */
   readonly deaf: readonly Part[];
-  /** Delay after which parts obey, ms. */
+  /** Delay of parts that obey, ms. */
   readonly late: number;
   /** Messages that are not sent. */
   readonly silent: readonly string[];
 }
 
-/** A parked car without people. */
+/** Scene of a parked car without people. */
 export const parked: Scene = {
   network: 'Awake',
   ignition: 'Stop',
@@ -99,16 +99,16 @@ export type ScenarioName = 'loop' | 'parked' | 'day';
 
 /** Events of the car. Times are ms since the start of the scenario, less than `period`. */
 export interface Scenario {
-  /** Length, whole ms; the scenario then repeats. */
+  /** Length, whole ms; after that the scenario repeats. */
   readonly period: number;
   /** Distance that the car drives in one period, m. */
   readonly way: number;
-  /** False: the scenario's time stands still. */
+  /** False: the time of the scenario does not advance. */
   readonly passes: boolean;
-  /** Speed and distance at a time of the scenario; the distance counts from its begin. */
+  /** Returns speed and distance at a time of the scenario; the distance is measured from its start. */
   motion(elapsed: number): Motion;
-  /** `toBend` is the way to the next left turn, m (negative within it, Infinity when none follows). */
+  /** `toBend`: distance to the next left turn, m (negative within it, Infinity if none follows). */
   scene(elapsed: number, motion: Motion, toBend: number): Scene;
-  /** Time until anything happens to a car whose network is asleep, ms; 0 for one that is awake. */
+  /** Returns the time until the next event of a car with a sleeping network, ms; 0 if it is awake. */
   asleep(elapsed: number): number;
 }

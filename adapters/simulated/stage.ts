@@ -17,21 +17,21 @@ export const sceneNames = [
 ] as const;
 export type SceneName = (typeof sceneNames)[number];
 
-/** How hard the car brakes before a scene that begins at rest, m/s². */
+/** Braking before a scene that begins at rest, m/s². */
 const BRAKE = 3;
-/** Time from the start of a scene, or from rest, to pulling out, s. */
+/** Time from the start of a scene, or from standstill, to pulling out, s. */
 const DEPARTURE = 4;
-/** A thief needs longer. */
+/** The same for a thief, who needs longer, s. */
 const THEFT = 12;
-/** How far it drives, m; then it parks. */
+/** Distance of a drive until the car parks, m. */
 const FAR = 50_000;
-/** It runs into something after this way, m. */
+/** Distance until the collision, m. */
 const NEAR = 120;
-/** How long a tunnel is, s. */
+/** Duration of a tunnel, s. */
 const TUNNEL = 45;
-/** How long the siren sounds, s. */
+/** Duration of the siren, s. */
 const SIREN = 20;
-/** Way before a bend on which the driver indicates, m. */
+/** Distance before a bend at which the driver indicates, m. */
 const INDICATED = 40;
 
 const driving: Partial<Scene> = { ignition: 'Start', powertrain: 'Running', belted: true, parkingBrake: false };
@@ -41,26 +41,26 @@ const moving: ReadonlySet<SceneName> = new Set(['drive', 'crash', 'theft', 'priv
 /** Scenes that a driving car plays without stopping first. */
 const onTheWay: ReadonlySet<SceneName> = new Set(['drive', 'private', 'tunnel']);
 
-/** A movement from `from` on, ms of the stage, at `before` m. */
+/** A movement that starts at `from`, ms of the stage, and at distance `before`, m. */
 interface Leg {
   readonly from: number;
   readonly before: number;
   readonly drive: Drive;
 }
 
-/** Where the car is when a scene begins: its way in m and its speed in m/s. */
+/** State of the car when a scene begins: distance, m, and speed, m/s. */
 type Start = Pick<Motion, 'distance' | 'speed'>;
 
-/** One scene after the other, as somebody asks for them. Time only passes; the car stays where the last one left it. */
+/** Plays one scene after the other on request. Time only advances; the car stays where the last scene left it. */
 export class Stage implements Scenario {
   readonly period = Number.POSITIVE_INFINITY;
   readonly way = 0;
   readonly passes = true;
   readonly #route: Route;
   #name: SceneName;
-  /** When the scene began, ms of the stage. */
+  /** Start of the scene, ms of the stage. */
   #begin = 0;
-  /** When the car stands after braking, ms of the stage, and how it brakes until then. */
+  /** Time when the car has stopped, ms of the stage, and its braking until then. */
   #rest = 0;
   #start: Start;
   #leg: Leg | undefined;
@@ -76,7 +76,7 @@ export class Stage implements Scenario {
     return this.#name;
   }
 
-  /** Begins another scene at `elapsed`, ms of the stage. */
+  /** Starts another scene at `elapsed`, ms of the stage. */
   play(name: SceneName, elapsed: number): void {
     const motion = this.motion(elapsed);
     if (onTheWay.has(name) && this.#leg !== undefined && motion.speed > 0 && this.#name !== 'crash') {
@@ -98,7 +98,7 @@ export class Stage implements Scenario {
     const base: Scene = { ...parked, keyPresent: true };
     if (elapsed < this.#rest) return { ...base, ...driving };
     const leg = this.#leg;
-    /** Seconds since the car stood. */
+    /** Seconds since the car stopped. */
     const rested = (elapsed - Math.max(this.#rest, this.#begin)) / 1000;
     if (leg === undefined) return { ...base, ...this.#atRest(rested) };
     const name = this.#name;
@@ -111,7 +111,7 @@ export class Stage implements Scenario {
     return {
       ...base,
       ...driving,
-      // A red light, and the engine is stopped while the ignition stays on.
+      // At a red light the engine is stopped while the ignition stays on.
       powertrain: motion.speed === 0 && elapsed > leg.from ? 'Stopped' : 'Running',
       indicator: toBend <= INDICATED ? 'Left' : 'None',
       privacy: name === 'private' ? 'Geolocation' : 'None',
@@ -139,7 +139,7 @@ export class Stage implements Scenario {
     this.#leg = { from: this.#rest + departure * 1000, before, drive };
   }
 
-  /** Time from the start of the scene until {@link #rest}. */
+  /** Returns the motion between the start of the scene and {@link #rest}. */
   #braking(elapsed: number): Motion {
     const { distance, speed } = this.#start;
     const duration = speed / BRAKE;
@@ -151,7 +151,7 @@ export class Stage implements Scenario {
     };
   }
 
-  /** Scenes at rest, `seconds` after the car has stopped. */
+  /** Returns the changes of scenes at rest, `seconds` after the car has stopped. */
   #atRest(seconds: number): Partial<Scene> {
     const locked = seconds >= 2;
     switch (this.#name) {
@@ -177,14 +177,14 @@ export class Stage implements Scenario {
   }
 }
 
-/** `until` seconds before the car pulls out. */
+/** Returns the changes `until` seconds before the car pulls out. */
 function starting(until: number): Partial<Scene> {
   if (until > 3) return {};
   if (until > 2) return { ignition: 'StartUp', belted: true };
   return { ignition: 'Start', powertrain: until > 1 ? 'Starting' : 'Running', belted: true };
 }
 
-/** Broken into, started without a key, and driven away; `seconds` since the car stood. */
+/** Returns the changes of a theft: broken into, started without a key, driven away; `seconds` since the car stopped. */
 function theft(away: boolean, seconds: number): Partial<Scene> {
   if (seconds < 2) return {};
   const taken = { locked: true, armed: true, keyPresent: false };

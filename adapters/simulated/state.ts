@@ -4,7 +4,7 @@ import { VigieError } from '../../protocol/errors.ts';
 /** State of the car that survives a restart; plain JSON. */
 export interface CarState {
   readonly version: 1;
-  /** ms since the scenario began */
+  /** Time since the scenario began, ms. */
   readonly elapsed: number;
   /** Odometer at the start of the scenario, m. */
   readonly odometer: number;
@@ -14,23 +14,23 @@ export interface CarState {
   readonly fuel: number;
   /** Fuel burnt since the car was built, L. */
   readonly burnt: number;
-  /** degC */
+  /** Temperature of the coolant, degC. */
   readonly coolant: number;
-  /** degC */
+  /** Temperature of the oil, degC. */
   readonly oil: number;
-  /** degC */
+  /** Temperature outside, degC. */
   readonly outside: number;
   readonly engineRunning: boolean;
   readonly locked: boolean;
   readonly immobilized: boolean;
-  /** Charging limit, 1 to 5; 0 is no limit. */
+  /** Charging limit, 1 to 5; 0: no limit. */
   readonly chargeLevel: number;
   readonly chargePartial: boolean;
   /** State of the noise, 32 bits. */
   readonly noise: number;
 }
 
-/** A car as it is found on its first day. */
+/** Returns the initial state of a new car. */
 export function newCar(seed: number): CarState {
   return {
     version: 1,
@@ -51,7 +51,7 @@ export function newCar(seed: number): CarState {
   };
 }
 
-/** Numbers of the state with what they may be, both ends included. */
+/** Valid ranges of the numbers, both ends included. */
 const ranges = {
   elapsed: [0, DAY],
   odometer: [0, 2e9],
@@ -65,7 +65,7 @@ const ranges = {
   noise: [0, 0xffff_ffff],
 } as const;
 
-/** Reads back what {@link CarState} wrote. Throws `input.malformed` naming the member that is wrong. */
+/** Parses a stored {@link CarState}. Throws `input.malformed` naming the invalid member. */
 export function parseState(data: unknown): CarState {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) throw malformed('it is not an object');
   const members: Readonly<Record<string, unknown>> = { ...data };

@@ -1,18 +1,18 @@
-/** Something of the car that is on or off, and takes its time to become so: lock motors, a relay. */
+/** A part of the car that is on or off and changes with a delay: lock motors, a relay. */
 export class Switch {
-  /** The present state. A write takes effect at once, as if by hand. */
+  /** Present state. Assignment takes effect at once, as if by hand. */
   on: boolean;
   readonly #travel: number;
   readonly #longest: number;
-  /** Where it is heading, and ms until it is there. */
+  /** Requested state, and time until it is reached, ms. */
   #goal: boolean | undefined;
   #rest = 0;
-  /** ms that it has been on. */
+  /** Time since it was switched on, ms. */
   #onFor = 0;
 
   /**
-   * @param travel ms from the request to the new state
-   * @param longest ms after which it goes off by itself
+   * @param travel time from the request to the new state, ms
+   * @param longest time after which it switches off automatically, ms
    */
   constructor(on: boolean, travel: number, longest = Number.POSITIVE_INFINITY) {
     this.on = on;
@@ -20,19 +20,19 @@ export class Switch {
     this.#longest = longest;
   }
 
-  /** It is on its way. */
+  /** True while it changes. */
   get moving(): boolean {
     return this.#goal !== undefined;
   }
 
-  /** Asks for a state; `late` ms are added to its time. Nothing happens when it is so, or on its way there. */
+  /** Requests a state, with an additional delay of `late` ms. No effect if that is the present or the pending state. */
   request(on: boolean, late: number): void {
     if (on === (this.#goal ?? this.on)) return;
     this.#goal = on;
     this.#rest = this.#travel + late;
   }
 
-  /** Lets `ms` of the car's time pass. */
+  /** Advances the car's time by `ms`. */
   step(ms: number): void {
     this.#onFor = this.on ? this.#onFor + ms : 0;
     if (this.#onFor >= this.#longest) this.on = false;

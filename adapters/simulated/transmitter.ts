@@ -2,17 +2,17 @@ import type { FrameBatch, MessageCodec } from '../../agent/ports.ts';
 import { type CyclicMessage, transmissions, type Values } from './messages.ts';
 import type { SimulatedVehicle } from './vehicle.ts';
 
-/** The period that frames are handed over in, ms; every cycle time divides it or is a multiple of it. */
+/** Interval of the batches of frames, ms; every cycle time divides it or is a multiple of it. */
 export const TICK = 20;
-/** Most frames of a tick. */
+/** Largest number of frames in a tick. */
 const CAPACITY = transmissions.reduce((sum, { cycle }) => sum + Math.max(1, TICK / cycle), 0);
 
-/** Longest time that a classic frame of `length` bytes with 11-bit identifier takes at 500 kbit/s, ms (stuff bits). */
+/** Returns the longest duration of a classic frame of `length` bytes (11-bit identifier, 500 kbit/s), ms. */
 function onBus(length: number): number {
   return (55 + 10 * length) / 500;
 }
 
-/** Puts the car's messages on the bus: cycle times, counters, checksums, and one frame after the other. */
+/** Sends the car's messages on the bus: cycle times, counters, checksums, and one frame after the other. */
 export class SimulatedTransmitter {
   readonly #senders: readonly Sender[];
   readonly #batch: FrameBatch = {
@@ -31,7 +31,7 @@ export class SimulatedTransmitter {
   }
 
   /**
-   * The frames of the tick that is the `tick`-th since power-on and begins at `at`, UTC ms. The batch is valid
+   * Returns the frames of tick number `tick` since power-on, which begins at `at`, UTC ms. The batch is valid
    * until the next call.
    */
   frames(car: SimulatedVehicle, tick: number, at: number): FrameBatch {
@@ -67,13 +67,13 @@ export class SimulatedTransmitter {
   }
 }
 
-/** Messages of the same cycle start in different ticks, so that the bus is loaded evenly. */
+/** Returns the phase of a message: messages of one cycle start in different ticks, to spread the load of the bus. */
 function phaseOf(index: number): number {
   // GNSS follows GNSS_FIX within the tick: the receiver sends the quality of the fix, then the position.
   return transmissions[index]?.message === 'GNSS' ? index - 1 : index;
 }
 
-/** Sends one message again and again. */
+/** Sends one message repeatedly. */
 class Sender {
   readonly transmission: CyclicMessage;
   readonly id: number;
@@ -107,11 +107,11 @@ class Sender {
     return condition !== 'Ignition' || scene.ignition !== 'Stop';
   }
 
-  /** The frame that is sent `later` ms after the start of the tick. Valid until the next call. */
+  /** Returns the frame that is sent `later` ms after the start of the tick. Valid until the next call. */
   frame(car: SimulatedVehicle, later: number): Uint8Array {
     const count = this.#sent++;
     const values = this.transmission.values(car, count, later);
-    // Most messages say what they said before; packing them again would be most of the work.
+    // Most messages repeat their last values; encoding them again would be most of the work.
     if (count === 0 || this.#names.some((name) => values[name] !== this.#values[name])) {
       this.#values = values;
       this.#names = Object.keys(values);
@@ -121,7 +121,7 @@ class Sender {
   }
 }
 
-/** Where a message has its counter and checksum: the bytes, and the lowest bit of the counter. */
+/** Position of a message's counter and checksum: the bytes, and the lowest bit of the counter. */
 interface Guard {
   readonly counter: number;
   readonly shift: number;
@@ -135,7 +135,7 @@ function guardOf(codec: MessageCodec, message: string): Guard {
   return { counter, shift: Math.log2(counted[counter] as number), checksum: checked.indexOf(255) };
 }
 
-/** The frame with its counter, and its checksum: the exclusive or of all other bytes. */
+/** Returns the frame with its counter and its checksum: the exclusive or of all other bytes. */
 function guarded(data: Uint8Array, { counter, shift, checksum }: Guard, count: number): Uint8Array {
   const frame = data.slice();
   frame[counter] = (frame[counter] as number) | (count << shift);

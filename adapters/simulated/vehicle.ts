@@ -14,61 +14,61 @@ import type { CarState } from './state.ts';
 
 /** Time for which network management keeps the network awake after a request, ms. */
 const WOKEN = 60_000;
-/** Curvature above which the driver indicates a bend, 1/m. */
+/** Curvature of a bend above which the driver indicates, 1/m. */
 const TURN = 0.03;
-/** A receiver needs this long after power-on for its first fix, ms. */
+/** Time of a receiver from power-on to its first fix, ms. */
 const FIRST_FIX = 1_000;
-/** How often the slow noise is drawn, ms. */
+/** Interval of new values of the slow noise, ms. */
 const SLOW = 1_000;
 const DEGREES = 180 / Math.PI;
-/** Charge below which the 12 V battery does not hold its voltage, %. */
+/** Charge below which the 12 V battery loses voltage, %. */
 const LOW = 30;
-/** m/s² */
+/** Gravity, m/s². */
 const GRAVITY = 9.81;
-/** m */
+/** Wheelbase, m. */
 const WHEELBASE = 2.7;
 /** Degrees of the steering wheel per degree of the road wheels. */
 const STEERING_RATIO = 15;
-/** How fast the steering wheel is turned, degrees per ms. */
+/** Speed of turning the steering wheel, degrees per ms. */
 const STEERING_RATE = 0.4;
 
-/** Where and how a car drives. */
+/** Route and driver of a car. */
 export interface Driving {
-  /** Corners of its route; without them around the Champ de Mars. */
+  /** Corners of the route; default: around the Champ de Mars. */
   readonly corners?: readonly Corner[];
   readonly habits?: LoopHabits;
 }
 
-/** The car as physics: what is true of it at the moment it has been stepped to. */
+/** The physics of the car: its state at the time of the last step. */
 export class SimulatedVehicle {
   readonly units: ControlUnits;
   readonly drivetrain: Drivetrain;
   motion: Motion;
   scene: Scene;
   place: RoutePoint;
-  /** degrees/s, left is positive */
+  /** Yaw rate, degrees/s; left is positive. */
   yawRate = 0;
-  /** degrees of the steering wheel, left is positive */
+  /** Angle of the steering wheel, degrees; left is positive. */
   steering = 0;
   outside: number;
   satellites = 12;
-  /** V */
+  /** Voltage, V. */
   voltage = 12.6;
   readonly #route: Route;
   #scenario: Scenario;
   readonly #noise: Noise;
   readonly #injections = new Injections();
-  /** The scene but for what control units make of it. */
+  /** The scene before the effects of control units. */
   #script: Scene;
   #elapsed: number;
   /** Odometer at the start of the scenario, m. */
   #odometer: number;
-  /** ms since power-on or since the network woke up */
+  /** Time since power-on or since the network woke up, ms. */
   #awake = 0;
-  /** Identifier by which the network is woken, and ms that it then still stays awake. */
+  /** Identifier that wakes the network, and the remaining time awake after that, ms. */
   readonly #wake: number;
   #woken = 0;
-  /** Odometer when the ignition was switched on, m. */
+  /** Odometer at the time when the ignition was switched on, m. */
   #tripStart: number;
 
   constructor(codec: MessageCodec, scenario: ScenarioName, state: CarState, obey: boolean, driving: Driving = {}) {
@@ -95,54 +95,54 @@ export class SimulatedVehicle {
     return this.#scenario.period;
   }
 
-  /** m */
+  /** Odometer, m. */
   get odometer(): number {
     return this.#odometer + this.motion.distance;
   }
 
-  /** m since the ignition was switched on */
+  /** Distance since the ignition was switched on, m. */
   get trip(): number {
     return this.odometer - this.#tripStart;
   }
 
-  /** The receiver has a fix. */
+  /** True if the receiver has a fix. */
   get located(): boolean {
     return this.#awake >= FIRST_FIX && this.scene.sky;
   }
 
-  /** Time until the network wakes up, ms; 0: it is awake. */
+  /** Time until the network wakes up, ms; 0 if it is awake. */
   get asleep(): number {
     return this.#woken > 0 ? 0 : this.#scenario.asleep(this.#elapsed);
   }
 
-  /** Acceleration measured `later` ms from now, m/s². */
+  /** Returns the acceleration `later` ms from now, m/s². */
   accelerations(later: number): { readonly longitudinal: number; readonly lateral: number; readonly vertical: number } {
     const { speed, acceleration } = this.#scenario.motion(this.#elapsed + later);
     return { longitudinal: acceleration, lateral: (speed * this.yawRate) / DEGREES, vertical: GRAVITY };
   }
 
-  /** As the speedometer has it, km/h. */
+  /** Speed on the speedometer, km/h. */
   get speed(): number {
     return this.motion.speed * 3.6 + this.scene.rolling;
   }
 
-  /** A network that sleeps is woken by this frame. */
+  /** Returns true if this frame wakes a sleeping network. */
   wokenBy(frame: OutgoingFrame): boolean {
     return frame.id === this.#wake && !this.#script.deaf.includes('Network');
   }
 
-  /** A frame from the bus, `at` ms of monotonic time. */
+  /** Processes a frame from the bus at monotonic time `at`, ms. */
   receive(frame: OutgoingFrame, at: number): void {
     if (frame.id === this.#wake && this.#answer('Network') !== undefined) this.#woken = WOKEN;
     this.units.receive(frame, at);
   }
 
-  /** From now on, or from `when` on, this is otherwise than the scenario has it. */
+  /** Deviates from the scenario, now or from `when` on. */
   inject(changes: Partial<Scene>, when?: InjectionTime): void {
     this.#injections.add(changes, when);
   }
 
-  /** Everything is as the scenario has it again, and nothing waits to happen. */
+  /** Removes all deviations from the scenario, including pending ones. */
   release(): void {
     this.#injections.clear();
   }
@@ -152,7 +152,7 @@ export class SimulatedVehicle {
     return this.#scenario instanceof Stage ? this.#scenario.name : undefined;
   }
 
-  /** From now on the car does this, from where it is, instead of its scenario. */
+  /** Plays this scene instead of the scenario, from the present position on. */
   play(name: SceneName): void {
     if (this.#scenario instanceof Stage) this.#scenario.play(name, this.#elapsed);
     else {
@@ -161,7 +161,7 @@ export class SimulatedVehicle {
     }
   }
 
-  /** Lets `ms` pass. */
+  /** Advances by `ms`. */
   step(ms: number): void {
     this.#awake += ms;
     this.#woken = Math.max(0, this.#woken - ms);
@@ -188,7 +188,7 @@ export class SimulatedVehicle {
 
   state(): CarState {
     const { charge, fuel, burnt, coolant, oil, engineRunning } = this.drivetrain;
-    // Scenes are not part of the state: the next run starts its scenario again, with the current odometer.
+    // Scenes are not part of the state: the next run restarts its scenario, with the present odometer.
     const scripted = this.played === undefined;
     return {
       version: 1,
@@ -209,19 +209,19 @@ export class SimulatedVehicle {
     };
   }
 
-  /** m from the start of the route */
+  /** Position, m from the start of the route. */
   get #along(): number {
     return this.#route.along(this.motion.distance);
   }
 
-  /** Delay of a part after a request, ms. Undefined if it never acts. */
+  /** Returns the delay of a part after a request, ms, or undefined if it never acts. */
   #answer(part: Part): number | undefined {
     this.#injections.understood(part);
     const { deaf, late } = this.#script;
     return deaf.includes(part) ? undefined : late;
   }
 
-  /** The scenario continues, unless its next event starts a car that cannot be started. */
+  /** Advances the scenario, unless its next event starts a car that is immobilized. */
   #pass(ms: number): void {
     const { period, passes, way } = this.#scenario;
     const [elapsed, odometer] = [this.#elapsed, this.#odometer];
@@ -239,7 +239,7 @@ export class SimulatedVehicle {
     } else this.#script = next;
   }
 
-  /** The scene with what was chosen from afar. */
+  /** Returns the scene with the effects of remote commands. */
   #effective(): Scene {
     const charging = this.units.charger.charging(this.#script);
     const network = this.#woken > 0 ? 'Awake' : this.#script.network;
@@ -254,7 +254,7 @@ export class SimulatedVehicle {
     return this.#injections.applied(this.#scenario.scene(this.#elapsed, this.motion, toBend));
   }
 
-  /** The wheel turns with the bend, as fast as a driver turns it; yaw follows from the way. */
+  /** Turns the steering wheel with the bend, as fast as a driver; the yaw rate results from the route. */
   #steer(ms: number): void {
     const { speed } = this.motion;
     const along = this.#along;
@@ -265,7 +265,7 @@ export class SimulatedVehicle {
     this.yawRate = speed * curvature * DEGREES;
   }
 
-  /** Weather, receiver and 12 V battery wander a little every second. */
+  /** Varies weather, receiver and 12 V battery a little every second. */
   #drift(): void {
     this.outside = Math.min(17, Math.max(11, this.#noise.around(this.outside, 0.05)));
     this.satellites = Math.round(this.#noise.around(12, 2));

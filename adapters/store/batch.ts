@@ -1,5 +1,5 @@
 /**
- * Records gathered for one write. Their CBOR (RFC 8949) is written in place, which saves a buffer and a copy for each
+ * Records collected for one write. Their CBOR (RFC 8949) is encoded in place, which saves a buffer and a copy for each
  * record: a third of the time of an append.
  */
 import { VigieError } from '../../protocol/errors.ts';
@@ -7,18 +7,18 @@ import { crc32cOf } from './crc32c.ts';
 import { headLength, maximumPayload, writeHead } from './record.ts';
 import { markRecord, paddingRecord } from './record-types.ts';
 
-/** Bytes of a mark: head, array, type, and a string of 12 bytes. */
+/** Size of a mark: head, array, type, and a string of 12 bytes. */
 export const markSize = headLength + 15;
-/** Bytes of the shortest padding: head, array, type, and the head of an empty string. */
+/** Size of the shortest padding: head, array, type, and the head of an empty string. */
 export const smallestPadding = headLength + 5;
 
-/** Bounds of a record. */
+/** Value that a record may contain. */
 export type Item = number | string | boolean | Uint8Array | readonly Item[];
 
 const INITIAL_BYTES = 8 << 10;
-/** Bytes that a batch keeps for the next. */
+/** Maximum size of a buffer that a batch keeps for reuse, bytes. */
 const MAX_KEPT_BYTES = 1 << 20;
-/** Bytes of the longest CBOR head or float. */
+/** Size of the longest CBOR head or float, bytes. */
 const MAX_HEAD_BYTES = 9;
 
 const unsigned = 0 << 5;
@@ -36,12 +36,12 @@ export class RecordBatch {
   #seed = 0;
   #sum = 0;
 
-  /** Bytes gathered. */
+  /** Number of bytes collected. */
   get length(): number {
     return this.#length;
   }
 
-  /** The records gathered, one after the other; valid until the batch changes. */
+  /** The collected records, one after the other; valid until the batch changes. */
   get bytes(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -51,7 +51,7 @@ export class RecordBatch {
     return this.#sum;
   }
 
-  /** Starts again. The CRC of each record continues from `seed`. Frees a buffer that was needed only once. */
+  /** Clears the batch. The CRC of each record continues from `seed`. Frees an unusually large buffer. */
   clear(seed = 0): void {
     this.#length = 0;
     this.#seed = seed;
@@ -61,7 +61,7 @@ export class RecordBatch {
     this.#view = new DataView(this.#bytes.buffer);
   }
 
-  /** Adds a record and returns its size, head included. Throws `message.unbounded` when it is longer than a record may be. */
+  /** Adds a record and returns its size, head included. Throws `message.unbounded` if the record is too long. */
   add(record: readonly Item[]): number {
     const at = this.#length;
     this.#reserve(headLength);
@@ -100,7 +100,7 @@ export class RecordBatch {
     this.#finish(at, markSize);
   }
 
-  /** Adds a record of nothing that takes `size` bytes, at least {@link smallestPadding}. */
+  /** Adds a padding record of `size` bytes, at least {@link smallestPadding}. */
   addPadding(size: number): void {
     const at = this.#length;
     this.#reserve(size);
@@ -128,7 +128,7 @@ export class RecordBatch {
   }
 
   #number(value: number): void {
-    // Up to 32 bits: longer integers would be read back as BigInt.
+    // Up to 32 bits only: longer integers would be read back as BigInt.
     if (value >>> 0 === value && !Object.is(value, -0)) {
       this.#head(unsigned, value);
       return;
@@ -139,7 +139,7 @@ export class RecordBatch {
   }
 
   #text(text: string): void {
-    // ASCII, as kinds are, needs no encoder.
+    // ASCII, such as kinds, needs no encoder.
     for (let i = 0; i < text.length; i++) {
       if (text.charCodeAt(i) >= 0x80) {
         this.#put(textString, new TextEncoder().encode(text));

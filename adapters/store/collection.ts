@@ -1,4 +1,4 @@
-/** One collection of records in the journal: which there are is known in memory, what they hold is read when asked. */
+/** One collection of records in the journal. Its index is in memory; the contents of records are read on demand. */
 
 import type { StoredRecord } from '../../agent/ports.ts';
 import { EARLIEST_TIME } from '../../protocol/calendar.ts';
@@ -11,9 +11,9 @@ import { horizon, type RecordRule } from './retention.ts';
 import { TimeOrder } from './time-order.ts';
 import { decodeValue, encodeValue, sameBytes } from './values.ts';
 
-/** Records dropped at one commit at most, so that a new rule does not stop the event loop. */
+/** Maximum number of records dropped at one commit, so that a new rule does not block the event loop. */
 const mostRetired = 4096;
-/** UTF-8 bytes of the longest id. */
+/** Maximum length of an id, UTF-8 bytes. */
 const longestId = 1024;
 
 interface Read {
@@ -30,7 +30,7 @@ export class Collection {
   readonly #ids = new HashTable();
   #bytes = 0;
 
-  /** Takes over what the journal has of the collection. */
+  /** Builds the collection from the journal's contents. */
   constructor(name: string, rule: RecordRule, contents: Contents) {
     this.name = name;
     this.rule = rule;
@@ -46,12 +46,12 @@ export class Collection {
     for (const number of numbers) this.#dropOlderTwins(number);
   }
 
-  /** Bytes that the records take on disk. */
+  /** Size of the records on disk, bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Adds the record or replaces the one with its id. Throws `input.malformed` and `message.unbounded`. */
+  /** Adds the record or replaces the one with the same id. Throws `input.malformed` and `message.unbounded`. */
   put({ id, at, record }: StoredRecord): void {
     const what = `record ${id} of ${this.name}`;
     if (!Number.isFinite(at)) throw new VigieError('input.malformed', `${what}: ${at} is not a time`);
@@ -77,7 +77,7 @@ export class Collection {
     return row < 0 ? undefined : this.#record(row);
   }
 
-  /** Records with `from` ≤ at < `to`, ascending by time, then by id. What changes meanwhile may or may not be in it. */
+  /** Yields records with `from` ≤ at < `to`, ascending by time, then id. Concurrent changes may or may not appear. */
   *list(from: number, to: number): Generator<StoredRecord, void, undefined> {
     const { rows } = this.#series;
     const numbers = this.#order.between(from, to);
@@ -94,7 +94,7 @@ export class Collection {
     }
   }
 
-  /** Drops records that are too old or too many, at most some thousand at a time. Returns their number. */
+  /** Drops records beyond the age or size limit, at most some thousand per call. Returns the number dropped. */
   retire(now: number | undefined, bytes: number = this.rule.bytes): number {
     const before = horizon(this.rule, now);
     let retired = 0;
@@ -131,7 +131,7 @@ export class Collection {
     if (row >= 0) this.#contents.remove(this.#series, row);
   }
 
-  /** After damage, a record and the one that replaced it may both be there: the one with the higher number counts. */
+  /** After damage, a record and its replacement may both exist: the one with the higher number counts. */
   #dropOlderTwins(number: number): void {
     const { rows } = this.#series;
     const row = rows.find(number);
@@ -168,7 +168,7 @@ export class Collection {
     }
   }
 
-  /** Content of the record, valid until the next read. Undefined if it is damaged or the disk does not return it. */
+  /** Returns the content of the record, valid until the next read. Undefined if damaged or not returned by the disk. */
   #read(row: number): Read | undefined {
     const cursor = this.#contents.tryRead(this.#series, row);
     if (cursor === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Empties segments, so that the journal takes at most about twice what lives in it. */
+/** Empties segments, so that the journal uses at most about twice the space of its live records. */
 import type { Log } from '../../agent/ports.ts';
 import type { Contents, Move } from './contents.ts';
 import { wholeRecords } from './groups.ts';
@@ -6,18 +6,18 @@ import type { SegmentReader } from './reader.ts';
 import { headLength, lengthAt, recordAt } from './record.ts';
 import { headerLength, type Segment } from './segment.ts';
 
-/** Part of a full segment that a small one counts for, so that many restarts do not leave many small files. */
+/** Minimum size for which a small segment counts, as a share of a full one: many restarts must not leave many files. */
 const MIN_SEGMENT_SHARE = 1 / 4;
-/** Bytes that are looked through in one step at least, and at most: a step must not be felt. */
+/** Minimum and maximum number of bytes searched in one step: a step must not delay the event loop noticeably. */
 const MIN_STEP_BYTES = 32 << 10;
 const MAX_STEP_BYTES = 128 << 10;
 
 /**
- * The segment whose live records are to be moved on, or undefined when it is not worth it yet. `sealed` are the
- * segments no longer written, oldest first; the newest of them is kept as a second copy of the counters.
+ * Returns the segment whose live records should move, or undefined if no move is worth the writes yet. `sealed` are
+ * the segments no longer written, oldest first; the newest stays as a second copy of the counters.
  *
- * With more than half of the space dead, some segment is at most half alive: moving its m bytes frees at least
- * 2 m, so moving on as much as is written keeps pace.
+ * If more than half of the space is dead, some segment is at most half live: moving its m bytes frees at least
+ * 2 m, so it is enough to move as many bytes as are written.
  */
 function chooseVictim(sealed: readonly Segment[], segmentBytes: number): Segment | undefined {
   let space = 0;
@@ -44,7 +44,7 @@ export class Compaction {
   readonly #segmentBytes: number;
   readonly #log: Log | undefined;
   #victim: Segment | undefined;
-  /** How far the victim was looked through. */
+  /** Offset up to which the victim was searched. */
   #at = 0;
   #damaged = 0;
 
@@ -56,8 +56,8 @@ export class Compaction {
   }
 
   /**
-   * One step: puts some live records of the emptiest segment into the batch; `written` are the bytes of the group so
-   * far. Records of segments whose content may be lost with the power are put there all. Gives what was moved.
+   * Performs one step: copies some live records of the emptiest segment to the batch; `written` is the size of the
+   * group so far, bytes. Copies all live records of segments that a power cut may lose. Returns the moves.
    */
   step(sealed: readonly Segment[], written: number): Move[] {
     const moves: Move[] = [];
@@ -72,14 +72,14 @@ export class Compaction {
     return moves;
   }
 
-  /** Damaged records since the previous call. */
+  /** Returns the number of damaged records since the previous call. */
   takeDamaged(): number {
     const damaged = this.#damaged;
     this.#damaged = 0;
     return damaged;
   }
 
-  /** An unreadable record cannot be moved. The group does not fail because of it. */
+  /** Runs a move. An unreadable record cannot be moved, but the group does not fail because of it. */
   #guard(segment: Segment, move: () => void): void {
     try {
       move();
@@ -115,8 +115,8 @@ export class Compaction {
   }
 
   /**
-   * Puts everything that lives in a segment into the batch. Records that are damaged are lost. Messages that are stay
-   * where they are: the outbox notes what they were when it finds that it cannot send them.
+   * Copies all live records of a segment to the batch. Damaged records are lost, except messages: those stay in place,
+   * and the outbox records what they were when it cannot send them.
    */
   #moveAll(victim: Segment, moves: Move[]): void {
     const bytes = new Uint8Array(victim.used);
@@ -125,7 +125,7 @@ export class Compaction {
       this.#contents.relocateRecord(bytes, at, victim, at, moves);
     }
     if (victim.live === 0) return;
-    // The rows of records that have become unreadable.
+    // Remove the rows of records that have become unreadable.
     for (const series of this.#contents.all()) {
       const { rows, name } = series;
       if (typeof name === 'number') continue;
@@ -142,7 +142,7 @@ export class Compaction {
   }
 }
 
-/** Undoes moves to a segment that was given up, where the entries are still there. */
+/** Undoes moves to a segment that was given up, for entries that still exist. */
 export function moveBack(moves: readonly Move[], segment: Segment, segments: ReadonlyMap<number, Segment>): void {
   for (const { series, number, from, to } of moves) {
     const { rows } = series;

@@ -1,7 +1,7 @@
 /**
- * The collection that the journal persists: series of numbered entries. An entry has a row in memory and a record on the
- * disk. A change takes effect in the rows at once; its record waits in the batch, whose bytes are those that the next group
- * appends to the segment.
+ * The collection that the journal persists: series of numbered entries. An entry has a row in memory and a record on
+ * the disk. A change applies to the rows at once; its record waits in the batch. The next group appends the bytes of
+ * the batch to the segment.
  */
 
 import type { Log } from '../../agent/ports.ts';
@@ -27,7 +27,7 @@ export class Series {
   readonly rows = new Rows();
   /** The next free number. */
   next = 0;
-  /** Numbers of entries that were given up or lost and are not yet reported to a receiver. */
+  /** Numbers of entries that were given up or lost and not yet reported to a receiver. */
   readonly owed = new Runs();
   /** Called for each entry before its removal. */
   forget: ((row: number) => void) | undefined;
@@ -36,7 +36,7 @@ export class Series {
     this.name = name;
   }
 
-  /** The numbers that a checkpoint names: those of entries and those that are owed. */
+  /** Returns the ranges for a checkpoint: the numbers of entries and the owed numbers. */
   ranges(): number[] {
     const entries = this.rows.ranges(this.next);
     if (this.owed.all.length === 0) return entries;
@@ -52,7 +52,7 @@ export class Series {
   }
 }
 
-/** The runs of numbers that are written as gap, count, gap, count, … from 0. */
+/** Decodes runs of numbers from the form gap, count, gap, count, … from 0. */
 export function* runsOf(ranges: readonly number[]): Generator<Run> {
   let end = 0;
   for (let i = 0; i + 1 < ranges.length; i += 2) {
@@ -62,13 +62,13 @@ export function* runsOf(ranges: readonly number[]): Generator<Run> {
   }
 }
 
-/** Entries that were removed; no record of that is in the batch yet. */
+/** Removed entries without a removal record in the batch yet. */
 export interface Removal {
   readonly series: SeriesName;
   readonly number: number;
-  /** Numbers from `number` on for the removal record; 0 for a number that stays owed. */
+  /** Number of removed entries, starting at `number`; 0 for a number that stays owed. */
   readonly count: number;
-  /** The record of the entry, if there was one. */
+  /** Extent of the entry's record, if the entry had a record. */
   readonly extent: Pick<RecordExtent, 'segment' | 'size'> | undefined;
 }
 
@@ -82,14 +82,14 @@ export interface Move {
 
 /** The part of the journal that the contents use. */
 export interface Medium {
-  /** The segment that the next group goes to. */
+  /** Returns the segment for the next group. */
   nextSegment(): Segment;
-  /** The record that lies there, head included; undefined when it is damaged. Throws `store.failed`. */
+  /** Returns the record at this place, head included; undefined if it is damaged. Throws `store.failed`. */
   readRecord(segment: number, offset: number, size: number): Uint8Array | undefined;
 }
 
 export class Contents {
-  /** Called in this order when a group is about to be written; what they change goes into it. */
+  /** Called in this order before a group is written; the group includes their changes. */
   readonly beforeGroup: (() => void)[] = [];
   readonly kinds = new Kinds();
   readonly #medium: Medium;
@@ -107,7 +107,7 @@ export class Contents {
     this.#log = log;
   }
 
-  /** The series of that name, empty when there was none. */
+  /** Returns the series with that name. Creates an empty series if there is none. */
   series(name: SeriesName): Series {
     let series = this.#series.get(name);
     if (series === undefined) {
@@ -122,8 +122,8 @@ export class Contents {
   }
 
   /**
-   * Adds an entry to a series. Throws `input.malformed` for a number that is not free, `message.unbounded` for what
-   * is longer than a record may be; nothing has changed then.
+   * Adds an entry to a series. Throws `input.malformed` for a number that is not free and `message.unbounded` for a
+   * record that is too long; neither changes anything.
    */
   append(series: Series, number: number, record: readonly Item[], traits: Traits): void {
     if (!Number.isSafeInteger(number) || number < 0) {
@@ -149,13 +149,13 @@ export class Contents {
     this.#remove(series, row, 1);
   }
 
-  /** Removes the entry of a row whose number stays owed: no record says that it is gone. */
+  /** Removes the entry of a row. Its number stays owed: no removal record is written. */
   giveUp(series: Series, row: number): void {
     series.owed.add(series.rows.number(row));
     this.#remove(series, row, 0);
   }
 
-  /** The numbers from `first` to `last`, which have no entries, are owed no more. */
+  /** Clears the owed numbers from `first` to `last`, which have no entries. */
   clearOwed(series: Series, [first, last]: Run): void {
     series.owed.remove(first, last);
     this.#removals.push({ series: series.name, number: first, count: last - first + 1, extent: undefined });
@@ -170,8 +170,8 @@ export class Contents {
   }
 
   /**
-   * The payload of an entry's record, for a cursor that is used before the next read; undefined when the record is
-   * damaged. Throws `store.unreadable` when the disk does not return it.
+   * Returns the payload of an entry's record as a cursor that is valid until the next read; undefined if the record is
+   * damaged. Throws `store.unreadable` if the disk does not return the record.
    */
   read(series: Series, row: number): RecordCursor | undefined {
     const { rows } = series;
@@ -186,7 +186,7 @@ export class Contents {
     return bytes === undefined ? undefined : this.#cursor.reset(bytes, headLength, size);
   }
 
-  /** As {@link read}; undefined also when the disk does not give the record, which was then said in the log. */
+  /** As {@link read}, but logs and returns undefined if the disk does not return the record. */
   tryRead(series: Series, row: number): RecordCursor | undefined {
     try {
       return this.read(series, row);
@@ -201,7 +201,7 @@ export class Contents {
     this.#log?.error('store.unreadable', { what, error: String(error) });
   }
 
-  // The following is for the journal.
+  // Called by the journal.
 
   /** The segment of the batch; undefined while the batch is empty. */
   get segment(): Segment | undefined {
@@ -223,7 +223,7 @@ export class Contents {
     return taken;
   }
 
-  /** Decides which segment the batch goes to, and from where on, unless that is decided. */
+  /** Chooses the segment and the start offset of the batch, unless they are already chosen. */
   placeBatch(): Segment {
     if (this.#segment === undefined) {
       this.#segment = this.#medium.nextSegment();
@@ -233,7 +233,7 @@ export class Contents {
     return this.#segment;
   }
 
-  /** The batch is written: the next one begins behind it. Returns it; {@link recycleBatch} takes it back. */
+  /** Returns the written batch and starts the next one after it. {@link recycleBatch} accepts the batch for reuse. */
   takeBatch(): RecordBatch {
     const taken = this.#batch;
     this.#batch = this.#spare ?? new RecordBatch();
@@ -246,7 +246,7 @@ export class Contents {
     this.#spare = batch;
   }
 
-  /** Builds the batch again for the next segment, with its live records only. */
+  /** Rebuilds the batch for the next segment, with its live records only. */
   rebase(): void {
     const source = this.#segment;
     if (source === undefined) return;
@@ -256,12 +256,12 @@ export class Contents {
     this.recycleBatch(batch);
   }
 
-  /** The batch is written, and nothing in it can be needed again. */
+  /** Drops a written batch; nothing in it can be needed again. */
   dropBatch(): void {
     this.#segment = undefined;
   }
 
-  /** Copies the live records in `bytes` to the batch; they lie in `source` from `base` on. All must be whole. */
+  /** Copies the live records in `bytes` to the batch. They are in `source` from `base` on; all must be whole. */
   relocate(bytes: Uint8Array, source: Segment, base: number): void {
     let at = 0;
     while (at < bytes.length) {
@@ -270,7 +270,7 @@ export class Contents {
     }
   }
 
-  /** Copies the whole record at `at` to the batch if it is live: its row has it at `offset` of `source`. */
+  /** Copies the whole record at `at` to the batch if it is live, that is, if its row points to `offset` in `source`. */
   relocateRecord(bytes: Uint8Array, at: number, source: Segment, offset: number, moves?: Move[]): void {
     const payload = at + headLength;
     const end = payload + lengthAt(bytes, at, bytes.length);
@@ -294,7 +294,7 @@ export class Contents {
     segment.live += extent.size;
   }
 
-  /** Adds the removals to the batch, a record for each run of numbers. */
+  /** Adds the removals to the batch, one record for each run of numbers. */
   encodeRemovals(removals: readonly Removal[]): void {
     if (removals.length === 0) return;
     this.placeBatch();
@@ -313,7 +313,7 @@ export class Contents {
     }
   }
 
-  /** Adds a checkpoint to the batch. The records of all entries must be in the batch or written before. */
+  /** Adds a checkpoint to the batch. The records of all entries must be in the batch or already written. */
   encodeCheckpoint(): void {
     this.placeBatch();
     const listed: Item[] = [];

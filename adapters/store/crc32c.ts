@@ -1,7 +1,7 @@
 /**
  * CRC-32C (Castagnoli; RFC 3720 appendix B.4: reflected polynomial 0x82F63B78, initial value and final XOR
- * 0xFFFFFFFF), the checksum of journal records and documents. Eight bytes a step ("slicing by 8"), which takes 0.4 of
- * the time of the one-table loop.
+ * 0xFFFFFFFF), the checksum of journal records and documents. It processes eight bytes per step ("slicing by 8"), in
+ * 0.4 times the time of the one-table loop.
  */
 const table = new Uint32Array(8 * 256);
 for (let i = 0; i < 256; i++) {
@@ -11,7 +11,7 @@ for (let i = 0; i < 256; i++) {
 }
 for (let i = 256; i < table.length; i++) table[i] = (table[i - 256]! >>> 8) ^ table[table[i - 256]! & 0xff]!;
 
-/** CRC-32C of `data[from..to)`, unsigned; `before` is the CRC of what precedes it. */
+/** Returns the CRC-32C of `data[from..to)`, unsigned; `before` is the CRC of the preceding bytes. */
 export function crc32c(data: Uint8Array, from = 0, to: number = data.length, before = 0): number {
   let crc = ~before;
   let i = from;
@@ -31,7 +31,7 @@ export function crc32c(data: Uint8Array, from = 0, to: number = data.length, bef
   return ~crc >>> 0;
 }
 
-/** CRC-32C of the four bytes of `value`, the low one first; `before` is the CRC of what precedes them. */
+/** Returns the CRC-32C of the four bytes of `value`, little-endian; `before` is the CRC of the preceding bytes. */
 export function crc32cOf(value: number, before = 0): number {
   const crc = ~before ^ value;
   return (

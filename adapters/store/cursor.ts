@@ -1,7 +1,7 @@
 /**
- * Reads CBOR (RFC 8949) in place, item by item, with nothing allocated for what is not asked for: 64 MiB of records
- * are looked through in a fraction of a second at every start. Whatever the bytes are, nothing throws: what is not
- * there as asked is undefined, and what is read after that means nothing.
+ * Reads CBOR (RFC 8949) in place, item by item, and allocates nothing for skipped items: every start searches 64 MiB
+ * of records in a fraction of a second. Never throws, whatever the bytes are: an item of another type than requested
+ * is undefined, and values read after it are meaningless.
  */
 
 const decoder = new TextDecoder('utf-8');
@@ -12,7 +12,7 @@ export class RecordCursor {
   #at = 0;
   #end = 0;
 
-  /** Begins to read `bytes[from..to)`. */
+  /** Starts reading `bytes[from..to)`. */
   reset(bytes: Uint8Array, from = 0, to: number = bytes.length): this {
     if (bytes !== this.#bytes) {
       this.#bytes = bytes;
@@ -23,17 +23,17 @@ export class RecordCursor {
     return this;
   }
 
-  /** All has been read. */
+  /** True if all items have been read. */
   get done(): boolean {
     return this.#at >= this.#end;
   }
 
-  /** Number of items of the array that starts here; its items follow. */
+  /** Returns the number of items of the array at the cursor; its items follow. */
   array(): number | undefined {
     return this.#head(4);
   }
 
-  /** An integer from 0 that a double holds exactly, whichever way it is written. */
+  /** Reads an integer from 0 that a double represents exactly, in any encoding. */
   count(): number | undefined {
     const head = this.#bytes[this.#at];
     if (head === undefined || this.#at >= this.#end) return undefined;
@@ -41,7 +41,7 @@ export class RecordCursor {
     return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   }
 
-  /** An unsigned integer, a negative one, or a float of 64 bits. */
+  /** Reads an unsigned integer, a negative integer, or a 64-bit float. */
   number(): number | undefined {
     if (this.#at >= this.#end) return undefined;
     const head = this.#bytes[this.#at]!;
@@ -65,12 +65,12 @@ export class RecordCursor {
     return head === 0xf5;
   }
 
-  /** A byte string, as a view of what is read. */
+  /** Reads a byte string. Returns a view of the source. */
   bytes(): Uint8Array | undefined {
     return this.#string(2);
   }
 
-  /** The UTF-8 of a text string, as a view of what is read. */
+  /** Reads the UTF-8 of a text string. Returns a view of the source. */
   utf8(): Uint8Array | undefined {
     return this.#string(3);
   }
@@ -80,7 +80,7 @@ export class RecordCursor {
     return utf8 === undefined ? undefined : decodeText(utf8);
   }
 
-  /** True, and stepped over, when null or undefined stands here. */
+  /** Skips null or undefined at the cursor. Returns false if there is another item. */
   nothing(): boolean {
     const head = this.#at < this.#end ? this.#bytes[this.#at] : undefined;
     if (head !== 0xf6 && head !== 0xf7) return false;
@@ -88,7 +88,7 @@ export class RecordCursor {
     return true;
   }
 
-  /** True when a text string stands here. */
+  /** True if a text string is at the cursor. */
   get atText(): boolean {
     return this.#at < this.#end && this.#bytes[this.#at]! >>> 5 === 3;
   }
@@ -101,7 +101,7 @@ export class RecordCursor {
     return this.#bytes.subarray(from, this.#at);
   }
 
-  /** The argument of an item of that major type. */
+  /** Reads the head of an item of that major type. Returns its argument. */
   #head(major: number): number | undefined {
     const at = this.#at;
     if (at >= this.#end) return undefined;
@@ -122,7 +122,7 @@ export class RecordCursor {
   }
 }
 
-/** Text of UTF-8; bytes that are none become U+FFFD. Short ASCII, as kinds are, needs no decoder. */
+/** Decodes UTF-8; invalid bytes become U+FFFD. Short ASCII, such as kinds, needs no decoder. */
 function decodeText(utf8: Uint8Array): string {
   if (utf8.length > 24) return decoder.decode(utf8);
   let text = '';

@@ -4,17 +4,17 @@ import type { Document } from '../../agent/ports.ts';
 import { DurableFile, type DurableOptions, type Generation, type WrappedDocument } from './durable.ts';
 
 interface FileDocument<T> extends Document<T> {
-  /** Files that were found corrupt when the document was opened, and put aside. */
+  /** Number of files found corrupt when the document was opened, and put aside. */
   readonly corrupt: number;
   /** Source of the document when it was opened. */
   readonly found: Generation;
 }
 
 /**
- * Reads the document at `path`, else its previous generation, else takes `fallback`; never rejects for bad data, and with
- * `store.unreadable` when the disk does not return a file.
- * `write` takes effect in `data` at once; writes that come while one is under way become one. It rejects with
- * `store.failed`, naming the file, when the disk did not take it; the next write tries again.
+ * Reads the document at `path`, else its previous generation, else uses `fallback`. Never rejects for bad data; rejects
+ * with `store.unreadable` if the disk does not return a file.
+ * `write` updates `data` at once; writes requested while one is running are combined into one. It rejects with
+ * `store.failed`, naming the file, if the disk refuses the write; the next write tries again.
  */
 export async function openDocument<T>(
   path: string,

@@ -1,6 +1,6 @@
 /**
  * A lowdb adapter that replaces a whole document atomically: temporary file, fsync, rename, fsync of the directory.
- * The generation before stays beside it as `<name>.previous`. The file carries the CRC-32C of what it holds:
+ * The previous generation stays as `<name>.previous`. The file contains the CRC-32C of its document:
  *
  * - JSON: `{"crc32c":"<8 hexadecimal digits>","data":<document>}` and a line end, the CRC over the document's text;
  * - CBOR: a sequence of two items, the CRC as a 32-bit unsigned integer (`1a` and 4 bytes) and the document.
@@ -15,9 +15,9 @@ import { crc32c } from './crc32c.ts';
 import { type FileSystem, nodeFileSystem, unreadable } from './files.ts';
 
 export interface DurableOptions<T> {
-  /** JSON unless said otherwise; CBOR when the document holds byte strings. */
+  /** Default: JSON. Use CBOR if the document contains byte strings. */
   readonly format?: 'json' | 'cbor';
-  /** The document, when `data` is one; undefined makes the file count as corrupt. Without it everything is one. */
+  /** Returns the document if `data` is valid, or undefined: the file is then corrupt. If omitted, all data is valid. */
   readonly accept?: (data: unknown) => T | undefined;
   readonly log?: Log;
   readonly files?: FileSystem;
@@ -25,7 +25,7 @@ export interface DurableOptions<T> {
 
 interface Format {
   seal(data: unknown): Uint8Array;
-  /** Throws when the bytes are not a sealed document. */
+  /** Returns the document. Throws if the bytes are not a sealed document. */
   open(bytes: Uint8Array): unknown;
 }
 
@@ -76,12 +76,12 @@ function verify(crc: number, bytes: Uint8Array): void {
 /** Source of a document: its file, the previous generation, or neither. */
 export type Generation = 'newest' | 'previous' | 'none';
 
-/** lowdb neither reads nor writes a falsy document: wrapped, a document can have any value. */
+/** Wrapper of a document. lowdb neither reads nor writes falsy documents; wrapped, a document can have any value. */
 export interface WrappedDocument<T> {
   readonly value: T;
 }
 
-/** One generation that was read: its document, or how to put a corrupt file aside; neither if there is no file. */
+/** Result of reading one generation: a document, a function that puts a corrupt file aside, or empty (no file). */
 interface ReadGeneration<T> {
   readonly document?: WrappedDocument<T>;
   readonly putAside?: () => void;
@@ -105,25 +105,25 @@ export class DurableFile<T> implements Adapter<WrappedDocument<T>> {
     this.#files = options.files ?? nodeFileSystem;
   }
 
-  /** Files that {@link read} found corrupt. */
+  /** Number of files that {@link read} found corrupt. */
   get corrupt(): number {
     return this.#corrupt;
   }
 
-  /** Which generation {@link read} gave. */
+  /** Generation that {@link read} returned. */
   get found(): Generation {
     return this.#found;
   }
 
   /**
-   * The document, else its previous generation, else null. A corrupt file is renamed to `<name>.corrupt-<n>`;
-   * bad data never makes this reject. Rejects with `store.unreadable`, and nothing is renamed, when the disk does not
+   * Returns the document, else its previous generation, else null. A corrupt file is renamed to `<name>.corrupt-<n>`;
+   * bad data never causes a rejection. Rejects with `store.unreadable`, without renaming any file, if the disk does not
    * return a file that is needed.
    */
   async read(): Promise<WrappedDocument<T> | null> {
     const newest = this.#readGeneration(this.#path);
     const previous = newest.document === undefined ? this.#readGeneration(this.#previous) : {};
-    // Left by a program that ended between the two renames of a write: the newest generation.
+    // Left by a process that ended between the two renames of a write: the newest generation.
     const next = previous.document === undefined ? {} : this.#readGeneration(this.#temporary);
     for (const { putAside } of [newest, previous, next]) putAside?.();
     const completed = next.document !== undefined && this.#complete() ? next.document : undefined;
@@ -133,14 +133,14 @@ export class DurableFile<T> implements Adapter<WrappedDocument<T>> {
   }
 
   /**
-   * Resolves when the document, or one written after it, is on the medium; rejects with `store.failed` when the
-   * disk did not take it, one of the generations before then being what is read next, and with `input.malformed`
-   * for what cannot be written, e.g. undefined. The value may be changed after the call.
+   * Resolves when the document, or a later one, is on the medium. Rejects with `store.failed` if the disk refuses the
+   * write; the next read then returns a previous generation. Rejects with `input.malformed` for a value that cannot be
+   * written, e.g. undefined. The caller may change the value after the call.
    */
   async write({ value }: WrappedDocument<T>): Promise<void> {
     this.#newest = this.#format.seal(value);
     this.#next ??= this.#running
-      .catch(() => undefined) // that failure was its own callers' to hear
+      .catch(() => undefined) // its own callers received that failure
       .then(() => {
         this.#next = undefined;
         this.#running = this.#replace(this.#newest!);
@@ -178,7 +178,7 @@ export class DurableFile<T> implements Adapter<WrappedDocument<T>> {
     }
   }
 
-  /** Gives the temporary file its name, because the next write would begin with that file. False if the disk refuses. */
+  /** Renames the temporary file, which the next write would overwrite, to its final name. False if the disk refuses. */
   #complete(): boolean {
     try {
       this.#files.rename(this.#temporary, this.#path);
@@ -196,7 +196,7 @@ export class DurableFile<T> implements Adapter<WrappedDocument<T>> {
       bytes = this.#files.read(path);
     } catch (error) {
       if (isReadFailure(error)) throw unreadable(path, error);
-      // A folder is put aside as well: the next write must not make it the previous generation.
+      // Put a directory aside as well: the next write must not make it the previous generation.
       return (error as NodeJS.ErrnoException).code === 'ENOENT' ? {} : corrupt(error);
     }
     try {

@@ -1,6 +1,6 @@
 /**
- * The only door of this room to the disk. What ends in the page cache is synchronous (microseconds, and it then
- * survives the death of the process); what waits for the medium has an asynchronous form. Every method throws
+ * The only access of the store to the disk. Operations that end in the page cache are synchronous (microseconds; their
+ * effect survives the death of the process); operations that wait for the medium are asynchronous. Every method throws
  * or rejects with the system's own error (`code` ENOSPC, EIO, EROFS, ENOENT, …).
  */
 import {
@@ -29,23 +29,23 @@ export interface OpenFile {
   readonly path: string;
   /** Length in bytes. */
   size(): number;
-  /** Fills `into` from `position` on. Returns the number of bytes. */
+  /** Fills `into` from `position` on. Returns the number of bytes read. */
   read(into: Uint8Array, position: number): number;
-  /** Puts all of `data` at `position` into the page cache. */
+  /** Writes all of `data` at `position` to the page cache. */
   write(data: Uint8Array, position: number): void;
-  /** Sets the length; a file made longer this way holds zeros and takes no space for them. */
+  /** Sets the length; a file extended this way contains zeros that use no space. */
   truncate(length: number): void;
-  /** fdatasync: resolves when data and length are on the medium. */
+  /** Runs fdatasync: resolves when data and length are on the medium. */
   sync(): Promise<void>;
-  /** The same, the caller waiting. */
+  /** Runs fdatasync synchronously. */
   syncInPlace(): void;
   close(): void;
 }
 
 export interface FileSystem {
   /**
-   * `create` makes a new file and fails when there is one; `replace` empties it; `change` opens it as it is; `read`
-   * too, and nothing but reading works.
+   * `create` makes a new file and fails if there is one; `replace` empties the file; `change` opens it unchanged;
+   * `read` opens it unchanged for reading only.
    */
   open(path: string, mode: 'create' | 'replace' | 'change' | 'read'): OpenFile;
   read(path: string): Uint8Array;
@@ -53,7 +53,7 @@ export interface FileSystem {
   list(directory: string): readonly string[];
   rename(from: string, to: string): void;
   remove(path: string): void;
-  /** Makes the directory and those above it, durably; nothing when it exists. */
+  /** Creates the directory and its parents, durably; does nothing if it exists. */
   makeDirectory(path: string): void;
   /** Resolves when the names in the directory (created, renamed, removed files) are on the medium. */
   syncDirectory(path: string): Promise<void>;
@@ -61,7 +61,7 @@ export interface FileSystem {
 
 const flags = { create: 'wx+', replace: 'w+', change: 'r+', read: 'r' } as const;
 
-/** Only the owner reads it: what is kept here is where the car was. */
+/** Readable only by the owner: the files contain the positions of the car. */
 const fileMode = 0o600;
 const directoryMode = 0o700;
 
@@ -118,7 +118,7 @@ class DescriptorFile implements OpenFile {
 export const nodeFileSystem: FileSystem = {
   open: (path, mode) => new DescriptorFile(path, openSync(path, flags[mode], fileMode)),
 
-  // Copied out of Buffer's own class so that views of it are plain Uint8Arrays.
+  // Converted from Buffer so that its views are plain Uint8Arrays.
   read(path) {
     const buffer = readFileSync(path);
     return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
@@ -158,13 +158,13 @@ export const nodeFileSystem: FileSystem = {
     }),
 };
 
-/** The error for stored bytes that the disk did not return; `cause` is the system's own error. */
+/** Returns the error for stored bytes that the disk did not return; `cause` is the system's own error. */
 export function unreadable(where: string, cause: unknown): VigieError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new VigieError('store.unreadable', `the disk does not return its contents (${reason})`, { where, cause });
 }
 
-/** Whether the system refused because there is no room on the disk. */
+/** Returns true if the system refused because the disk is full. */
 export function isFull(cause: unknown): boolean {
   return cause instanceof Error && 'code' in cause && (cause.code === 'ENOSPC' || cause.code === 'EDQUOT');
 }

@@ -1,16 +1,16 @@
 /**
- * When to wait for the medium in place. An fdatasync that takes 0.1 ms (NVMe, a disk with a safe cache) is over
- * before a thread of Node's pool would have answered; one of 5 ms (eMMC, SD) must not stop the event loop. So
- * flushes run in the background until the medium has shown itself quick, and again as soon as one is slow.
+ * Decides when to flush synchronously. An fdatasync of 0.1 ms (NVMe, a disk with a safe cache) ends before a thread of
+ * Node's pool would have answered; one of 5 ms (eMMC, SD) must not block the event loop. So flushes run in the
+ * background until the medium has proved fast, and again after the first slow flush.
  */
 import type { OpenFile } from './files.ts';
 import { type StoreTimer, systemTimer } from './journal-options.ts';
 
-/** Milliseconds up to which a flush in the background counts as quick, its wait for a thread included. */
+/** Maximum duration of a fast flush in the background, its wait for a thread included, ms. */
 const quick = 2;
-/** Milliseconds from which a flush in place was too long. */
+/** Duration from which a synchronous flush is too slow, ms. */
 const slow = 4;
-/** Quick flushes after which the next is done in place; each that was not quick takes back a quarter of them. */
+/** Fast flushes required before the next is synchronous; each flush that is not fast subtracts a quarter of them. */
 const confidence = 32;
 
 export class Flusher {
@@ -21,7 +21,7 @@ export class Flusher {
     this.#timer = timer;
   }
 
-  /** True while flushes are done in place. */
+  /** True while flushes are synchronous. */
   get inPlace(): boolean {
     return this.#trust >= confidence;
   }

@@ -1,43 +1,43 @@
 /**
- * Which records of a segment count. Everything that one commit wrote is one group, and a mark ends it:
- * `[4, numbers]`, the numbers being `from`, `sum` and `synced`, four bytes each, the high one first.
+ * Which records of a segment count. Each commit writes one group of records, and a mark ends it:
+ * `[4, numbers]`, where the numbers are `from`, `sum` and `synced`, four bytes each, big-endian.
  *
- * The group's records lie without gaps from `from` to the mark, and `sum` is the CRC-32C over their CRCs. When the
- * mark was written, the segment was on the medium up to `synced`. After a power cut any sectors behind that may be
- * missing, so of the groups there only those count that are whole and have only whole ones before them: all is as it
- * was at one moment. What was on the medium and is damaged now is another matter: a disk that forgets a sector takes
- * the records that lie there and no others.
+ * The group's records follow without gaps from `from` to the mark, and `sum` is the CRC-32C over their CRCs. When the
+ * mark was written, the segment was on the medium up to `synced`. After a power cut, any sectors after that may be
+ * missing. There, only whole groups that follow only whole groups count, so that the contents are those of one
+ * commit. Damage to bytes that were already on the medium is different: a disk that forgets a sector loses the
+ * records in that sector and no others.
  */
 import { crc32cOf } from './crc32c.ts';
 import { crcAt, headLength, nextRecord, recordAt } from './record.ts';
 import { markRecord } from './record-types.ts';
 import { type Header, headerLength, seedOf } from './segment.ts';
 
-/** The payload of a mark up to its numbers: an array of two, the type, the head of a string of 12 bytes. */
+/** Payload of a mark before its numbers: an array of two, the type, the head of a string of 12 bytes. */
 const markHead: Uint8Array = Uint8Array.of(0x82, markRecord, 0x4c);
 const markPayload = 15;
 
 export interface Groups {
-  /** Where the records that count begin, marks left out. */
+  /** Start offsets of the valid records, without marks. */
   readonly records: readonly number[];
-  /** Stretches in which at least one record is lost, in order. */
+  /** Damaged stretches, each with at least one lost record, in order. */
   readonly holes: readonly Hole[];
-  /** Damaged stretches: those, and a header that is damaged. */
+  /** Number of damaged stretches: the holes, and the header if damaged. */
   readonly damaged: number;
-  /** Behind what counts lies something that was not completed. */
+  /** True if incomplete data follows the valid records. */
   readonly torn: boolean;
-  /** Bytes behind the end look like records, to a reader that does not know the end. */
+  /** True if bytes after the end look like records to a reader that does not know the end. */
   readonly more: boolean;
-  /** Neither a header nor a whole record is in it, only other bytes. */
+  /** True if the file has neither a header nor a whole record, only other bytes. */
   readonly foreign: boolean;
-  /** Up to where all is known to be on the medium. */
+  /** Offset up to which all bytes are known to be on the medium. */
   readonly settled: number;
-  /** End of the last group. A new segment must not report more to its reader. */
+  /** End of the last group. The header of a later segment must not contain a greater end. */
   readonly end: number;
 }
 
 export interface Hole {
-  /** Where it ends: at a whole record, or where the file does. */
+  /** End of the hole: the start of a whole record, or the end of the file. */
   readonly end: number;
   readonly bytes: number;
 }
@@ -49,16 +49,16 @@ interface Mark {
 }
 
 interface Found {
-  /** Whole records, marks included. */
+  /** Start offsets of whole records, marks included. */
   readonly starts: readonly number[];
   readonly marks: ReadonlyMap<number, Mark>;
 }
 
 /**
- * Looks through the bytes of segment file `number`. `header` is what the file starts with, if anything. `limit` is
- * given when there is a later segment: this one was on the medium up to there, infinite when that is unknown.
- * `known` is what else is known of one without a later: up to where it was on the medium at least, and how long the
- * file was at least. Never throws for bad bytes.
+ * Searches the bytes of segment file `number` for groups. `header` is the header of the file, if valid. `limit` is
+ * given if there is a later segment: this one was on the medium up to `limit`; infinite if that is unknown.
+ * `known` describes a segment without a later one: the minimum offset up to which it was on the medium, and the
+ * minimum length of the file. Never throws for bad bytes.
  */
 export function findGroups(
   bytes: Uint8Array,
@@ -76,11 +76,11 @@ export function findGroups(
   const starts = all.starts.filter((start) => start < until);
   let settled = limit ?? known.settled;
   for (const start of starts) settled = Math.max(settled, all.marks.get(start)?.synced ?? 0);
-  // The header goes to the medium with the first group: without it no group counts that may not have got there.
+  // The first group is synced together with the header: without a header, no group that may be unsynced counts.
   if (header === undefined && settled === 0) return { ...noGroups, torn: true, more: true };
   const judged = judge(bytes, { starts, marks: all.marks }, settled);
   const found = header === undefined ? { ...judged, damaged: judged.damaged + 1 } : judged;
-  // Behind what counts lies what was not completed or is damaged, or what an earlier life of the file left.
+  // After the valid records there may be incomplete or damaged data, or leftovers of a previous use of the file.
   const rest = header?.usedBefore === false && !allZero(bytes, Math.max(found.end, endOf(bytes, all.starts)));
   const more = rest || found.torn || starts.length < all.starts.length;
   const end = Math.max(headerLength, endOf(bytes, starts));
@@ -97,7 +97,7 @@ export function findGroups(
   };
 }
 
-/** Bytes from `from` up to `end` are lost. */
+/** Adds a hole: bytes from `from` up to `end` are lost. */
 function withHole(groups: Groups, from: number, end: number): Groups {
   return { ...groups, holes: [...groups.holes, { end, bytes: end - from }], damaged: groups.damaged + 1 };
 }
@@ -113,7 +113,7 @@ const noGroups: Groups = {
   end: headerLength,
 };
 
-/** The groups that count; all was on the medium up to `synced`. */
+/** Returns the valid groups; all bytes up to `synced` were on the medium. */
 function judge(bytes: Uint8Array, { starts, marks }: Found, synced: number): Groups {
   const records: number[] = [];
   const holes: Hole[] = [];
@@ -168,13 +168,13 @@ function findWhole(bytes: Uint8Array, begin: number, seed: number): Found {
   return { starts, marks };
 }
 
-/** Where the last of these records ends. */
+/** Returns the end of the last of these records. */
 function endOf(bytes: Uint8Array, starts: readonly number[]): number {
   const last = starts.at(-1);
   return last === undefined ? 0 : last + headLength + lengthOf(bytes, last);
 }
 
-/** Where the whole records from `begin` on start, whatever lies between them. */
+/** Returns the start offsets of the whole records from `begin` on, skipping any bytes between them. */
 export function wholeRecords(bytes: Uint8Array, begin: number, seed: number): number[] {
   const starts: number[] = [];
   let at = begin;
@@ -191,7 +191,7 @@ export function wholeRecords(bytes: Uint8Array, begin: number, seed: number): nu
   return starts;
 }
 
-/** Payload length of a record that is known to be whole. */
+/** Returns the payload length of a record that is known to be whole. */
 function lengthOf(bytes: Uint8Array, at: number): number {
   return bytes[at + 1]! | (bytes[at + 2]! << 8) | (bytes[at + 3]! << 16);
 }

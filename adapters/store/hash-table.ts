@@ -1,6 +1,6 @@
 /**
- * Numbers by a 32-bit hash, open addressing: a table of ids that does not hold the ids. Several numbers may have one
- * hash; who asks looks which is meant.
+ * Numbers by a 32-bit hash, open addressing: a table of ids that does not contain the ids. Several numbers may have
+ * one hash; the caller checks which one matches.
  */
 const smallest = 64;
 const empty = -1;
@@ -10,7 +10,7 @@ export class HashTable {
   #hash = new Uint32Array(smallest);
   #number = new Float64Array(smallest).fill(empty);
   #size = 0;
-  /** Places that are not empty. */
+  /** Number of slots that are not empty. */
   #taken = 0;
 
   add(hash: number, number: number): void {
@@ -34,7 +34,7 @@ export class HashTable {
     }
   }
 
-  /** The numbers with that hash, in no order. */
+  /** Returns the numbers with that hash, in no order. */
   numbers(hash: number): number[] {
     const found: number[] = [];
     const mask = this.#number.length - 1;

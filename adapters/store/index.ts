@@ -1,4 +1,4 @@
-/** Store that survives a power cut: messages, state and records in one journal, small documents replaced whole. */
+/** Store that survives power cuts: messages, state and records in one journal; small documents replaced as a whole. */
 export { openDocument } from './document.ts';
 export { type FileSystem, nodeFileSystem, unreadable } from './files.ts';
 export { lockDirectory } from './lock.ts';

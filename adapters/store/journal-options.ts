@@ -3,27 +3,27 @@ import type { Clock, Log } from '../../agent/ports.ts';
 import type { FileSystem } from './files.ts';
 
 export interface JournalOptions {
-  /** Bytes after which the next segment is begun; 1 MiB. */
+  /** Size from which the next segment is created, bytes; default 1 MiB. */
   readonly segmentBytes?: number;
   readonly log?: Log;
   readonly files?: FileSystem;
-  /** Bytes that all files may take; 512 MiB. What is kept in them is bounded elsewhere. */
+  /** Maximum size of all files, bytes; default 512 MiB. Other limits apply to their contents. */
   readonly diskBytes?: number;
-  /** Bytes a day that the medium is meant to take (see wear.ts); 4 GiB. */
+  /** Bytes per day that the medium is meant to endure (see wear.ts); default 4 GiB. */
   readonly bytesPerDay?: number;
-  /** UTC milliseconds, undefined while the time is unknown; default: the system's clock. */
+  /** Returns UTC milliseconds, or undefined while the time is unknown; default: the system's clock. */
   readonly now?: () => number | undefined;
-  /** UTC milliseconds for the age of what is kept, undefined while no time is sure; default: always undefined. */
+  /** Returns the UTC time for the age of kept segments, ms, or undefined while uncertain; default: always undefined. */
   readonly agreed?: () => number | undefined;
-  /** Bytes of segments that are kept for the acknowledged messages in them; 0. */
+  /** Maximum size of segments kept for the acknowledged messages in them, bytes; default 0. */
   readonly keptBytes?: number;
-  /** Times flushes and waits; the system's. */
+  /** Timer for flushes and waits; default: the system's. */
   readonly timer?: StoreTimer;
 }
 
 export type StoreTimer = Pick<Clock, 'monotonic' | 'after'>;
 
-/** Keeps no process from ending. */
+/** System timer that does not keep the process from ending. */
 export const systemTimer: StoreTimer = {
   monotonic: () => performance.now(),
   after(delay, due) {

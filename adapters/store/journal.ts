@@ -1,19 +1,19 @@
 /**
- * A lowdb adapter that appends; docs/durability.md defines the words. `Low.data` is a live collection; `write` persists what has changed in it and nothing
- * else:
+ * A lowdb adapter that appends to segments; docs/durability.md defines the terms. `Low.data` is a live
+ * collection; `write` persists its changes and nothing else:
  *
  *     db.data.append(…);
  *     await db.write();        // any number of these share one fdatasync
  *
  * Invariants:
- * - All that has changed when a group is cut goes into this group, and a mark ends it: after a power cut, a group is
- *   there whole or not at all (groups.ts).
- * - A segment is written only while it is the newest, and is synced before the next one is begun.
- * - The first group of every segment holds a checkpoint. A segment in which nothing lives goes only when the group
- *   that made it so is on the medium, and the last sealed one stays, so that one damaged record does not lose the
- *   counters.
- * - After a failed write or sync the segment is not trusted any more (Linux forgets which pages failed): what it got
- *   since its last sync is written again, to a new segment, with a checkpoint.
+ * - A group contains all changes made before its commit, and a mark ends it: after a power cut, a group is there as a
+ *   whole or not at all (groups.ts).
+ * - Only the newest segment is written. It is synced before the next segment is created.
+ * - The first group of every segment contains a checkpoint. A segment without live records is removed only when the
+ *   group that removed its last live record is on the medium. The last sealed segment stays, so that one damaged record
+ *   does not lose the counters.
+ * - After a failed write or sync the segment is not trusted any more (Linux forgets which pages failed): the records
+ *   written since its last sync are written again, to a new segment, with a checkpoint.
  */
 import type { Adapter } from 'lowdb';
 import type { Log } from '../../agent/ports.ts';
@@ -41,7 +41,7 @@ interface Current {
   synced: number;
 }
 
-/** The last group, as long as it may not be on the medium. */
+/** The last group, while it may not be on the medium. */
 interface UnsyncedGroup {
   readonly segment: Segment;
   readonly batch: RecordBatch;
@@ -49,10 +49,10 @@ interface UnsyncedGroup {
   readonly moves: readonly Move[];
 }
 
-/** Bytes of one write. */
+/** Maximum size of one write call, bytes. */
 const WRITE_BYTES = 1 << 20;
 const PAGE_BYTES = 4096;
-/** Padding up to the end of a page may make a group longer by this share: the medium then does not write the page twice. */
+/** Maximum padding to the end of a page, as a share of the group. It saves the medium from writing a page twice. */
 const MAX_PADDING_SHARE = 1 / 8;
 
 export class Journal implements Adapter<Contents>, Medium {
@@ -62,7 +62,7 @@ export class Journal implements Adapter<Contents>, Medium {
   readonly segmentBytes: number;
   /** Files in which damage was found when the journal was read. */
   damagedFiles: readonly string[] = [];
-  /** Commits may have been lost by damage. */
+  /** True if damage may have lost commits. */
   doubtful = false;
   readonly #log: Log | undefined;
   readonly #store: SegmentFiles;
@@ -73,10 +73,10 @@ export class Journal implements Adapter<Contents>, Medium {
   readonly #segments = new Map<number, Segment>();
   #sealed: Segment[] = [];
   #current: Current | undefined;
-  /** The segment to be begun next; it has no file yet. */
+  /** Next segment to create; it has no file yet. */
   #upcoming: Segment | undefined;
   #unsynced: UnsyncedGroup | undefined;
-  /** The last write or flush failed. The next group contains the whole state. */
+  /** True if the last write or flush failed. The next group then contains the whole state. */
   #failed = false;
   #running: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
@@ -98,7 +98,7 @@ export class Journal implements Adapter<Contents>, Medium {
     this.#compaction = new Compaction(this.contents, this.#reader, this.segmentBytes, options.log);
   }
 
-  /** Rebuilds the contents from the segments; call it once, before the first write. Rejects with `store.unreadable`. */
+  /** Rebuilds the contents from the segments. Call once, before the first write. Rejects with `store.unreadable`. */
   async read(): Promise<Contents> {
     const recovery = new Recovery(this.#store, this.#manifest, this.contents, this.#log);
     await recovery.read();
@@ -120,12 +120,12 @@ export class Journal implements Adapter<Contents>, Medium {
   }
 
   /**
-   * Resolves when all that was changed before the call is on the medium. Rejects with `store.failed` when the disk
-   * did not take it; it is tried again with the next call.
+   * Resolves when all changes made before the call are on the medium. Rejects with `store.failed` if the disk refuses
+   * the write; the next call tries again.
    */
   write(): Promise<void> {
     this.#next ??= this.#running
-      .catch(() => undefined) // that failure was its own callers' to hear
+      .catch(() => undefined) // its own callers received that failure
       .then(() => {
         this.#next = undefined;
         this.#running = this.#commit(false);
@@ -135,9 +135,9 @@ export class Journal implements Adapter<Contents>, Medium {
   }
 
   /**
-   * Hands removals to the operating system, so that the death of the process does not lose them. Nothing is done
-   * while anything else waits for a group: what belongs together goes together. Never throws: what cannot be written
-   * now is left to the next {@link write}, which says so.
+   * Hands removals to the operating system, so that they survive the death of the process. Does nothing while other
+   * changes wait for a group, because a group must be written as a whole. Never throws: removals that cannot be
+   * written now are left to the next {@link write}, which reports the failure.
    */
   spill(): void {
     const { contents } = this;
@@ -158,7 +158,7 @@ export class Journal implements Adapter<Contents>, Medium {
     }
   }
 
-  /** Commits, adds a last copy of the counters and closes the files. Rejects as {@link write} does. */
+  /** Commits, writes a last copy of the counters and closes the files. Rejects as {@link write} does. */
   async close(): Promise<void> {
     try {
       await this.write();
@@ -171,12 +171,12 @@ export class Journal implements Adapter<Contents>, Medium {
     }
   }
 
-  /** Closes the files of a journal that could not be opened; nothing is written. */
+  /** Closes the files of a journal that could not be opened; writes nothing. */
   abandon(): void {
     this.#reader.close();
   }
 
-  // For the contents.
+  // Called by the contents.
 
   nextSegment(): Segment {
     const segment = this.#current?.segment;
@@ -210,7 +210,7 @@ export class Journal implements Adapter<Contents>, Medium {
     } catch (cause) {
       const failure = this.#failure(cause);
       this.#giveUpSegment();
-      // A disk that is full has room again when something goes that is only kept in case a receiver asks for it.
+      // On a full disk, remove a file that is kept only in case a receiver requests its messages, then try again.
       if (!isFull(cause) || !this.#store.makeRoom()) throw failure;
       await this.#commit(last);
     } finally {
@@ -218,7 +218,7 @@ export class Journal implements Adapter<Contents>, Medium {
     }
   }
 
-  /** Writes all that has changed as one group. */
+  /** Writes all changes as one group. */
   #writeGroup(last: boolean): void {
     const { contents } = this;
     const restate = this.#failed;
@@ -229,7 +229,7 @@ export class Journal implements Adapter<Contents>, Medium {
     this.#subtractLive(removals);
     const { batch } = contents;
     const written = batch.length;
-    // Flash that was written too much today is spared what can wait.
+    // If too much was written to the flash today, postpone the moves.
     const wait = this.wear.exceeded && !restate && this.metrics.disk < this.metrics.diskBound / 2;
     const moves = wait ? [] : this.#compaction.step(this.#sealed, written);
     this.metrics.moved += batch.length - written;
@@ -253,7 +253,7 @@ export class Journal implements Adapter<Contents>, Medium {
     this.#upcoming = undefined;
   }
 
-  /** Ends the group in the batch with its mark, at the end of a page when that is near. */
+  /** Ends the group in the batch with its mark. If the end of a page is near, pads the group up to there. */
   #endGroup(synced: number): void {
     const { contents } = this;
     const from = contents.placeBatch().used;
@@ -263,7 +263,7 @@ export class Journal implements Adapter<Contents>, Medium {
     batch.addMark(from, batch.sum, synced);
   }
 
-  /** Writes the batch; when that throws, the segment holds what it held before. */
+  /** Writes the batch. If that throws, the segment's records are unchanged. */
   #writeBatch({ segment, file }: Current, batch: RecordBatch): void {
     const { bytes } = batch;
     for (let at = 0; at < bytes.length; at += WRITE_BYTES) {
@@ -273,13 +273,13 @@ export class Journal implements Adapter<Contents>, Medium {
     this.metrics.written += bytes.length;
   }
 
-  /** Removed records are dead in their segments. */
+  /** Subtracts removed records from the live bytes of their segments. */
   #subtractLive(removals: readonly Removal[]): void {
     for (const { extent } of removals)
       if (extent !== undefined) this.#segments.get(extent.segment)!.live -= extent.size;
   }
 
-  /** Puts on the medium what was written, then removes the segments that are not needed any more. */
+  /** Syncs the written groups to the medium, then removes the segments that are not needed any more. */
   async #sync(): Promise<void> {
     const current = this.#current;
     if (current === undefined || current.synced === current.segment.used) return;
@@ -298,18 +298,18 @@ export class Journal implements Adapter<Contents>, Medium {
     const older = this.#sealed.filter((segment) => !dead.includes(segment));
     await this.#manifest.update(this.contents, current, older, dead.length > 0);
     for (const segment of dead) this.#retire(segment);
-    // Damaged records must not be found again, not even after a power cut.
+    // Damaged records must not appear again, not even after a power cut.
     if (dead.some(({ damaged }) => damaged)) await this.#store.syncNames();
   }
 
-  /** Segments that are not needed once what was written is on the medium. */
+  /** Returns the segments that are not needed once the written groups are on the medium. */
   #dead(): readonly Segment[] {
     const dead: Segment[] = [];
     let before: Segment | undefined;
     for (const segment of this.#sealed) {
-      // One that is damaged is no second copy of the counters.
+      // A damaged segment is not a second copy of the counters.
       if (segment === this.#sealed.at(-1) && !segment.damaged) break;
-      // Its header tells where the records of the one before it end, as long as that is not cut off there.
+      // Its header contains the end of the previous segment's records, needed until that segment is cut there.
       const needed = before !== undefined && !before.clean;
       if (segment.live === 0 && !needed && !segment.stuck) dead.push(segment);
       before = segment;
@@ -325,12 +325,12 @@ export class Journal implements Adapter<Contents>, Medium {
     this.#segments.delete(segment.number);
   }
 
-  /** Puts a full segment on the medium; the next is begun only after that. */
+  /** Syncs a full segment to the medium and seals it. Only then can the next segment be created. */
   async #sealFull(): Promise<void> {
     if (this.#current === undefined || this.#current.segment.used < this.segmentBytes) return;
     await this.#sync();
     for (const one of this.#sealed) {
-      // A refused write is tried again from time to time.
+      // Try a refused removal again from time to time.
       one.stuck = false;
       if (!one.clean) await this.#store.cut(one);
     }
@@ -340,7 +340,7 @@ export class Journal implements Adapter<Contents>, Medium {
     this.#store.closeQuietly(file);
   }
 
-  /** Gives up the newest segment; what is not known to be on the medium waits again. */
+  /** Gives up the newest segment. Records that may not be on the medium wait in the batch again. */
   #giveUpSegment(): void {
     const { contents } = this;
     const current = this.#current;
@@ -349,9 +349,9 @@ export class Journal implements Adapter<Contents>, Medium {
     this.#upcoming = undefined;
     this.#unsynced = undefined;
     this.#failed = true;
-    // The checkpoint of the next group says what these would have said.
+    // The checkpoint of the next group replaces these removal records.
     this.#subtractLive(contents.takeRemovals());
-    // The group failed when it was written, or when it was flushed, and others wait behind it.
+    // The group failed either when it was written, or when it was flushed while other records already waited.
     const wasWritten = unsynced !== undefined && unsynced.batch !== contents.batch;
     if (unsynced !== undefined) moveBack(unsynced.moves, unsynced.segment, this.#segments);
     contents.rebase();
@@ -377,7 +377,7 @@ export class Journal implements Adapter<Contents>, Medium {
     return new VigieError('store.failed', message, { where, cause });
   }
 
-  /** Files with messages that were acknowledged, oldest first, and where what counts in each ends. */
+  /** Returns the files with acknowledged messages, oldest first, each with the end of its valid records. */
   messageFiles(): readonly MessageFile[] {
     const kept = this.#store.kept.all.map(({ number, path }) => ({ number, path, used: Number.POSITIVE_INFINITY }));
     return [...kept, ...this.#sealed, ...(this.#current === undefined ? [] : [this.#current.segment])].sort(

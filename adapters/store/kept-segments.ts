@@ -1,10 +1,10 @@
 /**
- * Segments in which nothing lives any more, kept because acknowledged messages are in them: a receiver may have lost
- * those. The name of such a file says all that is known of it, so a start reads none of them:
+ * Segments without live records, kept for the acknowledged messages in them, which a receiver may have lost. The name
+ * of such a file contains all that is known about it, so a start reads none of them:
  *
  *     00000012.journal.20780d.1024k.kept
  *
- * is segment 12, let go of on day 20,780 since 1970 (0: no sure time), of 1,024 KiB.
+ * is segment 12, without live records since day 20,780 since 1970 (0: time uncertain), of 1,024 KiB.
  */
 import { DAY } from '../../protocol/calendar.ts';
 import { defaultRule } from './retention.ts';
@@ -13,28 +13,28 @@ import type { Segment } from './segment.ts';
 const pattern = /^(\d{8,})\.journal\.(\d{1,9})d\.(\d{1,9})k\.kept$/;
 const kibibyte = 1024;
 
-/** Which of them are kept, and for how long. */
+/** Limits on the kept files. */
 export interface KeepingRule {
-  /** Most bytes of all kept files; 0 keeps no file. */
+  /** Maximum size of all kept files, bytes; 0 keeps no file. */
   readonly bytes: number;
-  /** A small file counts for this, bytes, so that many restarts do not leave many files. */
+  /** Minimum size for which a small file counts, bytes, so that many restarts do not leave many files. */
   readonly least: number;
-  /** UTC milliseconds for their age; undefined while no time is sure. */
+  /** Returns the UTC time for the age of the files, ms, or undefined while no time is certain. */
   readonly agreed: () => number | undefined;
 }
 
 export interface KeptSegment {
   readonly number: number;
   readonly path: string;
-  /** Bytes that the file takes. */
+  /** Size of the file, bytes. */
   readonly bytes: number;
-  /** Day since 1970 on which nothing lived in it any more; 0: unknown. */
+  /** Day since 1970 on which its last record died; 0 if unknown. */
   readonly day: number;
 }
 
 export class KeptSegments {
   readonly #rule: KeepingRule;
-  /** Oldest first. */
+  /** Kept segments, oldest first. */
   #kept: KeptSegment[] = [];
 
   constructor(rule: KeepingRule) {
@@ -49,14 +49,14 @@ export class KeptSegments {
     return this.#kept.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Takes up a file that an earlier run kept; other names are not its concern. */
+  /** Adds a file that an earlier run kept; ignores other names. */
   found(name: string, path: string): void {
     const [, number, day, size] = pattern.exec(name) ?? [];
     if (size !== undefined)
       this.add({ number: Number(number), path, bytes: Number(size) * kibibyte, day: Number(day) });
   }
 
-  /** How the segment is kept; undefined when it is not: bytes in it may be of a group that never counted. */
+  /** Returns the kept form of the segment, or undefined if it may include an invalid group and cannot be kept. */
   place({ number, path, used, clean, damaged }: Segment): KeptSegment | undefined {
     if (this.#rule.bytes === 0 || !clean || damaged) return undefined;
     const size = Math.ceil(used / kibibyte);
@@ -73,7 +73,7 @@ export class KeptSegments {
     this.#kept = this.#kept.filter((one) => one !== kept);
   }
 
-  /** Those that are to go: the oldest while they take too much, and those as old as no record of the car may be. */
+  /** Files to remove: the oldest while the files are too large together, and those beyond the age limit of records. */
   get excess(): readonly KeptSegment[] {
     const { bytes: most, least } = this.#rule;
     const first = this.#today === undefined ? 0 : this.#today - defaultRule.days;

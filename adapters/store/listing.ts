@@ -1,39 +1,39 @@
-/** Which files of a journal are which segments. */
+/** Maps the files of a journal to its segments. */
 import type { Header } from './segment.ts';
 
 export interface SegmentFile {
   readonly number: number;
   readonly path: string;
-  /** Undefined when there is none or it is damaged. */
+  /** Undefined if there is no header or it is damaged. */
   readonly header: Header | undefined;
 }
 
 interface Listing {
-  /** Those whose records may count, oldest first. */
+  /** Segments whose records may count, oldest first. */
   readonly segments: readonly SegmentFile[];
-  /** By number: up to where the records of a segment count, as the header of the one after it says. */
+  /** End of the valid records of a segment, according to the header of the next, by segment number. */
   readonly limits: ReadonlyMap<number, number>;
-  /** A file that was used again, of which only the name reached the medium. */
+  /** Reused files of which only the name reached the medium. */
   readonly unbegun: readonly SegmentFile[];
-  /** Segments between two of which the later says that it comes right after the earlier. */
+  /** Segments between two neighbours, according to the header of the later neighbour. */
   readonly givenUp: readonly SegmentFile[];
-  /** Files that hold a segment which another file holds too. */
+  /** Files that contain the same segment as another file. */
   readonly copies: readonly SegmentFile[];
-  /** Files that hold another segment than their name says; they are among the segments, by the number they hold. */
+  /** Files that contain another segment than in their name; included in the segments, by the number they contain. */
   readonly misnamed: readonly SegmentFile[];
 }
 
-/** Sorts out files, each with the number in its name. `known` are segments that there were, if anything is known. */
+/** Classifies files, each with the number in its name. `known` are the segments in the manifest, if it was readable. */
 export function listSegments(files: readonly SegmentFile[], known: readonly number[]): Listing {
   const own = (file: SegmentFile): number => file.header?.number ?? file.number;
   const strays = files.filter((file) => own(file) !== file.number);
   const named = files.filter((file) => own(file) === file.number);
   const found = new Map(named.map((file) => [file.number, file]));
   const [unbegun, copies, misnamed]: [SegmentFile[], SegmentFile[], SegmentFile[]] = [[], [], []];
-  // The manifest may be missing or older than the newest segments: it knows only the segments up to its newest. A segment
-  // that was released counts again without harm, because later checkpoints say what still exists.
+  // The manifest may be missing or older than the newest segments: it covers only the segments up to its newest. A
+  // released segment may count again without harm, because later checkpoints list the entries that still exist.
   const isSegment = (number: number): boolean => known.includes(number) || number > Math.max(0, ...known);
-  // A file that is used again has lost its previous name for good: its header names a segment that is needed no more.
+  // A reused file has lost its previous name for good: its header names a segment that is not needed any more.
   const isUnbegun = (name: number, number: number): boolean =>
     !known.includes(name) && !isSegment(number) && !files.some((file) => file.number === number);
   for (const file of strays) {

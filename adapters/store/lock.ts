@@ -4,14 +4,14 @@ import { VigieError } from '../../protocol/errors.ts';
 import { isReadFailure } from '../../protocol/read-failure.ts';
 import { unreadable } from './files.ts';
 
-/** Locks that this thread has taken, by path: true while held, false if released but perhaps still on the disk. */
+/** Locks of this thread, by path: true while held, false if released but perhaps still on the disk. */
 const taken = new Map<string, boolean>();
 
 /**
- * Takes a directory of records for one user of it: two agents that append to one journal would ruin it, also two of one
- * process. A lock whose owner is gone (killed, power cut, another boot) is taken over.
- * @returns releases the directory
- * @throws VigieError `usage.wrong` when it is taken; `store.failed` when it cannot be written; `store.unreadable` when
+ * Locks a directory of records for one user: two agents that append to one journal would corrupt it, even within one
+ * process. Replaces a lock whose owner is gone (killed, power cut, another boot).
+ * @returns a function that releases the directory
+ * @throws VigieError `usage.wrong` if it is locked; `store.failed` if it cannot be written; `store.unreadable` if
  * the disk does not return the lock of another process
  */
 export function lockDirectory(directory: string): () => void {
@@ -22,7 +22,7 @@ export function lockDirectory(directory: string): () => void {
     mkdirSync(directory, { recursive: true });
     path = join(realpathSync(directory), 'lock');
     draft = `${path}.${process.pid}`;
-    // Written whole before it becomes the lock: no process reads half of one.
+    // Write the whole draft before it becomes the lock: no process reads half a lock.
     writeFileSync(draft, mine);
     for (let attempt = 0; !become(draft, path); attempt++) {
       const owner = read(path);
@@ -47,25 +47,25 @@ export function lockDirectory(directory: string): () => void {
     if (!held) return;
     held = false;
     taken.set(path, false);
-    // A lock that cannot be removed is stale as soon as this process has ended.
+    // A lock that cannot be removed becomes stale when this process ends.
     if (read(path) === mine) removeQuietly(path);
   };
 }
 
-/** Whether a lock with the identity of this process is in use: by this thread, or by another thread of the process. */
+/** Returns true if a lock with the identity of this process is in use by this thread or another of its threads. */
 function usedHere(path: string, owner: string): boolean {
   // If only the number of the process is known, the owner may be an earlier process with the same number.
   return taken.get(path) ?? owner.includes(' ');
 }
 
-/** Whether the process that wrote this still runs. If the start of a running process is unknown, its number decides. */
+/** Returns true if the process that wrote this still runs. If a process's start time is unknown, its number decides. */
 function lives(owner: string): boolean {
   const [pid = ''] = owner.split(' ');
   const found = identity(Number(pid));
   return found !== '' && (found === owner || found === pid);
 }
 
-/** Makes `draft` the lock, unless there is one. */
+/** Makes `draft` the lock. Returns false if there is already a lock. */
 function become(draft: string, path: string): boolean {
   try {
     linkSync(draft, path);
@@ -76,7 +76,7 @@ function become(draft: string, path: string): boolean {
   }
 }
 
-/** Removes a lock that was found stale. Another process may have taken it over meanwhile: its lock is put back. */
+/** Removes a stale lock. If another process has replaced it in the meantime, restores that process's lock. */
 function takeAway(path: string, stale: string): void {
   const aside = `${path}.stale.${process.pid}`;
   try {
@@ -89,25 +89,25 @@ function takeAway(path: string, stale: string): void {
   remove(aside);
 }
 
-/** States of a process that has ended, which its parent may not have collected yet (proc(5)). */
+/** States of a process that has ended but that its parent may not have collected yet (proc(5)). */
 const ENDED_STATES = ['Z', 'X', 'x'];
 
 /**
- * A running process by its number and the time it was started: numbers are used again, also after a boot. Empty for a
- * process that has ended.
+ * Returns the identity of a running process: its number and start time, since numbers are reused, also after a boot.
+ * Empty for a process that has ended.
  */
 function identity(pid: number): string {
   if (!Number.isInteger(pid) || pid <= 0) return '';
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // Fields 3 and 22 (proc(5)); the name in field 2 may contain blanks, so count from its closing parenthesis.
+    // Fields 3 and 22 (proc(5)). The name in field 2 may contain spaces, so count from its closing parenthesis.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state = '', started] = [fields[0], fields[19]];
     if (ENDED_STATES.includes(state)) return '';
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     return `${pid} ${started} ${boot}`;
   } catch {
-    // No such process, or no /proc to ask: then the number alone has to do.
+    // No such process, or no /proc: then only the number identifies it.
     return alive(pid) ? `${pid}` : '';
   }
 }
@@ -130,7 +130,7 @@ function read(path: string): string {
   }
 }
 
-/** A disk that refuses has said so when the lock was written: this must not stand in its place. */
+/** Removes a file and ignores errors: a disk error was reported when the lock was written and must not be replaced. */
 function removeQuietly(path: string): void {
   try {
     remove(path);

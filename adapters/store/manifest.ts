@@ -1,10 +1,11 @@
 /**
- * A list of the segments, of the bytes of the newest that are on the medium, and of the numbers that may have been given out. Without it the loss of the newest segment would look like a power cut before
- * that was begun, and numbers that a receiver has seen would be given out again.
+ * List of the segments, the bytes of the newest segment that are on the medium, and the numbers that may have been
+ * assigned. Without the list, the loss of the newest segment would look like a power cut before its creation, and
+ * numbers that a receiver has seen would be assigned again.
  *
  * The file is written after the first group of a segment is on the medium and before its commit resolves, when a
- * segment goes, and when more numbers were given out than it allows for. If the disk refuses it, the commit does not
- * fail: this is a second copy, which counts only when the first is lost.
+ * segment is removed, and when more numbers were assigned than the file reserves. If the disk refuses it, the commit
+ * does not fail: the manifest is a second copy, used only if the first is lost.
  */
 
 import { join } from 'node:path';
@@ -15,33 +16,33 @@ import { DurableFile } from './durable.ts';
 import type { FileSystem, OpenFile } from './files.ts';
 import type { Segment } from './segment.ts';
 
-/** Numbers of a class: no number below `low` is owed or in an entry, and no number from `end` on was given out. */
+/** Numbers of a class: no number below `low` is owed or in an entry, and no number from `end` on was assigned. */
 type ClassNumbers = readonly [name: number, low: number, end: number];
 
 interface ManifestData {
   /** Numbers of the segments, ascending. */
   readonly segments: readonly number[];
-  /** Bytes of the newest that were on the medium, and the length its file has at least. */
+  /** Bytes of the newest segment that were on the medium, and the minimum length of its file. */
   readonly settled: number;
   readonly length: number;
   readonly classes: readonly ClassNumbers[];
 }
 
-/** The newest segment, its file, and how many bytes of it are on the medium. */
+/** The newest segment, its file, and the number of its bytes on the medium. */
 interface NewestSegment {
   readonly segment: Pick<Segment, 'number'>;
   readonly file: Pick<OpenFile, 'size'>;
   readonly synced: number;
 }
 
-/** Numbers that a class may give out before the file is written again, at least. */
+/** Minimum count of numbers that a class may assign before the file is written again. */
 const LEAST_RESERVE = 16;
 
 export class Manifest {
   readonly #file: DurableFile<ManifestData>;
   readonly #log: Log | undefined;
   #data: ManifestData | undefined;
-  /** By class: the next number when the file was written last. */
+  /** Next number of each class when the file was last written. */
   #given: ReadonlyMap<number, number> = new Map();
   #refused = false;
 
@@ -51,12 +52,12 @@ export class Manifest {
     this.#log = log;
   }
 
-  /** Reads the file; a journal that has none knows nothing here. */
+  /** Reads the file. A journal without a manifest has no data here. */
   async read(): Promise<void> {
     this.#data = (await this.#file.read())?.value;
   }
 
-  /** Number of the newest segment; 0: unknown. */
+  /** Number of the newest segment; 0 if unknown. */
   get newest(): number {
     return this.#data?.segments.at(-1) ?? 0;
   }
@@ -69,12 +70,12 @@ export class Manifest {
     return this.#data?.classes ?? [];
   }
 
-  /** Facts of the segment, if it is the newest. */
+  /** Returns the facts about the segment if it is the newest. */
   of(segment: number): { readonly settled: number; readonly length: number } | undefined {
     return segment === this.newest ? this.#data : undefined;
   }
 
-  /** Writes the file unless it names the newest segment and allows for all numbers. `gone`: it names dead segments. */
+  /** Writes the file unless it lists the newest segment and reserves all numbers. `gone`: it lists dead segments. */
   async update(
     contents: Contents,
     { segment, file, synced }: NewestSegment,
@@ -94,13 +95,13 @@ export class Manifest {
     this.#given = new Map(numbers.map(([name, , next]) => [name, next]));
   }
 
-  /** The journal is closed: all numbers are known, and all of the newest segment is on the medium. */
+  /** Call when the journal closes: all numbers are known, and all of the newest segment is on the medium. */
   async close(contents: Contents, { segment, synced }: NewestSegment): Promise<void> {
     if (this.#data === undefined || segment.number !== this.newest) return;
     await this.#write({ ...this.#data, settled: synced, classes: classesIn(contents) });
   }
 
-  /** The newest segment is going to be cut to that length; false when the file does not say so. */
+  /** Call before the newest segment is cut to that length. Returns false if the file could not record the length. */
   async shorten(segment: number, length: number): Promise<boolean> {
     if (this.#data === undefined || segment !== this.newest || this.#data.length <= length) return true;
     return this.#write({ ...this.#data, settled: Math.min(this.#data.settled, length), length });
@@ -120,7 +121,7 @@ export class Manifest {
   }
 }
 
-/** The classes of which numbers were given out, with the next number of each. */
+/** Returns the classes with assigned numbers, each with its next number. */
 function classesIn(contents: Contents): ClassNumbers[] {
   const classes: ClassNumbers[] = [];
   for (const { name, next, owed, rows } of contents.all()) {

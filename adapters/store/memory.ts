@@ -1,4 +1,4 @@
-/** The store that keeps nothing beyond the process: for replays, programs without a directory, and tests. */
+/** Store without persistence: for replays, programs without a directory, and tests. */
 
 import type {
   Memory,
@@ -26,13 +26,13 @@ export interface MemoryStore {
 interface MemoryStoreOptions {
   /** Retention of collections, as in the store on disk. */
   readonly records?: RecordRules;
-  /** Collections without a reader: their records are not kept. */
+  /** Collections that no part reads; their records are not stored. */
   readonly unread?: ReadonlySet<string>;
-  /** UTC milliseconds for the age of records; undefined while the time is unknown; default: always undefined. */
+  /** Returns the UTC time for the age of records, ms, or undefined while unknown; default: always undefined. */
   readonly now?: () => number | undefined;
 }
 
-/** An empty store. Throws as the store on disk does. */
+/** Creates an empty store. It throws as the store on disk does. */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   let numbers = 0;
   const states = statesIn({ first: [], put: () => numbers++, remove: () => undefined }, undefined);
@@ -41,7 +41,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   return { outbox: memoryOutbox(commit), memory: states, records, async close() {} };
 }
 
-/** The outbox of a {@link memoryStore} of which nothing else is used. */
+/** Returns the outbox of a new {@link memoryStore}, for callers that use nothing else. */
 export function memoryOutboxStore(): OutboxStore {
   return memoryStore().outbox;
 }
@@ -88,7 +88,7 @@ function memoryOutbox(commit: () => Promise<void>): OutboxStore {
     giveUp(priority, seq) {
       this.acknowledge(priority, seq);
     },
-    // Nothing here outlives the outbox that knows what it gave up.
+    // Nothing given up here outlives the outbox, which keeps its own record of that.
     owed: () => [],
     gapKnown: () => undefined,
     commit,
@@ -108,15 +108,15 @@ interface KeptRecord {
 
 interface KeptCollection {
   readonly byId: Map<string, KeptRecord>;
-  /** Ascending by time, then by id. */
+  /** Records, ascending by time, then by id. */
   ordered: KeptRecord[];
   bytes: number;
 }
 
-/** Collections may be this much larger than they should, so that not every record costs a look for the oldest. */
+/** Factor by which collections may exceed their bound, so that not every record requires a search for the oldest. */
 const slack = 1.1;
 
-/** Records in memory, the only such store. Throws as the store on disk does. */
+/** Records in memory only. Throws as the store on disk does. */
 export class MemoryRecords implements RecordStore {
   readonly #options: MemoryStoreOptions;
   readonly #collections = new Map<string, KeptCollection>();

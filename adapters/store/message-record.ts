@@ -1,4 +1,4 @@
-/** How a message of the outbox is kept: record members `kind, at, retain, payload, correlation?`. */
+/** Record form of an outbox message: the members `kind, at, retain, payload, correlation?`. */
 import type { OutboxEntry, OutboxReference } from '../../agent/ports.ts';
 import type { Item } from './batch.ts';
 import type { RecordCursor } from './cursor.ts';
@@ -8,7 +8,7 @@ import type { Rows, Traits } from './rows.ts';
 /** Bytes of a message in addition to payload and correlation data: frame, numbers, kind and time in the journal. */
 const overhead = 32;
 
-/** Size of a message for `OutboxStore.bytes`, the same in every store. */
+/** Returns the size of a message for `OutboxStore.bytes`, bytes; the same in every store. */
 export function entryBytes(payload: number, correlation: number): number {
   return overhead + payload + correlation;
 }
@@ -17,14 +17,14 @@ export function entryBytes(payload: number, correlation: number): number {
 export const longestCorrelation = 0xffff;
 
 /**
- * Kinds by a number that fits a row. They are those of the protocol, a dozen; what is more than the table takes can
- * only be data gone wrong.
+ * Table that numbers the kinds, so that a kind fits in a row. The protocol has about a dozen kinds; a full table can
+ * only be the result of corrupt data.
  */
 export class Kinds {
   readonly #names: string[] = [];
   readonly #numbers = new Map<string, number>();
 
-  /** The number of a kind; undefined when the table is full. */
+  /** Returns the number of a kind, or undefined if the table is full. */
   number(kind: string): number | undefined {
     let number = this.#numbers.get(kind);
     if (number === undefined && this.#names.length < mostKinds) {
@@ -41,7 +41,7 @@ export class Kinds {
 
 const mostKinds = 1 << 15;
 
-/** Row: `a` is the payload's length, `b` holds kind (15 bits), retain (1) and the length of the correlation data (16). */
+/** Row: `a` is the length of the payload; `b` is kind (15 bits), retain (1) and length of the correlation data (16). */
 function traitsOf(
   kinds: Kinds,
   kind: string,
@@ -66,7 +66,7 @@ export function entryRecord({ class: priority, seq, kind, at, retain, payload, c
   return record;
 }
 
-/** Size of a row for `OutboxStore.bytes`. */
+/** Returns the size of a row for `OutboxStore.bytes`, bytes. */
 export function rowBytes(rows: Rows, row: number): number {
   return entryBytes(rows.a(row), rows.b(row) & longestCorrelation);
 }
@@ -83,7 +83,7 @@ export function referenceOf(priorityClass: number, rows: Rows, row: number, kind
   };
 }
 
-/** Part of a message's record after its number. Undefined for another record. */
+/** Reads the members of a message's record after its number. Undefined for another record. */
 export function messageTraits(cursor: RecordCursor, items: number, kinds: Kinds): Traits | undefined {
   const kind = cursor.text();
   const at = cursor.number();
@@ -95,7 +95,7 @@ export function messageTraits(cursor: RecordCursor, items: number, kinds: Kinds)
   return correlation && traitsOf(kinds, kind, at, retain, payload.length, correlation.length);
 }
 
-/** The message again, from the payload of its record. */
+/** Decodes the message from the payload of its record. */
 export function readEntry(cursor: RecordCursor): OutboxEntry | undefined {
   const items = cursor.array() ?? 0;
   cursor.count();

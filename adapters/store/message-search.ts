@@ -1,4 +1,4 @@
-/** Finds messages in segment files by their numbers. There is no index: it would take memory, and is rarely needed. */
+/** Finds messages in segment files by their numbers. There is no index: it would use memory and is rarely needed. */
 import type { OutboxEntry } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { RecordCursor } from './cursor.ts';
@@ -12,17 +12,17 @@ import { headerLength, seedOf } from './segment.ts';
 export interface MessageFile {
   readonly number: number;
   readonly path: string;
-  /** Where what counts in it ends; infinite: with the file. */
+  /** End of the valid records, bytes; infinite: the end of the file. */
   readonly used: number;
 }
 
-/** Bytes that are looked through in one step, as in a step of compaction. */
+/** Bytes searched in one step, as in a step of compaction. */
 const stepBytes = 128 << 10;
 
 /**
- * Gives with each step the wanted messages of one piece of a file, oldest file first; a message that was moved comes
- * more than once. `files` is asked at each step, for segments come and go meanwhile. Damaged records are stepped over.
- * Throws `store.failed` when the disk does not give a file.
+ * Yields, in each step, the wanted messages of one piece of a file, oldest file first. A moved message occurs more
+ * than once. Calls `files` at each step, because segments change in the meantime. Skips damaged records.
+ * Throws `store.failed` if the disk does not return a file.
  */
 export function* findMessages(
   system: FileSystem,
@@ -47,7 +47,7 @@ export function* findMessages(
   }
 }
 
-/** The wanted messages from `from` on, and where the first record behind them starts; `from` at the end of the file. */
+/** Returns the wanted messages from `from` on and the start of the next record; `from` at the end of the file. */
 function piece(
   system: FileSystem,
   { number, path, used }: MessageFile,

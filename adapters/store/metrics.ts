@@ -1,40 +1,40 @@
 /** Counters of the journal. */
 import type { SegmentFindings } from './recovery.ts';
 
-/** Counts since the journal was opened, sizes as they are after the last commit. */
+/** Counts since the journal was opened, and sizes after the last commit. */
 export interface JournalMetrics extends SegmentFindings {
   segments: number;
-  /** Files kept to be used again. */
+  /** Number of files kept for reuse. */
   spares: number;
-  /** Whole records of a type this version does not know, skipped. */
+  /** Number of skipped whole records of a type that this version does not support. */
   unknown: number;
   /** Number of skipped records that do not match their type. */
   malformed: number;
-  /** Flushes to the medium. */
+  /** Number of flushes to the medium. */
   flushes: number;
   /** Bytes written, frames and checkpoints included. */
   written: number;
-  /** Those of them by compaction. */
+  /** Bytes written by compaction, part of `written`. */
   moved: number;
-  /** Writes and flushes that failed. */
+  /** Number of failed writes and flushes. */
   failures: number;
-  /** Bytes of records of what exists. */
+  /** Bytes of the records of existing entries. */
   live: number;
   /** Bytes of files that are kept for acknowledged messages. */
   kept: number;
   /** Bytes of all files. */
   disk: number;
-  /** The bound on {@link disk}. */
+  /** Maximum of {@link disk}. */
   diskBound: number;
   /** Bytes put on the medium, in whole pages. */
   flashed: number;
-  /** Those of them on the current day of UTC, with earlier runs. */
+  /** Bytes put on the medium on the current UTC day, by earlier runs too. */
   flashedToday: number;
-  /** The bound on {@link flashedToday}. */
+  /** Maximum of {@link flashedToday}. */
   flashedBound: number;
-  /** Records of the car that were not kept because {@link flashedBound} was reached. */
+  /** Number of the car's records that were not stored because {@link flashedBound} was reached. */
   refused: number;
-  /** Records of the car that were dropped by age or size. */
+  /** Number of the car's records that were dropped by age or size. */
   retired: number;
 }
 

@@ -13,13 +13,13 @@ import {
 } from './message-record.ts';
 import { maximumPayload } from './record.ts';
 
-/** Room for the members of an entry in addition to payload and correlation data, with the kind. */
+/** Maximum size of an entry's members other than payload and correlation data, bytes; includes the kind. */
 const entryRoom = 1 << 16;
 
-/** Requirements of the outbox on the store. */
+/** Functions that the outbox requires from the store. */
 export interface OutboxDuties {
   commit(): Promise<void>;
-  /** Something was acknowledged. */
+  /** Called after an entry was acknowledged. */
   acknowledged(): void;
   readonly find: NonNullable<OutboxStore['find']>;
 }
@@ -92,7 +92,7 @@ export function outboxStore(
   };
 }
 
-/** The series of the contents that are priority classes, and the bytes of their messages. */
+/** The priority classes among the series of the contents, and the bytes of their messages. */
 class OutboxClasses {
   bytes = 0;
   readonly #contents: Contents;
@@ -110,7 +110,7 @@ class OutboxClasses {
     return this.#series.get(priority);
   }
 
-  /** As {@link get}; a class without messages is made. */
+  /** As {@link get}, but creates a class that has no messages. */
   of(priority: number): Series {
     let series = this.#series.get(priority);
     if (series === undefined) {
@@ -142,7 +142,7 @@ class OutboxClasses {
   }
 }
 
-/** The entry, when it is one that can be kept. Throws `input.malformed` and `message.unbounded`. */
+/** Returns the entry if it can be stored. Throws `input.malformed` and `message.unbounded`. */
 export function checked(entry: OutboxEntry): OutboxEntry {
   const { class: priority, payload, correlation } = entry;
   if (!Number.isSafeInteger(priority) || priority < 0) {

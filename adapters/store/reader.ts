@@ -1,15 +1,15 @@
 /**
- * Reads single records back. They are mostly read in the order they were written in, so a piece of the file is read
- * at a time and kept.
+ * Reads single records. Records are mostly read in the order of writing, so the reader loads a piece of the file at a
+ * time and caches it.
  */
 import type { Log } from '../../agent/ports.ts';
 import { type FileSystem, type OpenFile, unreadable } from './files.ts';
 import { headLength, recordAt } from './record.ts';
 import type { Segment } from './segment.ts';
 
-/** Bytes read at a time. */
+/** Size of a piece, bytes. */
 const pieceBytes = 64 << 10;
-/** Pieces kept: messages of some classes and lists of records are read at the same time. */
+/** Maximum number of cached pieces: messages of some classes and lists of records are read at the same time. */
 const mostPieces = 4;
 const mostFiles = 4;
 
@@ -23,7 +23,7 @@ interface Piece {
 export class SegmentReader {
   readonly #files: FileSystem;
   readonly #log: Log | undefined;
-  /** The one used last at the end. */
+  /** Cached pieces, the most recently used last. */
   #pieces: Piece[] = [];
   #open: { readonly segment: Segment; readonly file: OpenFile }[] = [];
 
@@ -33,8 +33,8 @@ export class SegmentReader {
   }
 
   /**
-   * The record at `offset`, head included; good until the next read. Undefined when it is damaged. Throws
-   * `store.unreadable`, naming the file, when the disk does not return it.
+   * Returns the record at `offset`, head included; valid until the next read. Undefined if it is damaged. Throws
+   * `store.unreadable`, naming the file, if the disk does not return it.
    */
   read(segment: Segment, offset: number, size: number): Uint8Array | undefined {
     const piece = this.#piece(segment, offset, size);
@@ -44,7 +44,7 @@ export class SegmentReader {
     return length === size - headLength ? piece.bytes.subarray(at, at + size) : undefined;
   }
 
-  /** Fills `into` from `offset` on with what the segment holds there; gives how much. Throws as {@link read} does. */
+  /** Fills `into` with the segment's bytes from `offset` on. Returns their number. Throws as {@link read} does. */
   fill(segment: Segment, offset: number, into: Uint8Array): number {
     try {
       return this.#file(segment).read(into.subarray(0, Math.max(0, segment.used - offset)), offset);
@@ -54,7 +54,7 @@ export class SegmentReader {
     }
   }
 
-  /** Lets go of a segment that is going to be removed. */
+  /** Releases the cache and file of a segment before its removal. */
   forget(segment: Segment): void {
     this.#pieces = this.#pieces.filter((piece) => piece.segment !== segment);
     const gone = this.#open.filter((one) => one.segment === segment);
@@ -77,10 +77,10 @@ export class SegmentReader {
       if (i < this.#pieces.length - 1) this.#pieces.push(...this.#pieces.splice(i, 1));
       return piece;
     }
-    // The oldest piece's memory is used again, unless it was made for a long record.
+    // Reuse the oldest piece's memory, unless it was allocated for a long record.
     const oldest = this.#pieces.length < mostPieces ? undefined : this.#pieces.shift();
     const again = oldest !== undefined && oldest.bytes.length === pieceBytes && size <= pieceBytes;
-    // A short file needs no whole piece.
+    // A short file does not need a full piece.
     const least = Math.min(pieceBytes, Math.max(0, segment.used - offset));
     const bytes = again ? oldest.bytes : new Uint8Array(Math.max(least, size));
     const piece = { segment, from: offset, to: offset + this.fill(segment, offset, bytes), bytes };

@@ -1,6 +1,6 @@
 /**
- * The number of the format of the records. It stands in the file `version` and again in `version.copy`, so that a
- * damaged file does not hide that a newer agent made the records.
+ * Format number of the records. The files `version` and `version.copy` both contain the number, so that one damaged
+ * file does not hide that a newer agent wrote the records.
  */
 
 import { join } from 'node:path';
@@ -12,28 +12,28 @@ import { type FileSystem, nodeFileSystem, unreadable } from './files.ts';
 /** The format that this agent writes. */
 export const FORMAT = 1;
 
-/** Stands for a folder in place of a file. */
+/** Marks a directory in place of a file. */
 const FOLDER: unique symbol = Symbol('folder');
 type Folder = typeof FOLDER;
 
-/** Name of the file that is in a folder from the start to the end of its first start, and never again. */
+/** Name of a marker file. It exists in a folder only from the start to the end of the folder's first start. */
 export const FIRST_START = 'first-start';
 
 const VERSION = 'version';
 const COPY = 'version.copy';
-/** A hub keeps its data in this folder beside the records, when both use the standard folder. */
+/** Folder for the data of a hub, in the same folder as the records if both use the standard folder. */
 const HUB = 'hub';
 
 interface RecordFormat {
-  /** The highest number of the two files; {@link FORMAT} when neither holds one. */
+  /** Higher number of the two files; {@link FORMAT} if neither contains a number. */
   readonly format: number;
-  /** Which file is missing or damaged; absent: none, or no first start has finished in the folder. */
+  /** Missing or damaged files. Undefined if there are none or no first start has finished in the folder. */
   readonly fault?: string;
 }
 
 /**
  * Reads the format of a folder.
- * @throws VigieError `store.unreadable` when the disk does not return the folder or a file
+ * @throws VigieError `store.unreadable` if the disk does not return the folder or a file
  */
 export function readFormat(folder: string, files: FileSystem = nodeFileSystem): RecordFormat {
   const texts = [VERSION, COPY].map((name) => textIn(join(folder, name), files));
@@ -48,13 +48,13 @@ export function readFormat(folder: string, files: FileSystem = nodeFileSystem): 
 interface ClaimedFormat {
   /** As {@link RecordFormat.fault}; the file was put aside and written again. */
   readonly fault?: string;
-  /** Why the disk did not take the number. */
+  /** Reason why the disk refused to store the number. */
   readonly refused?: string;
 }
 
 /**
  * As {@link readFormat}.
- * @throws VigieError `configuration.wrong` for the records of a newer agent, which are left as they are
+ * @throws VigieError `configuration.wrong` for the records of a newer agent, which stay unchanged
  */
 export function refuseNewer(folder: string, files: FileSystem = nodeFileSystem): RecordFormat {
   const found = readFormat(folder, files);
@@ -67,8 +67,8 @@ export function refuseNewer(folder: string, files: FileSystem = nodeFileSystem):
 }
 
 /**
- * Makes both files hold {@link FORMAT}. A damaged file is kept as `version.damaged`. A disk that refuses does not
- * throw: the records are of this format all the same.
+ * Writes {@link FORMAT} to both files. A damaged file is kept as `version.damaged`. If the disk refuses, this does not
+ * throw: the records have this format anyway.
  * @throws VigieError as {@link refuseNewer}
  */
 export async function claimFormat(folder: string, files: FileSystem = nodeFileSystem): Promise<ClaimedFormat> {
@@ -87,7 +87,7 @@ export async function claimFormat(folder: string, files: FileSystem = nodeFileSy
   }
 }
 
-/** Content of a file: its text, a `folder` in its place, or undefined for no file. Throws `store.unreadable`. */
+/** Reads a file: returns its text, `FOLDER` if there is a directory, or undefined. Throws `store.unreadable`. */
 function textIn(file: string, files: FileSystem): string | Folder | undefined {
   try {
     return new TextDecoder().decode(files.read(file));
@@ -97,7 +97,7 @@ function textIn(file: string, files: FileSystem): string | Folder | undefined {
   }
 }
 
-/** The number in the text of a file; undefined when it is none. */
+/** Returns the number in the text of a file, or undefined if there is no valid number. */
 function numberOf(text: string | Folder | undefined): number | undefined {
   const trimmed = typeof text === 'string' ? text.trim() : '';
   return /^[1-9][0-9]{0,5}$/.test(trimmed) ? Number(trimmed) : undefined;
@@ -108,8 +108,8 @@ function describe(file: string, text: string | Folder | undefined): string {
 }
 
 /**
- * Whether no first start has finished in the folder: it has the marker, or nothing but the lock of this process and the
- * folder of a hub.
+ * Returns true if no first start has finished in the folder: it has the marker, or contains only the lock of this
+ * process and the folder of a hub.
  */
 function isNew(folder: string, files: FileSystem): boolean {
   const names = namesIn(folder, files);
@@ -125,7 +125,7 @@ function namesIn(folder: string, files: FileSystem): readonly string[] {
   }
 }
 
-/** A file stays in place until its successor replaces it: a power cut leaves one of them. */
+/** Puts a file aside. The file stays until its successor replaces it: a power cut leaves one of them. */
 function putAside(folder: string, name: string, text: string | Folder | undefined, files: FileSystem): void {
   if (text === undefined) return;
   const taken = namesIn(folder, files);
@@ -143,7 +143,7 @@ function putAside(folder: string, name: string, text: string | Folder | undefine
   }
 }
 
-/** The number is on the medium when this resolves. */
+/** Writes the number to the file. Resolves when it is on the medium. */
 async function write(folder: string, name: string, files: FileSystem): Promise<void> {
   const draft = join(folder, `${name}.next`);
   const file = files.open(draft, 'replace');

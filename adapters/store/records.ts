@@ -9,13 +9,13 @@ import { isSeries, type RecordRules, ruleOf } from './retention.ts';
 
 interface RecordsOptions {
   readonly rules: RecordRules;
-  /** The time by which records expire. */
+  /** Returns the time by which records expire. */
   readonly agreed: () => number | undefined;
-  /** Something was put. */
+  /** Called after a record was stored. */
   readonly changed: () => void;
 }
 
-/** Records, and what keeps them within their bounds; the store calls `retire` when a group is cut. */
+/** Record store with retention; the store calls `retire` before a group is written. */
 interface JournalRecords extends RecordStore {
   retire(): void;
 }
@@ -50,7 +50,7 @@ export function journalRecords(contents: Contents, journal: Journal, options: Re
     retire() {
       const now = options.agreed();
       for (const one of collections.values()) metrics.retired += one.retire(now);
-      // Files take up to twice what lives in them, beside those that are kept and some that are begun, moved or spare.
+      // Files use up to twice the space of their live records, plus kept files and some new, moved or spare segments.
       const excess = metrics.live - Math.max(0, metrics.diskBound - metrics.kept - 7 * journal.segmentBytes) / 2;
       if (excess <= 0) return;
       const series = [...collections.values()].filter(({ name }) => isSeries(name));

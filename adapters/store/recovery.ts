@@ -1,4 +1,4 @@
-/** Reads the segments of a journal when it is opened, and puts its directory in order. */
+/** Reads the segments of a journal when it is opened, and tidies its directory. */
 import type { Log } from '../../agent/ports.ts';
 import type { Contents } from './contents.ts';
 import { findGroups, type Groups } from './groups.ts';
@@ -12,26 +12,26 @@ import type { SegmentFiles } from './segments.ts';
 
 /** Findings of reading the segments. */
 export interface SegmentFindings {
-  /** Stretches of damage, each skipped, segments that are missing, and records found damaged later. */
+  /** Number of damaged stretches (all skipped), missing segments, and records found damaged later. */
   damaged: number;
-  /** Segments that ended in something never completed, which was cut off. */
+  /** Number of segments with an incomplete end, which was cut off. */
   torn: number;
-  /** Segments without a single whole record, and copies of others, renamed to end in `.corrupt`. */
+  /** Number of segments without a whole record, and of duplicate segments; both renamed to end in `.corrupt`. */
   aside: number;
 }
 
-/** Reports on one segment and puts its file, which is at `path` now, in order. */
+/** Reports on one segment and tidies its file, which is now at `path`. */
 type Change = (path: string) => Promise<void>;
 
 /** Contents of a segment, and its faults. */
 interface SegmentContents extends Pick<Groups, 'damaged' | 'torn' | 'more' | 'end'> {
-  /** Number of records that count. */
+  /** Number of valid records. */
   readonly records: number;
-  /** No segment was begun after it. */
+  /** True if no later segment was created. */
   readonly last: boolean;
-  /** It was on the medium, according to the manifest or a later segment. */
+  /** True if it was on the medium, according to the manifest or a later segment. */
   readonly wasOnMedium: boolean;
-  /** It has no whole record. */
+  /** True if it has no whole record. */
   readonly empty: boolean;
   /** Length of the file, bytes. */
   readonly size: number;
@@ -46,15 +46,15 @@ export class Recovery {
   readonly segments: Segment[] = [];
   /** Files in which damage was found. */
   readonly damagedFiles: string[] = [];
-  /** Commits may be lost: state is, or what no checkpoint after the damage tells of. */
+  /** True if commits may be lost: a state is lost, or no checkpoint follows the damage. */
   doubtful = false;
-  /** The records found are on the medium; if there are none, the empty directory is. */
+  /** True if the records found are on the medium; if there are none, true if the empty directory is. */
   durable = true;
   readonly #files: SegmentFiles;
   readonly #manifest: Manifest;
   readonly #replay: Replay;
   readonly #log: Log | undefined;
-  /** How many records were skipped, by where and why. */
+  /** Number of skipped records, by position and reason. */
   readonly #skipped = new Map<string, number>();
 
   constructor(files: SegmentFiles, manifest: Manifest, contents: Contents, log: Log | undefined) {
@@ -64,15 +64,15 @@ export class Recovery {
     this.#log = log;
   }
 
-  /** Bytes that were put on the medium on a day. */
+  /** Bytes that were written to the medium on a day. */
   get wear(): Replay['wear'] {
     return this.#replay.wear;
   }
 
   /**
-   * Reads all segments, oldest first, into the contents; then puts the directory in order and makes durable what a killed
-   * process left in the page cache. Rejects with `store.unreadable`, and nothing on the disk has changed, when the disk
-   * does not return the directory or a file: only bytes that were read can be damaged.
+   * Reads all segments, oldest first, into the contents; then tidies the directory and syncs what a killed process left
+   * in the page cache. Rejects with `store.unreadable`, without any change on the disk, if the disk does not return the
+   * directory or a file: only bytes that were read can be classified as damaged.
    */
   async read(): Promise<void> {
     await this.#manifest.read();
@@ -80,7 +80,7 @@ export class Recovery {
     const listing = listSegments(this.#files.list(newest), segments);
     const changes: Change[] = [];
     for (const [i, file] of listing.segments.entries()) {
-      // A later file may be one whose first group never got to the medium: its header tells.
+      // The first group of a later file may never have reached the medium; such a file has no header.
       const last = file.number >= newest && listing.segments.slice(i + 1).every(({ header }) => header === undefined);
       changes.push(this.#readSegment(file, last, listing.limits.get(file.number)));
     }
@@ -89,11 +89,11 @@ export class Recovery {
     for (const [i, { path }] of this.#files.rename(listing.segments).entries()) await changes[i]?.(path);
     for (const [where, records] of this.#skipped) this.#log?.warn('store.skipped', { where, records });
     const missing = segments.filter((number) => !listing.segments.some((one) => one.number === number));
-    // One that is newer than all that the manifest names tells by itself what was before.
+    // A segment newer than all in the manifest contains the state before it in its checkpoint.
     const newestMissing = missing.includes(newest) && listing.segments.every(({ number }) => number < newest);
     if (newestMissing) this.#replay.addMissing(Number.POSITIVE_INFINITY);
     const lost = this.#replay.finish(classes);
-    // A segment goes by itself only when nothing lives in it.
+    // Without damage, a segment disappears only when it has no live records.
     if (lost.size > 0 || newestMissing) this.#miss(missing);
     this.doubtful = this.#replay.doubtful || [...lost.keys()].some(({ name }) => name === stateSeries);
     for (const [{ name }, entries] of lost) {
@@ -131,8 +131,8 @@ export class Recovery {
   }
 
   /**
-   * Reads a segment into the contents. `last`: nothing was begun after it. `limit`: up to where its records count, as the
-   * next says.
+   * Reads a segment into the contents. `last`: no later segment was created. `limit`: end of its valid records,
+   * according to the next segment.
    */
   #readSegment(file: SegmentFile, last: boolean, limit: number | undefined): Change {
     const { number, header } = file;
@@ -146,7 +146,7 @@ export class Recovery {
       this.#apply(bytes, at, file);
     }
     for (; hole < holes.length; hole++) this.#replay.addMissing(holes[hole]!.bytes);
-    // The last may be one that was begun as the power failed, unless it is known that it had been on the medium.
+    // The last segment may be one created as the power failed, unless it is known to have been on the medium.
     const wasOnMedium = !last || known !== undefined;
     const empty = records.length === 0 && (wasOnMedium || groups.foreign);
     if (empty && wasOnMedium) this.#replay.addMissing(Number.POSITIVE_INFINITY);
@@ -167,7 +167,7 @@ export class Recovery {
     return (path) => this.#tidySegment(newSegment(number, path), found);
   }
 
-  /** Reports what was found in a segment, and cuts off or puts aside what does not count. */
+  /** Reports the findings of a segment, and cuts off or puts aside its invalid parts. */
   async #tidySegment(segment: Segment, found: SegmentContents): Promise<void> {
     const { number, path } = segment;
     const { records, damaged, last, empty } = found;
@@ -186,16 +186,16 @@ export class Recovery {
       this.#log?.warn('store.torn', { file: path, cutAt: found.end, bytes: found.size - found.end });
     }
     if (records === 0 && last) {
-      // Begun, and nothing completed in it.
+      // Created, but no group was completed in it.
       this.#files.remove(path);
       return;
     }
     segment.used = found.end;
     segment.damaged = damaged > 0;
     this.segments.push(segment);
-    // The older ones were on the medium, and mostly cut where they end, before the next was begun.
+    // Older segments were on the medium, and usually cut at their end, before the next one was created.
     if (!last) {
-      // A manifest that the disk refused later may still name this one as the newest: it must not look shortened.
+      // If a later manifest was refused, this one may still be the newest there: it must not appear shortened.
       if (found.more && (await this.#manifest.shorten(number, found.end))) await this.#files.cut(segment);
       return;
     }

@@ -1,4 +1,4 @@
-/** Rebuilds the contents from the records of all segments, in the order they were written in. */
+/** Rebuilds the contents from the records of all segments, in the order of writing. */
 import { Runs } from '../../protocol/runs.ts';
 import { type Contents, runsOf, type Series } from './contents.ts';
 import { crc32c } from './crc32c.ts';
@@ -31,28 +31,28 @@ interface CheckpointSeries {
 const MIN_MESSAGE_BYTES = 16;
 
 export class Replay {
-  /** Bytes put on the medium on a day, as the last record of it says. */
+  /** Bytes written to the medium on a day, from the last wear record. */
   wear: { readonly day: number; readonly bytes: number } = { day: 0, bytes: 0 };
   readonly #contents: Contents;
   readonly #cursor = new RecordCursor();
-  /** By series: number and count of what was removed. */
+  /** Number and count of removed entries, by series. */
   readonly #removals = new Map<Series, number[]>();
   #checkpoint: readonly CheckpointSeries[] | undefined;
-  /** Bytes of records that are missing since the last checkpoint. */
+  /** Bytes of missing records since the last checkpoint. */
   #missing = 0;
-  /** Series with an entry behind the last missing records. */
+  /** Series with an entry after the last missing records. */
   readonly #seenSinceLoss = new Set<Series>();
 
   constructor(contents: Contents) {
     this.#contents = contents;
   }
 
-  /** Records are missing, and no later checkpoint contains their changes. */
+  /** True if records are missing and no later checkpoint contains their changes. */
   get doubtful(): boolean {
     return this.#missing > 0;
   }
 
-  /** Records of this many bytes are missing here. */
+  /** Notes that records of this many bytes are missing here. */
   addMissing(bytes: number): void {
     this.#missing += bytes;
     this.#seenSinceLoss.clear();
@@ -86,9 +86,9 @@ export class Replay {
   }
 
   /**
-   * After the last record: drops what was removed and what the newest checkpoint does not name. Gives by series how
-   * many entries should exist and were not found; those of classes are owed. `classes` is what is known of them
-   * elsewhere: below `low` no number is owed, and from `end` on none was given out.
+   * Call after the last record. Drops removed entries and entries that the newest checkpoint does not list. Returns, by
+   * series, the number of entries that should exist but were not found; those of classes become owed. `classes` is
+   * from the manifest: no number below `low` is owed, and no number from `end` on was assigned.
    */
   finish(classes: readonly (readonly [name: number, low: number, end: number])[]): ReadonlyMap<Series, number> {
     for (const [name] of classes) this.#contents.series(name);
@@ -112,7 +112,7 @@ export class Replay {
       const { rows } = this.#contents.series(series);
       let end = 0;
       for (let i = 0; i <= ranges.length; i += 2) {
-        // The gap before a range, or behind the last one.
+        // The gap before a range, or after the last one.
         const gapEnd = i < ranges.length ? Math.min(next, end + ranges[i]!) : next;
         for (let row = rows.next(end); row >= 0 && rows.number(row) < gapEnd; row = rows.next(end)) rows.remove(row);
         end = gapEnd + (ranges[i + 1] ?? 0);
@@ -129,14 +129,14 @@ export class Replay {
     return lost;
   }
 
-  /** Numbers that were given out and not removed, of which no entry was found. */
+  /** Returns numbers that were assigned and not removed but have no entry. */
   #notFound(series: Series, low: number | undefined): Runs {
     const { name, next, rows } = series;
     const removed = this.#removals.get(series) ?? [];
     const missing = new Runs();
     const listed = this.#checkpoint?.find((one) => one.series === name);
     for (const [first, last] of runsOf(listed?.ranges ?? [])) missing.add(first, last);
-    // Without a checkpoint it is unknown what became of the numbers before the first that is found.
+    // Without a checkpoint, the fate of the numbers before the first found number is unknown.
     const known = this.#checkpoint === undefined ? (low ?? this.#firstFound(series, removed)) : (listed?.next ?? 0);
     if (known < next) missing.add(known, next - 1);
     const gone = new Runs();
@@ -167,7 +167,7 @@ export class Replay {
     if (traits === undefined) return 'malformed';
     const series = this.#contents.series(name);
     series.rows.push(number, extent, traits);
-    // Numbers are given out in order: none above this one was before.
+    // Numbers are assigned in order: a higher number has not occurred before.
     if (number >= series.next) this.#seenSinceLoss.add(series);
     series.next = Math.max(series.next, number + 1);
     return 'known';
@@ -213,7 +213,7 @@ export class Replay {
   }
 }
 
-/** Part of a record of the car after its number. */
+/** Reads the members of a collection record after its number. */
 function recordTraits(cursor: RecordCursor): Traits | undefined {
   const at = cursor.number();
   const id = cursor.utf8();

@@ -1,24 +1,24 @@
-/** How long records of the car are kept. */
+/** Retention of the car's records. */
 
 import { DAY, EARLIEST_TIME } from '../../protocol/calendar.ts';
 
-/** Retention of one collection: what is older goes, and the oldest when they take more. */
+/** Retention of one collection: drops records older than `days`, and the oldest ones above `bytes`. */
 export interface RecordRule {
-  /** Days of 24 hours, by the record's own time. */
+  /** Maximum age by the record's own time, days of 24 hours. */
   readonly days: number;
-  /** Bytes on disk. */
+  /** Maximum size on disk, bytes. */
   readonly bytes: number;
 }
 
-/** Rules by the name of the collection; a part left out is that of {@link defaultRule}. */
+/** Rules by the name of the collection; omitted members are those of {@link defaultRule}. */
 export type RecordRules = Readonly<Record<string, Partial<RecordRule>>>;
 
 const mebibyte = 1 << 20;
 
-/** For collections without a rule: two months of trips and alerts are far from the bound on bytes. */
+/** Rule for collections without one: two months of trips and alerts are far below the limit on bytes. */
 export const defaultRule: RecordRule = { days: 60, bytes: 16 * mebibyte };
 
-/** Series by time, of which there may be more than is worth the space. */
+/** Rules for series by time, which may collect more records than are worth the space. */
 const seriesRules: RecordRules = {
   telemetry: { bytes: 64 * mebibyte },
   signals: { bytes: 64 * mebibyte },
@@ -31,14 +31,14 @@ export function ruleOf(collection: string, rules: RecordRules): RecordRule {
   return { ...defaultRule, ...seriesRules[collection], ...rules[collection] };
 }
 
-/** Whether the collection is a series that may be thinned out when space or flash runs short. */
+/** Returns true if the collection is a series that may be thinned out if space or flash endurance runs short. */
 export function isSeries(collection: string): boolean {
   return collection in seriesRules;
 }
 
 /**
- * UTC milliseconds before which records are too old, down to {@link EARLIEST_TIME}; minus infinity while no
- * time is sure.
+ * Returns the UTC time before which records are too old, ms, at least {@link EARLIEST_TIME}; minus infinity while no
+ * time is certain.
  */
 export function horizon(rule: RecordRule, now: number | undefined): number {
   return now === undefined ? Number.NEGATIVE_INFINITY : now - rule.days * DAY;

@@ -1,19 +1,19 @@
 /**
- * The entries of one series in memory, as columns: 36 bytes an entry, so that a backlog of a million messages needs little
- * memory. Rows are in order of their numbers; a removed row is squeezed out later.
+ * The entries of one series in memory, as columns: 36 bytes per entry, so that a backlog of a million messages needs
+ * little memory. Rows are sorted by number; removed rows are compacted later.
  */
 
-/** The place of a record on the disk. */
+/** Position of a record on the disk. */
 export interface RecordExtent {
-  /** Number of the segment that has its record; from 1. */
+  /** Number of the segment with the record; from 1. */
   readonly segment: number;
-  /** Where in that file the record begins. */
+  /** Offset of the record in the file, bytes. */
   readonly offset: number;
-  /** Bytes of the record, head included. */
+  /** Size of the record, head included, bytes. */
   readonly size: number;
 }
 
-/** Two values that each kind of entry uses as it likes. */
+/** Time and two values of the entry; each kind of entry defines their meaning. */
 export interface Traits {
   readonly at: number;
   /** 32 bits. */
@@ -24,7 +24,7 @@ export interface Traits {
 
 const MIN_ROWS = 64;
 const GROWTH = 1.5;
-/** In the column of segments: the entry is removed. */
+/** Value in the segment column of a removed entry. */
 const REMOVED = 0;
 
 export class Rows {
@@ -35,17 +35,17 @@ export class Rows {
   #size = new Uint32Array(MIN_ROWS);
   #a = new Uint32Array(MIN_ROWS);
   #b = new Uint32Array(MIN_ROWS);
-  /** Rows before this are removed. */
+  /** First row that may be live; all earlier rows are removed. */
   #from = 0;
   #to = 0;
   #live = 0;
 
-  /** Entries that exist. */
+  /** Number of entries that exist. */
   get size(): number {
     return this.#live;
   }
 
-  /** Adds an entry; its number is greater than all before, but for what {@link sort} puts right. */
+  /** Adds an entry. Its number must exceed all previous numbers, or the caller must call {@link sort} afterwards. */
   push(number: number, extent: RecordExtent, traits: Traits): void {
     if (this.#to === this.#number.length) this.#resize(Math.ceil(GROWTH * this.#to));
     const row = this.#to++;
@@ -57,13 +57,13 @@ export class Rows {
     this.move(row, extent);
   }
 
-  /** Row of an entry that exists, or -1; good until something is added or removed. */
+  /** Returns the row of an existing entry, or -1; valid until an entry is added or removed. */
   find(number: number): number {
     const row = this.#first(number);
     return row < this.#to && this.#number[row] === number && this.#segment[row] !== REMOVED ? row : -1;
   }
 
-  /** Row of the first entry that exists with at least this number, or -1. */
+  /** Returns the row of the first existing entry with at least this number, or -1. */
   next(number: number): number {
     for (let row = this.#first(number); row < this.#to; row++) if (this.#segment[row] !== REMOVED) return row;
     return -1;
@@ -93,12 +93,12 @@ export class Rows {
     return this.#offset[row]!;
   }
 
-  /** Bytes of the record. */
+  /** Returns the size of the record, bytes. */
   bytes(row: number): number {
     return this.#size[row]!;
   }
 
-  /** The record was copied to another place. */
+  /** Sets the new position of a record that was copied. */
   move(row: number, { segment, offset, size }: RecordExtent): void {
     this.#segment[row] = segment;
     this.#offset[row] = offset;
@@ -113,12 +113,12 @@ export class Rows {
     if (this.#from > MIN_ROWS + rows || rows > MIN_ROWS + 2 * this.#live) this.#squeeze();
   }
 
-  /** After reading back: in order of the numbers, and of two rows of one entry the one added last. */
+  /** Sorts the rows by number after reading back. If two rows have one number, keeps the row added last. */
   sort(): void {
     let sorted = true;
     for (let row = 1; row < this.#to && sorted; row++) sorted = this.#number[row - 1]! < this.#number[row]!;
     if (sorted) {
-      // While they were read the columns grew to have room that is not needed now.
+      // Shrink the columns: they grew while the rows were read.
       this.#resize(Math.max(MIN_ROWS, Math.ceil(1.1 * this.#to)));
       return;
     }
@@ -151,11 +151,11 @@ export class Rows {
     }
   }
 
-  /** The numbers below `next` that exist, as gap, count, gap, count, … from 0. */
+  /** Returns the existing numbers below `next`, as gap, count, gap, count, … from 0. */
   ranges(next: number): number[] {
     const first = this.#number[this.#from];
     const last = this.#number[this.#to - 1];
-    // Without a hole, as a backlog mostly is: nothing to look for.
+    // Fast path for numbers without a gap, the usual backlog.
     if (first !== undefined && last !== undefined && last < next && last - first + 1 === this.#live) {
       return this.#live === 0 ? [] : [first, this.#live];
     }
@@ -172,11 +172,11 @@ export class Rows {
     return result;
   }
 
-  /** First row whose number is at least this. */
+  /** Returns the first row whose number is at least this. */
   #first(number: number): number {
     let low = this.#from;
     let high = this.#to;
-    // Mostly the oldest is asked for.
+    // Fast path: callers usually need the oldest entry.
     if (low < high && this.#number[low]! >= number) return low;
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -221,13 +221,13 @@ export class Rows {
   }
 }
 
-/** Rows in order of their numbers, those of one number as they came. */
+/** Returns the rows sorted by number; rows with one number keep their order. */
 function sortedRows(numbers: Float64Array): Uint32Array {
   const least = numbers.reduce((least, number) => Math.min(least, number), Number.POSITIVE_INFINITY);
   const most = numbers.reduce((most, number) => Math.max(most, number), 0);
   const order = new Uint32Array(numbers.length);
   if ((most - least + 1) * numbers.length <= Number.MAX_SAFE_INTEGER) {
-    // Number and row in one double: a sort without a function to call takes a tenth of the time.
+    // Number and row in one double: sorting without a comparison function takes a tenth of the time.
     const keys = numbers.map((number, row) => (number - least) * numbers.length + row).sort();
     return order.map((_, i) => keys[i]! % numbers.length);
   }

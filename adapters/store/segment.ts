@@ -4,30 +4,30 @@
  *     |   0..7   | 8..11  |  12..15  |    16..19    |  20   | 21..27 |  28..31   |
  *     | VIGIEJ02 | number | previous | previous end | flags |  zero  |  CRC-32C  |
  *
- * `VIGIEJ` is followed by the bytes 0 and 2. `previous` is the segment before this one that holds records, which are
- * good up to `previous end`: what lies behind it there, and all of the segments between the two, was given up. Flag 1
- * says that the file was used before: what follows the records may then be of its earlier life.
+ * `VIGIEJ` is followed by the bytes 0 and 2. `previous` is the previous segment with records, which are valid up to
+ * `previous end`: any bytes after it, and all segments between the two, were given up. Flag 1 means that the file was
+ * used before: bytes after the records may then be left over from its previous use.
  */
 import { crc32c, crc32cOf } from './crc32c.ts';
 
 export interface Segment {
   readonly number: number;
   readonly path: string;
-  /** The CRCs of its records continue from this one. */
+  /** Seed of the CRCs of its records. */
   readonly seed: number;
-  /** Bytes of header and records; the file may be longer. */
+  /** Size of header and records, bytes; the file may be longer. */
   used: number;
-  /** Bytes of records of entries that exist. */
+  /** Size of the records of existing entries, bytes. */
   live: number;
-  /** The file has no bytes behind the records that count. */
+  /** True if the file has no bytes after the valid records. */
   clean: boolean;
-  /** The disk refused a sync, so that a power cut may lose its records: the next group copies them. */
+  /** True if the disk refused a sync, so that a power cut may lose its records: the next group copies them. */
   suspect: boolean;
-  /** Its live records cannot be copied: the disk does not return them, or they are damaged. */
+  /** True if its live records cannot be copied: the disk does not return them, or they are damaged. */
   broken: boolean;
-  /** It was damaged when it was read: the next group copies its live records, so that no later start finds the damage. */
+  /** True if it was damaged when read: the next group copies its live records, so that no later start finds damage. */
   damaged: boolean;
-  /** It is dead, but the disk refused to rename or remove its file. */
+  /** True if it is dead but the disk refused to rename or remove its file. */
   stuck: boolean;
 }
 
@@ -48,12 +48,12 @@ export function newSegment(number: number, path: string): Segment {
   return { number, path, seed, used: headerLength, live: 0, ...flags };
 }
 
-/** Start of the CRCs of a segment: the CRC of its number. */
+/** Returns the seed of the CRCs of a segment: the CRC of its number. */
 export function seedOf(number: number): number {
   return crc32cOf(number);
 }
 
-/** The header of a new segment after `before`, whose number is 0 when there is none. */
+/** Returns the header of a new segment after `before`, whose number is 0 if there is none. */
 export function writeHeader(number: number, before: Pick<Segment, 'number' | 'used'>, usedBefore: boolean): Uint8Array {
   const bytes = new Uint8Array(headerLength);
   const view = new DataView(bytes.buffer);
@@ -66,7 +66,7 @@ export function writeHeader(number: number, before: Pick<Segment, 'number' | 'us
   return bytes;
 }
 
-/** The header that a file starts with; undefined when it is damaged or none. */
+/** Returns the header at the start of a file, or undefined if there is none or it is damaged. */
 export function readHeader(bytes: Uint8Array): Header | undefined {
   if (bytes.length < headerLength || !name.every((byte, i) => bytes[i] === byte)) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset);

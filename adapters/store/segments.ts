@@ -6,31 +6,31 @@ import { type KeepingRule, type KeptSegment, KeptSegments } from './kept-segment
 import type { SegmentFile } from './listing.ts';
 import { type Header, headerLength, readHeader, type Segment, writeHeader } from './segment.ts';
 
-/** Predecessor in the header of the first segment. */
+/** Predecessor of the first segment, for its header. */
 const NO_SEGMENT: Pick<Segment, 'number' | 'used'> = { number: 0, used: 0 };
 
 const SEGMENT_NAME = /^(\d{8,})\.journal/;
 const SPARE_SUFFIX = '.spare';
-/** Name of a segment that is about to get its own name. */
+/** Suffix of a segment file before it is renamed to its final name. */
 const MOVED_SUFFIX = '.moved';
-/** Files kept to be used again, so that a steady flow of messages needs no new blocks of the file system. */
+/** Maximum number of spare files, kept so that a steady flow of messages needs no new blocks of the file system. */
 const MAX_SPARES = 3;
 
 export class SegmentFiles {
   readonly directory: string;
   readonly #files: FileSystem;
   readonly #log: Log | undefined;
-  /** Last read bytes of a file, so that not every segment needs new memory. */
+  /** Buffer of the last read file, reused so that not every segment needs new memory. */
   #buffer = new Uint8Array(0);
   #last = 0;
-  /** There was a directory when it was listed. */
+  /** False if the directory did not exist when it was listed. */
   #exists = true;
-  /** Files that no name of a segment leads to any more, since this moment and for good. */
+  /** Spare files renamed since the last directory sync. A power cut may still restore their segment names. */
   #newSpares: string[] = [];
   #spares: string[] = [];
-  /** Names have changed since the directory was last put on the medium. */
+  /** True if names have changed since the last directory sync. */
   #renamed = false;
-  /** Dead segments, kept for the acknowledged messages in them. */
+  /** Dead segments that are kept for their acknowledged messages. */
   readonly #kept: KeptSegments;
 
   constructor(directory: string, files: FileSystem, log: Log | undefined, keeping: KeepingRule) {
@@ -44,19 +44,19 @@ export class SegmentFiles {
     return this.#kept;
   }
 
-  /** Files that wait to be used again. */
+  /** Number of spare files. */
   get spares(): number {
     return this.#spares.length + this.#newSpares.length;
   }
 
-  /** The number of the segment to be made next. */
+  /** Number of the next segment to create. */
   get nextNumber(): number {
     return this.#last + 1;
   }
 
   /**
-   * The files that may hold records; numbers of segments go on after `newest`. Changes nothing on the disk. Throws
-   * `store.unreadable`.
+   * Returns the files that may contain records. Segment numbers continue after `newest`. Changes nothing on the disk.
+   * Throws `store.unreadable`.
    */
   list(newest: number): readonly SegmentFile[] {
     const names = this.#names();
@@ -65,8 +65,8 @@ export class SegmentFiles {
   }
 
   /**
-   * That there is no segment must be on the medium, too: one that could not be written and was removed would be there
-   * again after a power cut. False, and said in the log, when the disk refuses.
+   * Syncs the empty directory: without that, a segment that could not be written and was removed could reappear after
+   * a power cut. Returns false and logs the error if the disk refuses.
    */
   async syncEmptiness(): Promise<boolean> {
     if (!this.#exists) return true;
@@ -80,7 +80,7 @@ export class SegmentFiles {
   }
 
   /**
-   * Makes the file of a segment that comes after `before`, about `length` bytes long, and writes its header. Throws
+   * Creates the file of a segment that follows `before`, about `length` bytes long, and writes its header. Throws
    * the system's error.
    */
   create(segment: Segment, before: Segment | undefined, length: number): OpenFile {
@@ -94,7 +94,7 @@ export class SegmentFiles {
     this.#last = segment.number;
     this.#renamed = true;
     try {
-      // Sparse: fdatasync then need not write a new length each time, and no zeros are written either.
+      // Sparse: fdatasync then need not write a new length each time, and no zeros are written.
       if (spare === undefined) file.truncate(length);
       file.write(writeHeader(segment.number, before ?? NO_SEGMENT, spare !== undefined), 0);
     } catch (error) {
@@ -104,7 +104,7 @@ export class SegmentFiles {
     return file;
   }
 
-  /** Puts names on the medium that have changed, as far as a segment depends on them. */
+  /** Syncs changed names that a segment depends on. */
   async syncNames(): Promise<void> {
     if (!this.#renamed) return;
     const spares = this.#newSpares;
@@ -114,15 +114,15 @@ export class SegmentFiles {
     this.#spares.push(...spares);
   }
 
-  /** Path of the segment with that number. */
+  /** Returns the path of the segment with that number. */
   path = (number: number): string => join(this.directory, `${String(number).padStart(8, '0')}.journal`);
 
-  /** Path of the segment made last, or to be made first. */
+  /** Path of the newest segment, or of the first if there is none yet. */
   get lastPath(): string {
     return this.path(Math.max(1, this.#last));
   }
 
-  /** Gives segments their own names; gives where each file is then. What the disk refuses is said in the log. */
+  /** Renames segments to their final names and returns the files with their new paths. Logs what the disk refuses. */
   rename(segments: readonly SegmentFile[]): readonly SegmentFile[] {
     const move = (file: SegmentFile, path: string): SegmentFile => {
       try {
@@ -134,7 +134,7 @@ export class SegmentFiles {
         return file;
       }
     };
-    // Two may have each other's name: all leave theirs first.
+    // Two files may have each other's name: rename all to temporary names first.
     const moved = segments.map((file) => {
       const own = this.path(file.number);
       return file.path === own ? file : move(file, own + MOVED_SUFFIX);
@@ -146,7 +146,7 @@ export class SegmentFiles {
     });
   }
 
-  /** Closes and removes a file that could not be written; what fails is said in the log. */
+  /** Closes and removes a file that could not be written; logs failures. */
   discard(path: string, file: OpenFile): void {
     this.closeQuietly(file);
     this.remove(path);
@@ -160,7 +160,7 @@ export class SegmentFiles {
     }
   }
 
-  /** Removes a file that is not needed; false, and a line in the log, when the disk refuses. */
+  /** Removes a file that is not needed. Returns false and logs the error if the disk refuses. */
   remove(path: string): boolean {
     try {
       this.#files.remove(path);
@@ -172,7 +172,7 @@ export class SegmentFiles {
     }
   }
 
-  /** Retires a dead segment: keeps its file for the messages, or as a spare, or removes it. False if the disk refuses. */
+  /** Retires a dead segment: keeps the file for its messages or as a spare, or removes it. False if that fails. */
   retire(segment: Segment, segmentBytes: number): boolean {
     const kept = this.#kept.place(segment);
     if (kept === undefined) return this.#removeOrReuse(segment.path, segment.used >= segmentBytes && !segment.damaged);
@@ -182,7 +182,7 @@ export class SegmentFiles {
     return true;
   }
 
-  /** Removes the oldest of the segments that are kept for their messages; false when there is none or the disk refuses. */
+  /** Removes the oldest segment that is kept for its messages. Returns false if there is none or the disk refuses. */
   makeRoom(): boolean {
     const [oldest] = this.#kept.all;
     return oldest !== undefined && this.#drop(oldest, false);
@@ -199,12 +199,12 @@ export class SegmentFiles {
     return true;
   }
 
-  /** Removes a file whose records are not needed, or keeps it for reuse when it is a `whole` one. */
+  /** Removes a file whose records are not needed. Keeps the file for reuse if it is `whole`. */
   #removeOrReuse(path: string, whole: boolean): boolean {
     if (!whole || this.spares >= MAX_SPARES) return this.remove(path);
     const spare = path + SPARE_SUFFIX;
     if (!this.#moveAside(path, spare)) return false;
-    // Written to only when the old name is gone for good: a power cut must not find new records under it.
+    // Reused only after the rename is on the medium: a power cut must not leave new records under the old name.
     this.#newSpares.push(spare);
     return true;
   }
@@ -220,7 +220,7 @@ export class SegmentFiles {
     return true;
   }
 
-  /** Cuts off what lies behind the records of a sealed segment, which then is clean. */
+  /** Cuts off the bytes after the records of a sealed segment and marks the segment as clean. */
   async cut(segment: Segment): Promise<void> {
     let file: OpenFile | undefined;
     segment.clean = false;
@@ -240,7 +240,7 @@ export class SegmentFiles {
     return readHeader(this.read(path, headerLength));
   }
 
-  /** The file, or the first bytes of it; good until the next is read. Throws `store.unreadable`. */
+  /** Returns the file, or its first bytes; valid until the next read. Throws `store.unreadable`. */
   read(path: string, most = Number.POSITIVE_INFINITY): Uint8Array {
     let file: OpenFile | undefined;
     try {
@@ -255,7 +255,7 @@ export class SegmentFiles {
     }
   }
 
-  /** Frees the memory for whole files. */
+  /** Frees the buffer for whole files. */
   dropBuffer(): void {
     this.#buffer = new Uint8Array(0);
   }
@@ -284,7 +284,7 @@ export class SegmentFiles {
     return segments.sort((a, b) => a.number - b.number);
   }
 
-  /** Renames a file that is of no use. */
+  /** Renames an unusable file. */
   putAside(path: string): void {
     const aside = `${path}.corrupt`;
     this.#log?.error('store.corrupt', { file: path, aside });
@@ -297,8 +297,8 @@ export class SegmentFiles {
   }
 
   /**
-   * Puts on the medium what was read of the last segment, cut to what counts in it where it may be. `unsettled`: its last
-   * bytes, which may not be there.
+   * Syncs the records read from the last segment. If `mayCut`, cuts the file after its valid records. `unsettled`: the
+   * last bytes, which may not be on the medium.
    */
   async makeDurable(segment: Segment, unsettled: Uint8Array, mayCut: boolean): Promise<void> {
     let file: OpenFile | undefined;
@@ -306,7 +306,7 @@ export class SegmentFiles {
     try {
       file = this.#files.open(segment.path, 'change');
       if (mayCut) file.truncate(segment.used);
-      // Written again: after an fdatasync that failed, the system may take for stored what it only has in its cache.
+      // Write again: after a failed fdatasync, the system may report cached pages as stored.
       if (unsettled.length > 0) file.write(unsettled, segment.used - unsettled.length);
       await file.sync();
       await this.#files.syncDirectory(this.directory);

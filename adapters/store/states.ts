@@ -1,4 +1,4 @@
-/** State of the core's parts in the journal: what was kept last under each key. */
+/** State of the core's parts in the journal: the last stored value under each key. */
 import type { Log, Memory } from '../../agent/ports.ts';
 import type { Contents } from './contents.ts';
 import { stateRecord, stateSeries } from './record-types.ts';
@@ -6,17 +6,17 @@ import { decodeValue, encodeValue, sameBytes } from './values.ts';
 
 interface Kept {
   readonly number: number;
-  /** Value of the bytes, if it cannot have changed since. */
+  /** Decoded value, if it cannot have changed since. */
   readonly frozen: unknown;
   readonly bytes: Uint8Array;
 }
 
-/** Collects states and keeps the changed ones. The store calls `look` when a group is cut. */
+/** Collects states and stores the changed ones. The store calls `look` before a group is written. */
 export interface States extends Memory {
   look(): void;
 }
 
-/** `put` keeps bytes under a key and gives them a number; `remove` forgets what has a number. */
+/** `put` stores bytes under a key and returns their number; `remove` deletes the state with that number. */
 interface StateKeeper {
   readonly first: Iterable<readonly [key: string, number: number, bytes: Uint8Array]>;
   put(key: string, bytes: Uint8Array): number;
@@ -48,7 +48,7 @@ export function statesIn(keeper: StateKeeper, log: Log | undefined): States {
 
   for (const [key, number, bytes] of keeper.first) {
     const before = kept.get(key);
-    // After damage there may be two: the one with the higher number is the newer.
+    // After damage there may be two states: the one with the higher number is newer.
     if (before !== undefined) keeper.remove(before.number);
     kept.set(key, { number, bytes, frozen: undefined });
   }
@@ -69,9 +69,9 @@ export function statesIn(keeper: StateKeeper, log: Log | undefined): States {
     },
     look() {
       for (const states of sources) {
-        // A defect in one part of the core must not keep messages from the disk.
+        // A defect in one part of the core must not prevent messages from being stored.
         try {
-          // All are asked before the first is kept, so that they are of one moment or as they were.
+          // Collect all states before storing any, so that either all change or none.
           for (const [key, value] of [...states()]) keep(key, value);
         } catch (error) {
           log?.error('store.state', { error: String(error) });
@@ -81,7 +81,7 @@ export function statesIn(keeper: StateKeeper, log: Log | undefined): States {
   };
 }
 
-/** States as entries of the journal. */
+/** Stores states as entries of the journal. */
 export function journalKeeper(contents: Contents): StateKeeper {
   const series = contents.series(stateSeries);
   const { rows } = series;
@@ -89,7 +89,7 @@ export function journalKeeper(contents: Contents): StateKeeper {
     get first() {
       const found: [string, number, Uint8Array][] = [];
       for (let row = rows.next(0); row >= 0; row = rows.next(rows.number(row) + 1)) {
-        // A state that is taken for missing would be replaced: one that the disk does not return keeps the store from opening.
+        // A state treated as missing would be replaced: the store must not open if the disk does not return a state.
         const cursor = contents.read(series, row);
         if (cursor === undefined) continue;
         cursor.array();

@@ -16,28 +16,28 @@ import type { RecordRules } from './retention.ts';
 import { journalKeeper, type States, statesIn } from './states.ts';
 
 export interface StoreOptions {
-  /** Bytes after which the next journal segment is begun; 1 MiB. */
+  /** Size from which the next journal segment is created, bytes; default 1 MiB. */
   readonly segmentBytes?: number;
   readonly log?: Log;
   readonly files?: FileSystem;
-  /** Milliseconds after which acknowledgements and records are on disk without a commit of the caller's; 1,000. */
+  /** Maximum delay until acknowledgements and records are on disk without a commit by the caller, ms; default 1,000. */
   readonly settleWithin?: number;
-  /** Retention of collections; see retention.ts for what is not said here. */
+  /** Retention of collections; retention.ts has the defaults. */
   readonly records?: RecordRules;
-  /** Bytes that all files may take; 512 MiB. Series of records are thinned out before they take more. */
+  /** Maximum size of all files, bytes; default 512 MiB. Series of records are thinned out to stay below it. */
   readonly diskBytes?: number;
-  /** Bytes a day, in whole pages, after which series of records are no longer kept that day; 4 GiB. */
+  /** Bytes per day, in whole pages, after which no series of records are stored that day; default 4 GiB. */
   readonly bytesPerDay?: number;
-  /** Bytes on disk of acknowledged messages and what was written with them, for receivers that lost some; 0. */
+  /** Bytes on disk of acknowledged messages and their segments, kept for receivers that lost some; default 0. */
   readonly keptBytes?: number;
-  /** UTC milliseconds for what is written in a day, undefined while the time is unknown; the system's clock. */
+  /** Returns the UTC time for the bytes per day, ms, or undefined while unknown; default: the system's clock. */
   readonly now?: () => number | undefined;
   /**
-   * UTC milliseconds for the age of records: they go for good, so it must be a time that is sure. Undefined while there
-   * is none: nothing is too old then. Default: `now` where that is given, else none.
+   * Returns the UTC time for the age of records, ms. It must be certain, because old records are deleted for good.
+   * Undefined while there is no certain time: then no record is too old. Default: `now`, else always undefined.
    */
   readonly agreed?: () => number | undefined;
-  /** Times flushes and waits; the system's clock, which keeps no process from ending. */
+  /** Timer for flushes and waits; default: the system's clock, which keeps no process from ending. */
   readonly timer?: StoreTimer;
 }
 
@@ -46,11 +46,11 @@ export interface Store {
   readonly memory: Memory;
   readonly records: RecordStore;
   readonly metrics: Readonly<JournalMetrics>;
-  /** Puts everything on disk and lets go of the files; rejects with `store.failed` when it could not. */
+  /** Puts everything on disk and closes the files; rejects with `store.failed` if the disk refuses. */
   close(): Promise<void>;
 }
 
-/** The states of a journal that was read. Throws `store.unreadable`, and closes the journal's files, when the disk fails. */
+/** Reads the states of a journal. If the disk fails, closes the journal's files and throws `store.unreadable`. */
 function openStates(journal: Journal, contents: Contents, log: Log | undefined): States {
   try {
     return statesIn(journalKeeper(contents), log);
@@ -60,7 +60,7 @@ function openStates(journal: Journal, contents: Contents, log: Log | undefined):
   }
 }
 
-/** After a write that no caller waits for has failed, the store tries again after this, ms. */
+/** Delay after which the store retries a failed write that no caller waits for, ms. */
 const retryAfter = 5000;
 
 function systemTime(): number | undefined {
@@ -69,18 +69,18 @@ function systemTime(): number | undefined {
 }
 
 /**
- * Opens the store in `directory`, making it when there is none. Damaged data is skipped, counted and logged, never
- * an error. The store is the only one on its directory.
+ * Opens the store in `directory`; creates the directory if there is none. Damaged data is skipped, counted and logged,
+ * never an error. Only one store may use a directory.
  *
- * Everything takes effect in memory at once. `outbox.commit` writes all that has changed, of messages, state and
- * records, as one group: after a power cut the group is there whole or not at all. Only what is on disk may be
- * published: the number of a message that was not committed is given out again after a power cut. `commit` rejects
- * with `store.failed`, naming the file, when the disk does not take it; the store goes on in memory and the next
- * commit tries everything again. An acknowledgement by itself is in the page cache when the event loop turns, and on
- * disk with the next flush.
+ * Every change applies in memory at once. `outbox.commit` writes all changes to messages, state and records as one
+ * group: after a power cut the group is there as a whole or not at all. Publish only what is on disk: the number of
+ * an uncommitted message is assigned again after a power cut. `commit` rejects with `store.failed`, naming the file,
+ * if the disk refuses the write; the store continues in memory and the next commit tries everything again. A single
+ * acknowledgement is in the page cache when the current turn of the event loop ends, and on disk with the next
+ * flush.
  *
- * Rejects with `store.unreadable` when the disk does not return the directory, a segment or a state: no file is renamed or
- * removed then, and a later call may find everything.
+ * Rejects with `store.unreadable` if the disk does not return the directory, a segment or a state: then no file is
+ * renamed or removed, and a later call may find everything.
  */
 export async function openStore(directory: string, options: StoreOptions = {}): Promise<Store> {
   const now = options.now ?? systemTime;
@@ -117,7 +117,7 @@ export async function openStore(directory: string, options: StoreOptions = {}): 
 
   const acknowledged = (): void => {
     changed();
-    // Those of one turn of the event loop are written together.
+    // Write all acknowledgements of one turn of the event loop together.
     spilling ??= setImmediate(() => {
       spilling = undefined;
       if (closing === undefined) journal.spill();

@@ -1,4 +1,4 @@
-/** Numbers in order of their times, 16 bytes each. Numbers of one time are in no order. */
+/** Numbers sorted by time, 16 bytes each. Numbers with equal times are in no order. */
 const smallest = 64;
 
 export class TimeOrder {
@@ -11,7 +11,7 @@ export class TimeOrder {
     return this.#to - this.#from;
   }
 
-  /** The number with the earliest time that is at least `from`; undefined when there is none. */
+  /** Returns the number with the earliest time from `from` on, or undefined if there is none. */
   first(from: number): { readonly number: number; readonly at: number } | undefined {
     const i = this.#firstFrom(from);
     return i < this.#to ? { number: this.#number[i]!, at: this.#at[i]! } : undefined;
@@ -19,7 +19,7 @@ export class TimeOrder {
 
   add(number: number, at: number): void {
     if (this.#to === this.#at.length) this.#makeRoom();
-    // Mostly it is the newest.
+    // Fast path: usually the new time is the latest.
     const place = this.#to === this.#from || this.#at[this.#to - 1]! <= at ? this.#to : this.#firstFrom(at);
     this.#at.copyWithin(place + 1, place, this.#to);
     this.#number.copyWithin(place + 1, place, this.#to);
@@ -42,7 +42,7 @@ export class TimeOrder {
     }
   }
 
-  /** Numbers with `from` ≤ time < `to`, ascending; a copy. */
+  /** Returns the numbers with `from` ≤ time < `to`, ascending, as a copy. */
   between(from: number, to: number): Float64Array {
     return this.#number.slice(this.#firstFrom(from), this.#firstFrom(to));
   }

@@ -6,15 +6,18 @@ import { maximumPayload } from './record.ts';
 const encoder = new Encoder({ useRecords: false, tagUint8Array: false });
 const decoder = new Decoder({ useRecords: false, mapsAsObjects: true });
 
-/** Room for the members of a record beside the value. */
+/** Bytes reserved for the members of a record other than the value. */
 const room = 1 << 16;
 
-/** Bytes of a value, good until the next is encoded. Throws `input.malformed` for what CBOR has no form for, `message.unbounded` for too much. */
+/**
+ * Encodes a value. The bytes are valid until the next call. Throws `input.malformed` if CBOR has no form for the value,
+ * and `message.unbounded` if it is too long.
+ */
 export function encodeValue(value: unknown, what: string): Uint8Array {
   let bytes: Uint8Array;
   try {
     const buffer = encoder.encode(value);
-    // Not as the Buffer it is: slice of that would not copy.
+    // Convert from Buffer: slice of a Buffer would not copy.
     bytes = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.length);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -26,9 +29,9 @@ export function encodeValue(value: unknown, what: string): Uint8Array {
   return bytes;
 }
 
-/** The value again; the bytes may be used for something else afterwards. Throws what the decoder throws. */
+/** Decodes a value; the caller may reuse the bytes afterwards. Throws the decoder's errors. */
 export function decodeValue(bytes: Uint8Array): unknown {
-  // The decoder gives byte strings as views.
+  // The decoder returns byte strings as views.
   return decoder.decode(bytes.slice());
 }
 

@@ -1,6 +1,6 @@
 /**
- * How much is put on the medium. Flash is worn by whole pages, so a flush of few bytes counts for a page; what the
- * file system writes for itself is not counted.
+ * Counts the bytes written to the medium. Flash wears in whole pages, so a flush of few bytes counts for a page.
+ * Writes of the file system for its own purposes are not counted.
  */
 
 import { DAY } from '../../protocol/calendar.ts';
@@ -8,48 +8,48 @@ import { DAY } from '../../protocol/calendar.ts';
 const page = 4096;
 
 export class Wear {
-  /** Bytes a day that the medium is meant to take. */
+  /** Bytes per day that the medium is meant to endure. */
   readonly bound: number;
   readonly #now: () => number | undefined;
   #day = 0;
   #today = 0;
   #total = 0;
 
-  /** `now` gives UTC milliseconds, or undefined while the time is unknown: then the day does not end. */
+  /** `now` returns UTC milliseconds, or undefined while the time is unknown: then the day does not end. */
   constructor(bound: number, now: () => number | undefined) {
     this.bound = bound;
     this.#now = now;
   }
 
-  /** Bytes since the start. */
+  /** Bytes written since the start. */
   get total(): number {
     return this.#total;
   }
 
-  /** Days since 1970, of {@link today}. */
+  /** Day of {@link today}, days since 1970. */
   get day(): number {
     return this.#day;
   }
 
-  /** Bytes of the day. */
+  /** Bytes written on that day. */
   get today(): number {
     return this.#today;
   }
 
-  /** More was written today than is good for the medium. */
+  /** True if more was written today than the bound allows. */
   get exceeded(): boolean {
     this.#look();
     return this.#today > this.bound;
   }
 
-  /** Goes on with what an earlier run wrote that day. */
+  /** Continues with the bytes that an earlier run wrote that day. */
   resume({ day, bytes }: { readonly day: number; readonly bytes: number }): void {
     this.#day = day;
     this.#today = bytes;
     this.#look();
   }
 
-  /** A flush put `from` to `to` of a file on the medium. */
+  /** Call after a flush put bytes `from` to `to` of a file on the medium. */
   flushed(from: number, to: number): void {
     this.#look();
     const bytes = (Math.ceil(to / page) - Math.floor(from / page)) * page;

@@ -4,16 +4,16 @@ import type { Caller } from '../call.ts';
 
 /** Credentials of a request: address, token, client id, certificate. */
 export interface Credentials {
-  /** Address of the sender; IPv4 in IPv6 is given as IPv4. */
+  /** Address of the sender; IPv4-mapped IPv6 is converted to IPv4. */
   readonly remote: string;
   readonly authorization?: string;
-  /** All values of the query's `client_id`. */
+  /** All values of the query parameter `client_id`. */
   readonly clientIds: readonly string[];
-  /** Subject of the client's certificate, checked against the authorities, a line an attribute such as `CN=…`. */
+  /** Subject of the client's verified certificate, one line for each attribute, such as `CN=…`. */
   readonly certificate?: string;
 }
 
-/** Requested operation, as far as access depends on it. */
+/** Requested operation, with the parts on which access depends. */
 export interface RequestedAccess {
   readonly operation: Pick<Operation, 'scopes'>;
   /** Parameters of the path. */
@@ -21,7 +21,7 @@ export interface RequestedAccess {
 }
 
 /**
- * Lets requests in. Throws `request.unauthenticated`, `request.forbidden` or `request.rate`, which say what is missing
+ * Admits requests. Throws `request.unauthenticated`, `request.forbidden` or `request.rate`, which name what is missing
  * without helping to guess it.
  */
 export interface Gate {
@@ -30,7 +30,7 @@ export interface Gate {
   readonly challenge: string;
 }
 
-/** Compares without telling by the time taken where the texts differ. */
+/** Compares texts in constant time, so that the duration does not reveal where they differ. */
 export function sameText(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

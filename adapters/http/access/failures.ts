@@ -2,19 +2,19 @@ import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 
 interface FailureBound {
-  /** Failed logins of one name at one source within {@link windowMs}. */
+  /** Largest number of failed logins of one name from one source within {@link windowMs}. */
   readonly attempts: number;
-  /** Failed logins in all within {@link windowMs}; above it only sources without failures may try. */
+  /** Largest number of failed logins within {@link windowMs}; above it only sources without failures may try. */
   readonly budget: number;
   readonly windowMs: number;
 }
 
-/** Guessing a password of ten letters takes longer than the car lasts; a person who mistypes does not notice. */
+/** Guessing a password of ten letters takes longer than the car's life; a person who mistypes is not affected. */
 const DEFAULT: FailureBound = { attempts: 10, budget: 100, windowMs: 60_000 };
-/** More than the checks of two minutes at one check at a time, so that no entry is lost within its minute. */
+/** More entries than two minutes of checks, one at a time, can create, so that no entry is lost within its minute. */
 const MAX_ENTRIES = 10_000;
 
-/** An error that says how long to wait. */
+/** An error that contains the time to wait. */
 export class TooManyRequests extends VigieError {
   /** Whole seconds, at least 1. */
   readonly retryAfter: number;
@@ -26,27 +26,27 @@ export class TooManyRequests extends VigieError {
   }
 }
 
-/** A login while its password is checked. Call one of the two functions, once. */
+/** A login with a running password check. Call one of the two functions, once. */
 interface Attempt {
   failed(): void;
-  /** The password is right, or the check was refused. */
+  /** Call if the password is right, or if the check was refused. */
   ended(): void;
 }
 
 /**
- * Bounds failed logins with passwords. A name at a source with too many failures waits, even with the right password:
- * an answer would show which guess is right. A source is a network of clients, or a certificate.
+ * Limits failed logins with passwords. A name with too many failures from a source must wait, even with the right
+ * password: an answer would show which guess is right. A source is a network of clients, or a certificate.
  */
 export class Failures {
   readonly #clock: Clock;
   readonly #bound: FailureBound;
-  /** Times of the newest failures by name and source, at most `attempts`; monotonic ms. The last key failed last. */
+  /** Times of the newest failures by name and source, at most `attempts`, monotonic ms. The newest failure is last. */
   readonly #failed = new Map<string, readonly number[]>();
   /** Time of the newest failure by source, in the same order. */
   readonly #sources = new Map<string, number>();
   /** Times of the newest failures, at most `budget`. */
   #newest: readonly number[] = [];
-  /** Attempts under way by name and source: each may become a failure. */
+  /** Number of unfinished attempts by name and source: each may become a failure. */
   readonly #open = new Map<string, number>();
 
   constructor(clock: Clock, bound: Partial<FailureBound> = {}) {
@@ -54,19 +54,19 @@ export class Failures {
     this.#bound = { ...DEFAULT, ...bound };
   }
 
-  /** Whether there were as many failures within the last minute as all sources may have. */
+  /** True if the failures within the window have reached the budget of all sources. */
   get strained(): boolean {
     const { budget, windowMs } = this.#bound;
     return this.#newest.length >= budget && (this.#newest[0] as number) + windowMs > this.#clock.monotonic();
   }
 
-  /** Whether a login of `name` failed at `source` within the window, ms to wait until all are older; 0: none did. */
+  /** Returns the time until all failures of this source have expired, ms; 0 if no login from it failed recently. */
   waitOf(source: string): number {
     const last = this.#sources.get(source);
     return last === undefined ? 0 : Math.max(0, last + this.#bound.windowMs - this.#clock.monotonic());
   }
 
-  /** @throws TooManyRequests when the name has to wait at this source */
+  /** @throws TooManyRequests if the name must wait at this source */
   begin(name: string, source: string): Attempt {
     const key = `${source} ${name}`;
     const { attempts, windowMs } = this.#bound;
@@ -106,7 +106,7 @@ export class Failures {
   }
 }
 
-/** Sets the newest entry; removes the first ones while they are old or too many. */
+/** Sets the newest entry; removes entries from the start while they are expired or there are too many. */
 function putLast<V>(map: Map<string, V>, key: string, value: V, isOld: (value: V) => boolean): void {
   map.delete(key);
   map.set(key, value);

@@ -13,15 +13,15 @@ export interface FleetUser {
   readonly name: string;
   readonly password: PasswordHash;
   readonly clientId: string;
-  /** Ids of the fleets that the user may see. */
+  /** Ids of the fleets that the user may access. */
   readonly fleets: readonly string[];
-  /** Subject that the client's certificate must have, e.g. `O=Example, CN=fleet`; undefined: none required. */
+  /** Required subject of the client's certificate, e.g. `O=Example, CN=fleet`; undefined: no certificate */
   readonly certificate?: string;
 }
 
-/** Remembered logins: users times the addresses that they use. */
+/** Largest number of cached logins: users times their addresses. */
 const MAX_PROVEN = 1_000;
-/** No user has a longer name. */
+/** Longest name of a user. */
 const MAX_NAME_LENGTH = 128;
 
 interface Known {
@@ -30,14 +30,14 @@ interface Known {
   readonly subject: string | undefined;
 }
 
-/** A login with its sender. */
+/** A login and its sender. */
 interface Login {
   readonly name: string;
   readonly password: string;
   readonly known: Known | undefined;
-  /** The client shows the certificate that this user must have. */
+  /** True if the client presents the certificate that this user must have. */
   readonly certified: boolean;
-  /** Where failures are counted: the sender's network, or the certificate. */
+  /** Key under which failures are counted: the sender's network, or the certificate. */
   readonly source: string;
   readonly remote: string;
 }
@@ -46,15 +46,15 @@ export class FleetGate implements Gate {
   readonly challenge = 'Basic realm="vigie", charset="UTF-8"';
   readonly #users: ReadonlyMap<string, Known>;
   readonly #failures: Failures;
-  /** Made at start: without it, digests read from memory are useless. */
+  /** Random key of this process: without it, digests read from memory are useless. */
   readonly #key = randomBytes(32).toString('hex');
   readonly #nobody: PasswordHash;
   readonly #checks = new PasswordChecks();
-  /** Checks under way by name, source and digest: a client that begins with many requests has its password checked once. */
+  /** Running checks by name, source and digest: many simultaneous requests of a client cause one password check. */
   readonly #checking = new Map<string, Promise<boolean>>();
   /**
-   * Digest of the password that was right last, by name and source: to make a hash for each request takes too long. Only
-   * for the same source, since guesses that are compared with it cost nothing.
+   * Digest of the last correct password, by name and source: hashing it for each request takes too long. Only for the
+   * same source, since guesses that are compared with the digest cost nothing.
    */
   readonly #proven = new Map<string, Buffer>();
 
@@ -103,7 +103,7 @@ export class FleetGate implements Gate {
     return { ...basic, known, certified, remote, source: certified ? 'certificate' : networkOf(remote) };
   }
 
-  /** @param mayEnter whether the right password lets the client in; otherwise the login counts as failed */
+  /** @param mayEnter true if the right password admits the client; otherwise the login counts as failed */
   #passwordIsRight(login: Login, mayEnter: boolean): Promise<boolean> {
     const { name, password, source } = login;
     const pair = `${source} ${name}`;
@@ -160,7 +160,7 @@ function readBasic(authorization: string | undefined): { name: string; password:
   return colon < 0 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** A subject whatever the order of its attributes. */
+/** Returns the same text for the same subject in any order of its attributes. */
 function subjectOf(text: string, separator: string | RegExp): string {
   return JSON.stringify(text.split(separator).toSorted());
 }

@@ -1,15 +1,15 @@
 /**
- * The page of a bench in the local network: a token that is printed lets one browser in, which then shows a cookie (RFC
- * 6265). A browser that shows neither gets nothing, not even the page.
+ * The page of a bench in the local network: a printed token admits one browser, which then sends a cookie (RFC 6265). A
+ * browser with neither gets nothing, not even the page.
  */
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '../call.ts';
 import { type Gate, sameText } from './credentials.ts';
 
-/** Browsers that are let in at a time; the oldest is forgotten. */
+/** Largest number of admitted browsers; above it the oldest is removed. */
 const BROWSERS = 64;
 const COOKIE = '__Host-vigie-bench';
-/** Tells the page's script, which must not read the other cookie, that its requests need cookies. */
+/** Cookie for the page's script: requests need cookies. The script must not read the other cookie. */
 const MARK = 'vigie-lan';
 const ATTRIBUTES = 'Path=/; Secure; SameSite=Strict';
 
@@ -22,22 +22,22 @@ interface LanRequest {
   readonly cookies: string | undefined;
 }
 
-/** `in`: it shows the cookie. `out`: it shows nothing right. Else it goes to the page with these cookies. */
+/** `in`: valid cookie. `out`: no valid cookie or token. Otherwise the page is sent with these cookies. */
 type LanAnswer = 'in' | 'out' | { readonly cookies: readonly string[] };
 
 export class LanDoor {
-  /** Behind the door everybody is admitted. */
+  /** Admits every request, since the door has already checked it. */
   readonly gate: Gate = { challenge: 'Basic realm="vigie"', admit: (): Caller => ({ name: 'local' }) };
   readonly #renewed: (token: string) => void;
   readonly #browsers: string[] = [];
   #token = newSecret();
 
-  /** @param renewed is given the next token when one was used */
+  /** @param renewed receives the next token after one was used */
   constructor(renewed: (token: string) => void) {
     this.#renewed = renewed;
   }
 
-  /** Good for one browser. */
+  /** Token for one browser. */
   get token(): string {
     return this.#token;
   }
@@ -49,7 +49,7 @@ export class LanDoor {
       ?.slice(COOKIE.length + 1);
     const known = shown !== undefined && this.#browsers.some((one) => sameText(one, shown));
     if (token === undefined) return known ? 'in' : 'out';
-    // The printed address once more, in the browser that used it.
+    // The browser that used the token opens the printed address again.
     if (known && path === '/') return { cookies: [] };
     if (method !== 'GET' || path !== '/' || !sameText(token, this.#token)) return 'out';
     const browser = newSecret();

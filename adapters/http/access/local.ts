@@ -3,7 +3,7 @@ import type { Caller } from '../call.ts';
 import { isLoopback } from '../hosts.ts';
 import type { Credentials, Gate } from './credentials.ts';
 
-/** The bench: every local client may do everything. Foreign web pages are refused by their Host and Origin. */
+/** The bench: every local client has all rights. Requests of foreign web pages are refused by Host and Origin. */
 export class LocalGate implements Gate {
   readonly challenge = 'Basic realm="vigie"';
 

@@ -1,18 +1,18 @@
-/** Bounds the work of checking passwords: each check takes 16 MiB and a thread for some 40 ms. */
+/** Limits the work of checking passwords: each check uses 16 MiB and a thread for some 40 ms. */
 import { TooManyRequests } from './failures.ts';
 
-/** Passwords being checked at a time, and checks of one network that run or wait. */
+/** Limits of concurrent checks, and of running and waiting checks of one network. */
 const MAX_RUNNING = 4;
-/** The same while many logins fail: guessing stays as slow as one check after the other. */
+/** Limit of concurrent checks while many logins fail: guessing stays as slow as sequential checks. */
 const MAX_RUNNING_STRAINED = 1;
 const MAX_WAITING = 64;
 
 interface CheckRequest {
-  /** Addresses that share a part of the work. */
+  /** Addresses that share one limit. */
   readonly network: string;
-  /** Many logins failed within the last minute. */
+  /** True if many logins failed within the last minute. */
   readonly strained: boolean;
-  /** Runs before all others, and always may wait. */
+  /** True if the check runs before all others and may always wait. */
   readonly preferred: boolean;
 }
 
@@ -24,10 +24,10 @@ interface WaitingCheck {
 export class PasswordChecks {
   #running = 0;
   #waiting: readonly WaitingCheck[] = [];
-  /** Checks that run or wait, by network. */
+  /** Number of running and waiting checks, by network. */
   readonly #networks = new Map<string, number>();
 
-  /** Runs `check` when it is its turn. @throws TooManyRequests when too many run and wait, of all or of the network */
+  /** Runs `check` in its turn. @throws TooManyRequests if too many checks run and wait, in total or of the network */
   async run(request: CheckRequest, check: () => Promise<boolean>): Promise<boolean> {
     const { network, preferred } = request;
     const own = this.#networks.get(network) ?? 0;
@@ -58,7 +58,7 @@ export class PasswordChecks {
     });
   }
 
-  /** The check counts as running at once, so that no other takes its turn. */
+  /** Counts the check as running at once, so that no other check starts in its place. */
   #startNext(): void {
     const [next, ...rest] = this.#waiting;
     if (next === undefined || this.#running >= limitOf(next.request)) return;

@@ -1,8 +1,8 @@
-/** Passwords are kept as salted scrypt hashes (RFC 7914), never as they are. */
+/** Stores passwords as salted scrypt hashes (RFC 7914), never in plain text. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { VigieError } from '../../../protocol/errors.ts';
 
-/** `scrypt$N$r$p$salt$hash`, salt and hash in base64url. */
+/** Parts of `scrypt$N$r$p$salt$hash`, salt and hash in base64url. */
 export interface PasswordHash {
   readonly cost: { readonly N: number; readonly r: number; readonly p: number };
   readonly salt: Uint8Array;
@@ -13,17 +13,17 @@ export interface PasswordHash {
 const COST = { N: 2 ** 14, r: 8, p: 1 };
 const LENGTH = 32;
 const FORM = /^scrypt\$(\d{1,8})\$(\d{1,2})\$(\d{1,2})\$([A-Za-z0-9_-]{11,86})\$([A-Za-z0-9_-]{43,86})$/;
-/** A hash that somebody else made must not take the unit's memory: N × r × 128 bytes. */
+/** Memory limit of a hash from elsewhere, so that it cannot exhaust the unit: N × r × 128 bytes. */
 const MOST_MEMORY = 64 * 2 ** 20;
 
-/** Text for the file of a password. */
+/** Returns the hash of a password, as text for the password file. */
 export async function hashPassword(password: string, cost = COST): Promise<string> {
   const salt = randomBytes(16);
   const hash = await derive(password, salt, LENGTH, cost);
   return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
-/** Reads what {@link hashPassword} wrote. @throws VigieError `configuration.wrong` naming `where` */
+/** Parses the output of {@link hashPassword}. @throws VigieError `configuration.wrong` naming `where` */
 export function readPasswordHash(text: string, where: string): PasswordHash {
   const [, n, r, p, salt = '', hash = ''] = FORM.exec(text) ?? [];
   const cost = { N: Number(n), r: Number(r), p: Number(p) };
@@ -40,14 +40,14 @@ export function readPasswordHash(text: string, where: string): PasswordHash {
   return { cost, salt: Buffer.from(salt, 'base64url'), hash: Buffer.from(hash, 'base64url') };
 }
 
-/** Takes as long for a wrong password as for the right one. */
+/** Takes the same time for a wrong password as for the right one. */
 export async function verifyPassword(password: string, { cost, salt, hash }: PasswordHash): Promise<boolean> {
   return timingSafeEqual(await derive(password, salt, hash.byteLength, cost), hash);
 }
 
 /**
- * A hash that no password has, at the highest cost of the users' hashes. Checked for unknown users, so that the time
- * taken does not reveal which users exist.
+ * Returns a hash that no password matches, at the highest cost of the users' hashes. Checked for unknown users, so that
+ * the duration does not reveal which users exist.
  */
 export function impossibleHash(users: readonly PasswordHash[]): PasswordHash {
   const work = ({ N, r, p }: PasswordHash['cost']): number => N * r * p;

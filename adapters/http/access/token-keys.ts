@@ -1,4 +1,4 @@
-/** Keys that tokens are checked with: a JWK Set (RFC 7517 §5) by file or address, or public keys in PEM. */
+/** Keys that verify tokens: a JWK Set (RFC 7517 §5) by file or address, or public keys in PEM. */
 import { createPublicKey } from 'node:crypto';
 import {
   createLocalJWKSet,
@@ -11,17 +11,17 @@ import {
 import type { Clock, Log } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 
-/** Waits for the issuer's answer, and between two questions for a key that it does not know; ms. */
+/** Time limit of the issuer's answer, and least time between two requests for an unknown key, ms. */
 const TIMEOUT = 5_000;
 const COOLDOWN = 30_000;
-/** Files of keys are looked at so often while tokens come, and when a token names a key that is not in them; ms. */
+/** Least time between two reads of the key files, ms: for any token, and for a token that names an unknown key. */
 const LOOK = 10_000;
 const LOOK_FOR_KEY = 1_000;
-/** A key that was withdrawn is taken no longer than this, ms. */
+/** Longest use of a key after its withdrawal, ms. */
 const LONGEST_USE = 600_000;
 
 /**
- * Asks the issuer when a token names a key that is not known yet; what it said is kept for ten minutes.
+ * Requests keys from the issuer if a token names an unknown key; caches the answer for ten minutes.
  * @throws VigieError `configuration.wrong` for an address that is neither https nor on this machine
  */
 export function keysByAddress(address: string): JWTVerifyGetKey {
@@ -35,26 +35,26 @@ export function keysByAddress(address: string): JWTVerifyGetKey {
   return createRemoteJWKSet(url, { timeoutDuration: TIMEOUT, cooldownDuration: COOLDOWN, cacheMaxAge: LONGEST_USE });
 }
 
-/** Files that hold keys, and how they are read. */
+/** Files that contain keys, and the functions that read them. */
 interface KeyFiles {
-  /** Their texts. Throws `input.unreadable`. */
+  /** Returns the contents of the files. Throws `input.unreadable`. */
   readonly read: () => readonly string[];
-  /** The keys in them. Throws `configuration.wrong`. */
+  /** Returns the keys in the contents. Throws `configuration.wrong`. */
   readonly make: (texts: readonly string[]) => JWTVerifyGetKey;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * The keys of files that may be replaced while the agent runs. What cannot be read then is said, and the keys of before
- * hold.
- * @throws VigieError as `read` and `make` do, for the files as they are now
+ * Returns the keys of files that may be replaced while the agent runs. If the files become unreadable, it logs a
+ * warning and keeps the previous keys.
+ * @throws VigieError as `read` and `make` do, for the present files
  */
 export function keysOfFiles({ read, make, clock, log }: KeyFiles): JWTVerifyGetKey {
   let texts = read();
   let keys = make(texts);
   let looked = clock.monotonic();
-  /** True if the keys have changed. Reads the files only if the last look is at least this long ago, ms. */
+  /** Returns true if the keys have changed. Reads the files only if the last read was at least `after` ms ago. */
   const look = (after: number): boolean => {
     if (clock.monotonic() - looked < after) return false;
     looked = clock.monotonic();
@@ -83,7 +83,7 @@ export function keysOfFiles({ read, make, clock, log }: KeyFiles): JWTVerifyGetK
   };
 }
 
-/** `text` is a JWK Set as JSON. @throws VigieError `configuration.wrong` naming `where` */
+/** Returns the keys of a JWK Set in JSON. @throws VigieError `configuration.wrong` naming `where` */
 export function keysOfSet(text: string, where: string): JWTVerifyGetKey {
   try {
     return createLocalJWKSet(JSON.parse(text) as JSONWebKeySet);
@@ -93,12 +93,13 @@ export function keysOfSet(text: string, where: string): JWTVerifyGetKey {
 }
 
 /**
- * The public keys of PEM texts; a token is checked with those that fit its algorithm, however it names its key.
+ * Returns the public keys of PEM texts; each token is verified with the keys that fit its algorithm, whatever key id it
+ * has.
  * @throws VigieError `configuration.wrong` naming the file
  */
 export function keysOfPem(texts: readonly { readonly pem: string; readonly where: string }[]): JWTVerifyGetKey {
   const keys = texts.map(({ pem, where }) => {
-    // createPublicKey would take a private key as well, which has no place in a car.
+    // createPublicKey would also accept a private key, which does not belong in a car.
     if (!/-----BEGIN (PUBLIC KEY|CERTIFICATE)-----/.test(pem)) {
       throw new VigieError('configuration.wrong', 'is not a public key or certificate in PEM', { where });
     }

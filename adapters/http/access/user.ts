@@ -13,19 +13,19 @@ export interface UserAccess {
   readonly audience: string;
   /** Finds the key of a token; see {@link ./token-keys.ts}. */
   readonly keys: JWTVerifyGetKey;
-  /** Subjects that may use this car; undefined: all of the issuer. */
+  /** Subjects that may use this car; undefined: all subjects of the issuer. */
   readonly subjects?: readonly string[];
-  /** Values of the query's `client_id` that are taken; undefined: it does not matter. */
+  /** Accepted values of the query parameter `client_id`; undefined: any value. */
   readonly clientIds?: readonly string[];
-  /** Form of Status.energy that a client reads, by the query's `client_id`. */
+  /** Form of Status.energy for each client, by the query parameter `client_id`. */
   readonly clients?: readonly { readonly clientId: string; readonly energy: 'object' | 'list' }[];
-  /** Further claims of a token about its bearer. */
+  /** Returns further properties of the caller from the claims of a token. */
   readonly claims?: (payload: JWTPayload) => Partial<Caller>;
-  /** False while the car does not know the time: then it cannot decide whether a token has expired. */
+  /** Returns false while the car's time is unknown: then it cannot decide whether a token has expired. */
   readonly timeKnown?: () => boolean;
 }
 
-/** Signatures with a public key (RFC 7518 §3.1, RFC 8037): a shared secret in a car would sign for everybody. */
+/** Accepted public-key signatures (RFC 7518 §3.1, RFC 8037): anyone with a car's shared secret could sign for all. */
 const tokenAlgorithms = [
   'ES256',
   'ES384',
@@ -40,9 +40,9 @@ const tokenAlgorithms = [
   'RS512',
 ];
 
-/** Clocks of issuer and car may differ by so much, seconds. */
+/** Tolerated difference between the clocks of issuer and car, s. */
 const TOLERANCE = 30;
-/** Checked tokens that are remembered, and for how long (ms): keys and subjects may be withdrawn. */
+/** Largest number of cached verified tokens, and their lifetime (ms): keys and subjects may be withdrawn. */
 const REMEMBERED = 256;
 const REMEMBERED_FOR = 60_000;
 const LONGEST_TOKEN = 8_192;
@@ -110,7 +110,7 @@ export class UserGate implements Gate {
     try {
       return await this.#verify(token);
     } catch (cause) {
-      // The issuer's keys could not be had: nothing is known against the token.
+      // The issuer's keys could not be fetched: that is no evidence against the token.
       if (!(cause instanceof errors.JOSEError) || unavailable(cause)) {
         const server = { server: 'the issuer', authority: 'NODE_EXTRA_CA_CERTS' };
         const text = withCertificateFault('the keys of the issuer cannot be had', cause, server);
@@ -134,7 +134,7 @@ export class UserGate implements Gate {
       return (await jwtVerify(token, keys, options)).payload;
     } catch (error) {
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-      // The token names no key and several fit: while the issuer changes its key, either is right.
+      // The token names no key and several fit: while the issuer changes its key, either may be right.
       for await (const key of error) {
         const verified = await jwtVerify(token, key, options).catch(onlySignature);
         if (verified !== undefined) return verified.payload;
@@ -146,7 +146,7 @@ export class UserGate implements Gate {
   #remember(name: string, caller: Checked['caller']): void {
     const [oldest] = this.#checked.keys();
     if (this.#checked.size >= REMEMBERED && oldest !== undefined) this.#checked.delete(oldest);
-    // Put at the end, so that the first is the oldest.
+    // Insert at the end, so that the first entry is the oldest.
     this.#checked.delete(name);
     const until = this.#clock.monotonic() + REMEMBERED_FOR;
     this.#checked.set(name, { caller, until });
@@ -158,7 +158,7 @@ function readBearer(authorization: string | undefined): string | undefined {
   return /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization)?.[1];
 }
 
-/** `scope` of RFC 8693 §4.2, or `scp` as some issuers write it: a text with blanks or a list. */
+/** Returns `scope` of RFC 8693 §4.2, or `scp`, which some issuers use: a space-separated text or a list. */
 export function scopesOf(payload: JWTPayload): ReadonlySet<string> {
   const given = payload['scope'] ?? payload['scp'];
   if (typeof given === 'string') return new Set(given.split(' ').filter((scope) => scope !== ''));
@@ -169,12 +169,12 @@ function onlySignature(error: unknown): undefined {
   if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
 }
 
-/** Whether it was the way to the keys that failed: the token itself was not looked at. */
+/** Returns true if fetching the keys failed, so that the token itself was not checked. */
 function unavailable(error: errors.JOSEError): boolean {
   return ['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'].includes(error.code);
 }
 
-/** Says what is wrong with a token, without what is in it. */
+/** Returns the reason why a token is invalid, without its content. */
 function reasonOf(error: errors.JOSEError): string {
   if (error instanceof errors.JWTExpired) return 'it has expired';
   if (error instanceof errors.JWTClaimValidationFailed)

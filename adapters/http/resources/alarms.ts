@@ -28,7 +28,7 @@ export async function alarm(context: Context): Promise<Answer> {
   return found(alarmOf(context, record, selfOf(context)));
 }
 
-/** The links are an addition. */
+/** The links are an extension of the published interface. */
 function alarmOf(context: Context, record: AlarmRecord, self: ResourceLink): Members {
   return { _links: linksOf({ self, vehicle: linkTo(context, 'vehicles.get') }), ...alarmJson(context.viewer, record) };
 }

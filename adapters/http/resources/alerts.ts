@@ -10,7 +10,7 @@ import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { hasPosition } from './positions.ts';
 import { linkToTrip, tripAskedFor } from './trips.ts';
 
-/** `GET …/alerts` of a vehicle, of a fleet (deprecated) and of a trip; `one` is the operation that reads one of them. */
+/** `GET …/alerts` of a vehicle, of a fleet (deprecated) and of a trip; `one` is the operation that reads one alert. */
 export function alerts(one: string): (context: Context) => Promise<Answer> {
   return async (context) =>
     collectionOfRecords<Alert>(context, {
@@ -31,7 +31,7 @@ export async function alert(context: Context): Promise<Answer> {
   return found(await alertOf(kept.context, kept.record, selfOf(context)));
 }
 
-/** Filter for the trip in the path, if the path has a trip. */
+/** Returns the filter for the trip in the path, if the path has a trip. */
 export async function tripFilter(context: Context): Promise<Pick<RecordFilter, 'trip'>> {
   return context.call.path['tid'] === undefined ? {} : { trip: (await tripAskedFor(context)).id };
 }

@@ -1,4 +1,4 @@
-/** Callbacks: the addresses to which events and the states of commands are sent. */
+/** Callbacks: addresses that receive events and the states of commands. */
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import { type Callback, type CallbackStatus, shownSubscribe } from '../../../protocol/schema/callback.ts';
 import type { Answer } from '../call.ts';
@@ -8,7 +8,7 @@ import { belongsTo, madeBefore, ownedId, uuidFor } from './ids.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { checkMonitorsOf } from './monitor-scopes.ts';
 
-/** `GET …/callbacks`: those that take any of `types`. */
+/** `GET …/callbacks`: those that accept any of `types`. */
 export function callbacks(context: Context): Promise<Answer> {
   const types = context.call.query['types'] as readonly string[] | undefined;
   const items = context.car.callbacks
@@ -26,12 +26,12 @@ export function callback(context: Context): Answer {
   return found(callbackOf(context, callbackAskedFor(context), selfOf(context)));
 }
 
-/** `POST …/callbacks`: it runs at once. */
+/** `POST …/callbacks`: the callback runs at once. */
 export async function createCallback(context: Context): Promise<Answer> {
   const { car, call, side, owner } = context;
   const uuid = uuidFor(context);
   const before = car.callbacks.get(madeBefore(context, uuid, idsOf(car.callbacks.list(side))) ?? '');
-  // Its status set to what it is changes nothing, and is done when what it is is on disk.
+  // Setting the present status again changes nothing, and waits until the present status is on disk.
   const callback = await (before === undefined
     ? car.callbacks.put(side, ownedId(owner, uuid), call.body)
     : car.callbacks.setStatus(before.callbackId, before.status));
@@ -60,7 +60,7 @@ export async function removeCallback(context: Context): Promise<Answer> {
   return { status: 204 };
 }
 
-/** The callback in the path. @throws VigieError `request.unknown`, also when it is another's */
+/** Returns the callback in the path. @throws VigieError `request.unknown`, also if it belongs to another owner */
 export function callbackAskedFor(context: Context): Callback {
   const id = context.call.path['cbid'] ?? '';
   const callback = context.car.callbacks.get(id);
@@ -76,7 +76,7 @@ function isCallers({ side, owner }: Context, callback: Callback): boolean {
   return callback.side === side && belongsTo(callback.callbackId, owner);
 }
 
-/** Fleet line: kinds of remotes; user line: Remote, Monitor, both when it says nothing. */
+/** Fleet side: kinds of remotes; user side: Remote or Monitor, both if the type is omitted. */
 function takes({ side, subscribe }: Callback, types: readonly string[]): boolean {
   const taken: readonly string[] | undefined = side === 'fleet' ? subscribe.remoteTypes : subscribe.type;
   return taken === undefined || taken.some((type) => types.includes(type));

@@ -4,7 +4,7 @@ import { remoteScope } from '../../../protocol/interface/operations/scopes.ts';
 import { remoteKindsOf } from '../../../protocol/interface/schemas/delivery.ts';
 import type { Capabilities } from './car.ts';
 
-/** Members of Status below `vehicle` that have a scope of their own. */
+/** Members of Status below `vehicle` that have a separate scope. */
 const vehicleMembers = [
   'ignition',
   'preconditioning',
@@ -25,12 +25,12 @@ const vehicleMembers = [
   'alarm',
 ] as const;
 
-/** Paths that begin with these belong to collisions. */
+/** Prefixes of paths that belong to collisions. */
 const crashes = ['collision.', 'acceleration.', 'safety.autoECallTriggering'];
-/** And of a trip (docs/trips.md). */
+/** Prefixes of paths that belong to trips (docs/trips.md). */
 const movements = ['ignition.', 'powertrain.', 'kinetic.', 'odometer.', 'engines.', 'lastPosition.'];
 
-/** Interface 3.19.2 OnboardCapabilities; only fleets see the capabilities for thefts. */
+/** Interface 3.19.2 OnboardCapabilities; only fleets get the capabilities for thefts. */
 export function onboardCapabilities(side: Side, capabilities: Capabilities): unknown {
   return { data: dataOf(capabilities.paths), remote: remoteOf(side, capabilities) };
 }

@@ -1,4 +1,4 @@
-/** Vehicles of the HTTP interface, as `assembly/` or the hub provides them. */
+/** Vehicles of the HTTP interface; `assembly/` or the hub provides them. */
 
 import type { StatusReader } from '../../../agent/model/status.ts';
 import type { StoredRecord } from '../../../agent/ports.ts';
@@ -14,38 +14,38 @@ import type { Caller } from '../call.ts';
 /** A car has the value in memory; a hub reads it from its database. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** Where a record stands in its collection: by time (UTC ms), then by id. */
+/** Position of a record in its collection: by time (UTC ms), then by id. */
 export interface KeyPosition {
   readonly at: number;
   readonly id: string;
 }
 
-/** A part of a collection; absent bounds do not bound. */
+/** A part of a collection. An omitted bound does not limit it. */
 export interface KeyRange {
   readonly from?: KeyPosition;
-  /** Belongs to it. */
+  /** Last position, included. */
   readonly to?: KeyPosition;
-  /** Does not belong to it; not with `to`. */
+  /** End position, excluded; not combined with `to`. */
   readonly before?: KeyPosition;
 }
 
-/** A collection that is read part by part, along an index. */
+/** A collection that is read in parts, along an index. */
 export interface Keyset<T extends KeyPosition> {
   count(range: KeyRange): Promise<number>;
-  /** The place after leaving out `skip` records; nothing but places is read. `backwards`: counted from the end. */
+  /** Returns the position after skipping `skip` records; reads positions only. `backwards`: counted from the end. */
   nth(range: KeyRange, skip: number, backwards?: boolean): Promise<KeyPosition | undefined>;
-  /** The first `limit` records; `backwards`: the last, the last of all first. */
+  /** Returns the first `limit` records; with `backwards` the last ones, newest first. */
   read(range: KeyRange, limit: number, backwards?: boolean): Promise<readonly T[]>;
 }
 
 /** Reads records of one vehicle: from the store of the car, or at a hub from the messages of the car. */
 export interface RecordSource {
   get(collection: string, id: string): Awaitable<StoredRecord | undefined>;
-  /** Records with `from` ≤ at < `to`, ascending by time, then by id. */
+  /** Returns records with `from` ≤ at < `to`, ascending by time, then by id. */
   list(collection: string, from?: number, to?: number): Iterable<StoredRecord> | AsyncIterable<StoredRecord>;
-  /** The last of {@link list}; absent: list them to find it. */
+  /** Returns the last record of {@link list}. If omitted, callers list the records to find it. */
   last?(collection: string): Awaitable<StoredRecord | undefined>;
-  /** Records, part by part; absent: lists are read whole. */
+  /** Returns the records in parts. If omitted, callers read whole lists. */
   keys?(collection: string, filter: RecordFilter): Keyset<StoredRecord>;
 }
 
@@ -55,7 +55,7 @@ export interface VehicleView {
   readonly capabilities: Capabilities;
   readonly status: Pick<StatusReader, 'contents'>;
   readonly records: RecordSource;
-  /** The open trip in its present form. Its record has the form of its start. */
+  /** Returns the open trip in its present form. Its record has the form of its start. */
   openTrip(): Trip | undefined;
   readonly monitors: MonitorBook;
   readonly callbacks: CallbackBook;
@@ -64,14 +64,14 @@ export interface VehicleView {
 
 /** Users and fleets of an interface, in addition to the vehicles. */
 interface InterfaceOwners {
-  /** Fleets that the vehicles are in; for a caller only those exist that it works with. */
+  /** Fleets of the vehicles; a caller can access only the caller's own fleets. */
   readonly fleets: readonly FleetDescription[];
   user(caller: Caller): UserDescription;
-  /** A random UUID, lower case. */
+  /** Returns a random UUID in lower case. */
   newId(): string;
 }
 
-/** The interface of a car: it serves that car alone. */
+/** The interface of a car: it serves only that car. */
 export interface CarView extends VehicleView, InterfaceOwners {}
 
 /** One of many vehicles, before its Status is read. */
@@ -80,7 +80,7 @@ export interface VehicleOutline {
   open(): Awaitable<VehicleView>;
 }
 
-/** A record, and the vehicle that it is of. */
+/** A record with its vehicle. */
 export interface VehicleRecord extends StoredRecord {
   readonly outline: VehicleOutline;
 }
@@ -92,9 +92,9 @@ export interface ServedVehicles extends InterfaceOwners {
   readonly vehicles: ListedVehicles;
   /** Records of all vehicles. */
   readonly records: ListedRecords;
-  /** The record with this id, of whatever vehicle. */
+  /** Returns the record with this id, of any vehicle. */
   record(collection: string, id: string): Awaitable<VehicleRecord | undefined>;
-  /** Vehicle for a request that names none: in a car, that car. */
+  /** Vehicle for a request without one: in a car, that car. */
   readonly unnamed: VehicleView;
 }
 
@@ -102,13 +102,13 @@ export interface ListedVehicle extends KeyPosition {
   readonly outline: VehicleOutline;
 }
 
-/** A car returns all at once. A hub returns parts, by VIN, of those with this prefix. */
+/** A car returns all at once. A hub returns those with this VIN prefix in parts, by VIN. */
 export type ListedVehicles = readonly ListedVehicle[] | ((prefix: string) => Keyset<ListedVehicle>);
 
-/** Those with `from` ≤ at one by one, ascending by time, then by id. */
+/** Returns records with `from` ≤ at one by one, ascending by time, then by id. */
 type WholeRecords = (collection: string, from?: number) => AsyncIterable<VehicleRecord>;
 
-/** In a car one by one; at a hub part by part. */
+/** In a car one by one; at a hub in parts. */
 export type ListedRecords =
   | { readonly whole: WholeRecords }
   | {
@@ -118,7 +118,7 @@ export type ListedRecords =
       newest(collection: string): Keyset<VehicleRecord>;
     };
 
-/** The interface of a car as one of any number of vehicles. Nothing is read before it is requested. */
+/** Presents one car as an interface of any number of vehicles. Reads nothing before it is requested. */
 export function onlyVehicle(car: CarView): ServedVehicles {
   const outline: VehicleOutline = {
     get vehicle() {
@@ -154,18 +154,18 @@ export function onlyVehicle(car: CarView): ServedVehicles {
 /** The vehicle, from the configuration of the car. */
 export interface VehicleDescription {
   readonly vin: string;
-  /** `vid` of the fleet line, `id` of the user line. */
+  /** `vid` on the fleet side, `id` on the user side. */
   readonly id: string;
   readonly motorization: 'Electric' | 'Hybrid' | 'Thermic' | 'Hydrogen';
   readonly brand?: string;
-  /** Name of the model: one for all, or by language (RFC 5646, e.g. `fr` or `pt-BR`) with `default` for the rest. */
+  /** Name of the model: one text, or texts by language (RFC 5646, e.g. `fr` or `pt-BR`) and `default` for others. */
   readonly label?: string | Readonly<Record<string, string>>;
-  /** Addresses; the interface lists at most 12. */
+  /** Addresses of pictures; the interface lists at most 12. */
   readonly pictures?: readonly string[];
-  /** UTC ms */
+  /** Time of creation, UTC ms. */
   readonly createdAt?: number;
   readonly updatedAt?: number;
-  /** Telephone number of the call centre for stolen cars by country. */
+  /** Telephone number of the call centre for stolen cars, by country. */
   readonly callCenters?: Readonly<Partial<Record<Country, string>>>;
 }
 
@@ -173,7 +173,7 @@ export interface FleetDescription {
   readonly id: string;
   readonly name?: string;
   readonly description?: string;
-  /** UTC ms */
+  /** Time of creation, UTC ms. */
   readonly createdAt?: number;
   readonly updatedAt?: number;
 }
@@ -186,45 +186,45 @@ interface UserDescription {
 
 /** Values and commands of the car, from its profile. */
 export interface Capabilities {
-  /** Paths of Status and of channels (protocol/channels.ts) that the profile feeds. */
+  /** Paths of Status and of channels (protocol/channels.ts) for which the profile has sources. */
   readonly paths: ReadonlySet<string>;
   /** Actions of the profile, e.g. `doors.lock`. */
   readonly actions: ReadonlySet<string>;
-  /** Remote commands are accepted at all: there are keys that may give them. */
+  /** True if remote commands are accepted: there are keys that may sign them. */
   readonly commands: boolean;
 }
 
-/** The monitors of the car (agent/monitors/desk.ts is one). */
+/** The monitors of the car (implemented by agent/monitors/desk.ts). */
 export interface MonitorBook {
-  /** The custom signals that monitors may name; absent: none. */
+  /** The custom signals that monitors may use. If omitted, there are none. */
   readonly signals?: SignalRules;
   readonly all: readonly Monitor[];
   get(id: string): Monitor | undefined;
-  /** Takes or replaces. @throws VigieError `input.malformed`, `input.unknown` */
+  /** Adds or replaces a monitor. @throws VigieError `input.malformed`, `input.unknown` */
   put(id: string, input: unknown, status?: MonitorStatus): Promise<Monitor>;
   setStatus(id: string, status: MonitorStatus): Promise<Monitor>;
-  /** False: there was none. */
+  /** Resolves with false if there is no monitor with this id. */
   remove(id: string): Promise<boolean>;
 }
 
-/** The callbacks of both sides (agent/callbacks/callbacks.ts is one). */
+/** The callbacks of both sides (implemented by agent/callbacks/callbacks.ts). */
 export interface CallbackBook {
   list(side: CallbackSide): readonly Callback[];
   get(id: string): Callback | undefined;
-  /** Takes or replaces; done when it is on disk. @throws VigieError `input.malformed`, `input.unknown` */
+  /** Adds or replaces a callback; done when it is on disk. @throws VigieError `input.malformed`, `input.unknown` */
   put(side: CallbackSide, id: string, input: unknown): Callback | Promise<Callback>;
   setStatus(id: string, status: CallbackStatus): Callback | Promise<Callback>;
-  /** Removes it with the monitors of the user line that belong to it. False: there was none. */
+  /** Removes the callback with its monitors of the user side. Returns false if it does not exist. */
   remove(id: string): boolean | Promise<boolean>;
-  /** Delivery settings of a monitor, before it is submitted. @throws VigieError `input.malformed`, `input.unknown` */
+  /** Checks a monitor's delivery settings before submission. @throws VigieError `input.malformed`, `input.unknown` */
   checkMonitor(side: CallbackSide, parameter: unknown): void;
 }
 
-/** Commands that came by HTTP. */
+/** Commands that arrived by HTTP. */
 export interface RemoteBook {
-  /** Those sent with a callback. */
+  /** Returns the commands that were sent with this callback. */
   all(callbackId: string): readonly RemoteAction[];
   get(id: string): RemoteAction | undefined;
-  /** Signs the command with the key of this interface and hands it to the car; done when the car has written it down. */
+  /** Signs the command with the key of this interface and passes it to the car; done when the car has stored it. */
   submit(order: RemoteOrder): Promise<{ readonly remoteActionId: string }>;
 }

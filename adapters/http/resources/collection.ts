@@ -1,4 +1,4 @@
-/** Collections: pages of what a resource has. */
+/** Collections: pages of the entries of a resource. */
 import { defined } from '../../../protocol/defined.ts';
 import type { Scope } from '../../../protocol/interface/operations/scopes.ts';
 import { factsOf, matches, type RecordFilter } from '../../../protocol/interface/record-filter.ts';
@@ -9,8 +9,8 @@ import { type Context, contextIn, found, namesVehicle, periodsOf } from './conte
 import { Yielder } from './yield.ts';
 
 /**
- * Interface 3.19.2 CollectionResult: the page that is asked for, under `name` in `_embedded`. `items` is all there is
- * after the filters, ascending by time, then by id. Other requests have their turn while a long page is written.
+ * Interface 3.19.2 CollectionResult: the requested page, under `name` in `_embedded`. `items` contains all entries
+ * after the filters, ascending by time, then by id. Yields to other requests while it writes a long page.
  */
 export async function collection<T extends RecordPosition>(
   { call, tokens }: Context,
@@ -28,14 +28,14 @@ export async function collection<T extends RecordPosition>(
   return pageOf(shown, name, entries);
 }
 
-/** The same of a collection that is read part by part. */
+/** Like {@link collection}, for a collection that is read in parts. */
 export async function collectionByKey<T extends RecordPosition>(
   { call, tokens }: Context,
   name: string,
   keys: Keyset<T>,
   represent: (item: T) => Awaitable<unknown>,
 ): Promise<Answer> {
-  // A car has its records at hand and does not load this.
+  // A car has its records in memory and does not load this module.
   const { pageByKey } = await import('../key-paging.ts');
   const shown = await pageByKey(keys, call, tokens);
   const entries: unknown[] = [];
@@ -43,7 +43,7 @@ export async function collectionByKey<T extends RecordPosition>(
   return pageOf(shown, name, entries);
 }
 
-/** Vehicles that the caller may see, with a VIN that begins with `prefix`. */
+/** Returns the vehicles that the caller may see, with a VIN that begins with `prefix`. */
 export function collectionOfVehicles(
   context: Context,
   name: string,
@@ -57,23 +57,23 @@ export function collectionOfVehicles(
   return collection(context, name, listed, write);
 }
 
-/** How a list of records is read and written. */
+/** Describes how to read and write a list of records. */
 interface RecordList<T> {
-  /** The collection, which has the name of the kind of its messages. */
+  /** The collection, named after the kind of its messages. */
   readonly collection: string;
-  /** Its name in the answer. */
+  /** Name of the list in the answer. */
   readonly name: string;
-  /** Value that the caller must be allowed to see. Otherwise the collection is empty. */
+  /** Scope that the caller needs. Otherwise the collection is empty. */
   readonly scope?: Scope;
   /** Filters in addition to `timestamps`. */
   readonly filter?: RecordFilter;
-  /** Present form of a record. If omitted, the stored form. */
+  /** Returns the present form of a record. If omitted, the stored form is used. */
   present?(record: T): T;
-  /** `own`: the request, about the vehicle that has the record. */
+  /** Returns the record as JSON. `own`: the request, restricted to the vehicle of the record. */
   represent(record: T, own: Context): Awaitable<unknown>;
 }
 
-/** Records that the request asks for, of the vehicle that it names or of all. */
+/** Returns the requested records, of the vehicle in the path or of all vehicles. */
 export async function collectionOfRecords<T>(context: Context, list: RecordList<T>): Promise<Answer> {
   const { call, car, served } = context;
   const { name, scope, present = (record: T): T => record } = list;
@@ -102,22 +102,22 @@ function pageOf({ links, total, totalPage, currentPage }: Page<unknown>, name: s
   });
 }
 
-/** A record with its place in its collection. */
+/** A record with its position in its collection. */
 export interface Kept<T> extends RecordPosition {
   readonly record: T;
-  /** The vehicle that has the record; absent: the one that the request names. */
+  /** The vehicle of the record. If omitted, the vehicle of the request. */
   readonly outline?: VehicleOutline;
 }
 
-/** The request, about the vehicle that has the record. */
+/** Returns the request, restricted to the vehicle of the record. */
 export async function contextOfKept(context: Context, { outline }: Pick<Kept<unknown>, 'outline'>): Promise<Context> {
   return outline === undefined ? context : contextIn(context, outline);
 }
 
-/** Kinds of records that count from a moment before they were made. */
+/** Kinds of records with a time earlier than their creation. */
 const madeLater: ReadonlySet<string> = new Set(['trip', 'alert', 'stolen']);
 
-/** All records that may match, and perhaps others. */
+/** Returns all records that may match, and possibly others. */
 async function* wholeOf<T>(
   { call, car, served }: Context,
   name: string,
@@ -130,30 +130,30 @@ async function* wholeOf<T>(
   }
   const { whole } = served.records;
   if (whole === undefined) return;
-  // Ids are those of one vehicle: its own id makes them distinct.
+  // Ids are unique within a vehicle; prefix the vehicle's id to make them unique.
   for await (const stored of whole(name, from)) {
     yield { ...(stored as Kept<T>), id: `${stored.id} ${stored.outline.vehicle.id}` };
   }
 }
 
-/** When the last of the periods ends, with the moment itself; undefined: one of them does not end. */
+/** Returns the time just after the last period, UTC ms, or undefined if a period has no end. */
 function latestOf(periods: RecordFilter['periods']): number | undefined {
   const ends = periods?.map(({ to = Number.POSITIVE_INFINITY }) => to) ?? [];
   const latest = Math.max(...ends);
   return Number.isFinite(latest) ? latest + 1 : undefined;
 }
 
-/** For collections of several vehicles: {@link collection} wants its items so. */
+/** Order that {@link collection} expects, for collections of several vehicles. */
 export function byTimeAndId(a: RecordPosition, b: RecordPosition): number {
   return a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
-/** A record by its id, or undefined. */
+/** Returns a record by its id, or undefined. */
 export async function recordOf<T>({ car }: Context, name: string, id: string): Promise<T | undefined> {
   return (await car.records.get(name, id))?.record as T | undefined;
 }
 
-/** The same of whatever vehicle has it, with the request about that vehicle. */
+/** Like {@link recordOf}, for any vehicle, with the request restricted to that vehicle. */
 export async function findRecord<T>(
   context: Context,
   name: string,

@@ -1,4 +1,4 @@
-/** One request, with what all resources need to answer it. */
+/** One request, with everything that resources need to answer it. */
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Viewer } from '../../../protocol/interface/json/viewer.ts';
 import type { Side } from '../../../protocol/interface/operation.ts';
@@ -12,7 +12,7 @@ import { ownerOfFleet } from './owners.ts';
 export interface Context {
   /** Requested vehicle. */
   readonly car: VehicleView;
-  /** All that the interface serves. */
+  /** All vehicles that the interface serves. */
   readonly served: ServedVehicles;
   readonly call: Call;
   readonly tokens: PageTokens;
@@ -21,16 +21,16 @@ export interface Context {
   readonly fleet: FleetDescription | undefined;
   /** Owner of the callbacks and monitors of the request. */
   readonly owner: string;
-  /** Reader for whom resources are written. */
+  /** Reader of the answer. */
   readonly viewer: Viewer;
-  /** The caller may see what the scope stands for. */
+  /** Returns true if the caller may read the data of the scope. */
   readonly sees: Sees;
 }
 
 /** Answers requests of one operation. */
 export type Resource = (context: Context) => Answer | Promise<Answer>;
 
-/** @throws VigieError `request.unknown` for a fleet that the caller does not work with, and for another vehicle */
+/** @throws VigieError `request.unknown` for a fleet that is not the caller's, and for another vehicle */
 export async function contextOf(served: ServedVehicles, call: Call, tokens: PageTokens): Promise<Context> {
   const { operation, path, caller, query } = call;
   const { side } = operation;
@@ -52,7 +52,7 @@ export async function contextOf(served: ServedVehicles, call: Call, tokens: Page
       side,
       vehicle: car.vehicle,
       positions: sees('data:position'),
-      // A fleet that asks for `profile=endUser` sees what its users see.
+      // With `profile=endUser` a fleet gets the data that its users get.
       aliases: side === 'user' || query['profile'] === 'endUser',
     },
     sees,
@@ -75,39 +75,39 @@ async function vehicleIn(
   return named;
 }
 
-/** Whether a request is about the vehicle that its path names, else it is about all. */
+/** Returns true if the path names a vehicle; otherwise the request is about all vehicles. */
 export function namesVehicle({ path }: Call): boolean {
   return (path['vid'] ?? path['id'] ?? path['vin']) !== undefined;
 }
 
-/** The request, about one of the vehicles that it is about. */
+/** Returns the request, restricted to one of its vehicles. */
 export async function contextIn(context: Context, outline: VehicleOutline): Promise<Context> {
   const car = await outline.open();
   return car === context.car ? context : { ...context, car, viewer: { ...context.viewer, vehicle: car.vehicle } };
 }
 
-/** The fleets that the caller works with. */
+/** Returns the caller's fleets. */
 export function fleetsOf({ fleets }: ServedVehicles, { caller }: Call): readonly FleetDescription[] {
   return fleets.filter(({ id }) => caller.fleets === undefined || caller.fleets.has(id));
 }
 
-/** That there is nothing of this kind with this id. */
+/** Returns the error for an id that does not exist among this kind of resource. */
 export function unknown(what: string, id: string): VigieError {
   return new VigieError('request.unknown', `there is no ${what} ${JSON.stringify(id)} here`);
 }
 
-/** Whether `timestamps` asks for what happened at `at`, UTC ms. */
+/** Returns true if `timestamps` includes `at`, UTC ms. */
 export function isAskedFor({ call }: Context, at: number): boolean {
   const periods = periodsOf(call);
   return periods === undefined || covers(periods, at);
 }
 
-/** The periods of `timestamps`, ascending; undefined: all time. */
+/** Returns the periods of `timestamps`, ascending, or undefined for all time. */
 export function periodsOf({ query }: Call): readonly Period[] | undefined {
   return query['timestamps'] as readonly Period[] | undefined;
 }
 
-/** 200 with a body. */
+/** Returns an answer 200 with a body. */
 export function found(body: unknown): Answer {
   return { status: 200, body };
 }

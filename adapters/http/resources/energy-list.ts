@@ -2,7 +2,7 @@
 import { defined } from '../../../protocol/defined.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 
-/** The members of an entry of `energies` that the list repeats. */
+/** Members of an entry of `energies` that the list repeats. */
 export interface WrittenEnergy {
   readonly type: string;
   readonly level?: number;

@@ -1,4 +1,4 @@
-/** Fleets that the car is in. */
+/** Fleets of the car. */
 import { defined } from '../../../protocol/defined.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
@@ -8,7 +8,7 @@ import { collection } from './collection.ts';
 import { type Context, fleetsOf, found } from './context.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
-/** `GET /fleets`: those that the caller works with. */
+/** `GET /fleets`: the caller's fleets. */
 export function fleets(context: Context): Promise<Answer> {
   const items = fleetsOf(context.served, context.call)
     .map((fleet) => ({ at: fleet.createdAt ?? 0, id: fleet.id, fleet }))

@@ -1,30 +1,30 @@
 /**
- * Ids of what callers make. They say whose it is, so that no second list of owners has to be kept in step: eight
- * hexadecimal digits that name the owner, `_`, a UUID. What came by command or from a file has another form and is
- * everybody's on its side.
+ * Ids of resources that callers create. They contain the owner, so that no second list of owners must be kept in step:
+ * eight hexadecimal digits for the owner, `_`, a UUID. Resources from commands or files have ids of another form and
+ * belong to every caller of their side.
  */
 import { refuseOther } from '../idempotency.ts';
 import type { Context } from './context.ts';
 import { tagIn, tagOf } from './owners.ts';
 
-/** `uuid` in lower case; `owner` e.g. `fleet:f1`. */
+/** Returns the id for `uuid` in lower case and `owner`, e.g. `fleet:f1`. */
 export function ownedId(owner: string, uuid: string): string {
   return `${tagOf(owner)}_${uuid}`;
 }
 
-/** Whether the id belongs to a resource of this owner, or to one without owner. */
+/** Returns true if the id belongs to a resource of this owner, or to one without owner. */
 export function belongsTo(id: string, owner: string): boolean {
   const tag = tagIn(id);
   return tag === undefined || tag === tagOf(owner);
 }
 
-/** A UUID of a length, and the part of it that a key decides. */
+/** Length of a UUID, and of its part that the key determines. */
 const UUID_LENGTH = 36;
 const KEY_LENGTH = 18;
 
 /**
- * The UUID of what a request makes. With an `Idempotency-Key` it is of version 8 (RFC 9562 §5.8), its first half made
- * from the key and its second from the body, so that the request makes the same again, whatever was forgotten.
+ * Returns the UUID of the resource that a request creates. With an `Idempotency-Key` it has version 8 (RFC 9562 §5.8),
+ * its first half derived from the key and its second from the body, so that a repeated request creates the same id.
  */
 export function uuidFor({
   call,
@@ -37,8 +37,8 @@ export function uuidFor({
 }
 
 /**
- * The id of what a request with the same key made before and is still there; ids end with a UUID.
- * @throws VigieError `input.malformed` when it had another body
+ * Returns the existing id that a request with the same key created, or undefined; ids end with a UUID.
+ * @throws VigieError `input.malformed` if that request had another body
  */
 export function madeBefore({ call }: Context, uuid: string, ids: readonly string[]): string | undefined {
   if (call.once === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Links of answers: each leads to an operation of the table, and is left out where the caller would be refused. */
+/** Links of answers: each refers to an operation of the table, and is omitted if the caller would be refused. */
 
 import { scopesOf } from '../../../protocol/interface/access.ts';
 import type { Operation } from '../../../protocol/interface/operation.ts';
@@ -9,15 +9,15 @@ import type { Context } from './context.ts';
 /** Interface 3.19.2 Link. */
 export interface ResourceLink {
   readonly href: string;
-  /** `href` has names in braces, to be replaced by ids (RFC 6570 level 1). */
+  /** True if `href` has names in braces that the client replaces by ids (RFC 6570 level 1). */
   readonly templated?: true;
 }
 type Links = Readonly<Record<string, ResourceLink | readonly ResourceLink[] | undefined>>;
 
 /**
- * The link to an operation named without its side, e.g. `trips.get`. Parameters of its path are those of `more`, else
- * those of the request and of the car; of `open` a template is made. Undefined when the caller lacks its scopes, and
- * when it is about a vehicle and the request is not.
+ * Returns the link to an operation; `name` omits the side, e.g. `trips.get`. Path parameters come from `more`, else
+ * from the request and the car; parameters in `open` stay as a template. Returns undefined if the caller lacks its
+ * scopes, or if the operation needs a vehicle and the request has none.
  */
 export function linkTo(
   context: Context,
@@ -31,17 +31,17 @@ export function linkTo(
   return open.length === 0 ? { href } : { href, templated: true };
 }
 
-/** The address of an operation that the caller may call; see {@link linkTo}. */
+/** Returns the address of an operation that the caller may call; see {@link linkTo}. */
 export function addressOf(context: Context, name: string, more: Readonly<Record<string, string>> = {}): string {
   return hrefOf(context, operationOf(context, name), more, []);
 }
 
-/** Where the caller found what is answered. */
+/** Returns the link to the request itself. */
 export function selfOf({ call }: Context): ResourceLink {
   return { href: `${call.base}${call.self}` };
 }
 
-/** Without the links that there are not. */
+/** Removes undefined links. */
 export function linksOf(links: Links): Record<string, ResourceLink | readonly ResourceLink[]> {
   return Object.fromEntries(Object.entries(links).filter(([, link]) => link !== undefined)) as Record<
     string,
@@ -60,7 +60,7 @@ function allowed({ call }: Context, operation: Operation): boolean {
   return granted === undefined || lackOf(scopesOf(operation), granted) === undefined;
 }
 
-/** At a hub a request that names no vehicle is about none; in a car it is about that car. */
+/** Returns true if a vehicle is needed but missing: only at a hub; in a car, the default vehicle is that car. */
 function lacksVehicle({ car }: Context, { path }: Operation, more: Readonly<Record<string, string>>): boolean {
   if (car.vehicle.id !== '') return false;
   return ['vid', 'id', 'vin'].some((name) => path.includes(`{${name}}`) && more[name] === undefined);

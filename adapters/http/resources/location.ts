@@ -1,4 +1,4 @@
-/** Where the car was at a moment of its telemetry: interface 3.19.2 TelemetryExtension.location. */
+/** Position of the car at the time of its telemetry: interface 3.19.2 TelemetryExtension.location. */
 import { type Feature, feature } from '../../../protocol/interface/json/position.ts';
 import { type Slot, type SlotValue, slotByPath, slots } from '../../../protocol/slots.ts';
 import type { RecordPosition } from '../paging.ts';
@@ -7,7 +7,7 @@ import type { SampleReader } from './series.ts';
 
 const PREFIX = 'lastPosition.';
 
-/** Parts of a position, by their names. */
+/** Slots of the parts of a position. */
 export const placeSlots: readonly Slot[] = slots.filter(({ path }) => path.startsWith(PREFIX));
 const privacy = slotByPath.get('privacy.state') as Slot;
 const places: ReadonlySet<Slot> = new Set(placeSlots);
@@ -16,12 +16,12 @@ export function isPlace(slot: Slot): boolean {
   return places.has(slot);
 }
 
-/** A value that stays the same is read again once a minute; what was not read for longer is not known any more. ms */
+/** Age after which a value counts as unknown, ms: an unchanged value is read again once a minute. */
 const KNOWN = 90_000;
 
 /**
- * The position as it was last read, at most 90 s before the moment and not before privacy hid it: what was chosen in
- * the car since then holds for what is concluded from earlier readings, too.
+ * Returns the last read position, at most 90 s old and not older than the last privacy period: a privacy choice in the
+ * car also applies to conclusions from earlier readings.
  */
 export async function locationOf(
   context: Context,

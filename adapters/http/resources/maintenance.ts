@@ -1,4 +1,4 @@
-/** When the car is next due for service. */
+/** Next service of the car. */
 import { maintenanceJson } from '../../../protocol/interface/json/records.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Maintenance } from '../../../protocol/schema/maintenance.ts';
@@ -39,7 +39,7 @@ export async function fleetMaintenances(context: Context): Promise<Answer> {
   return collection(context, 'maintenances', [...newest.values()].sort(byTimeAndId), represent);
 }
 
-/** The service that is due next: the newest record. */
+/** Returns the service that is due next: the newest record. */
 export async function nextService({ car: { records }, sees }: Context): Promise<Maintenance | undefined> {
   if (!sees('data:telemetry')) return undefined;
   if (records.last !== undefined) return (await records.last('maintenance'))?.record as Maintenance | undefined;

@@ -1,4 +1,4 @@
-/** Monitors: rules that the car watches, of a fleet or of one of a user's callbacks. */
+/** Monitors: rules that the car evaluates, of a fleet or of one of a user's callbacks. */
 
 import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
@@ -33,7 +33,7 @@ export function monitor(context: Context): Answer {
   return found(monitorOf(context, monitorAskedFor(context), selfOf(context)));
 }
 
-/** `POST …/monitors`: it runs at once. */
+/** `POST …/monitors`: the monitor runs at once. */
 export async function createMonitor(asked: Context): Promise<Answer> {
   const context = await contextOfVehicle(asked);
   const { car, owner, side } = context;
@@ -44,19 +44,19 @@ export async function createMonitor(asked: Context): Promise<Answer> {
   const ids = car.monitors.all.map(({ monitorId }) => monitorId);
   const before = car.monitors.get(madeBefore(context, uuid, ids) ?? '');
   if (before === undefined && side === 'user') checkRoom(context);
-  // Its status set to what it is changes nothing, and is done when what it is is on disk.
+  // Setting the present status again changes nothing, and waits until the present status is on disk.
   const monitor = await (before === undefined
     ? car.monitors.put(ownedId(owner, uuid), input)
     : car.monitors.setStatus(before.monitorId, before.status));
   return accepted(context, monitor);
 }
 
-/** Monitors that a user may have of a vehicle. Interface 4.17.2, "Callback, Monitor & Remote management". */
+/** Largest number of a user's monitors of a vehicle. Interface 4.17.2, "Callback, Monitor & Remote management". */
 const USER_MONITORS = 5;
 
-/** @throws VigieError `input.malformed` when the user has as many monitors as there may be */
+/** @throws VigieError `input.malformed` if the user already has the maximum number of monitors */
 function checkRoom({ car, owner }: Context): void {
-  // A monitor that a command has set without a callback is not shown here.
+  // A monitor that a command created without a callback is not listed here.
   const own = car.monitors.all.filter(({ monitor, monitorId }) => {
     return deliveryOf(monitor).subscribeParam?.callbackId !== undefined && belongsTo(monitorId, owner);
   });
@@ -90,7 +90,7 @@ export async function removeMonitor(context: Context): Promise<Answer> {
   return { status: 204 };
 }
 
-/** The monitor in the path. @throws VigieError `request.unknown`, also when it is another's or of what is not granted */
+/** Returns the monitor in the path. @throws VigieError `request.unknown`, also if owner or scopes do not match */
 function monitorAskedFor(context: Context): Monitor {
   const id = context.call.path['mid'] ?? '';
   const monitor = context.car.monitors.get(id);
@@ -100,8 +100,8 @@ function monitorAskedFor(context: Context): Monitor {
 }
 
 /**
- * A user's are those of the callback in the path; a fleet's are those with a webhook of their own. Monitors that a command
- * created without either publish over MQTT alone and are not listed here.
+ * A user's monitors belong to the callback in the path; a fleet's have their own webhook. Monitors that a command
+ * created without either publish only over MQTT and are not listed here.
  */
 function ownerFilter(context: Context): (monitor: Monitor) => boolean {
   const { side, owner } = context;
@@ -114,8 +114,8 @@ function ownerFilter(context: Context): (monitor: Monitor) => boolean {
 }
 
 /**
- * The request, about the vehicle that `vid` names in its body or its header; without one, about what its path names.
- * @throws VigieError `input.unknown` for a vehicle that the fleet does not have
+ * Returns the request, restricted to the vehicle that `vid` in its body or header names; if omitted, that of its path.
+ * @throws VigieError `input.unknown` for a vehicle outside the fleet
  */
 async function contextOfVehicle(context: Context): Promise<Context> {
   const { call, served } = context;
@@ -137,8 +137,8 @@ async function contextOfVehicle(context: Context): Promise<Context> {
 }
 
 /**
- * The monitor as it was sent, with the callback that it belongs to. `delivery` is how a monitor is kept, and no member of
- * the interface: a request with it could name another's callback.
+ * Returns the monitor in its raw form, with its callback. `delivery` belongs to the stored form and not to the
+ * interface: a request with it could name another owner's callback.
  */
 function inputOf(context: Context): unknown {
   const { call, side } = context;
@@ -165,7 +165,7 @@ function monitorOf(context: Context, monitor: Monitor, self: ResourceLink): Memb
   };
 }
 
-/** The monitor as sent. */
+/** Returns the monitor in its raw form. */
 function shown(parameter: MonitorParameter): Members {
   const { delivery: _, subscribeParam, triggerParam, ...rest } = parameter;
   const { subscribeParam: delivered, attributes } = shownDelivery(parameter.delivery);

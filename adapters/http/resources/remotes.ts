@@ -15,7 +15,7 @@ import { type Context, found, unknown } from './context.ts';
 import { madeBefore, uuidFor } from './ids.ts';
 import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 
-/** `GET …/callbacks/{cbid}/remotes`: those of kinds that the caller may send. */
+/** `GET …/callbacks/{cbid}/remotes`: those of the kinds that the caller may send. */
 export function remotes(context: Context): Promise<Answer> {
   const { callbackId } = callbackAskedFor(context);
   const items = context.car.remotes
@@ -38,8 +38,8 @@ export function remote(context: Context): Answer {
 }
 
 /**
- * `POST …/callbacks/{cbid}/remotes`. Rejects with `input.malformed` for a body that asks for nothing that can be done,
- * and with `request.forbidden` when the caller lacks the scope of the kind.
+ * `POST …/callbacks/{cbid}/remotes`. Rejects with `input.malformed` for a body without an executable command, and with
+ * `request.forbidden` if the caller lacks the scope of the kind.
  */
 export async function sendRemote(context: Context): Promise<Answer> {
   const callback = callbackAskedFor(context);
@@ -68,7 +68,7 @@ export async function sendRemote(context: Context): Promise<Answer> {
   };
 }
 
-/** @throws VigieError `input.malformed` when the callback takes other remotes, or none. Interface 3.19.2 remoteTypes, 4.17.2 type */
+/** @throws VigieError `input.malformed` if the callback excludes it. Interface 3.19.2 remoteTypes, 4.17.2 type */
 function checkKind({ side, subscribe }: Callback, type: RemoteType): void {
   const [taken, kind]: [readonly string[] | undefined, string] =
     side === 'fleet' ? [subscribe.remoteTypes, type] : [subscribe.type, 'Remote'];

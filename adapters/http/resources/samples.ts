@@ -1,17 +1,17 @@
-/** Readings of telemetry as a reader of the interface wants them: those of one second together. */
+/** Readings of telemetry for a reader of the interface: grouped by second. */
 import { readingsFromTelemetry, type Telemetry } from '../../../protocol/schema/telemetry.ts';
 import type { Slot, SlotValue } from '../../../protocol/slots.ts';
 
 /** Readings of the car within one second. Each value was read at `at` or less than a second before. */
 export interface Sample {
-  /** When the newest of its readings was taken, UTC ms. */
+  /** Time of the newest reading, UTC ms. */
   readonly at: number;
   readonly values: ReadonlyMap<Slot, SlotValue>;
 }
 
 /**
- * The samples of a piece of telemetry, ascending; no two are at the same time. A sample ends with its second, and
- * before a slot that it has is read again, so no reading is lost. Of two readings of one slot at the same time the
+ * Returns the samples of a piece of telemetry, ascending; no two have the same time. A sample ends with its second, and
+ * before one of its slots is read again, so no reading is lost. Of two readings of one slot at the same time, the
  * later one counts.
  */
 export function samplesOf(telemetry: Telemetry): Sample[] {
@@ -28,7 +28,7 @@ export function samplesOf(telemetry: Telemetry): Sample[] {
   return samples;
 }
 
-/** Values by the time at which they were read, ascending. */
+/** Groups values by the time of their reading, ascending. */
 function byTime(telemetry: Telemetry): [at: number, values: Map<Slot, SlotValue>][] {
   const times = new Map<number, Map<Slot, SlotValue>>();
   for (const { slot, value, at } of readingsFromTelemetry(telemetry)) {

@@ -1,4 +1,4 @@
-/** The telemetry that is kept, as samples: found by time, read piece by piece. */
+/** Stored telemetry as samples: found by time, read piece by piece. */
 import type { StoredRecord } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { Period } from '../../../protocol/interface/parameters.ts';
@@ -10,15 +10,15 @@ import { type Sample, samplesOf } from './samples.ts';
 import { Yielder } from './yield.ts';
 
 const COLLECTION = 'telemetry';
-/** No piece spans more: a minute, and what a reading may come late (agent/recorders/telemetry.ts). ms */
+/** Longest span of a piece, ms: a minute, plus the delay of late readings (agent/recorders/telemetry.ts). */
 export const PIECE = 120_000;
-/** Pieces that are read at a hub for a request that does not say of when: as many as the longest page has entries. */
+/** Number of pieces that a hub reads for a request without a period: as many as the entries of the longest page. */
 const NEWEST = 2_000;
-/** Samples with cached times: 8 bytes each. */
+/** Largest number of samples with cached times, 8 bytes each. */
 const REMEMBERED = 500_000;
 const OVERHEAD = 64;
 
-/** The cache of a vehicle lasts as long as its records. */
+/** Caches by vehicle; a cache lives as long as the records of its vehicle. */
 const known = new WeakMap<RecordSource, TelemetrySeries>();
 
 export function seriesOf(records: RecordSource): TelemetrySeries {
@@ -29,7 +29,7 @@ export function seriesOf(records: RecordSource): TelemetrySeries {
 
 export class TelemetrySeries {
   readonly #records: RecordSource;
-  /** Times of the samples of a piece that have any of some slots, by piece and slots. Those used last come last. */
+  /** Times of the samples of a piece that contain any of some slots, by piece and slots. Last used entries are last. */
   readonly #times = new Map<string, Float64Array>();
   #remembered = 0;
 
@@ -38,8 +38,8 @@ export class TelemetrySeries {
   }
 
   /**
-   * Where the samples lie that have any of the slots `wanted`, which `key` names, within the periods (absent: all
-   * time): ascending by time, then by piece. Lets others have their turn while it looks for them.
+   * Returns the positions of samples within the periods (undefined: all time) that contain any of the `wanted` slots,
+   * which `key` names: ascending by time, then by piece. Yields to other work while it searches.
    */
   async places(
     wanted: ReadonlySet<Slot>,
@@ -54,28 +54,28 @@ export class TelemetrySeries {
           if (at >= from && at < to) places.push({ at, id: piece.id });
         await yielder.pause();
       }
-      // Also where nothing was read: a request may name very many periods.
+      // Yield even if nothing was read: a request may contain very many periods.
       await yielder.pause();
     }
-    // Pieces may overlap by what came late.
+    // Pieces may overlap because of late readings.
     return places.sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
   }
 
   /**
-   * When the oldest of the newest {@link NEWEST} pieces begins, UTC ms; undefined: there are no more than these, or
-   * they are those of a car, which are few (docs/durability.md).
+   * Returns the start of the oldest of the newest {@link NEWEST} pieces, UTC ms, or undefined if there are fewer, or if
+   * they belong to a car, which has few (docs/durability.md).
    */
   async newestBegin(): Promise<number | undefined> {
     return (await this.#records.keys?.(COLLECTION, {}).nth({}, NEWEST - 1, true))?.at;
   }
 
-  /** Reads samples of places, those of one piece best one after the other. */
+  /** Returns a reader of samples; reading the samples of one piece in a row is fastest. */
   reader(): SampleReader {
     return new SampleReader(this.#records);
   }
 
   #timesOf(piece: StoredRecord, wanted: ReadonlySet<Slot>, key: string): Float64Array {
-    // A piece that was put again with another time is another one.
+    // A piece that was stored again with another time is another piece.
     const name = `${piece.id} ${piece.at} ${key}`;
     const known = this.#times.get(name);
     if (known !== undefined) {
@@ -99,7 +99,7 @@ export class TelemetrySeries {
   }
 }
 
-/** Reads the samples of a page: keeps the pieces that it has read. */
+/** Reads the samples of a page and caches the pieces. */
 export class SampleReader {
   readonly #records: RecordSource;
   readonly #pieces = new Map<string, readonly Sample[]>();
@@ -109,17 +109,17 @@ export class SampleReader {
     this.#records = records;
   }
 
-  /** Undefined: it has been dropped since. */
+  /** Returns the sample, or undefined if it has been dropped in the meantime. */
   async at({ at, id }: RecordPosition): Promise<Sample | undefined> {
     return (await this.#piece(id))?.find((sample) => sample.at === at);
   }
 
-  /** The samples at, and less than `span` ms before, a place, newest first. */
+  /** Returns the samples at a position and less than `span` ms before it, newest first. */
   async before(place: RecordPosition, span: number): Promise<Iterable<Sample>> {
     return newestFirst(await this.#surrounding(place, span), place.at, span);
   }
 
-  /** Samples of this piece and of earlier ones that may be requested, ascending. */
+  /** Returns samples of this piece and of earlier ones that may be requested, ascending. */
   async #surrounding({ id }: RecordPosition, span: number): Promise<readonly Sample[]> {
     const known = this.#surroundings.get(id);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** Simplifying a way: Douglas and Peucker, Cartographica 10 (1973). */
+/** Simplifies a route: Douglas and Peucker, Cartographica 10 (1973). */
 import { deviation } from '../../../agent/model/position.ts';
 
 export interface Coordinates {
@@ -6,12 +6,12 @@ export interface Coordinates {
   readonly longitude: number;
 }
 
-/** Points looked at together: of n points, the work grows with n times this at most. Each such stretch keeps its ends. */
+/** Number of points processed together: work is at most this times the number of points. Each part keeps its ends. */
 const STRETCH = 256;
 
 /**
- * The points that stay when each of the others may lie `tolerance` metres from the straight line between the points
- * before and after it that stay. The first and the last always stay; points so far apart that the earth is not flat
+ * Returns the points that remain if each omitted point may deviate `tolerance` metres from the straight line between
+ * its remaining neighbours. The first and the last point always remain; points so far apart that the earth is not flat
  * between them (100 km) are measured on the plane of the first of them.
  */
 export function simplified<T>(points: readonly T[], at: (point: T) => Coordinates, tolerance: number): T[] {
@@ -34,7 +34,7 @@ export function simplified<T>(points: readonly T[], at: (point: T) => Coordinate
   return points.filter((_, index) => stays[index] === 1);
 }
 
-/** The point of a stretch that lies farthest from its line, if farther than the tolerance. */
+/** Returns the point that is farthest from the line of its part, if farther than the tolerance. */
 function farthestOf<T>(
   points: readonly T[],
   at: (point: T) => Coordinates,

@@ -1,4 +1,4 @@
-/** Status: the present state of the car, as the caller's line has it. */
+/** Status: the present state of the car, in the form of the caller's side. */
 import { statusJson } from '../../../protocol/interface/json/status.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { StatusContents } from '../../../protocol/schema/status.ts';
@@ -13,7 +13,7 @@ export function status(context: Context): Answer {
   return found(statusOf(context, selfOf(context)));
 }
 
-/** `GET /fleets/{fid}/status` (deprecated): that of each vehicle, under its own address. */
+/** `GET /fleets/{fid}/status` (deprecated): the status of each vehicle, under that vehicle's address. */
 export function fleetStatus(context: Context): Promise<Answer> {
   return collectionOfVehicles(context, 'status', (own) => statusOf(own, linkTo(own, 'status.get') as ResourceLink));
 }
@@ -40,7 +40,7 @@ function statusOf(context: Context, self: ResourceLink): Members {
   };
 }
 
-/** Values that the caller's scopes show. */
+/** Returns the values that the caller's scopes allow. */
 function seenOf(context: Context, contents: StatusContents): StatusContents {
   if (context.sees('data:telemetry')) return contents;
   const { lastPosition } = contents;

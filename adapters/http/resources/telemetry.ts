@@ -1,4 +1,4 @@
-/** Telemetry: what was read from the car, sample by sample. */
+/** Telemetry: readings of the car, sample by sample. */
 import { defined } from '../../../protocol/defined.ts';
 import { dateTime } from '../../../protocol/interface/json/date-time.ts';
 import { serviceJson } from '../../../protocol/interface/json/records.ts';
@@ -58,16 +58,16 @@ async function listed(context: Context, periods: readonly Period[] | undefined):
   });
 }
 
-/** Members of a sample that are sent. */
+/** Members of a sample in the answer. */
 interface Shown {
   readonly slots: ReadonlySet<Slot>;
-  /** Names the slots. */
+  /** Key of the set of slots. */
   readonly key: string;
   /** Requested kinds. */
   readonly types: readonly string[] | undefined;
 }
 
-/** Readings of the requested kinds (interface 3.19.2 TelemetryEnum). If omitted, all kinds. */
+/** Returns the readings of the requested kinds (interface 3.19.2 TelemetryEnum). If `types` is omitted, all kinds. */
 function shownOf({ sees }: Context, types: readonly string[] | undefined): Shown {
   const names = types === undefined ? all : [...new Set(types)].sort().flatMap((type) => telemetrySections[type] ?? []);
   const members = sees('data:telemetry') ? names : [];
@@ -86,7 +86,7 @@ function entryOf(context: Context, place: RecordPosition, sample: Sample | undef
   };
 }
 
-/** The address under which exactly one sample is read. */
+/** Returns the address of exactly one sample. */
 function atMoment(context: Context, at: number): ResourceLink {
   const list = context.call.path['tid'] === undefined ? 'telemetry.list' : 'tripTelemetry.list';
   const period = encodeURIComponent(`${dateTime(at)}/${dateTime(at)}`);
@@ -96,7 +96,7 @@ function atMoment(context: Context, at: number): ResourceLink {
 const values: (SlotValue | undefined)[] = new Array(slots.length).fill(undefined);
 const createdAt = new Float64Array(statusObjects.length).fill(Number.NaN);
 
-/** The objects of Status that the readings make. */
+/** Returns the objects of Status that the readings form. */
 function contentsOf(sample: Sample | undefined, wanted: ReadonlySet<Slot>): StatusContents {
   const read = [...(sample?.values ?? [])].filter(([slot]) => wanted.has(slot) && !isPlace(slot));
   for (const [slot, value] of read) {
@@ -111,7 +111,7 @@ function contentsOf(sample: Sample | undefined, wanted: ReadonlySet<Slot>): Stat
   return contents;
 }
 
-/** The time of a list that names none; undefined: all time. A walk from page to page stays within what it began with. */
+/** Returns the period of a list without a requested period; undefined: all time. Later pages keep the first one's. */
 async function periodOfList({ car, call, tokens }: Context): Promise<Period[] | undefined> {
   const walk = viewOf(call, tokens, scopeOf(call, 'ascending'));
   if (walk !== undefined) return [{ from: walk.first.at, to: walk.last.at + 1 }];
@@ -119,7 +119,7 @@ async function periodOfList({ car, call, tokens }: Context): Promise<Period[] | 
   return from === undefined ? undefined : [{ from }];
 }
 
-/** Intersections of periods with one period from `from`, which does not include `to`. */
+/** Returns the intersections of periods with the period from `from` (included) to `to` (excluded). */
 function common(periods: readonly Period[], from: number, to: number): Period[] {
   return periods.flatMap((period) => {
     const begin = Math.max(from, period.from ?? from);

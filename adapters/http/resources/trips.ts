@@ -28,7 +28,7 @@ export async function trip(context: Context): Promise<Answer> {
   return found(tripOf(context, await tripAskedFor(context), selfOf(context)));
 }
 
-/** The trip in the path. @throws VigieError `request.unknown` */
+/** Returns the trip in the path. @throws VigieError `request.unknown` */
 export async function tripAskedFor(context: Context): Promise<Trip> {
   const id = context.call.path['tid'] ?? '';
   const found = await recordOf<Trip>(context, 'trip', id);
@@ -36,12 +36,12 @@ export async function tripAskedFor(context: Context): Promise<Trip> {
   return asItStands(found, context.car.openTrip());
 }
 
-/** The open trip now, where the record is how it began. */
+/** Returns the present form of the open trip; its record has the form of its start. */
 function asItStands(record: Trip, open: Trip | undefined): Trip {
   return open?.id === record.id ? open : record;
 }
 
-/** The link to a trip that is still kept. */
+/** Returns the link to a trip that is still stored. */
 export async function linkToTrip(context: Context, id: string | undefined): Promise<ResourceLink | undefined> {
   if (id === undefined || (await recordOf(context, 'trip', id)) === undefined) return undefined;
   return linkTo(context, 'trips.get', { tid: id });

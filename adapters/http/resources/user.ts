@@ -8,8 +8,8 @@ import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { vehicleOf } from './vehicles.ts';
 
 /**
- * `GET /user`. The published name of the list is `Vehicles`, the service writes `vehicles`: both are there, with as many
- * vehicles as a page has; the link leads to all.
+ * `GET /user`. The interface publishes the list as `Vehicles`, the service sends `vehicles`: the answer contains both,
+ * with the vehicles of one page; the link refers to all.
  */
 export async function user(context: Context): Promise<Answer> {
   const { served, call } = context;
@@ -19,7 +19,7 @@ export async function user(context: Context): Promise<Answer> {
     _links: linksOf({
       self: selfOf(context),
       vehicles: linkTo(context, 'vehicles.list'),
-      // An addition.
+      // An extension of the published interface.
       callbacks: linkTo(context, 'callbacks.list'),
     }),
     ...defined({ email, firstName, lastName }),

@@ -13,7 +13,7 @@ import { linksOf, linkTo, type ResourceLink, selfOf } from './links.ts';
 import { nextService } from './maintenance.ts';
 import { hasPosition } from './positions.ts';
 
-/** Most pictures in an answer: interface 3.19.2 VehiclePictures. */
+/** Largest number of pictures in an answer: interface 3.19.2 VehiclePictures. */
 const PICTURES = 12;
 
 /** `GET …/vehicles`: those with a VIN that begins with `vinPrefix`. */
@@ -28,7 +28,7 @@ export async function vehicle(context: Context): Promise<Answer> {
   return found(await vehicleOf(context, selfOf(context)));
 }
 
-/** `GET /vehicles/{vin}`: without times of its own. */
+/** `GET /vehicles/{vin}`: without its own times. */
 export function capabilitiesByVin(context: Context): Answer {
   const { vin, motorization } = context.car.vehicle;
   return found({ _links: { self: selfOf(context) }, vin, motorization, ...embedded(context) });
@@ -70,12 +70,12 @@ async function vehicleLinks(context: Context, self: ResourceLink): Promise<Membe
     monitors: linkTo(context, 'monitors.list', {}, isFleet ? [] : ['cbid']),
     remotes: linkTo(context, 'remotes.list', {}, ['cbid']),
     callbacks: linkTo(context, 'callbacks.list'),
-    // Additions: without them nothing leads there.
+    // Extensions of the published interface: without them no link refers to these resources.
     ...(isFleet ? { stolen: linkTo(context, 'stolen.list'), capabilities: linkTo(context, 'capabilities.get') } : {}),
   });
 }
 
-/** Parts requested by `extension`. */
+/** Returns the parts that `extension` requests. */
 function embedded(context: Context): Members {
   const { call, car, side } = context;
   const asked = new Set(call.query['extension'] as readonly string[] | undefined);
@@ -97,7 +97,7 @@ function picturesOf({ pictures }: VehicleDescription): readonly string[] | undef
   return pictures === undefined || pictures.length === 0 ? undefined : pictures.slice(0, PICTURES);
 }
 
-/** In the language of `locale`, or in one that is close to it (RFC 4647 §3.4, lookup). */
+/** Returns the label in the language of `locale`, or in a close one (RFC 4647 §3.4, lookup). */
 function labelOf({ car, call }: Context): string | undefined {
   const { label } = car.vehicle;
   if (label === undefined || typeof label === 'string') return label;

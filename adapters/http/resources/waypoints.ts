@@ -1,4 +1,4 @@
-/** Where the car was. */
+/** Past positions of the car. */
 import { DAY } from '../../../protocol/calendar.ts';
 import { waypointJson } from '../../../protocol/interface/json/position.ts';
 import type { Waypoint, WaypointMessage } from '../../../protocol/schema/waypoint.ts';
@@ -9,7 +9,7 @@ import { type Context, isAskedFor } from './context.ts';
 import { simplified } from './simplify.ts';
 import { tripAskedFor } from './trips.ts';
 
-/** Points travel together for a minute unless the configuration says otherwise; no piece of the way is longer, ms. */
+/** Longest period of a stored piece of the route, ms; by default a piece contains the points of a minute. */
 const PIECE = DAY;
 
 interface Point extends RecordPosition {
@@ -23,8 +23,8 @@ export async function tripWaypoints(context: Context): Promise<Answer> {
 }
 
 /**
- * The points that were passed between two moments (UTC ms, both included; absent: until now) and that `timestamps`
- * asks for, less those that `tolerance` makes superfluous.
+ * Returns the points between two times (UTC ms, both included; `to` omitted: until now) that `timestamps` includes,
+ * without those that `tolerance` makes redundant.
  */
 export async function waypointsBetween(context: Context, from: number, to = Number.POSITIVE_INFINITY): Promise<Answer> {
   const tolerance = context.call.query['tolerance'] as number | undefined;

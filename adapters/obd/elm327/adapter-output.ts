@@ -8,21 +8,21 @@ import { answerId } from './addressing.ts';
 
 /** Result of one request, parsed from the printed text. */
 export interface AdapterOutput {
-  /** Whole answers to this request, those that only ask to wait left out. */
+  /** Whole answers to this request, without "response pending". */
   readonly answers: readonly DiagnosticAnswer[];
-  /** CAN identifiers of control units that asked to wait and have not answered yet. */
+  /** CAN identifiers of control units that sent "response pending" and have not answered yet. */
   readonly pending: readonly number[];
-  /** A control unit that began an answer of several frames, and sent nothing more: it waits for flow control. */
+  /** Control unit that sent only the first frame of a multi-frame answer: it waits for flow control. */
   readonly waiting: number | undefined;
-  /** Whole messages that answer something else. */
+  /** Number of whole messages that do not answer this request. */
   readonly strays: number;
-  /** Frames that make no message, in words. */
+  /** Descriptions of frames that do not form a message. */
   readonly faults: readonly string[];
   readonly complaints: readonly string[];
   readonly reasons: ReadonlySet<ComplaintReason>;
 }
 
-/** Reads what an adapter printed for a request, all of it so far and without an echo. Throws nothing. */
+/** Parses the text printed for a request so far, without an echo. Never throws. */
 export function readOutput(text: string, { address, payload }: DiagnosticRequest): AdapterOutput {
   const route = routeOf(address);
   const response = readResponse(text, () => address.target !== undefined, false);
@@ -54,13 +54,13 @@ export function readOutput(text: string, { address, payload }: DiagnosticRequest
   };
 }
 
-/** Without headers the adapter's filter has chosen the sender: the addressed unit, or the first of the possible ones. */
+/** Returns the sender. Without headers, the adapter's filter chose it: the addressed unit or the first possible one. */
 function senderOf(header: string, address: DiagnosticAddress): number {
   if (header !== '') return Number.parseInt(header, 16);
   return answerId(address) ?? (address.extended ? 0x18daf110 : 0x7e8);
 }
 
-/** Headers of three bytes are those of the older buses, where CAN identifiers mean nothing. */
+/** Returns true for headers of three bytes: those of the older buses, where CAN identifiers have no meaning. */
 function isOlder(header: string): boolean {
   return header.length === 6;
 }

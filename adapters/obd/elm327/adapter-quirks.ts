@@ -2,40 +2,40 @@ import { hexOf } from '../hex.ts';
 import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequest } from '../requester.ts';
 import { answerId } from './addressing.ts';
 
-/** Requests and addresses that are remembered; a car has some hundred. */
+/** Maximum number of stored requests and addresses; a car has some hundred. */
 const MOST = 1024;
 
 /** Pause between the frames of an answer after the adapter lost some, ms; doubled each time up to the longest. */
 const FIRST_PAUSE = 5;
 const LONGEST_PAUSE = 40;
 
-/** The count behind a request is one hexadecimal digit. */
+/** Maximum frame count after a request: it is one hexadecimal digit. */
 const MOST_FRAMES = 15;
 
 /**
- * Services whose answers have the same length whenever they come (SAE J1979 §6; ISO 14229-1 §11.2). Lists of trouble
- * codes grow.
+ * Services whose answers always have the same length (SAE J1979 §6; ISO 14229-1 §11.2). Lists of trouble codes can
+ * grow.
  */
 const STEADY: ReadonlySet<number> = new Set([0x01, 0x09, 0x1a, 0x21, 0x22]);
 
-/** Properties of the car learned from past exchanges. They hold for later exchanges, also with another adapter. */
+/** Properties of the car learned from past exchanges, valid for later exchanges and also with another adapter. */
 export class AdapterQuirks {
-  /** Frames that a request was answered with. */
+  /** Number of frames of the answer to each request. */
   readonly #frames = new Map<string, number>();
-  /** Addresses that must send their answers more slowly, with the pause between frames in ms. */
+  /** Pause between frames for addresses that must send their answers more slowly, ms. */
   readonly #pauses = new Map<string, number>();
   /** Addresses for which the adapter's own flow control does not reach the control unit. */
   readonly #waiting = new Set<string>();
 
   /**
-   * Frames that the answer will have, so that the adapter need not wait for more; undefined when that is not known, or
-   * somebody else may answer too.
+   * Returns the number of frames of the answer, so that the adapter need not wait for more; undefined if the number is
+   * unknown or other units may answer too.
    */
   frames(request: DiagnosticRequest): number | undefined {
     return answerId(request.address) === undefined ? undefined : this.#frames.get(requestKey(request));
   }
 
-  /** After a whole answer in frames that the adapter's formatting gave. */
+  /** Call after a whole answer that the adapter's automatic formatting returned in frames. */
   answered(request: DiagnosticRequest, answers: readonly DiagnosticAnswer[]): void {
     const [answer] = answers;
     if (answer === undefined || answers.length > 1 || !STEADY.has(request.payload[0] ?? 0)) return;
@@ -51,23 +51,23 @@ export class AdapterQuirks {
     this.#frames.delete(requestKey(request));
   }
 
-  /** Whether first frames from this address must be answered by software. */
+  /** Returns true if software must answer first frames from this address. */
   waits(address: DiagnosticAddress): boolean {
     return this.#waiting.has(addressKey(address));
   }
 
-  /** A first frame from this address was left alone, and the rest came (or did not) when it was answered by software. */
+  /** Call after software answered an unanswered first frame from this address; `came` is true if the rest arrived. */
   answeredInSoftware(address: DiagnosticAddress, came: boolean): void {
     if (!came) this.#waiting.delete(addressKey(address));
     else if (this.#waiting.size < MOST) this.#waiting.add(addressKey(address));
   }
 
-  /** Pause to ask for between the frames of an answer, ms. */
+  /** Returns the pause to request between the frames of an answer, ms. */
   separation(address: DiagnosticAddress): number {
     return this.#pauses.get(addressKey(address)) ?? 0;
   }
 
-  /** The adapter lost frames of this address; false when they cannot come any slower. */
+  /** Call after the adapter lost frames of this address. Returns false if they cannot be sent more slowly. */
   slower(address: DiagnosticAddress): boolean {
     const key = addressKey(address);
     const now = this.#pauses.get(key) ?? 0;

@@ -2,19 +2,19 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { complaintReasons } from '../adapter-line.ts';
 import type { AdapterAnswer, AnswerPatience, Conversation } from './conversation.ts';
 
-/** Identity of an adapter, as far as it is known. */
+/** Known identity of an adapter. */
 export interface AdapterFacts {
   /** Its own name (`ATI`). Clones use any name. */
   readonly name: string;
   /** Firmware of an STN chip (`STI`); undefined for others. */
   readonly stn: string | undefined;
-  /** Commands it was sent and does not know, e.g. `ATCRA/3` (with an argument of three characters). */
+  /** Commands that it was sent and does not support, e.g. `ATCRA/3` (with an argument of three characters). */
   readonly lacking: readonly string[];
 }
 
-/** The adapter cannot go on as it is. */
+/** Error after which the adapter needs a remedy before it can continue. */
 export class AdapterFault extends VigieError {
-  /** `restart`: it has forgotten its settings; `resync`: question and answer are out of step. */
+  /** `restart`: the adapter lost its settings; `resync`: requests and answers are out of step. */
   readonly remedy: 'restart' | 'resync';
 
   constructor(remedy: 'restart' | 'resync', message: string) {
@@ -24,24 +24,24 @@ export class AdapterFault extends VigieError {
 }
 
 const COMMAND: AnswerPatience = { quiet: 3000, total: 10_000 };
-/** A reset takes a second; clones take three. */
+/** Timeouts of a reset, which takes a second, on clones three. */
 const RESET: AnswerPatience = { quiet: 5000, total: 10_000 };
-/** Until nothing more is on its way. */
+/** Timeouts for draining the line. */
 const REST: AnswerPatience = { quiet: 250, total: 1000 };
 
 /** Start-up text of adapters and of clones. */
 const BANNER = /\b(?:ELM\s?3\d\d|STN\d{4}|OBD\s?LINK|OBDII?\sV)/i;
 
-/** In step with ourselves after at most this many prompts of earlier commands. */
+/** Maximum number of late prompts of earlier commands that a resync accepts. */
 const MOST_LATE_PROMPTS = 6;
 
-/** Times that something else than OK and `?` came for a command before it counts as not known. */
+/** Number of unclear answers (neither OK nor `?`) after which a command counts as unsupported. */
 const MOST_UNCLEAR = 3;
 
-/** Without these there is no request: a doubt about them is not remembered. */
+/** Commands that every request needs: doubts about them are not stored. */
 const ESSENTIAL: ReadonlySet<string> = new Set(['ATSH', 'ATCAF']);
 
-/** Settings that requests change; they may stand anywhere where a reset failed. */
+/** Settings that requests change; after a failed reset their values are unknown. */
 const OF_REQUESTS = [
   'protocol',
   'header',
@@ -56,7 +56,7 @@ const OF_REQUESTS = [
   'time-out',
 ];
 
-/** The settings of an adapter that is started: short lines with headers, nothing kept over a power cut. */
+/** Settings after the start: short lines with headers, nothing stored over a power cut. */
 const START_UP: readonly (readonly [name: string, verb: string, argument: string])[] = [
   ['echo', 'ATE', '0'],
   ['line feeds', 'ATL', '0'],
@@ -68,13 +68,13 @@ const START_UP: readonly (readonly [name: string, verb: string, argument: string
   ['formatting', 'ATCAF', '1'],
 ];
 
-/** One adapter on an open line: its settings, and which commands it knows. */
+/** One adapter on an open line: its settings, and the commands that it supports. */
 export class Adapter {
   readonly #conversation: Conversation;
-  /** Command last taken per setting; `undefined` as a value: it may stand anywhere. Absent: as after a reset. */
+  /** Last accepted command per setting. `undefined` as a value: unknown. No key: the value after a reset. */
   readonly #settings = new Map<string, string | undefined>();
   readonly #lacking = new Set<string>();
-  /** Forms of commands that were taken. */
+  /** Forms of accepted commands. */
   readonly #taken = new Set<string>();
   readonly #unclear = new Map<string, number>();
   #name = '';
@@ -90,14 +90,14 @@ export class Adapter {
     return { name: this.#name, stn: this.#stn, lacking: [...this.#lacking] };
   }
 
-  /** Whether what it prints has the sender in front. */
+  /** True if the adapter prints the sender before each message. */
   get headers(): boolean {
     return !this.#lacking.has('ATH/1');
   }
 
   /**
    * Resets the adapter and sets it up.
-   * @throws VigieError `input.unreadable` when nothing on the line behaves like an adapter
+   * @throws VigieError `input.unreadable` if nothing on the line behaves like an adapter
    */
   async start(): Promise<void> {
     this.#settings.clear();
@@ -106,8 +106,9 @@ export class Adapter {
     this.#unclear.clear();
     this.#suspect = false;
     this.#outdated = false;
-    // The first byte wakes an adapter that sleeps and stops one that monitors, which makes the rest of the command unknown to it.
-    // A byte in front of the command would do so too, but some clones then refuse the command.
+    // The first byte wakes a sleeping adapter and stops a monitoring one, which then does not recognise the rest of the
+    // command.
+    // A byte before the command would do so too, but some clones then refuse the command.
     let reset = await this.#sure('ATZ', RESET);
     if (reset.text !== '' && !isRestart(reset.text)) {
       await this.#drain();
@@ -139,8 +140,8 @@ export class Adapter {
   }
 
   /**
-   * Brings question and answer in step again, and all settings with them.
-   * @throws VigieError `input.unreadable` when that fails: the line is best opened anew
+   * Synchronises requests and answers again, and all settings.
+   * @throws VigieError `input.unreadable` if that fails: the line should then be opened again
    */
   async resync(): Promise<void> {
     this.#suspect = false;
@@ -148,7 +149,7 @@ export class Adapter {
     let heard = await this.#sure('ATI', COMMAND);
     for (let late = 0; heard.prompted && !linesOf(heard.text).includes(this.#name); late++) {
       if (late === MOST_LATE_PROMPTS) break;
-      // That was the prompt of something earlier.
+      // That was the prompt of an earlier command.
       await this.#drain();
       heard = await this.#conversation.ask('ATI', COMMAND);
     }
@@ -165,18 +166,18 @@ export class Adapter {
     return stray !== '' || this.#suspect ? 'resync' : undefined;
   }
 
-  /** Text arrived that belongs to no request. */
+  /** Call when text arrived that belongs to no request. */
   suspect(): void {
     this.#suspect = true;
   }
 
-  /** It is reset before the next request. */
+  /** Requests a reset before the next request. */
   renew(): void {
     this.#outdated = true;
   }
 
   /**
-   * Sets something; nothing is sent when it stands so already. False when the adapter does not know the command.
+   * Changes a setting; sends nothing if it already has this value. False if the adapter does not support the command.
    * @throws AdapterFault
    */
   async set(name: string, verb: string, argument: string): Promise<boolean> {
@@ -187,7 +188,7 @@ export class Adapter {
     const form = `${verb}/${argument.length}`;
     if (this.#lacking.has(form) || this.#lacking.has(command)) return false;
     this.#settings.set(name, undefined);
-    // The line may have been damaged in transit: only an adapter that answers `?` twice does not know the command.
+    // The line may have been damaged in transit: a command counts as unsupported only after two `?` answers.
     for (let attempt = 0; attempt < 2; attempt++) {
       if ((await this.#verdict(command, form)) === 'unknown') continue;
       this.#settings.set(name, command);
@@ -201,14 +202,14 @@ export class Adapter {
     return false;
   }
 
-  /** As {@link set}, for a default: nothing is sent where the setting was never changed. */
+  /** As {@link set}, for a default value: sends nothing if the setting was never changed. */
   async restore(name: string, verb: string, argument: string): Promise<boolean> {
     return this.#settings.has(name) ? this.set(name, verb, argument) : true;
   }
 
   /**
-   * As {@link restore}, where requests would go wrong without the default.
-   * @throws AdapterFault when it is changed and cannot be put back but by a reset
+   * As {@link restore}, for settings whose default is essential for requests.
+   * @throws AdapterFault if the setting was changed and only a reset can restore it
    */
   async revert(name: string, verb: string, argument: string): Promise<void> {
     const changed = this.#settings.get(name) !== undefined;
@@ -217,17 +218,17 @@ export class Adapter {
     this.#settings.delete(name);
   }
 
-  /** Whether this command was the last one taken for a setting. */
+  /** Returns true if this was the last accepted command for a setting. */
   stands(name: string, command: string): boolean {
     return this.#settings.get(name) === command;
   }
 
-  /** These settings, where they were ever changed, may stand anywhere from now on. */
+  /** Marks these settings as unknown, if they were ever changed. */
   uncertain(...names: readonly string[]): void {
     for (const name of names) if (this.#settings.has(name)) this.#settings.set(name, undefined);
   }
 
-  /** The adapter showed that it does not know this form of a command. */
+  /** Notes that the adapter does not support this form of a command. */
   lacks(form: string): void {
     this.#lacking.add(form);
   }
@@ -237,7 +238,7 @@ export class Adapter {
   }
 
   /**
-   * The line that answers a command; undefined when the adapter does not know it.
+   * Sends a command. Returns the line that answers it, or undefined if the adapter does not support the command.
    * @throws AdapterFault
    */
   command(command: string): Promise<string | undefined> {
@@ -245,14 +246,14 @@ export class Adapter {
   }
 
   /**
-   * Text printed for a request to the bus, without the echo.
+   * Sends a request to the bus. Returns the printed text, without the echo.
    * @throws AdapterFault
    */
   async ask(request: string, patience: AnswerPatience): Promise<string> {
     return this.#sound(prompted(await this.#conversation.ask(request, patience)));
   }
 
-  /** Text printed while monitoring, until `enough` returns true or for `total` ms. */
+  /** Monitors until `enough` returns true or for `total` ms. Returns the printed text. */
   async watch(command: string, patience: AnswerPatience, enough: (text: string) => boolean): Promise<string> {
     return this.#sound(prompted(await this.#conversation.watch(command, patience, enough)));
   }
@@ -265,7 +266,7 @@ export class Adapter {
     for (const name of this.#settings.keys()) this.#settings.set(name, undefined);
   }
 
-  /** Listens until what was still on its way has come. */
+  /** Receives until no more pending text arrives. */
   async #drain(): Promise<void> {
     for (let late = 0; late < MOST_LATE_PROMPTS; late++) {
       const heard = await this.#conversation.listen(REST);
@@ -273,7 +274,7 @@ export class Adapter {
     }
   }
 
-  /** Asks again where the first time may have been spoilt by what stood in the adapter's line before. */
+  /** Sends the command again if text left in the adapter's line may have corrupted the first attempt. */
   async #sure(command: string, patience: AnswerPatience): Promise<AdapterAnswer> {
     const heard = await this.#conversation.ask(command, patience);
     return linesOf(heard.text).includes('?') ? this.#conversation.ask(command, patience) : heard;
@@ -308,7 +309,7 @@ export class Adapter {
   }
 }
 
-/** The identity of an adapter is neither OK nor an error message. */
+/** Returns true if the line is the name of an adapter: neither OK nor an error message. */
 function isName(line: string): boolean {
   return line !== 'OK' && [...complaintReasons(line)].every((reason) => reason === 'unreadable');
 }

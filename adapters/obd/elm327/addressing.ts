@@ -5,18 +5,18 @@ import { routeOf, usualRequest } from '../isotp/route.ts';
 import type { DiagnosticAddress } from '../requester.ts';
 import type { Adapter } from './adapter.ts';
 
-/** How one request is to reach the bus. */
+/** Method of sending one request to the bus. */
 export interface Way {
-  /** Frames are made and put together on this side (`ATCAF0`), the adapter only carries them. */
+  /** If true, software builds and reassembles frames (`ATCAF0`), and the adapter only transmits them. */
   readonly inSoftware: boolean;
-  /** Asks for pauses of these many ms between the frames of an answer; 0: none. */
+  /** Requested pause between the frames of an answer, ms; 0: none. */
   readonly separation: number;
 }
 
-/** Address of the tester unless it is set (`ATTA`). */
+/** Default address of the tester (`ATTA`). */
 const TESTER = 0xf1;
 
-/** CAN identifier that answers come with; undefined: any control unit may answer. */
+/** Returns the CAN identifier of the answers; undefined if any control unit may answer. */
 export function answerId(address: DiagnosticAddress): number | undefined {
   const { request, extended, response } = address;
   if (response !== undefined) return response;
@@ -25,9 +25,9 @@ export function answerId(address: DiagnosticAddress): number | undefined {
 }
 
 /**
- * Header, receive filter, flow control and extended address of a request; sends what is not set so already.
- * The result differs from `wanted` where the adapter lacks what the address needs.
- * @throws VigieError `input.unreadable` when the adapter cannot send with this header
+ * Sets header, receive filter, flow control and extended address of a request; sends only changed settings.
+ * The result differs from `wanted` if the adapter does not support what the address requires.
+ * @throws VigieError `input.unreadable` if the adapter cannot send with this header
  */
 export async function setAddress(adapter: Adapter, address: DiagnosticAddress, wanted: Way): Promise<Way> {
   await setHeader(adapter, address.request, address.extended);
@@ -46,7 +46,7 @@ export async function setAddress(adapter: Adapter, address: DiagnosticAddress, w
 }
 
 /**
- * Header of what is sent from now on.
+ * Sets the header of all further requests.
  * @throws VigieError `input.unreadable`
  */
 export async function setHeader(adapter: Adapter, id: number, extended: boolean): Promise<void> {
@@ -54,7 +54,7 @@ export async function setHeader(adapter: Adapter, id: number, extended: boolean)
   if (!extended) {
     if (await adapter.set('header', 'ATSH', header)) return;
   } else {
-    // The upper five bits stand apart (ELM327 data sheet, "CP hh"); 18 is what they are at first.
+    // The upper five bits have a separate command (ELM327 data sheet, "CP hh"); their default is 18.
     const priority = hexByte(id >>> 24);
     const stands =
       priority === '18' ? adapter.restore('priority', 'ATCP', '18') : adapter.set('priority', 'ATCP', priority);
@@ -64,7 +64,7 @@ export async function setHeader(adapter: Adapter, id: number, extended: boolean)
   throw new VigieError('input.unreadable', `the adapter cannot send with the header ${header}`);
 }
 
-/** Frames as they are, or with the control bytes of ISO 15765-2 made by the adapter. */
+/** Selects raw frames, or frames whose control bytes of ISO 15765-2 the adapter adds. */
 export async function setFormatting(adapter: Adapter, automatic: boolean): Promise<void> {
   if (automatic) await adapter.revert('formatting', 'ATCAF', '1');
   else if (!(await adapter.set('formatting', 'ATCAF', '0'))) {
@@ -72,7 +72,7 @@ export async function setFormatting(adapter: Adapter, automatic: boolean): Promi
   }
 }
 
-/** An identifier as commands have it: 3 digits for 11 bits, 8 for 29. */
+/** Formats an identifier as in commands: 3 digits for 11 bits, 8 for 29. */
 export function hexId(id: number, extended: boolean): string {
   return id
     .toString(16)
@@ -80,7 +80,7 @@ export function hexId(id: number, extended: boolean): string {
     .padStart(extended ? 8 : 3, '0');
 }
 
-/** Other frames that pass the filter are ignored later: the filter only protects the adapter's small buffer. */
+/** Sets the receive filter. It only protects the adapter's small buffer: other frames that pass are ignored later. */
 async function setFilter(adapter: Adapter, address: DiagnosticAddress): Promise<void> {
   const { extended } = address;
   const id = answerId(address);
@@ -93,20 +93,20 @@ async function setFilter(adapter: Adapter, address: DiagnosticAddress): Promise<
   }
 }
 
-/** The older pair of commands; the pair counts as one setting. */
+/** Sets filter and mask with the older pair of commands; the pair counts as one setting. */
 async function setMask(adapter: Adapter, filter: string, mask: string): Promise<void> {
   await adapter.set('filter mask', 'ATCM', mask);
   await adapter.set('filter', 'ATCF', filter);
 }
 
-/** True when the adapter handles the address, or there is none. */
+/** Returns true if the adapter handles the address, or there is none. */
 async function setExtendedAddress(adapter: Adapter, address: DiagnosticAddress): Promise<boolean> {
   const { target, source } = address;
   if (target === undefined) {
     await adapter.revert('extended address', 'ATCEA', '');
     return true;
   }
-  // Adapters let only answers to the tester's address pass: who answers otherwise must be known.
+  // Adapters pass only answers to the tester's address, so an answer to another address must name it.
   if (source === undefined) return false;
   const tester = hexByte(source);
   const known = source === TESTER ? adapter.restore('tester', 'ATTA', tester) : adapter.set('tester', 'ATTA', tester);
@@ -114,9 +114,9 @@ async function setExtendedAddress(adapter: Adapter, address: DiagnosticAddress):
 }
 
 /**
- * Adapters answer first frames by themselves where identifiers are the usual ones (`ATFCSM0`); what else there is has to
- * be given. Where they do not take it, first frames stay without the rest and are answered by software. False when pauses
- * were wanted and cannot be had so.
+ * Sets flow control. Adapters answer first frames automatically for the usual identifiers (`ATFCSM0`); other values
+ * must be set. If the adapter refuses them, it leaves first frames unanswered and software answers them. Returns false
+ * if pauses were requested and are not possible this way.
  */
 async function setFlowControl(adapter: Adapter, address: DiagnosticAddress, separation: number): Promise<boolean> {
   const { request, extended, target } = address;
@@ -129,7 +129,7 @@ async function setFlowControl(adapter: Adapter, address: DiagnosticAddress, sepa
   }
   const data = flowFrame('continue', 0, separation);
   const bytes = target === undefined ? hexOf(data) : hexByte(target) + hexOf(data);
-  // The mode is taken only when header and data are there (ELM327 data sheet, "FC SM h").
+  // The mode is accepted only after header and data (ELM327 data sheet, "FC SM h").
   const taken =
     (await adapter.set('flow control header', 'ATFCSH', hexId(flow ?? request, extended))) &&
     (await adapter.set('flow control data', 'ATFCSD', bytes)) &&

@@ -3,17 +3,17 @@ import { VigieError } from '../../../protocol/errors.ts';
 
 /** Text between a command and the prompt. */
 export interface AdapterAnswer {
-  /** Without the echo of the command, NULs and the prompt. */
+  /** Text without the echo of the command, NULs and the prompt. */
   readonly text: string;
-  /** False when the time was over, or the text beyond all bounds, before a prompt came. */
+  /** False if the time or the maximum length was reached before a prompt arrived. */
   readonly prompted: boolean;
 }
 
-/** How long to listen. */
+/** Timeouts of an answer. */
 export interface AnswerPatience {
-  /** Milliseconds without a byte after which nothing more is expected. */
+  /** Time without a byte after which the answer counts as ended, ms. */
   readonly quiet: number;
-  /** Milliseconds that all of it may take. */
+  /** Maximum time for the whole answer, ms. */
   readonly total: number;
 }
 
@@ -21,25 +21,28 @@ interface Listening extends AnswerPatience {
   readonly sent: string;
   readonly resolve: (heard: AdapterAnswer) => void;
   readonly reject: (error: VigieError) => void;
-  /** For a command that continues until it is stopped. Called at every end of a line: true stops the command. */
+  /** For a command that continues until it is stopped. Called after each line; returns true to stop the command. */
   readonly enough: ((text: string) => boolean) | undefined;
   readonly cancelTotal: () => void;
   cancelQuiet: () => void;
   stopped: boolean;
 }
 
-/** Sixteen messages of 4,095 bytes do not fill this. */
+/** Maximum length of an answer. Sixteen messages of 4,095 bytes fit in it. */
 const MOST_TEXT = 512 * 1024;
 
-/** Kept length of unexpected text: its end is sufficient for a diagnosis. */
+/** Maximum stored length of unexpected text: its end is sufficient for a diagnosis. */
 const MOST_STRAY = 256;
 
-/** Stops an adapter that monitors, which drops it (ELM327 data sheet, "Interrupting"). A bare line end would repeat the command. */
+/**
+ * Character that stops a monitoring adapter, which discards the character (ELM327 data sheet, "Interrupting"). A bare
+ * line end would repeat the command.
+ */
 const STOP = ' ';
 
 /**
- * Commands and what is printed for them, on one open line. Adapters take one command at a time and end what they
- * print with the prompt `>` (ELM327 data sheet, "Communicating with the ELM327").
+ * Sends commands and collects their answers, on one open line. Adapters accept one command at a time and end their
+ * output with the prompt `>` (ELM327 data sheet, "Communicating with the ELM327").
  */
 export class Conversation {
   readonly #clock: Clock;
@@ -56,7 +59,7 @@ export class Conversation {
   }
 
   /**
-   * `lost` is called once when the line ends other than by {@link close}.
+   * `lost` is called once if the line ends other than by {@link close}.
    * @throws VigieError `input.unreadable`
    */
   static async open(open: OpenLine, clock: Clock, lost: (reason: string) => void): Promise<Conversation> {
@@ -69,14 +72,14 @@ export class Conversation {
     return conversation;
   }
 
-  /** Text that arrived without a request, without prompts: a sign that the two sides are out of step. */
+  /** Text that arrived without a request, without prompts: a sign that requests and answers are out of step. */
   get stray(): string {
     return this.#stray.trim();
   }
 
   /**
-   * Sends a command and listens until the prompt.
-   * @throws VigieError `input.unreadable` when the line is gone
+   * Sends a command and receives until the prompt.
+   * @throws VigieError `input.unreadable` if the line is gone
    */
   ask(command: string, patience: AnswerPatience): Promise<AdapterAnswer> {
     return this.#exchange(`${command}\r`, patience);
@@ -87,7 +90,7 @@ export class Conversation {
     return this.#exchange(`${command}\r`, patience, enough);
   }
 
-  /** Sends nothing: what is still on its way is waited for. */
+  /** Receives pending text without sending a command. */
   listen(patience: AnswerPatience): Promise<AdapterAnswer> {
     return this.#exchange('', patience);
   }
@@ -132,7 +135,7 @@ export class Conversation {
   #receive(bytes: Uint8Array): void {
     let lineEnded = false;
     for (const byte of bytes) {
-      // Bytes beyond ASCII are damage: kept as such, so that no damaged line passes for a shorter one.
+      // Keep damaged bytes (beyond ASCII) as U+FFFD, so that no damaged line passes for a shorter one.
       if (byte === 0) continue;
       const character = byte < 0x80 ? String.fromCharCode(byte) : '\ufffd';
       if (this.#listening === undefined) {
@@ -161,7 +164,7 @@ export class Conversation {
     else this.#stop(listening);
   }
 
-  /** The adapter answers to this with `STOPPED` and the prompt. */
+  /** Stops the command. The adapter answers with `STOPPED` and the prompt. */
   #stop(listening: Listening): void {
     if (listening.stopped) return;
     listening.stopped = true;
@@ -199,7 +202,10 @@ function gone(reason: string): VigieError {
   return new VigieError('input.unreadable', `the line to the adapter is gone: ${reason}`);
 }
 
-/** Adapters repeat what they are sent until a command stops it; some never listen to that. Spaces may be lost on the way. */
+/**
+ * Removes the echo. Adapters echo commands until a command turns the echo off, which some ignore. Spaces may be lost in
+ * the echo.
+ */
 function withoutEcho(text: string, sent: string): string {
   const echo = sent.replaceAll(/\s/g, '');
   if (echo === '') return text;

@@ -16,22 +16,22 @@ interface Elm327Options {
   readonly name?: string;
   /** Protocol of the car. If omitted, the adapter detects it with the first request. */
   readonly protocol?: Protocol;
-  /** Milliseconds before the line is opened again: at first, and at most; each wait is twice the one before. */
+  /** Delay before the line is opened again, ms: first and maximum; each delay is twice the previous one. */
   readonly backoff?: BackoffOptions;
 }
 
-/** Longest message of ISO 15765-2 with a length of 12 bits. */
+/** Longest message of ISO 15765-2 with a length of 12 bits, bytes. */
 const LONGEST_REQUEST = 4095;
 
-/** Times in a row that the bus refused the protocol found before it is looked for again. */
+/** Number of consecutive refusals by the bus after which the protocol is detected again. */
 const MOST_REFUSALS = 3;
 
 const BACKOFF = { first: 1000, longest: 60_000 };
 
 /**
- * Asks the car by an ELM327, a clone of it, or an STN11xx/STN21xx. Which commands the adapter knows is found by trying,
- * never by the version it claims. Nothing goes to the bus unless a request is made; the first one lets the adapter look
- * for the car's protocol where none was given.
+ * Sends requests to the car through an ELM327, a clone, or an STN11xx/STN21xx. It tests which commands the adapter
+ * supports and never relies on the version that the adapter claims. Sends nothing to the bus without a request. If no
+ * protocol is configured, the adapter detects the car's protocol with the first request.
  */
 export class Elm327 implements DiagnosticRequester {
   readonly #options: Elm327Options;
@@ -49,15 +49,15 @@ export class Elm327 implements DiagnosticRequester {
   #conversation: Conversation | undefined;
   #adapter: Adapter | undefined;
   #first: Promise<void> | undefined;
-  /** A request is running. */
+  /** True while a request is running. */
   #busy = false;
   /** Waiting requests: urgent ones first, the others in order. */
   readonly #waiting: { readonly urgent: boolean; readonly begin: () => void }[] = [];
   #protocol: Protocol | undefined;
   #refusals = 0;
-  /** Why requests cannot be made now. */
+  /** Reason why requests are impossible now. */
   #reason: string | undefined = 'not started';
-  /** Why the car, or the way to it, gave no answer last time. */
+  /** Reason why the last request got no answer from the car or the adapter. */
   #silence: string | undefined;
   #opening = false;
   #closed = false;
@@ -70,23 +70,23 @@ export class Elm327 implements DiagnosticRequester {
     this.#protocol = options.protocol;
   }
 
-  /** The adapter on the line. Undefined while nothing answers. */
+  /** The adapter on the line; undefined while no adapter answers. */
   get adapter(): AdapterFacts | undefined {
     return this.#adapter?.facts;
   }
 
-  /** Protocol of the car. Undefined until it is known. */
+  /** Protocol of the car; undefined until it is known. */
   get protocol(): Protocol | undefined {
     return this.#protocol;
   }
 
-  /** Opens the line and sets the adapter up; resolves after the first attempt, further ones follow with back-off. */
+  /** Opens the line and sets up the adapter. Resolves after the first attempt; more attempts follow with back-off. */
   start(): Promise<void> {
     this.#first ??= this.#open();
     return this.#first;
   }
 
-  /** Starts the adapter where {@link start} was not called. With `DiagnosticRequester`'s errors. */
+  /** Sends a request; starts the adapter if {@link start} was not called. Errors as in `DiagnosticRequester`. */
   async request(request: DiagnosticRequest): Promise<readonly DiagnosticAnswer[]> {
     const { length } = request.payload;
     if (length === 0 || length > LONGEST_REQUEST) {
@@ -99,8 +99,8 @@ export class Elm327 implements DiagnosticRequester {
   }
 
   /**
-   * Volts at the adapter's connector, that is of the car's 12 V battery (`ATRV`); within some tenths.
-   * @throws VigieError `input.unreadable` when there is no adapter now or it cannot measure
+   * Measures the voltage at the adapter's connector, that of the car's 12 V battery (`ATRV`), V, to a few tenths.
+   * @throws VigieError `input.unreadable` if there is no adapter now or it cannot measure
    */
   async voltage(): Promise<number> {
     await this.start();
@@ -119,7 +119,7 @@ export class Elm327 implements DiagnosticRequester {
     return reason === undefined ? { state: 'running', counts } : { state: 'waiting', reason, counts };
   }
 
-  /** Leaves the adapter as it is; requests that wait reject with `input.unreadable`. */
+  /** Closes the line without changing the adapter; waiting requests reject with `input.unreadable`. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancel?.();
@@ -149,7 +149,7 @@ export class Elm327 implements DiagnosticRequester {
     }
   }
 
-  /** With the adapter in step; what threw it out of step is tried once more, if that does no harm. */
+  /** Runs the action with a synchronised adapter. After a loss of synchronisation, retries once if that is harmless. */
   async #mended<T>(again: boolean, action: (adapter: Adapter) => Promise<T>): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       const adapter = this.#adapter;
@@ -209,7 +209,7 @@ export class Elm327 implements DiagnosticRequester {
     this.#adapter?.renew();
   }
 
-  /** One request at a time: an adapter aborts a request when it gets another character. */
+  /** Runs one job at a time: an adapter aborts a request if it receives another character. */
   async #inTurn<T>(job: () => Promise<T>, urgent = false): Promise<T> {
     if (this.#busy) {
       await new Promise<void>((begin) => {
@@ -227,7 +227,7 @@ export class Elm327 implements DiagnosticRequester {
       throw this.#located(error);
     } finally {
       const next = this.#waiting.shift();
-      // The next in the queue takes over at once, so that no later request goes before it.
+      // Start the next job at once, so that no later request overtakes it.
       if (next === undefined) this.#busy = false;
       else next.begin();
     }
@@ -274,7 +274,7 @@ export class Elm327 implements DiagnosticRequester {
     });
   }
 
-  /** An error of a line that is no longer needed is logged only. */
+  /** Closes a line that is no longer needed; only logs its errors. */
   async #leave(conversation: Conversation | undefined): Promise<void> {
     try {
       await conversation?.close();

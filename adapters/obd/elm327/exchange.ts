@@ -10,33 +10,33 @@ import type { AnswerPatience } from './conversation.ts';
 import { isCan, type Protocol } from './protocol.ts';
 import { COUNT, SoftwareIsoTp } from './software-isotp.ts';
 
-/** The adapter's own time-out counts in steps of 4 ms, one byte of them (ELM327 data sheet, "ST hh"). */
+/** Resolution of the adapter's time-out, ms. Its value is one byte (ELM327 data sheet, "ST hh"). */
 const TIME_STEP = 4;
 const LONGEST_TIME = 255 * TIME_STEP;
 
 /** Initial timer of the adapter, ms (data sheet). With `ATAT1` the adapter shortens its waits automatically. */
 const DEFAULT_TIMEOUT = 200;
 
-/** Transmission of long messages by STN chips (STN1100 family reference, "STPX"), as something that may be lacking. */
+/** Long-message transmission of STN chips (STN1100 family reference, "STPX"), as a form that may be unsupported. */
 const STN_TRANSMIT = 'STPX';
 
-/** Until the answer that "response pending" announced (P2*, ISO 14229-2 §7.2), ms; and how long it may be announced. */
+/** Time until an answer announced by "response pending" (P2*, ISO 14229-2 §7.2) and limit of announcements, ms. */
 const PENDING_TIME = 5000;
 const LONGEST_PENDING = 60_000;
 
-/** Monitoring of what the filter lets through. */
+/** Command that monitors the frames that pass the filter. */
 const MONITOR = 'ATMA';
 
-/** How often monitoring is restarted for one answer. */
+/** Maximum number of monitoring restarts for one answer. */
 const MOST_LISTENING = 20;
 
-/** Answers in several frames that are continued by software, per request. */
+/** Maximum number of multi-frame answers per request that software continues. */
 const MOST_FLOWS = 8;
 
-/** An exchange that did not come to an end as it should. */
+/** Failure of an exchange. */
 interface Failure {
   readonly error: VigieError;
-  /** Whether it may go better at once, with what was learnt from it. */
+  /** True if an immediate retry may succeed with the quirks just learned. */
   readonly again: boolean;
 }
 
@@ -50,8 +50,8 @@ interface ExchangeOptions {
 }
 
 /**
- * Sends one request by an adapter with a known protocol.
- * @throws VigieError `input.unreadable`, `input.malformed`, and what the request's `allowed` throws
+ * Sends one request through an adapter with a known protocol.
+ * @throws VigieError `input.unreadable`, `input.malformed`, and the errors of the request's `allowed`
  */
 export async function exchange(options: ExchangeOptions, request: DiagnosticRequest): Promise<Outcome> {
   const { adapter, quirks, protocol } = options;
@@ -63,7 +63,7 @@ export async function exchange(options: ExchangeOptions, request: DiagnosticRequ
   const counts = adapter.knows(COUNT) && onlyReads(payload);
   const count = counts && !way.inSoftware && !way.byStn ? quirks.frames(request) : undefined;
   let text: string;
-  // An adapter that had to be reset or given the address took its time.
+  // Check again: a reset or a new address may have taken the adapter some time.
   request.allowed?.();
   if (way.inSoftware) text = await software.send(request, counts && quirks.waits(address));
   else if (way.byStn) text = await adapter.ask(`STPX D:${hexOf(payload)}`, patience);
@@ -89,7 +89,7 @@ export async function exchange(options: ExchangeOptions, request: DiagnosticRequ
   return outcome({ request, output, adapter, quirks, count, way });
 }
 
-/** Everything that must stand before the request goes out. */
+/** Applies all settings required before the request is sent. */
 async function prepare(
   { adapter, protocol, quirks }: ExchangeOptions,
   request: DiagnosticRequest,
@@ -118,9 +118,9 @@ async function prepare(
   return { ...way, byStn: byStn && !way.inSoftware };
 }
 
-/** How long the adapter waits for an answer; ms that it really does. */
+/** Sets the time that the adapter waits for an answer. Returns the effective time, ms. */
 async function setWait(adapter: Adapter, timeout: number): Promise<number> {
-  // Adaptive timing would make long waits short again by what other control units have taught it.
+  // Adaptive timing would shorten long waits again, as learned from other control units.
   if (timeout > DEFAULT_TIMEOUT) await adapter.set('adaptive timing', 'ATAT', '0');
   else await adapter.restore('adaptive timing', 'ATAT', '1');
   if (timeout > LONGEST_TIME && adapter.facts.stn !== undefined) {
@@ -131,7 +131,7 @@ async function setWait(adapter: Adapter, timeout: number): Promise<number> {
   return steps * TIME_STEP;
 }
 
-/** Listens on after "response pending": adapters give up before the control unit does. */
+/** Continues receiving after "response pending": adapters stop waiting before the control unit answers. */
 class Listening {
   readonly #options: ExchangeOptions;
   readonly #request: DiagnosticRequest;
@@ -145,13 +145,13 @@ class Listening {
     this.#begun = options.clock.monotonic();
   }
 
-  /** Next received text. Undefined if nothing arrived or the adapter cannot monitor. */
+  /** Returns the next received text, or undefined if nothing arrived or the adapter cannot monitor. */
   async further(before: string): Promise<string | undefined> {
     const { adapter, clock } = this.#options;
     if (clock.monotonic() - this.#begun > LONGEST_PENDING) return undefined;
     const known = readOutput(before, this.#request).answers.length;
     const end = clock.monotonic() + PENDING_TIME;
-    // An adapter without filter stops by itself when its buffer is full.
+    // An adapter without a filter stops monitoring when its buffer is full.
     for (let attempt = 0; attempt < MOST_LISTENING; attempt++) {
       const left = end - clock.monotonic();
       if (left <= 0 || !adapter.knows(MONITOR)) return undefined;
@@ -162,7 +162,7 @@ class Listening {
       });
       const { answers, waiting, pending, reasons } = readOutput(heard, this.#request);
       if (reasons.has('unknown')) adapter.lacks(MONITOR);
-      // The adapter reports that it was stopped, and has lost frames of others. Announcements prolong the wait.
+      // The adapter reports that it was stopped, and has lost other frames. Announcements prolong the wait.
       else if (answers.length + pending.length > 0 || waiting !== undefined) {
         return heard.replaceAll(/STOPPED|BUFFER FULL/g, '');
       }
@@ -214,7 +214,7 @@ function failure(code: 'input.malformed' | 'input.unreadable', message: string, 
   return { error: new VigieError(code, message), again };
 }
 
-/** Whether asking twice does no more than asking once: services that only read (SAE J1979 §6, ISO 14229-1 §10 to §11). */
+/** Returns true for services that only read, which are safe to repeat (SAE J1979 §6, ISO 14229-1 §10 to §11). */
 export function onlyReads(payload: Uint8Array): boolean {
   return READING.has(payload[0] ?? 0);
 }

@@ -4,7 +4,7 @@ import type { Adapter } from './adapter.ts';
 
 /**
  * Protocols by the adapters' numbers (ELM327 data sheet, "SP h"): 1 and 2 SAE J1850, 3 ISO 9141-2, 4 and 5 ISO 14230-4,
- * 6 to 9 ISO 15765-4 with 11/500, 29/500, 11/250 and 29/250 bits and kbit/s, A SAE J1939, B and C of the user.
+ * 6 to 9 ISO 15765-4 with 11/500, 29/500, 11/250 and 29/250 bits and kbit/s, A SAE J1939, B and C user-defined.
  */
 export const protocols = ['1', '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C'] as const;
 export type Protocol = (typeof protocols)[number];
@@ -23,13 +23,13 @@ const NAMES: readonly (readonly [RegExp, Protocol])[] = [
   [/J1939/i, 'A'],
 ];
 
-/** The same bus with identifiers of the other length. */
+/** Protocol of the same bus with the other identifier length. */
 const OTHER_LENGTH: Readonly<Partial<Record<Protocol, Protocol>>> = { 6: '7', 7: '6', 8: '9', 9: '8' };
 
-/** Adapters try all protocols in turn, some with 5 baud. */
+/** Timeouts of the protocol search: adapters try all protocols in turn, some at 5 baud. */
 const SEARCH = { quiet: 30_000, total: 60_000 };
 
-/** Settings that a change of protocol puts back, or does not: they must be sent again. */
+/** Settings that a change of protocol may reset: they must be sent again. */
 const OF_PROTOCOL = [
   'header',
   'priority',
@@ -48,7 +48,7 @@ export function isCan(protocol: Protocol): boolean {
 
 /**
  * Sets the protocol for identifiers of this length.
- * @throws VigieError `input.unreadable` when the adapter does not take it
+ * @throws VigieError `input.unreadable` if the adapter refuses it
  */
 export async function setProtocol(adapter: Adapter, protocol: Protocol, extended: boolean): Promise<Protocol> {
   const long = protocol === '7' || protocol === '9';
@@ -59,8 +59,8 @@ export async function setProtocol(adapter: Adapter, protocol: Protocol, extended
 }
 
 /**
- * Lets the adapter find out what the car speaks; it asks all control units for service 01 PID 00.
- * @throws VigieError `input.unreadable` when no control unit answers
+ * Lets the adapter detect the car's protocol; it requests service 01 PID 00 from all control units.
+ * @throws VigieError `input.unreadable` if no control unit answers
  */
 export async function findProtocol(adapter: Adapter): Promise<Protocol> {
   await choose(adapter, '0');
@@ -83,7 +83,7 @@ async function askedProtocol(adapter: Adapter): Promise<Protocol | undefined> {
   return NAMES.find(([words]) => words.test(name))?.[1];
 }
 
-/** CAN at the usual rate, if only the answer shows the protocol. */
+/** Returns the protocol if only an answer indicates it; for CAN, with the usual bit rate. */
 function byHeader(header: string | undefined): Protocol {
   if (header?.length === 6) return '3';
   return header?.length === 8 ? '7' : '6';

@@ -20,20 +20,20 @@ import type { Adapter } from './adapter.ts';
 import { answerId, hexId, setFormatting, setHeader } from './addressing.ts';
 import type { AnswerPatience } from './conversation.ts';
 
-/** Flow controls in a row that may say WAIT (ISO 15765-2 §9.7, N_WFTmax). */
+/** Maximum number of consecutive WAIT flow controls (ISO 15765-2 §9.7, N_WFTmax). */
 const MOST_WAITS = 10;
 
-/** Until the next flow control after a WAIT (N_Bs), ms. */
+/** Time until the next flow control after a WAIT (N_Bs), ms. */
 const FLOW_CONTROL_TIME = 1000;
 
-/** The digit behind a request, after how many frames to return to the prompt, as something that adapters may lack. */
+/** Digit after a request, the number of frames before the prompt returns; some adapters do not support it. */
 export const COUNT = 'count of answers';
 
 type Flow = Extract<Control, { kind: 'flow' }>;
 
 /**
- * ISO 15765-2 made on this side, where the adapter's own formatting does not reach: long requests, extended addresses,
- * and flow control to identifiers that the adapter does not know. The adapter sends and prints single frames.
+ * ISO 15765-2 in software, for cases that the adapter's formatting does not support: long requests, extended addresses,
+ * and flow control to identifiers unknown to the adapter. The adapter sends and prints single frames.
  */
 export class SoftwareIsoTp {
   readonly #adapter: Adapter;
@@ -47,10 +47,10 @@ export class SoftwareIsoTp {
   }
 
   /**
-   * Sends a request; formatting is off and the address set. What was printed for the last frame, or for the one that
-   * found no way on.
-   * @param one the first frame of the answer is enough, the rest will have to be asked for
-   * @throws VigieError `input.malformed` when the receiver does not take so long a request
+   * Sends a request; formatting must be off and the address set. Returns the text printed for the last frame, or for
+   * the frame after which sending could not continue.
+   * @param one the first frame of the answer is sufficient; the rest must be requested
+   * @throws VigieError `input.malformed` if the receiver does not accept a request of this length
    */
   async send({ address, payload }: DiagnosticRequest, one: boolean): Promise<string> {
     const room = CLASSIC - addressBytes(address);
@@ -86,7 +86,7 @@ export class SoftwareIsoTp {
         sent += frame.length - 1;
         index = (index + 1) & 15;
         const last = sent >= payload.length;
-        // Where nothing is to come, nothing is waited for.
+        // If no answer is expected, do not wait.
         if (last || left === 1) await this.#adapter.revert('responses', 'ATR', '1');
         else await this.#adapter.set('responses', 'ATR', '0');
         output = await this.#frame(address, frame, last ? one : left === 1);
@@ -124,7 +124,7 @@ export class SoftwareIsoTp {
     });
   }
 
-  /** The last one counts: what said WAIT may have said something else since. */
+  /** Returns the last flow control: a WAIT may have been followed by another status. */
   #flow(address: DiagnosticAddress, output: string): Flow | undefined {
     let last: Flow | undefined;
     const sender = hexId(answerId(address) ?? 0, address.extended);

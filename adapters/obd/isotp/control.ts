@@ -2,13 +2,13 @@
 
 /** Protocol control information of a frame, after the address byte of extended addressing. */
 export type Control =
-  /** The message is `data.subarray(begin, begin + length)`. */
+  /** A whole message: `data.subarray(begin, begin + length)`. */
   | { readonly kind: 'single'; readonly begin: number; readonly length: number }
-  /** A message of `length` bytes begins; its first bytes lie from `begin` to the end of the frame. */
+  /** Start of a message of `length` bytes; its first bytes are from `begin` to the end of the frame. */
   | { readonly kind: 'first'; readonly begin: number; readonly length: number }
-  /** Bytes from 1 on belong to the message; `index` is the sequence number, 0..15. */
+  /** Next part of a message, from byte 1 on; `index` is the sequence number, 0..15. */
   | { readonly kind: 'consecutive'; readonly index: number }
-  /** `separation`: least time between two consecutive frames, ms. `blockSize` 0: all that is left. */
+  /** `separation`: minimum time between two consecutive frames, ms. `blockSize` 0: all remaining frames. */
   | {
       readonly kind: 'flow';
       readonly status: 'continue' | 'wait' | 'overflow' | 'reserved';
@@ -19,12 +19,13 @@ export type Control =
 /** Bytes of a frame of classic CAN. */
 export const CLASSIC = 8;
 
-/** Longest message with a length that fits the 12 bits of a first frame (§9.6.3.1). */
+/** Longest message with a length that fits in the 12 bits of a first frame (§9.6.3.1), bytes. */
 const LONGEST_SHORT = 0xfff;
 
 /**
- * Undefined if the standard requires to ignore it: unknown types, lengths that no frame of this size can have.
- * @param address bytes that the address takes in the frame: 1 with extended addressing, else 0
+ * Parses the control information. Undefined if the standard requires to ignore the frame: unknown types, and lengths
+ * that no frame of this size can have.
+ * @param address bytes of the address in the frame: 1 with extended addressing, else 0
  */
 export function readControl(data: Uint8Array, address: 0 | 1): Control | undefined {
   const [control, second = 0, third = 0] = data;
@@ -43,7 +44,7 @@ export function readControl(data: Uint8Array, address: 0 | 1): Control | undefin
       const begin = short === 0 ? 6 : 2;
       if (data.length + address < CLASSIC) return undefined;
       const length = short === 0 ? new DataView(data.buffer, data.byteOffset).getUint32(2) : short;
-      // A message that fits into this frame, or a length that needs no escape, is not a first frame (§9.6.3.2).
+      // A message that fits in this frame, or a length that needs no escape, is not a first frame (§9.6.3.2).
       if (length <= data.length - 2 || (short === 0 && length <= LONGEST_SHORT)) return undefined;
       return { kind: 'first', begin, length };
     }
@@ -59,26 +60,26 @@ export function readControl(data: Uint8Array, address: 0 | 1): Control | undefin
   }
 }
 
-/** STmin in milliseconds: 00..7F ms, F1..F9 in steps of 100 µs; reserved values count as the longest (§9.6.5.4). */
+/** Decodes STmin, ms: 00..7F in ms, F1..F9 in steps of 100 µs; reserved values count as the longest (§9.6.5.4). */
 function separationTime(byte: number): number {
   if (byte >= 0xf1 && byte <= 0xf9) return (byte - 0xf0) / 10;
   return Math.min(byte, 0x7f);
 }
 
-/** STmin of at least `ms`, which is 0..127. */
+/** Encodes STmin of at least `ms`, 0..127. */
 function separationByte(ms: number): number {
   const tenths = Math.ceil(ms * 10);
   if (tenths > 0 && tenths < 10) return 0xf0 + tenths;
   return Math.min(Math.ceil(ms), 0x7f);
 }
 
-/** A whole message in one frame, or undefined when it is too long for that. `room`: bytes of a frame behind the address. */
+/** Builds a single frame; undefined if the message is too long for it. `room`: bytes of a frame after the address. */
 export function singleFrame(payload: Uint8Array, room: number, address: 0 | 1): Uint8Array | undefined {
   if (payload.length < CLASSIC - address) return withControl([payload.length], payload);
   return payload.length <= room - 2 && room + address > CLASSIC ? withControl([0, payload.length], payload) : undefined;
 }
 
-/** The first frame of a message that is not a single frame. */
+/** Builds the first frame of a message that does not fit in a single frame. */
 export function firstFrame(payload: Uint8Array, room: number): Uint8Array {
   const { length } = payload;
   const control =
@@ -88,12 +89,12 @@ export function firstFrame(payload: Uint8Array, room: number): Uint8Array {
   return withControl(control, payload.subarray(0, room - control.length));
 }
 
-/** Bytes of the message that {@link firstFrame} carries. */
+/** Returns the number of message bytes in {@link firstFrame}. */
 export function firstFrameBytes(length: number, room: number): number {
   return room - (length <= LONGEST_SHORT ? 2 : 6);
 }
 
-/** The consecutive frame that begins at byte `from` of the message. */
+/** Builds the consecutive frame that begins at byte `from` of the message. */
 export function consecutiveFrame(payload: Uint8Array, from: number, index: number, room: number): Uint8Array {
   return withControl([0x20 | index], payload.subarray(from, from + room - 1));
 }
@@ -112,12 +113,12 @@ function withControl(control: readonly number[], data: Uint8Array): Uint8Array {
   return frame;
 }
 
-/** Payload lengths of CAN FD frames beyond 8 bytes (ISO 11898-1:2015 Table 5). */
+/** Payload lengths of CAN FD frames above 8 bytes (ISO 11898-1:2015 Table 5). */
 const FD_LENGTHS = [12, 16, 20, 24, 32, 48, 64] as const;
 
 /**
- * The frame with its address byte in front, filled up: to 8 bytes when `padding` is given, and to the next length that
- * CAN FD has beyond 8.
+ * Prepends the address byte and pads the frame: to 8 bytes if `padding` is given, and above 8 bytes to the next length
+ * of CAN FD.
  */
 export function padded(data: Uint8Array, address: number | undefined, padding: number | undefined): Uint8Array {
   const used = data.length + (address === undefined ? 0 : 1);
@@ -129,5 +130,5 @@ export function padded(data: Uint8Array, address: number | undefined, padding: n
   return frame;
 }
 
-/** Alternating pairs of bits: the controller need not insert stuff bits (§10.4.2.1 recommends it for this). */
+/** Alternating pairs of bits, so that the controller need not insert stuff bits (recommended by §10.4.2.1). */
 export const DEFAULT_PADDING = 0xcc;

@@ -1,4 +1,4 @@
-/** A promise and what settles it. */
+/** A promise and its resolving functions. */
 interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;

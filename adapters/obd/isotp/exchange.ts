@@ -10,35 +10,35 @@ import type { IsotpRoute, Responder } from './route.ts';
 import type { IsotpWire } from './settings.ts';
 import { Transmission } from './transmission.ts';
 
-/** Control units that may answer at once; a functional request reaches eight of 11 bits (ISO 15765-4 §6.3.2.2). */
+/** Maximum number of responders; a functional request with 11 bits reaches eight (ISO 15765-4 §6.3.2.2). */
 const MOST_RESPONDERS = 16;
 
-/** Answers that one request may have; more are a flood. */
+/** Maximum number of answers to one request; more are a flood. */
 const MOST_ANSWERS = 64;
 
 interface ExchangeOptions {
   readonly wire: Omit<IsotpWire, 'send'>;
   readonly route: IsotpRoute;
   readonly payload: Uint8Array;
-  /** Milliseconds until the first answer. */
+  /** Time until the first answer, ms. */
   readonly timeout: number;
-  /** Puts a frame on the bus, with this identifier and first byte. */
+  /** Sends a frame to the bus, with this identifier and first byte. */
   send(id: number, target: number | undefined, data: Uint8Array): Promise<void>;
 }
 
 /** One request and its answers. */
 export class Exchange {
-  /** The answers; empty when there were none. Rejects as `DiagnosticRequester.request` says. */
+  /** The answers; empty if there are none. Rejects as `DiagnosticRequester.request` does. */
   readonly answers: Promise<readonly DiagnosticAnswer[]>;
-  /** Messages that are not answers to this request, e.g. late ones to the request before. */
+  /** Number of messages that do not answer this request, e.g. late answers to the previous one. */
   strays = 0;
-  /** Answers that began and stayed incomplete. */
+  /** Faults of answers that began and remained incomplete. */
   readonly faults: VigieError[] = [];
   readonly #options: ExchangeOptions;
   readonly #request: Transmission;
   readonly #receptions = new Map<number, Reception>();
   readonly #answers: DiagnosticAnswer[] = [];
-  /** By identifier: until when an answer may follow its “response pending”, monotonic ms. */
+  /** Deadline of the answer after “response pending”, by identifier, monotonic ms. */
   readonly #pending = new Map<number, number>();
   readonly #outcome = deferred<readonly DiagnosticAnswer[]>();
   readonly #begun: number;
@@ -58,7 +58,7 @@ export class Exchange {
     );
   }
 
-  /** Takes a frame of the bus; true if a possible responder sent it. */
+  /** Processes a frame of the bus. Returns true if a possible responder sent it. */
   frame(id: number, extended: boolean, data: Uint8Array): boolean {
     const { route, wire } = this.#options;
     const responder = this.#ended || extended !== route.extended ? undefined : route.responder(id, data[0]);
@@ -108,7 +108,7 @@ export class Exchange {
     }
     const { clock, settings } = this.#options.wire;
     if (payload[0] === NEGATIVE && payload[2] === PENDING) {
-      // A unit that announces for ever does not answer (ISO 14229-2 §7.2 leaves the number of announcements open).
+      // Endless "response pending" counts as no answer (ISO 14229-2 §7.2 does not limit the number of repetitions).
       if (clock.monotonic() - this.#begun > settings.longestPending) this.#failed(id, this.#unanswered(id));
       else this.#pending.set(id, clock.monotonic() + settings.pending);
       return;
@@ -136,7 +136,7 @@ export class Exchange {
       this.#pending.delete(id);
       this.faults.push(this.#unanswered(id));
     }
-    // An answer that has begun has its own time-out, which calls this again.
+    // The timeout of an answer in reception calls this method again.
     for (const reception of this.#receptions.values()) if (reception.active) return;
     const until = Math.max(this.#deadline, ...this.#pending.values());
     if (until <= now) this.#finish();

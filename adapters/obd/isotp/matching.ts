@@ -1,8 +1,8 @@
 import { NEGATIVE } from '../negative-response.ts';
 
 /**
- * Bytes of the parameters that answers of a service echo (SAE J1979 §6; ISO 14229-1:2020 §10 to §14): a PID, MID or
- * InfoType, a sub-function, a data or routine identifier. Services that are not listed echo nothing.
+ * Number of parameter bytes that answers of a service echo (SAE J1979 §6; ISO 14229-1:2020 §10 to §14): a PID, MID
+ * or InfoType, a sub-function, a data or routine identifier. Services that are not listed echo nothing.
  */
 const ECHOED: ReadonlyMap<number, number> = new Map([
   [0x01, 1],
@@ -21,15 +21,15 @@ const ECHOED: ReadonlyMap<number, number> = new Map([
   [0x3e, 1],
 ]);
 
-/** Services that may ask for several parameters at once; any of them may come first in the answer. */
+/** Services that accept several parameters in one request; any of them may be first in the answer. */
 const SEVERAL: ReadonlySet<number> = new Set([0x01, 0x06, 0x09, 0x22]);
 
 /** Bit 7 of a sub-function suppresses positive answers and is not echoed (ISO 14229-1 §8.2.2). */
 const SUB_FUNCTIONS: ReadonlySet<number> = new Set([0x10, 0x19]);
 
 /**
- * Whether a message answers a request, as far as its first bytes tell: a late answer to the request before does not
- * pass for the one to this.
+ * Returns true if a message may answer a request, judged by its first bytes: a late answer to the previous request must
+ * not pass for an answer to this one.
  */
 export function answersRequest(request: Uint8Array, answer: Uint8Array): boolean {
   const service = request[0] as number;

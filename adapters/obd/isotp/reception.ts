@@ -3,27 +3,27 @@ import { type Control, flowFrame } from './control.ts';
 import { type IsotpWire, sendInTime } from './settings.ts';
 
 interface ReceptionEvents {
-  /** A whole message. The bytes are the receiver's to keep. */
+  /** Called with a whole message. The receiver may keep the bytes. */
   received(payload: Uint8Array): void;
   /**
-   * A message that began and did not come whole: `input.malformed`; `input.unreadable` when our flow control could not
-   * go out. `replaced`: the sender itself began anew, a whole message may still come.
+   * Called if a message began but remained incomplete: `input.malformed`; `input.unreadable` if our flow control could
+   * not be sent. `replaced`: the sender itself started again, so a whole message may still follow.
    */
   failed(error: VigieError, replaced: boolean): void;
 }
 
 interface Unfinished {
   readonly payload: Uint8Array;
-  /** Bytes that every consecutive frame but the last carries: as long as the first frame was (§9.6.4.2). */
+  /** Bytes in every consecutive frame except the last: as many as the length of the first frame allows (§9.6.4.2). */
   readonly full: number;
   came: number;
-  /** Sequence number that the next frame must carry. */
+  /** Expected sequence number of the next frame. */
   next: number;
-  /** Frames until the sender waits for our flow control. */
+  /** Number of frames until the sender waits for our flow control. */
   left: number;
 }
 
-/** Puts together the messages of one sender, and sends it flow control (ISO 15765-2:2016 §9.6, §9.8). */
+/** Reassembles the messages of one sender, and sends it flow control (ISO 15765-2:2016 §9.6, §9.8). */
 export class Reception {
   readonly #wire: IsotpWire;
   readonly #events: ReceptionEvents;
@@ -35,18 +35,18 @@ export class Reception {
     this.#events = events;
   }
 
-  /** A message has begun and is not complete. */
+  /** True if a message has begun and is incomplete. */
   get active(): boolean {
     return this.#unfinished !== undefined;
   }
 
-  /** A single, first or consecutive frame with its control information. */
+  /** Processes a single, first or consecutive frame with its control information. */
   frame(control: Exclude<Control, { kind: 'flow' }>, data: Uint8Array): void {
     if (control.kind === 'consecutive') {
       this.#consecutive(control.index, data.subarray(1));
       return;
     }
-    // A new message takes the place of one that is unfinished (§9.8.3).
+    // A new message replaces an unfinished one (§9.8.3).
     const cut = this.#unfinished;
     if (cut !== undefined)
       this.#fail(`a new message began after ${cut.came} of ${cut.payload.length} bytes`, cut, true);
@@ -55,7 +55,7 @@ export class Reception {
     else this.#first(control.length, part, data.length - 1);
   }
 
-  /** Forgets what is unfinished. */
+  /** Discards an unfinished message. */
   close(): void {
     this.#unfinished = undefined;
     this.#disarm();
@@ -81,7 +81,7 @@ export class Reception {
 
   #consecutive(index: number, part: Uint8Array): void {
     const message = this.#unfinished;
-    // Without a first frame it belongs to nothing we take (§9.8.3).
+    // Without a first frame it belongs to no message in reception (§9.8.3).
     if (message === undefined) return;
     const { payload } = message;
     if (index !== message.next) {

@@ -22,22 +22,22 @@ export interface IsoTpOptions {
   readonly sender: FrameSender;
   /** Name of the bus for the sender. */
   readonly bus: string;
-  /** Index of that bus in the batches that {@link IsoTp.receive} is given. */
+  /** Index of that bus in the batches passed to {@link IsoTp.receive}. */
   readonly index: number;
   readonly settings?: Partial<IsoTpSettings>;
   /**
-   * Milliseconds without a frame of others after which the bus counts as asleep; default 3000. `Infinity`: never, for a
-   * bus behind a gateway that carries nothing but answers.
+   * Time without a frame of other senders after which the bus counts as asleep, ms; default 3000. `Infinity`: never,
+   * for a bus behind a gateway that transmits only answers.
    */
   readonly asleepAfter?: number;
 }
 
 export interface IsoTpRequest extends DiagnosticRequest {
-  /** Send it also while the bus sleeps, and so wake it. */
+  /** Sends the request even if the bus sleeps, and so wakes it. */
   readonly wake?: boolean;
 }
 
-/** Requests that may wait for the one under way. */
+/** Maximum number of waiting requests. */
 const LONGEST_QUEUE = 64;
 
 const ASLEEP_AFTER = 3000;
@@ -49,8 +49,8 @@ interface Waiting {
 }
 
 /**
- * Asks control units over the frames of a bus (ISO 15765-2:2016 and ISO 15765-4). It sends nothing but requests and the
- * flow control of their answers, and nothing at all while the bus sleeps.
+ * Sends requests to control units over the frames of a bus (ISO 15765-2:2016 and ISO 15765-4). Sends only requests and
+ * the flow control of their answers, and nothing while the bus sleeps.
  */
 export class IsoTp implements DiagnosticRequester {
   /** Counts since the start. */
@@ -62,13 +62,13 @@ export class IsoTp implements DiagnosticRequester {
   #lastRoute: IsotpRoute | undefined;
   /** Time of the last frame from an addressed unit, monotonic ms. */
   #lastAnswer = Number.NEGATIVE_INFINITY;
-  /** The last answer broke off: its sender may go on sending it. */
+  /** True after an incomplete answer: its sender may continue sending it. */
   #broken = false;
   #hold: (() => void) | undefined;
   #heard = Number.NEGATIVE_INFINITY;
   #closed = false;
 
-  /** @throws VigieError `configuration.wrong` for a frame length that no CAN frame has */
+  /** @throws VigieError `configuration.wrong` for an invalid length of a CAN frame */
   constructor(options: IsoTpOptions) {
     this.#options = options;
     this.#settings = { ...defaultSettings, ...options.settings };
@@ -82,7 +82,7 @@ export class IsoTp implements DiagnosticRequester {
     }
   }
 
-  /** Takes what concerns it out of the frames of any bus; keeps nothing of the batch. */
+  /** Processes the relevant frames of any bus; keeps no reference to the batch. */
   receive(batch: FrameBatch): void {
     const { count, id, bus, flags, offset, length, data } = batch;
     for (let i = 0; i < count; i++) {
@@ -97,14 +97,14 @@ export class IsoTp implements DiagnosticRequester {
   }
 
   /**
-   * Whether a frame is an answer to us, late ones included. Answers do not show that the bus is awake: our own requests
-   * would keep it so.
+   * Returns true if a frame is an answer to us, including late answers. Answers do not show that the bus is awake: our
+   * own requests would keep it awake.
    */
   #answer(identifier: number, data: Uint8Array, begin: number, end: number): boolean {
     const route = this.#lastRoute;
     const id = identifier & 0x1fff_ffff;
     const extended = (identifier & EXTENDED) !== 0;
-    // Nothing is allocated for the frames of others.
+    // Frames of other senders cause no allocation.
     if (route?.extended !== extended || route.responder(id, begin < end ? data[begin] : undefined) === undefined) {
       return false;
     }
@@ -113,15 +113,15 @@ export class IsoTp implements DiagnosticRequester {
     return true;
   }
 
-  /** Whether the bus counts as asleep: see {@link IsoTpOptions.asleepAfter}. */
+  /** True if the bus counts as asleep: see {@link IsoTpOptions.asleepAfter}. */
   get asleep(): boolean {
     const { clock, asleepAfter = ASLEEP_AFTER } = this.#options;
     return asleepAfter !== Number.POSITIVE_INFINITY && clock.monotonic() - this.#heard > asleepAfter;
   }
 
   /**
-   * @throws VigieError as the contract says, and `message.unbounded` for a request that is empty, too long for the
-   * settings or, when it goes to all control units, longer than a frame; or when too many requests wait
+   * @throws VigieError as `DiagnosticRequester` does, and `message.unbounded` for a request that is empty, too long for
+   * the settings or, if sent to all control units, longer than a frame; or if too many requests wait
    */
   async request(request: IsoTpRequest): Promise<readonly DiagnosticAnswer[]> {
     this.#check(request);
@@ -132,7 +132,7 @@ export class IsoTp implements DiagnosticRequester {
     });
   }
 
-  /** Ends what is under way and waits; every request rejects with `input.unreadable`. */
+  /** Ends running and waiting requests; every request rejects with `input.unreadable`. */
   close(): void {
     this.#closed = true;
     const error = new VigieError(
@@ -191,8 +191,8 @@ export class IsoTp implements DiagnosticRequester {
   }
 
   /**
-   * Behind an answer that broke off, the next request waits until its sender has been silent for N_Cr: consecutive
-   * frames tell their place and not their message, and must not be taken for the next one's.
+   * After an incomplete answer, the next request waits until the sender has been silent for N_Cr: consecutive frames
+   * contain their sequence number but not their message, and must not be mistaken for those of the next answer.
    */
   #holds(): boolean {
     if (this.#hold !== undefined) return true;
@@ -209,7 +209,7 @@ export class IsoTp implements DiagnosticRequester {
     return true;
   }
 
-  /** @throws VigieError `input.unreadable` when nothing may be sent, and what the request's `allowed` throws */
+  /** @throws VigieError `input.unreadable` if nothing may be sent, and the errors of the request's `allowed` */
   #mayBegin({ wake, allowed }: IsoTpRequest): void {
     const { bus } = this.#options;
     if (this.#closed) throw new VigieError('input.unreadable', `bus ${bus} is closed`);

@@ -1,21 +1,21 @@
 import type { DiagnosticAddress } from '../requester.ts';
 
-/** Where one answer comes from, and where its flow control goes to. */
+/** Source of one answer and destination of its flow control. */
 export interface Responder {
-  /** CAN identifier without flag bits. */
+  /** CAN identifier for flow control, without flag bits. */
   readonly flowControl: number;
-  /** First byte of the frames we send it. */
+  /** First byte of the frames sent to it. */
   readonly target: number | undefined;
 }
 
-/** A request's way out, and the ways its answers come back. */
+/** Identifiers of a request and of its answers. */
 export interface IsotpRoute {
   readonly request: number;
   readonly extended: boolean;
   readonly target: number | undefined;
-  /** Any number of control units may answer. */
+  /** True if any number of control units may answer. */
   readonly functional: boolean;
-  /** Who answers with this identifier and first byte; undefined when the frame is none of ours. */
+  /** Returns the responder with this identifier and first byte, or undefined if the frame is not an answer to us. */
   responder(id: number, first: number | undefined): Responder | undefined;
 }
 
@@ -27,8 +27,8 @@ export const FUNCTIONAL_29 = 0x18db33f1;
 const TESTER = 0xf1;
 
 /**
- * The usual pairs where the address leaves them open: 7E0..7E7 are answered by 7E8..7EF and every other 11-bit
- * identifier by the one eight above it; 18DAxxF1 by 18DAF1xx.
+ * Returns the route of an address. If the address does not define the answer, uses the usual pairs: 7E8..7EF answer
+ * 7E0..7E7, any other 11-bit identifier is answered by itself plus 8, and 18DAF1xx answers 18DAxxF1.
  */
 export function routeOf(address: DiagnosticAddress): IsotpRoute {
   const { request, extended, response, target } = address;
@@ -52,7 +52,7 @@ export function routeOf(address: DiagnosticAddress): IsotpRoute {
   };
 }
 
-/** Flow control is addressed to the unit itself, also where the request was to all. */
+/** Returns the identifier for flow control: that of the unit itself, even if the request was sent to all. */
 function flowOf({ request, extended }: DiagnosticAddress, answer: number): number {
   return isUsualAnswer(answer, extended) ? usualRequest(answer, extended) : request;
 }
@@ -61,13 +61,13 @@ function isUsualAnswer(id: number, extended: boolean): boolean {
   return extended ? (id & 0xffffff00) >>> 0 === 0x18daf100 : id >= 0x7e8 && id <= 0x7ef;
 }
 
-/** The identifier that the control unit at a physical address answers with. */
+/** Returns the identifier with which the control unit at a physical address answers. */
 export function usualAnswer(request: number, extended: boolean): number {
   if (!extended) return request + 8;
   return ((request & 0xffff0000) | ((request & 0xff) << 8) | ((request >> 8) & 0xff)) >>> 0;
 }
 
-/** The physical address of the control unit that answers with this identifier. */
+/** Returns the physical address of the control unit that answers with this identifier. */
 export function usualRequest(answer: number, extended: boolean): number {
   if (!extended) return answer - 8;
   return ((answer & 0xffff0000) | ((answer & 0xff) << 8) | ((answer >> 8) & 0xff)) >>> 0;

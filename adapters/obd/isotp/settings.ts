@@ -2,33 +2,33 @@ import type { Clock } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { CLASSIC, DEFAULT_PADDING } from './control.ts';
 
-/** Times and bounds of the transport (ISO 15765-2:2016 §9.7, §9.8) and of answers (ISO 15765-4 §6.4, ISO 14229-2 §7.2). */
+/** Limits of the transport (ISO 15765-2:2016 §9.7, §9.8) and of answers (ISO 15765-4 §6.4, ISO 14229-2 §7.2). */
 export interface IsoTpSettings {
-  /** Until the bus has taken a frame (N_As, N_Ar), ms. */
+  /** Maximum time until the bus has sent a frame (N_As, N_Ar), ms. */
   readonly sending: number;
-  /** Until flow control comes after a first frame or block (N_Bs), ms. */
+  /** Maximum time until flow control after a first frame or block (N_Bs), ms. */
   readonly flowControl: number;
-  /** Until the next consecutive frame comes (N_Cr), ms. */
+  /** Maximum time until the next consecutive frame (N_Cr), ms. */
   readonly consecutive: number;
-  /** Flow controls in a row that may say WAIT (N_WFTmax). */
+  /** Maximum number of consecutive WAIT flow controls (N_WFTmax). */
   readonly waits: number;
-  /** Frames between two flow controls that we ask for, 0..255; 0: all in one go. */
+  /** Requested number of frames between two flow controls, 0..255; 0: no further flow control. */
   readonly blockSize: number;
-  /** Time between frames that we ask for (STmin), 0..127 ms. */
+  /** Requested time between frames (STmin), 0..127 ms. */
   readonly separation: number;
-  /** Until the first answer to a request (P2), ms, where the request says nothing. */
+  /** Maximum time until the first answer to a request (P2), ms, unless the request contains one. */
   readonly answer: number;
-  /** Until the answer that was announced with "response pending" (P2*), ms. */
+  /** Maximum time until the answer that "response pending" announced (P2*), ms. */
   readonly pending: number;
-  /** Most time that a control unit may go on announcing, ms. */
+  /** Maximum time for which a control unit may repeat "response pending", ms. */
   readonly longestPending: number;
-  /** Longest message either way, bytes; a longer one is refused with OVERFLOW. */
+  /** Longest message in either direction, bytes; a longer one is refused with OVERFLOW. */
   readonly longest: number;
-  /** Byte that fills frames up to 8 bytes, 0..255; undefined sends them as short as they are. */
+  /** Byte that pads frames to 8 bytes, 0..255; if undefined, frames are sent without padding. */
   readonly padding: number | undefined;
   /** Bytes of a frame: 8 on classic CAN; 12, 16, 20, 24, 32, 48 or 64 with CAN FD. */
   readonly frameLength: number;
-  /** CAN FD frames change to the faster bit rate. */
+  /** True if CAN FD frames switch to the faster bit rate. */
   readonly bitRateSwitch: boolean;
 }
 
@@ -48,23 +48,23 @@ export const defaultSettings: IsoTpSettings = {
   bitRateSwitch: false,
 };
 
-/** How the parts of the transport reach the bus and the time. */
+/** Access of the transport's parts to the bus and the clock. */
 export interface IsotpWire {
   readonly clock: Clock;
   readonly settings: IsoTpSettings;
-  /** Puts a frame on the bus; `data` begins with the control information. */
+  /** Sends a frame to the bus; `data` begins with the control information. */
   send(data: Uint8Array): Promise<void>;
-  /** Bytes that the address takes in each frame. */
+  /** Number of address bytes in each frame. */
   readonly address: 0 | 1;
 }
 
-/** Bytes of a frame behind the address. */
+/** Returns the number of bytes of a frame after the address. */
 export function room(wire: IsotpWire): number {
   return wire.settings.frameLength - wire.address;
 }
 
 /**
- * Sends, and waits no longer than N_As for the bus to take it.
+ * Sends a frame and waits at most N_As until the bus has sent it.
  * @throws VigieError `input.unreadable`
  */
 export async function sendInTime(wire: IsotpWire, data: Uint8Array): Promise<void> {

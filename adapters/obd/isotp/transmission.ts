@@ -7,7 +7,7 @@ type Flow = Extract<Control, { kind: 'flow' }>;
 
 /** Sends one message to one receiver, as fast as its flow control allows (ISO 15765-2:2016 §9.6.5, §9.8). */
 export class Transmission {
-  /** Resolves when the bus has taken the last frame; rejects with `input.unreadable` when it cannot come to that. */
+  /** Resolves when the bus has sent the last frame; rejects with `input.unreadable` if that fails. */
   readonly done: Promise<void>;
   readonly #wire: IsotpWire;
   readonly #payload: Uint8Array;
@@ -25,7 +25,7 @@ export class Transmission {
     this.#run(this.#begin());
   }
 
-  /** Flow control of the receiver. Ignored when not awaited (§9.8.3). */
+  /** Processes flow control of the receiver. Ignored when not expected (§9.8.3). */
   flow({ status, blockSize, separation }: Flow): void {
     if (this.#state !== 'awaiting') return;
     this.#cancelTimer();
@@ -48,7 +48,7 @@ export class Transmission {
     }
   }
 
-  /** Sends no more; `done` rejects with `error`. */
+  /** Stops sending; `done` rejects with `error`. */
   abort(error: VigieError): void {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
@@ -65,7 +65,7 @@ export class Transmission {
       return;
     }
     this.#sent = firstFrameBytes(this.#payload.length, room(wire));
-    // The answer to a frame may come before the sender says that the frame is out.
+    // The answer to a frame may arrive before the sender reports the frame as sent.
     this.#state = 'awaiting';
     await sendInTime(wire, firstFrame(this.#payload, room(wire)));
     this.#await();

@@ -11,16 +11,16 @@ import {
 } from '../vehicle-information.ts';
 import { functionalAddress } from './discovery.ts';
 
-/** The malfunction indicator lamp and the number of codes, by control unit. */
+/** Malfunction indicator lamp and number of codes of one control unit. */
 interface OnBoardMonitorStatus {
   /** CAN identifier of the answer. */
   readonly unit: number;
   readonly lamp: boolean;
-  /** Confirmed emission-related codes, 0..127. */
+  /** Number of confirmed emission-related codes, 0..127. */
   readonly codes: number;
 }
 
-/** Information of one control unit about itself. Unsupported members are absent. */
+/** Information of one control unit about itself; unsupported members are omitted. */
 interface UnitInformation {
   readonly unit: number;
   readonly vin?: string;
@@ -29,7 +29,7 @@ interface UnitInformation {
   readonly verificationNumbers?: readonly string[];
 }
 
-/** Codes of one control unit by where they are kept. */
+/** Codes of one control unit by kind of storage. */
 interface UnitTroubleCodes {
   readonly unit: number;
   readonly confirmed: readonly TroubleCode[];
@@ -37,7 +37,7 @@ interface UnitTroubleCodes {
   readonly permanent: readonly TroubleCode[];
 }
 
-/** Service 01, parameter 01, of every control unit (SAE J1979 §6.1). @throws VigieError as the requester does */
+/** Reads service 01, parameter 01, of every control unit (SAE J1979 §6.1). @throws VigieError as the requester does */
 export async function readMonitorStatus(
   requester: DiagnosticRequester,
   extended = false,
@@ -52,8 +52,8 @@ export async function readMonitorStatus(
 }
 
 /**
- * VIN, name, calibration identifications and verification numbers of every control unit (service 09). An item that
- * makes no sense is left out of its unit.
+ * Reads VIN, name, calibration identifications and verification numbers of every control unit (service 09). Omits
+ * items that are not valid.
  * @throws VigieError as the requester does
  */
 export async function readVehicleInformation(
@@ -79,9 +79,9 @@ export async function readVehicleInformation(
 }
 
 /**
- * Confirmed, pending and permanent codes of every control unit (services 03, 07 and 0A). A unit that lacks a service
- * has none of its codes.
- * @throws VigieError as the requester does, and `input.malformed` for an answer that counts more codes than it holds
+ * Reads confirmed, pending and permanent codes of every control unit (services 03, 07 and 0A). A unit without a service
+ * has no codes of that kind.
+ * @throws VigieError as the requester does, and `input.malformed` if an answer counts more codes than it contains
  */
 export async function readStoredCodes(requester: DiagnosticRequester, extended = false): Promise<UnitTroubleCodes[]> {
   const units = new Map<number, { confirmed: TroubleCode[]; pending: TroubleCode[]; permanent: TroubleCode[] }>();
@@ -97,9 +97,9 @@ export async function readStoredCodes(requester: DiagnosticRequester, extended =
 }
 
 /**
- * Data of an identifier of one control unit, behind the echoed identifier (ISO 14229-1 §11.2, service 22).
+ * Reads the data of an identifier of one control unit, without the echoed identifier (ISO 14229-1 §11.2, service 22).
  * @param identifier 0..0xFFFF
- * @throws VigieError as the requester does; `input.malformed` when the unit refuses; `input.unreadable` when it is silent
+ * @throws VigieError as the requester does; `input.malformed` if the unit refuses; `input.unreadable` if it is silent
  */
 export async function readDataByIdentifier(
   requester: DiagnosticRequester,
@@ -111,7 +111,7 @@ export async function readDataByIdentifier(
 }
 
 /**
- * Codes of one control unit whose status has one of the bits of `mask` (ISO 14229-1 §12.3, service 19,
+ * Reads the codes of one control unit whose status has one of the bits of `mask` (ISO 14229-1 §12.3, service 19,
  * reportDTCByStatusMask).
  * @param mask 0..0xFF; 0x08: confirmed
  * @throws VigieError as {@link readDataByIdentifier}
@@ -125,7 +125,7 @@ export async function readCodesByStatus(
   return readUdsTroubleCodes(answer.payload);
 }
 
-/** The one answer of one control unit. */
+/** Returns the single answer of one control unit. */
 async function one(
   requester: DiagnosticRequester,
   address: DiagnosticAddress,

@@ -8,20 +8,20 @@ import { supportedParameters } from '../vehicle-information.ts';
 export interface ObdUnit {
   /** CAN identifier of its answers. */
   readonly id: number;
-  /** How it alone is asked. */
+  /** Physical address of the unit. */
   readonly address: DiagnosticAddress;
-  /** Parameters of the service that it has, without those that ask for this list. */
+  /** Supported parameters of the service, without those that request lists. */
   readonly parameters: ReadonlySet<number>;
 }
 
-/** Parameters by which lists are asked for are multiples of this (SAE J1979 §6.1.2.1). */
+/** Parameters that request lists are multiples of this (SAE J1979 §6.1.2.1). */
 const LIST = 0x20;
 
 /**
- * Asks every control unit which parameters of a service it has: 00, and 20, 40 … as long as one has more. With 11-bit
- * identifiers first, with 29 bits when no unit answers (ISO 15765-4 §5.2.2).
- * @param failed receives why a later list cannot be read; if omitted, that is thrown as well
- * @returns units in the order of their identifiers; empty when no unit answers
+ * Requests the supported parameters of a service from every control unit: 00, and 20, 40 … while a unit has more.
+ * Uses 11-bit identifiers first, and 29 bits if no unit answers (ISO 15765-4 §5.2.2).
+ * @param failed receives the reason why a later list cannot be read; if omitted, that error is thrown
+ * @returns units in the order of their identifiers; empty if no unit answers
  * @throws VigieError as the requester does
  */
 export async function discoverUnits(
@@ -36,20 +36,20 @@ export async function discoverUnits(
   return [];
 }
 
-/** All control units on 11 or 29 bits. */
+/** Returns the address of all control units on 11 or 29 bits. */
 export function functionalAddress(extended: boolean): DiagnosticAddress {
   return { request: extended ? FUNCTIONAL_29 : FUNCTIONAL, extended };
 }
 
-/** The physical address of the unit that answers with this identifier. */
+/** Returns the physical address of the unit that answers with this identifier. */
 export function unitAddress(id: number, extended: boolean): DiagnosticAddress {
   return { request: usualRequest(id, extended), extended, response: id };
 }
 
-/** Facts of a control unit while it is asked. */
+/** Facts about a control unit during discovery. */
 interface Draft {
   readonly parameters: Set<number>;
-  /** Lists that it has given or refused. */
+  /** Lists that it has returned or refused. */
   readonly lists: Set<number>;
 }
 
@@ -74,7 +74,7 @@ async function unitsOf(
     await ask(list);
     for (let owed = 0; owed <= list; owed += LIST) {
       if (owing(found, owed).length === 0) continue;
-      // An answer that comes late is lost. That a control unit has none of its parameters does not follow.
+      // A late answer is lost. That does not mean that the control unit has none of these parameters.
       await ask(owed);
       for (const unit of owing(found, owed)) assumeAll(unit, owed);
     }
@@ -89,20 +89,20 @@ async function unitsOf(
     }));
 }
 
-/** Control units that have this list and have not given it. */
+/** Returns the control units that support this list but have not returned it. */
 function owing(found: ReadonlyMap<number, Draft>, list: number): Draft[] {
   return [...found.values()].filter(
     ({ parameters, lists }) => !lists.has(list) && (list === 0 || parameters.has(list)),
   );
 }
 
-/** Each parameter is found out by asking for it. */
+/** Assumes all parameters of a list; a request for each shows later if the unit supports it. */
 function assumeAll({ parameters, lists }: Draft, list: number): void {
   lists.add(list);
   for (let parameter = list + 1; parameter < list + LIST; parameter++) parameters.add(parameter);
 }
 
-/** Service 02 asks of a freeze frame, the first of which is 00 (SAE J1979 §6.2.2). */
+/** Builds a list request. Service 02 requires the number of a freeze frame; the first is 00 (SAE J1979 §6.2.2). */
 function listRequest(service: number, list: number): Uint8Array {
   return service === 0x02 ? Uint8Array.of(service, list, 0) : Uint8Array.of(service, list);
 }
@@ -118,13 +118,13 @@ function note(found: Map<number, Draft>, { id, payload }: DiagnosticAnswer, list
     for (const parameter of supportedParameters(listOnly(payload))) unit.parameters.add(parameter);
     unit.lists.add(payload[1] as number);
   } catch (error) {
-    // A unit with a list that cannot be read is there.
+    // A unit whose list cannot be read still exists.
     if (!(error instanceof VigieError)) throw error;
     assumeAll(unit, list);
   }
 }
 
-/** Service 02 repeats the number of the freeze frame behind the parameter. */
+/** Removes the frame number, which service 02 echoes after the parameter. */
 function listOnly(payload: Uint8Array): Uint8Array {
   if (payload[0] !== 0x42 || payload.length !== 7) return payload;
   return Uint8Array.of(0x42, payload[1] as number, ...payload.subarray(3));

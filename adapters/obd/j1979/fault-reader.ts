@@ -1,4 +1,4 @@
-/** Fault codes of all control units, by services of SAE J1979 that only read: 01, 02, 03, 07 and 0A. */
+/** Reads fault codes of all control units with services of SAE J1979 that only read: 01, 02, 03, 07 and 0A. */
 import type { UnitFaultReader, UnitFaults } from '../../../agent/faults/reader.ts';
 import type { Log } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
@@ -19,17 +19,17 @@ const LISTS: readonly (readonly [service: number, list: FaultStatus])[] = [
 ];
 
 const FREEZE_FRAME = 0x02;
-/** The only number that every control unit with a freeze frame has (SAE J1979 §6.2.2). */
+/** The only frame number that every control unit with a freeze frame supports (SAE J1979 §6.2.2). */
 const FIRST_FRAME = 0x00;
 
 export interface FaultReaderOptions {
   readonly requester: DiagnosticRequester;
-  /** Name and scale the values of freeze frames; later sets go before earlier ones. */
+  /** Signal sets that name and scale the values of freeze frames; later sets take precedence. */
   readonly sets: readonly SignalSet[];
   readonly log: Log;
 }
 
-/** Facts of a unit while it is asked. */
+/** Facts about a unit during reading. */
 interface Draft {
   readonly lists: Partial<Record<FaultStatus, string[]>>;
   lamp?: boolean;
@@ -40,7 +40,7 @@ export class J1979FaultReader implements UnitFaultReader {
   readonly #requester: DiagnosticRequester;
   readonly #log: Log;
   readonly #signals: ReadonlyMap<number, readonly FrozenSignal[]>;
-  /** Width of the identifiers with which the car answered last. */
+  /** True if the car last answered with 29-bit identifiers. */
   #extended = false;
 
   constructor({ requester, sets, log }: FaultReaderOptions) {
@@ -62,7 +62,7 @@ export class J1979FaultReader implements UnitFaultReader {
       for (const { id, payload } of await this.#ask(functionalAddress(this.#extended), [service])) {
         const codes = this.#codesOf(id, payload);
         if (codes === undefined) continue;
-        // The buses before CAN send three codes a message, in as many messages as they need.
+        // The buses before CAN send three codes per message, in as many messages as needed.
         const { lists } = draftOf(id);
         lists[list] = [...new Set([...(lists[list] ?? []), ...codes])];
       }
@@ -71,7 +71,7 @@ export class J1979FaultReader implements UnitFaultReader {
     return [...drafts].sort(([a], [b]) => a - b).map(([id, draft]) => ({ unit: unitName(id), ...draft }));
   }
 
-  /** Who answers, with 11 or 29 bits as before, else with the other width. */
+  /** Reads the monitor status with the previous length of identifiers, 11 or 29 bits; without an answer, the other. */
   async #lamps(): ReturnType<typeof readMonitorStatus> {
     const before = this.#extended;
     for (const extended of [before, !before]) {
@@ -101,7 +101,7 @@ export class J1979FaultReader implements UnitFaultReader {
     for (const { id, code, draft } of frozen) {
       const unit = units.find((one) => one.id === id);
       if (unit === undefined) continue;
-      // On the buses before CAN (three header bytes) only requests to all can be sent.
+      // The buses before CAN (three header bytes) allow only requests to all units.
       const isOlder = !this.#extended && id > 0x7ff;
       const address = isOlder ? functionalAddress(false) : unit.address;
       draft.freezeFrame = { code, values: await this.#frozenValues(id, address, unit.parameters) };
@@ -125,7 +125,10 @@ export class J1979FaultReader implements UnitFaultReader {
     return values;
   }
 
-  /** Positive answers. What came broken costs this request alone. @throws VigieError when there is no way to ask now */
+  /**
+   * Returns positive answers. A malformed answer fails only this request.
+   * @throws VigieError if requests are impossible now
+   */
   async #ask(address: DiagnosticAddress, bytes: readonly number[]): Promise<readonly DiagnosticAnswer[]> {
     const payload = Uint8Array.from(bytes);
     try {

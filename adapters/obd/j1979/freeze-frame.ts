@@ -2,8 +2,8 @@ import { commandId } from '../addressing.ts';
 import type { ObdCommand, SignalSet } from '../signal-set.ts';
 
 /**
- * Service 02 asks of the moment of a fault what service 01 asks of now: the same parameters with the number of the
- * frame behind them (SAE J1979 §6.2). Signals keep their names with `Freeze` in front.
+ * Returns the signal set of a freeze frame. Service 02 returns the values at the time of a fault, for the same
+ * parameters as service 01, with the frame number after them (SAE J1979 §6.2). Signal names get the prefix `Freeze`.
  * @param frame number of the freeze frame, 0..255
  */
 export function freezeFrameSet(current: SignalSet, frame = 0): SignalSet {
@@ -21,5 +21,5 @@ export function freezeFrameSet(current: SignalSet, frame = 0): SignalSet {
   return { ...current, commands };
 }
 
-/** Monitor status is of now, never of a freeze frame (SAE J1979-DA, PID 01 and 41). */
+/** Parameters without a freeze-frame form: monitor status is always current (SAE J1979-DA, PID 01 and 41). */
 const LIVE_ONLY: ReadonlySet<string> = new Set(['01', '41']);

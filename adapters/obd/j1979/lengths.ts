@@ -1,7 +1,7 @@
 /**
- * Data bytes of parameters of service 01, by ranges of parameters (SAE J1979-DA, Table B). Left out, and so asked for
- * alone: parameters whose length depends on the car (06..09 and 55..58 have a second byte only in engines with a bank
- * 3 or 4) or on the edition of the standard (6D, 6E, 70, 71).
+ * Data bytes of parameters of service 01, by ranges of parameters (SAE J1979-DA, Table B). Omitted, and therefore
+ * requested alone: parameters whose length depends on the car (06..09 and 55..58 have a second byte only in engines
+ * with a bank 3 or 4) or on the edition of the standard (6D, 6E, 70, 71).
  */
 const RANGES: readonly (readonly [first: number, last: number, bytes: number])[] = [
   [0x01, 0x01, 4],
@@ -55,7 +55,7 @@ const LENGTHS: ReadonlyMap<number, number> = new Map(
   ),
 );
 
-/** Data bytes of a parameter of service 01, where every car has the same number; else undefined. */
+/** Returns the number of data bytes of a parameter of service 01; undefined if it differs between cars. */
 export function parameterLength(pid: number): number | undefined {
   return LENGTHS.get(pid);
 }

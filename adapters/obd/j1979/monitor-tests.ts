@@ -2,22 +2,22 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { hexByte, hexOf } from '../hex.ts';
 import { type Scaling, scalingOf } from './scaling.ts';
 
-/** A result of a monitor that the control unit runs by itself. */
+/** A result of a monitor that the control unit runs automatically. */
 interface MonitorTest {
   /** OBD monitor identifier (OBDMID), 1..255. */
   readonly monitor: number;
   /** Monitored system. */
   readonly name: string;
-  /** Test identifier; 80 and beyond are the maker's. */
+  /** Test identifier; 80 and above are defined by the manufacturer. */
   readonly test: number;
   /** Unit and scaling identifier. */
   readonly unitId: number;
-  /** Empty where the number has none, or the identifier is not known. */
+  /** Empty if the value has no unit or the identifier is unknown. */
   readonly unit: string;
   readonly value: number;
   readonly minimum: number;
   readonly maximum: number;
-  /** The value is within its limits. */
+  /** True if the value is within its limits. */
   readonly passed: boolean;
 }
 
@@ -25,8 +25,8 @@ interface MonitorTest {
 const RECORD = 9;
 
 /**
- * Results of an answer to service 06 on CAN, `data` beginning with 46 (SAE J1979 §6.6.4). With an identifier of unit
- * and scaling that is not known, numbers are raw.
+ * Parses the results of an answer to service 06 on CAN; `data` begins with 46 (SAE J1979 §6.6.4). If the unit and
+ * scaling identifier is unknown, numbers are raw.
  * @throws VigieError `input.malformed` for another answer or an incomplete result
  */
 export function readMonitorTests(data: Uint8Array): MonitorTest[] {
@@ -62,7 +62,7 @@ function scaled(record: Uint8Array, at: number, { scale, offset, signed }: Scali
   return (signed ? (raw << 16) >> 16 : raw) * scale + offset;
 }
 
-/** Groups of monitors: the identifiers of a group count banks or the like from its first one (SAE J1979-DA, Table D). */
+/** Groups of monitors: identifiers count banks or similar from the first of their group (SAE J1979-DA, Table D). */
 const GROUPS: readonly (readonly [first: number, last: number, name: (index: number) => string])[] = [
   [0x01, 0x10, (i) => `oxygen sensor ${(i & 3) + 1} of bank ${(i >> 2) + 1}`],
   [0x21, 0x24, (i) => `catalyst, bank ${i + 1}`],
@@ -86,7 +86,7 @@ const GROUPS: readonly (readonly [first: number, last: number, name: (index: num
   [0xb2, 0xb3, (i) => `particulate sensor, bank ${i + 1}`],
 ];
 
-/** System of a monitor, by its identifier. Reserved ones and those of makers are named by their number. */
+/** Returns the monitored system. Reserved and manufacturer identifiers are named by their number. */
 function monitorName(monitor: number): string {
   const group = GROUPS.find(([first, last]) => monitor >= first && monitor <= last);
   return group === undefined ? `monitor ${hexByte(monitor)}` : group[2](monitor - group[0]);

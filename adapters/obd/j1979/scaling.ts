@@ -1,9 +1,9 @@
-/** How a test result of service 06 is scaled: value = raw × scale + offset. */
+/** Scaling of a test result of service 06: value = raw × scale + offset. */
 export interface Scaling {
   readonly scale: number;
   readonly offset: number;
   readonly signed: boolean;
-  /** Empty: a plain number. */
+  /** Empty for a plain number. */
   readonly unit: string;
 }
 
@@ -113,7 +113,7 @@ const SCALINGS: ReadonlyMap<number, Scaling> = new Map(
   [...UNSIGNED, ...SIGNED].map(([id, unit, scale, offset = 0]) => [id, { scale, offset, signed: id >= 0x80, unit }]),
 );
 
-/** The scaling of a unit and scaling identifier, 0..255; undefined for one that is reserved. */
+/** Returns the scaling of a unit and scaling identifier, 0..255; undefined for a reserved identifier. */
 export function scalingOf(id: number): Scaling | undefined {
   return SCALINGS.get(id);
 }

@@ -1,4 +1,4 @@
-/** Answers of a car to one complete scan: its VIN, its control units, their values and fault codes. */
+/** One complete scan of a car: its VIN, its control units, their values and fault codes. */
 import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { unitName } from '../addressing.ts';
@@ -20,7 +20,7 @@ export type Finding =
   | { readonly unit: string; readonly command: string; readonly data: string }
   | { readonly problem: string };
 
-/** A control unit; members that it does not have are absent. */
+/** A control unit; missing members are omitted. */
 export interface UnitFinding {
   /** Header of its answers, e.g. `7E8`. */
   readonly unit: string;
@@ -28,9 +28,9 @@ export interface UnitFinding {
   readonly name?: string;
   readonly calibrations?: readonly string[];
   readonly verificationNumbers?: readonly string[];
-  /** The malfunction indicator lamp is on. */
+  /** True if the malfunction indicator lamp is on. */
   readonly lamp?: boolean;
-  /** Parameters of service 01 that it has. */
+  /** Supported parameters of service 01. */
   readonly parameters: readonly string[];
 }
 
@@ -38,11 +38,11 @@ export interface UnitFinding {
 const FAULTY = 0x0d;
 
 /**
- * Asks a car once, by services that only read: 01, 03, 07, 09 and 0A of SAE J1979, 19 02 and 22 F190 of ISO 14229-1.
- * An unanswered request costs that item alone.
- * @param decoder of signal sets that have the parameters of service 01
- * @returns nothing when no control unit answers
- * @throws VigieError `input.unreadable` when nothing can be asked at all
+ * Scans a car once, with services that only read: 01, 03, 07, 09 and 0A of SAE J1979, 19 02 and 22 F190 of ISO 14229-1.
+ * An unanswered request loses only that item.
+ * @param decoder with signal sets that contain the parameters of service 01
+ * @returns nothing if no control unit answers
+ * @throws VigieError `input.unreadable` if requests are impossible
  */
 export async function* scanCar(requester: DiagnosticRequester, decoder: ObdDecoder): AsyncGenerator<Finding> {
   const problems: Finding[] = [];
@@ -75,7 +75,7 @@ export async function* scanCar(requester: DiagnosticRequester, decoder: ObdDecod
   yield* faultsOf(requester, units, extended);
 }
 
-/** Requests that fail have no answers, and add why to the problems. */
+/** Wraps the requester: failed requests return no answers, and their reasons are added to the problems. */
 function withProblems(requester: DiagnosticRequester, problems: Finding[]): DiagnosticRequester {
   return {
     request: async (request) => {
@@ -89,7 +89,7 @@ function withProblems(requester: DiagnosticRequester, problems: Finding[]): Diag
   };
 }
 
-/** Electric cars need not have the services of SAE J1979: their number can be read all the same. */
+/** Electric cars need not support the services of SAE J1979: their VIN can still be read. */
 async function* scanWithoutJ1979(requester: DiagnosticRequester): AsyncGenerator<Finding> {
   for (const extended of [false, true]) {
     const answers = await requester.request({ address: functionalAddress(extended), payload: VIN_BY_IDENTIFIER });
@@ -177,7 +177,7 @@ async function* faultsOf(
   yield { faults };
 }
 
-/** On the buses before CAN only requests to all can be sent. */
+/** Sends requests to one unit. The buses before CAN allow only requests to all units. */
 async function askUnit(
   requester: DiagnosticRequester,
   unit: ObdUnit,
@@ -187,7 +187,7 @@ async function askUnit(
   return (await requester.request({ address, payload })).filter(({ id }) => id === unit.id);
 }
 
-/** Three header bytes instead of an identifier. */
+/** Returns true if the unit has three header bytes instead of an identifier. */
 function isOlder({ id, address }: ObdUnit): boolean {
   return !address.extended && id > 0x7ff;
 }

@@ -1,4 +1,4 @@
-/** Facts of the car in answers of the standard's services, without signal sets: its VIN and its fault codes. */
+/** Facts about the car from answers of the standard services, without signal sets: its VIN and its fault codes. */
 import { defined } from '../../../protocol/defined.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 import { commandName } from '../addressing.ts';
@@ -12,29 +12,29 @@ import { troubleCodeName } from './trouble-code-names.ts';
 /** A fault code of one control unit. */
 export interface Fault extends TroubleCode {
   /**
-   * Where it is kept, of services 03, 07 and 0A: `confirmed`, `pending` or `permanent`; the names of its status bits,
-   * of service 19 (ISO 14229-1 Annex D.2).
+   * For services 03, 07 and 0A the kind of storage: `confirmed`, `pending` or `permanent`; for service 19 the names of
+   * the status bits (ISO 14229-1 Annex D.2).
    */
   readonly status: readonly string[];
   /** Meaning, for known codes of the standard. */
   readonly name?: string;
-  /** Header of the control unit's answers, e.g. `7E8`; absent where the adapter prints none. */
+  /** Header of the control unit's answers, e.g. `7E8`; undefined if the adapter prints no headers. */
   readonly unit?: string;
 }
 
 export interface StandardAnswers {
   /** Vehicle identification number. */
   readonly vin?: string;
-  /** Numbers of other control units that differ from it. */
+  /** VINs of other control units that differ from `vin`. */
   readonly otherVins?: readonly string[];
-  /** Empty: the control units that answered have none. */
+  /** Empty if the control units that answered have no codes. */
   readonly faults?: readonly Fault[];
 }
 
 /**
- * Reads answers to 09 02 and 22 F190 (VIN) and to 03, 07, 0A and 19 02 (fault codes); all others are passed over. Of a
- * `command` (`0902`, `7E0.22F190`), only answers to that.
- * @throws VigieError `input.malformed` when none of those that are there can be read
+ * Reads answers to 09 02 and 22 F190 (VIN) and to 03, 07, 0A and 19 02 (fault codes); ignores all others. With a
+ * `command` (`0902`, `7E0.22F190`), reads only answers to that command.
+ * @throws VigieError `input.malformed` if there are such answers but all are unreadable
  */
 export function readStandardAnswers(messages: readonly ObdMessage[], command?: string): StandardAnswers {
   const request = command === undefined ? undefined : bytesOf(commandName(command)?.request ?? '');
@@ -67,12 +67,12 @@ export function readStandardAnswers(messages: readonly ObdMessage[], command?: s
   };
 }
 
-/** A request that is empty, since it cannot be read, is answered by nothing. */
+/** Returns true if the data answers the request. An empty (unparsable) request has no answers. */
 function isAnswer(request: Uint8Array, data: Uint8Array): boolean {
   return request.length > 0 && answersRequest(request, data);
 }
 
-/** By header; a copy of an answer counts once. */
+/** Groups answers by header; duplicates count once. */
 function byUnit(messages: readonly ObdMessage[]): Map<string, readonly Uint8Array[]> {
   const units = new Map<string, Map<string, Uint8Array>>();
   for (const { header, data } of messages) {
@@ -104,7 +104,7 @@ function faultsOf(unit: string, payloads: readonly Uint8Array[]): Fault[] | unde
   return faults;
 }
 
-/** Services 03, 07 and 0A, with 40 added. */
+/** Services 03, 07 and 0A, plus 0x40. */
 const STORED: ReadonlySet<number> = new Set([0x43, 0x47, 0x4a]);
 
 function codesOf(data: Uint8Array): readonly (TroubleCode & { readonly status: readonly string[] })[] | undefined {

@@ -1,14 +1,14 @@
 /**
- * Names of the standard's trouble codes that cars report most (ISO 15031-6 Annex, SAE J2012-DA), in our words. The
- * standard numbers them in runs: a component, then what is wrong with it. Codes that are not here have their group in
- * `troubleCode`.
+ * Names of the trouble codes of the standard that cars report most often (ISO 15031-6 Annex, SAE J2012-DA), in our
+ * words. The standard numbers them in runs: a component, then its faults. `troubleCode` returns the group of codes that
+ * are not listed here.
  */
 
 type Run = readonly [first: number, subject: string, faults: readonly string[]];
 
-/** The usual five of a sensor. */
+/** The usual five faults of a sensor. */
 const SENSOR = ['circuit', 'out of range or implausible', 'signal low', 'signal high', 'intermittent'];
-/** Sensors that count teeth: no signal instead of a low or high one. */
+/** Faults of sensors that count teeth: no signal instead of a low or high signal. */
 const SPEED = ['circuit', 'out of range or implausible', 'no signal', 'intermittent'];
 const OXYGEN = ['circuit', 'voltage low', 'voltage high', 'slow', 'no activity', 'heater circuit'];
 const CONTROL = ['control circuit', 'control circuit low', 'control circuit high'];
@@ -93,7 +93,7 @@ const POWERTRAIN: readonly Run[] = [
   [0x0760, 'shift solenoid C', SOLENOID],
 ];
 
-/** Control units that others no longer hear, by the code of network U. */
+/** Control units with lost communication, by the code of network U. */
 const LOST: readonly (readonly [code: number, unit: string])[] = [
   [0x0100, 'engine'],
   [0x0101, 'gearbox'],
@@ -106,7 +106,7 @@ const LOST: readonly (readonly [code: number, unit: string])[] = [
   [0x0164, 'air conditioning'],
 ];
 
-/** Twelve cylinders: injector, misfire, ignition coil. */
+/** Codes of the twelve cylinders: injector, misfire, ignition coil. */
 const CYLINDERS: readonly (readonly [first: number, name: (cylinder: number) => string])[] = [
   [0x0201, (cylinder) => `injector of cylinder ${cylinder}: circuit`],
   [0x0301, (cylinder) => `misfire: in cylinder ${cylinder}`],
@@ -126,19 +126,19 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ]),
 ]);
 
-/** Codes of a run are numbered in decimal up to 9, though they are written as four hexadecimal digits. */
+/** Returns the code at `offset` in a run. Runs count in decimal, although codes are written as hexadecimal digits. */
 function codeOf(letter: string, first: number, offset: number): string {
   const decimal = Number.parseInt(first.toString(16), 10) + offset;
   return letter + String(decimal).padStart(4, '0');
 }
 
 /**
- * Meaning of a trouble code, e.g. of `P0301`; of a UDS code (`P0301-1C`) by the part before its failure type. Undefined
- * for codes of makers and for those not listed.
+ * Returns the meaning of a trouble code, e.g. `P0301`; for a UDS code (`P0301-1C`), of the part before the failure
+ * type. Undefined for manufacturer codes and codes not listed.
  */
 export function troubleCodeName(code: string): string | undefined {
   return NAMES.get(code.slice(0, 5).toUpperCase());
 }
 
-/** Every code that has a name here. */
+/** All codes that have a name here. */
 export const namedTroubleCodes: readonly string[] = [...NAMES.keys()].sort();

@@ -1,4 +1,4 @@
-/** Asks the control units of a car for its vehicle identification number. */
+/** Reads the vehicle identification number from the control units of a car. */
 import { VigieError } from '../../../protocol/errors.ts';
 import type { DiagnosticAnswer, DiagnosticRequester } from '../requester.ts';
 import { vehicleIdentificationNumber, vinOfDataIdentifier } from '../vehicle-information.ts';
@@ -8,8 +8,9 @@ const SERVICE_09 = Uint8Array.of(0x09, 0x02);
 const DATA_IDENTIFIER = Uint8Array.of(0x22, 0xf1, 0x90);
 
 /**
- * The vehicle identification number by service 09 of SAE J1979, else by the data identifier F190 of ISO 14229-1; of several
- * control units the one with the lowest identifier, which is the engine's. Undefined when none gives it.
+ * Reads the vehicle identification number with service 09 of SAE J1979, else with the data identifier F190 of
+ * ISO 14229-1. If several control units answer, uses the lowest identifier, the engine's. Undefined if none returns a
+ * VIN.
  * @throws VigieError as the requester does
  */
 export async function readVin(requester: DiagnosticRequester, extended = false): Promise<string | undefined> {
@@ -34,7 +35,7 @@ function firstOf(
     try {
       return read(positive.filter(({ id }) => id === unit).map(({ payload }) => payload));
     } catch (error) {
-      // A control unit that was never programmed with the number gives blanks.
+      // A control unit that was never programmed with the number returns spaces.
       if (!(error instanceof VigieError)) throw error;
     }
   }

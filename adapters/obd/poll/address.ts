@@ -2,16 +2,16 @@ import { defined } from '../../../protocol/defined.ts';
 import type { DiagnosticAddress } from '../requester.ts';
 import type { ObdCommand } from '../signal-set.ts';
 
-/** Priority and tester of 29-bit identifiers where the set leaves them out (ISO 15765-4 §6.3.2.3). */
+/** Default priority and tester of 29-bit identifiers (ISO 15765-4 §6.3.2.3). */
 const PRIORITY = '18';
 const TESTER = 'F1';
 
-/** An adapter counts its time-out in steps of 4 ms (ELM327 data sheet, AT ST). */
+/** Resolution of an adapter's time-out, ms (ELM327 data sheet, AT ST). */
 const TIMEOUT_STEP = 4;
 
 /**
- * How a command of a signal set is asked on CAN: `hdr`, `rax`, `eax`, `tst`, `pri`. Undefined for headers of J1850,
- * ISO 9141-2 and ISO 14230, which CAN does not have.
+ * Returns the CAN address of a command of a signal set, from `hdr`, `rax`, `eax`, `tst`, `pri`. Undefined for headers
+ * of J1850, ISO 9141-2 and ISO 14230, which do not exist on CAN.
  */
 export function addressOf(command: ObdCommand): DiagnosticAddress | undefined {
   const { header, receiveAddress, extendedAddress, tester } = command;
@@ -35,12 +35,12 @@ export function addressOf(command: ObdCommand): DiagnosticAddress | undefined {
   };
 }
 
-/** Milliseconds that the set gives the answer; undefined: as the requester has it. */
+/** Returns the time-out of the answer in the set, ms; undefined for the requester's default. */
 export function timeoutOf(command: ObdCommand): number | undefined {
   return command.timeout === undefined ? undefined : Number.parseInt(command.timeout, 16) * TIMEOUT_STEP;
 }
 
-/** `DA10` is 18 DA 10 F1, `DA10F1` lacks the priority, `18DA10F1` is whole. */
+/** Completes a header: `DA10` is 18 DA 10 F1, `DA10F1` lacks the priority, `18DA10F1` is complete. */
 function whole(header: string, { priority, tester }: ObdCommand): number | undefined {
   if (header.length === 8) return Number.parseInt(header, 16);
   if (header.length === 4 && !/^D[AB]/.test(header)) return undefined;
@@ -51,7 +51,7 @@ function whole(header: string, { priority, tester }: ObdCommand): number | undef
     : undefined;
 }
 
-/** The same shapes as `responseHeaders` knows: a node's address, `F110`, `DAF110`, `18DAF110`. */
+/** Completes a receive address in the same forms as in `responseHeaders`: `F110` (node), `DAF110`, `18DAF110`. */
 function answerOf(receiveAddress: string, { priority, tester }: ObdCommand): number {
   const first = (priority ?? PRIORITY).padStart(2, '0');
   const { length } = receiveAddress;

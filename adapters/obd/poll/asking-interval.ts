@@ -1,48 +1,48 @@
 import { Backoff } from '../../../agent/backoff.ts';
 
-/** Why a request brought no value. */
+/** Reason why a request returned no value. */
 export type Failure =
   /** No unit answered. */
   | 'silence'
-  /** The control unit says that it does not have this. */
+  /** The control unit does not support it. */
   | 'unsupported'
-  /** It refused for now: busy, conditions not correct. */
+  /** The control unit refused for now: busy, conditions not correct. */
   | 'refusal'
   /** The answer was not complete. */
   | 'fault';
 
-/** Failures in a row after which a command is asked less often: one may be lost to a busy bus. */
+/** Number of consecutive failures after which a command is requested less often: a busy bus may lose one. */
 const PATIENCE = 3;
 
-/** When a command is asked again: at its interval, and later and later while the car does not answer it. */
+/** Interval of a command's requests. It grows while the car does not answer. */
 export class AskingInterval {
   readonly #interval: number;
   readonly #longest: number;
   readonly #backoff: Backoff;
   #failures = 0;
 
-  /** Milliseconds both. */
+  /** Both parameters in ms. */
   constructor(interval: number, longest: number) {
     this.#interval = interval;
     this.#longest = longest;
     this.#backoff = new Backoff({ first: 2 * Math.max(interval, 1000), longest });
   }
 
-  /** It is asked less often than the plan wants. */
+  /** True if the command is requested less often than planned. */
   get lengthened(): boolean {
     return this.#failures >= PATIENCE;
   }
 
-  /** Milliseconds until the next request after this failure. */
+  /** Call after a failure. Returns the time until the next request, ms. */
   failed(failure: Failure): number {
-    // An unsupported parameter stays unsupported until the unit is programmed again.
+    // An unsupported parameter remains unsupported until the unit is programmed again.
     this.#failures = failure === 'unsupported' ? Number.POSITIVE_INFINITY : this.#failures + 1;
     if (this.#failures < PATIENCE) return this.#interval;
     const wait = this.#failures === Number.POSITIVE_INFINITY ? this.#longest : this.#backoff.next();
     return Math.max(wait, this.#interval);
   }
 
-  /** It was answered, or may be from now on. */
+  /** Call after an answer, or when an answer has become possible. */
   reset(): void {
     this.#failures = 0;
     this.#backoff.reset();

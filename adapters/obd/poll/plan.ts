@@ -6,26 +6,26 @@ import type { ObdCommand, ObdSignal, SignalSet } from '../signal-set.ts';
 import { type ParameterReader, sampleReader, type TextReader, textReader } from './readers.ts';
 import type { PollPriority, PollSettings } from './settings.ts';
 
-/** The message name under which a profile finds a signal of any command: `OBD.VehicleSpeed`. */
+/** Message name with which a profile refers to a signal of any command: `OBD.VehicleSpeed`. */
 const obdMessage = 'OBD';
 
 export type PlannedSignal = {
-  /** Place in the list of wanted signals. */
+  /** Index in the list of wanted signals. */
   readonly index: number;
 } & ({ readonly read: ParameterReader } | { readonly readText: TextReader });
 
-/** One command that must be asked, and what is wanted of its answers. */
+/** One command to request, and the wanted signals in its answers. */
 export interface PlannedCommand {
   readonly command: ObdCommand;
   readonly signals: readonly PlannedSignal[];
-  /** Milliseconds between two requests. */
+  /** Time between two requests, ms. */
   readonly interval: number;
   readonly priority: PollPriority;
 }
 
 interface PollPlan {
   readonly commands: readonly PlannedCommand[];
-  /** Wanted signals that no set has as what is wanted: a number, or a text. */
+  /** Wanted signals that no set contains with the wanted type: number or text. */
   readonly missing: readonly WantedSignal[];
 }
 
@@ -38,9 +38,9 @@ interface Draft {
 const ORDER: readonly PollPriority[] = ['high', 'normal', 'low'];
 
 /**
- * Which commands to ask for the signals wanted. Later sets go before earlier ones; commands for other model years are
- * left out. Debug commands are asked only when the profile names the command itself. Of several that have the signal,
- * the one without a filter of years is taken, then the one for the latest years.
+ * Returns the commands to request for the wanted signals. Later sets take precedence; commands for other model years
+ * are omitted. Debug commands are used only if the profile names the command itself. If several commands contain the
+ * signal, prefers the one without a filter of years, then the one for the latest years.
  */
 export function planPolls(
   wanted: readonly WantedSignal[],
@@ -115,7 +115,7 @@ function isDebug({ debug, debugYears }: ObdCommand, { modelYear }: PollSettings)
   return debug || (debugYears !== undefined && modelYear !== undefined && includesYear(debugYears, modelYear));
 }
 
-/** The latest year that a command is for; without a filter it is for all. */
+/** Returns the latest model year of a command; infinite without a filter. */
 function latest({ years }: ObdCommand): number {
   if (years === undefined) return Number.POSITIVE_INFINITY;
   if (years.from !== undefined && (years.to === undefined || years.to < years.from)) return Number.MAX_SAFE_INTEGER;

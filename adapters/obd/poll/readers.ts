@@ -1,21 +1,21 @@
 import { fieldReader, type SignalFormat } from '../signal-format.ts';
 import type { ObdCommand, ObdSignal } from '../signal-set.ts';
 
-/** A value as readings carry it. */
+/** A value as in readings. */
 interface Sample {
-  /** Physical; the raw number where the signal set has a `map`, whose names are for people and not for profiles. */
+  /** Physical value; for signals with a `map`, the raw number: the names in the map are for users, not for profiles. */
   readonly value: number;
-  /** The integer before scaling; where nothing is scaled, what the bounds of the set made of it. */
+  /** Integer before scaling; without scaling, the value clamped to the set's bounds. */
   readonly raw: number;
 }
 
-/** Data behind the echoed parameter to a sample; undefined: no value, or the answer is too short. */
+/** Decodes the data after the echoed parameter to a sample; undefined: no value, or the answer is too short. */
 export type ParameterReader = (data: Uint8Array) => Sample | undefined;
 
-/** Data behind the echoed parameter to a text; undefined: the answer is too short, or has only padding. */
+/** Decodes the data after the echoed parameter to text; undefined: the answer is too short, or only padding. */
 export type TextReader = (data: Uint8Array) => string | undefined;
 
-/** Reads a signal as text; undefined for signals that are numbers. */
+/** Returns a reader of a signal as text; undefined for numeric signals. */
 export function textReader({ format }: ObdSignal): TextReader | undefined {
   if (format.unit !== 'ascii' || format.map !== undefined) return undefined;
   const read = fieldReader(format);
@@ -26,8 +26,8 @@ export function textReader({ format }: ObdSignal): TextReader | undefined {
 }
 
 /**
- * Reads a signal as numbers; undefined for text. Where the command also says whether the
- * car has the signal, under the name `<id>Supported` or `<id>_SUP`, it has no value unless that reads 1.
+ * Returns a reader of a signal as numbers; undefined for text. If the command also reports whether the
+ * car supports the signal, as `<id>Supported` or `<id>_SUP`, the signal has a value only if that reads 1.
  */
 export function sampleReader(signal: ObdSignal, command: ObdCommand): ParameterReader | undefined {
   const { format } = signal;
@@ -51,7 +51,7 @@ export function sampleReader(signal: ObdSignal, command: ObdCommand): ParameterR
     const value = physical(data);
     const raw = plain(data);
     if (value === undefined || value === null || raw === undefined || raw === null) return undefined;
-    // Integers beyond 2^53 come as text; a reading is a number.
+    // Integers above 2^53 are returned as text; a reading is a number.
     return { value: Number(value), raw: Number(scaled ? raw : value) };
   };
 }

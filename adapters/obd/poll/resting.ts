@@ -1,38 +1,38 @@
-/** Polls of a unit that sleeps: there are none. */
+/** Pauses polls while the unit sleeps, and detects that the car is used again. */
 import type { Clock } from '../../../agent/ports.ts';
 import type { Rest } from '../../../agent/power/rest.ts';
 import type { ObdSource } from './source.ts';
 
-/** The polls of {@link ObdSource}, as they are held back. */
+/** Pausing and resuming the polls of {@link ObdSource}. */
 type Polls = Pick<ObdSource, 'pause' | 'resume'>;
 
-/** Pauses the polls while the unit sleeps. @returns a function that ends it */
+/** Pauses the polls while the unit sleeps. @returns a function that stops this */
 export function pauseAsleep(polls: Polls, rest: Rest): () => void {
   const apply = (asleep: boolean): void => (asleep ? polls.pause() : polls.resume());
   if (rest.asleep) apply(true);
   return rest.subscribe(apply);
 }
 
-/** How often the voltage is looked at, ms. */
+/** Interval of voltage measurements, ms. */
 const LOOK = 60_000;
-/** An adapter that does not measure leaves nothing but to ask the car itself, as seldom as the unit looks around, ms. */
+/** Interval of trials if the adapter cannot measure the voltage, ms: the same as for other checks during sleep. */
 const BLIND_LOOK = 600_000;
-/** The car is asked for so long whether it answers, ms: a search for its control units takes some seconds. */
+/** Duration of a trial that polls the car for answers, ms: the search for control units takes some seconds. */
 const TRIAL = 20_000;
-/** An alternator or a charger lifts a 12 V battery by more than a volt; adapters measure to a tenth or two. */
+/** Voltage rise that starts a trial, V. Charging raises a 12 V battery by over 1 V; adapters measure to 0.1–0.2 V. */
 const RISE = 0.4;
 
 interface VoltageWatchOptions {
   readonly polls: Polls;
   readonly rest: Rest;
   readonly clock: Clock;
-  /** Volts of the 12 V battery, measured without a frame on the bus; rejects when that cannot be done now. */
+  /** Measures the 12 V battery without a frame on the bus, V; rejects if that is not possible now. */
   readonly voltage: () => Promise<number>;
 }
 
 /**
- * Finds out whether a car is used again of which nothing can be heard but answers. While the unit sleeps nothing is
- * polled; when the voltage rises, the car is asked for a while, and its answers wake the unit.
+ * Detects that a car which sends nothing but answers is used again. While the unit sleeps, nothing is polled. When the
+ * voltage rises, the car is polled for a while, and its answers wake the unit.
  */
 export class VoltageWatch {
   readonly #options: VoltageWatchOptions;
@@ -74,7 +74,7 @@ export class VoltageWatch {
 
   #measured(volts: number): void {
     const rose = volts >= this.#lowest + RISE;
-    // After a trial in vain, as beside a charger, only a further rise counts.
+    // After a trial without an answer, e.g. with a charger connected, only a further rise counts.
     this.#lowest = rose ? volts : Math.min(this.#lowest, volts);
     if (rose) this.#try();
     else this.#later(LOOK, () => this.#look());
@@ -89,7 +89,7 @@ export class VoltageWatch {
     });
   }
 
-  /** Nothing is set for a unit that woke, or a source that was stopped, while the adapter was asked. */
+  /** Sets no timer if the unit woke, or the source was stopped, during a request to the adapter. */
   #later(delay: number, due: () => void): void {
     this.#cancel();
     if (this.#stopped || !this.#options.rest.asleep) return;

@@ -2,7 +2,7 @@ import { AskingInterval, type Failure } from './asking-interval.ts';
 import type { PlannedCommand } from './plan.ts';
 import type { PollPriority, PollSettings } from './settings.ts';
 
-/** Part of its interval that a request may be late before it is the most urgent. Nothing starves: every deadline comes. */
+/** Lateness, in intervals, at which a request becomes the most urgent. No request starves: every deadline arrives. */
 const SLACK: Readonly<Record<PollPriority, number>> = { high: 0, normal: 1, low: 4 };
 
 /** Counts of one command since the start. */
@@ -14,13 +14,13 @@ export interface CommandCounts {
   faults: number;
 }
 
-/** One command in the plan, and when it is due. */
+/** One command of the plan, and its due time. */
 export class Poll {
   readonly planned: PlannedCommand;
   readonly counts: CommandCounts = { requests: 0, answers: 0, refusals: 0, silences: 0, faults: 0 };
-  /** Not to be asked before, monotonic ms. */
+  /** Time before which it must not be requested, monotonic ms. */
   release = Number.NEGATIVE_INFINITY;
-  /** Asked for alone: it was missing in an answer to several. */
+  /** True if it must be requested alone: it was missing in an answer with several parameters. */
   alone = false;
   readonly #interval: AskingInterval;
 
@@ -33,7 +33,7 @@ export class Poll {
     return this.#interval.lengthened;
   }
 
-  /** Until when it should have been asked. */
+  /** Time by which it should have been requested, monotonic ms. */
   get deadline(): number {
     return this.release + SLACK[this.planned.priority] * this.planned.interval;
   }
@@ -51,7 +51,7 @@ export class Poll {
     this.release = asked + this.#interval.failed(failure);
   }
 
-  /** A new ignition: what did not answer may answer now. */
+  /** Call at a new ignition: failed commands may succeed now. */
   renew(now: number): void {
     this.#interval.reset();
     this.alone = false;
@@ -59,7 +59,7 @@ export class Poll {
   }
 }
 
-/** Chooses what to ask next: of what may be asked, that with the earliest deadline. */
+/** Chooses the next request: among the due polls, the one with the earliest deadline. */
 export class PollSchedule {
   readonly polls: readonly Poll[];
 
@@ -67,7 +67,7 @@ export class PollSchedule {
     this.polls = planned.map((command) => new Poll(command, longestBackOff));
   }
 
-  /** The most urgent poll at a moment, monotonic ms; undefined when no poll is due. */
+  /** Returns the most urgent poll at `now`, monotonic ms; undefined if no poll is due. */
   due(now: number): Poll | undefined {
     let next: Poll | undefined;
     for (const poll of this.polls) {
@@ -77,12 +77,12 @@ export class PollSchedule {
     return next;
   }
 
-  /** When something becomes due, monotonic ms. */
+  /** Returns the time at which the next poll becomes due, monotonic ms. */
   nextRelease(): number {
     return this.polls.reduce((earliest, { release }) => Math.min(earliest, release), Number.POSITIVE_INFINITY);
   }
 
-  /** Others that can as well be asked now: due, or due within half of their interval; the most urgent first. */
+  /** Returns other polls that are due now or within half of their interval; the most urgent first. */
   companions(first: Poll, now: number): Poll[] {
     return this.polls
       .filter((poll) => poll !== first && poll.release <= now + poll.planned.interval / 2 && !poll.backedOff)

@@ -1,27 +1,27 @@
-/** How a profile wants the car to be asked. */
+/** Polling settings in a profile. */
 
 export type PollPriority = 'high' | 'normal' | 'low';
 
 export interface PollRule {
-  /** Milliseconds between two requests; absent: what the signal set says, else {@link PollSettings.interval}. */
+  /** Time between two requests, ms. If omitted, the interval in the signal set, else {@link PollSettings.interval}. */
   readonly interval?: number;
   readonly priority?: PollPriority;
 }
 
 export interface PollSettings {
-  /** By signal as the profile names it, e.g. `OBD.VehicleSpeed`. */
+  /** Rules by signal as named in the profile, e.g. `OBD.VehicleSpeed`. */
   readonly rules: Readonly<Record<string, PollRule>>;
-  /** For commands to which neither the profile nor the set gives an interval, ms. */
+  /** Interval of commands for which neither the profile nor the set defines one, ms. */
   readonly interval: number;
-  /** No command is asked more often, whatever the set says, ms; a rule may. */
+  /** Shortest interval that a set can request, ms; a rule may be shorter. */
   readonly shortest: number;
-  /** Requests in a second at most, all commands together. */
+  /** Maximum number of requests per second, all commands together. */
   readonly requestsPerSecond: number;
-  /** Parameters asked for in one request of service 01, 1..6; 1 for buses other than CAN (SAE J1979 §6.1.2.2). */
+  /** Maximum number of parameters per request of service 01, 1..6; 1 for buses other than CAN (SAE J1979 §6.1.2.2). */
   readonly parametersPerRequest: number;
-  /** Longest time until something that the car does not answer is tried again, ms. */
+  /** Longest time until an unanswered command is tried again, ms. */
   readonly longestBackOff: number;
-  /** Model year of the car, for sets that tell years apart. */
+  /** Model year of the car, for sets with commands for certain years. */
   readonly modelYear: number | undefined;
 }
 

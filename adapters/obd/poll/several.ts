@@ -1,22 +1,22 @@
 import { parameterLength } from '../j1979/lengths.ts';
 import type { Poll } from './schedule.ts';
 
-/** Service that takes several parameters in one request (SAE J1979 §6.1.2.2). */
+/** Service that accepts several parameters in one request (SAE J1979 §6.1.2.2). */
 const CURRENT_DATA = 0x01;
 
-/** The parameter of a poll that may share a request; undefined when it must be asked alone. */
+/** Returns the parameter of a poll that may share a request; undefined if it must be requested alone. */
 export function sharedParameter(poll: Poll): number | undefined {
   const { service, parameter, extendedAddress } = poll.planned.command;
   if (service !== CURRENT_DATA || parameter.length !== 2 || extendedAddress !== undefined || poll.alone)
     return undefined;
   const pid = Number.parseInt(parameter, 16);
-  // Nothing but its length tells where the next one begins.
+  // Only the known length of a parameter determines the start of the next one.
   return parameterLength(pid) === undefined ? undefined : pid;
 }
 
 /**
- * Data by parameter of an answer to several, `payload` beginning with 41. Control units leave out what they do not
- * have, and may change the order. Undefined when the bytes are not such an answer.
+ * Splits an answer with several parameters by parameter; `payload` begins with 41. Control units omit unsupported
+ * parameters and may change the order. Undefined if the bytes are not such an answer.
  */
 export function splitAnswer(payload: Uint8Array, asked: readonly number[]): Map<number, Uint8Array> | undefined {
   const parts = new Map<number, Uint8Array>();

@@ -17,9 +17,9 @@ import { Units } from './units.ts';
 export interface ObdSourceOptions {
   readonly clock: Clock;
   readonly requester: DiagnosticRequester;
-  /** Later sets go before earlier ones. */
+  /** Signal sets; later sets take precedence. */
   readonly sets: readonly SignalSet[];
-  /** The profile's name of this bus; signals of other buses are none of its concern. */
+  /** Name of this bus in the profile; signals of other buses are ignored. */
   readonly bus?: string;
   readonly settings?: Partial<PollSettings>;
   readonly log?: Log;
@@ -27,25 +27,26 @@ export interface ObdSourceOptions {
   readonly found?: (extended: boolean) => void;
 }
 
-/** Refusals that no repetition changes: the unit lacks it, or wants a session or key that polling does not have. */
+/** Permanent refusals: the unit does not support it, or requires a session or key that polling does not have. */
 const UNSUPPORTED: ReadonlySet<number> = new Set([0x11, 0x12, 0x31, 0x33, 0x34, 0x7e, 0x7f]);
 
-/** Milliseconds until the next try where nothing can be asked. Short: a car that wakes is to be seen. */
+/** Delay until the next try if requests are impossible, ms. Short, so that a waking car is noticed. */
 const RETRY = { first: 1000, longest: 5000 };
 
-/** Without an answer for so long though it was asked, the next one counts as a new ignition, ms. */
+/** Time without an answer to any request after which the next answer counts as a new ignition, ms. */
 const NEW_IGNITION = 60_000;
 
-/** Requests in a row without any answer that make it the car, and not the command, that is silent. */
+/** Number of consecutive unanswered requests after which the car, not the command, counts as silent. */
 const SILENT = 3;
 
-/** Unanswered requests for several parameters in a row after which the car is asked for one at a time. */
+/** Number of consecutive unanswered requests for several parameters after which each parameter is requested alone. */
 const GROUPS_TRIED = 2;
 
 /**
- * Asks the car for the signals that a profile wants. One request at a time, no more in a second than the settings
- * allow, none while paused or while the requester says that the car sleeps. What the car does not answer is asked less
- * and less often, and anew after {@link ObdSource.resume}, after the car slept, or after a minute without any answer.
+ * Requests the signals that a profile wants from the car. Sends one request at a time, at most as many per second as
+ * the settings allow, none while paused or while the requester reports that the car sleeps. Requests unanswered
+ * commands less and less often, and starts over after {@link ObdSource.resume}, after a sleep of the car, or after a
+ * minute without answers.
  *
  * Signals with a `map` in their set are delivered as raw numbers, since a profile maps raw values to its own names.
  */
@@ -59,13 +60,13 @@ export class ObdSource implements ReadingSource {
   #running: Promise<void> | undefined;
   #stopped = false;
   #paused = false;
-  /** Requests for several parameters in a row that brought nothing. */
+  /** Number of consecutive requests for several parameters without a result. */
   #groupsLost = 0;
-  /** The same of any requests. */
+  /** Number of consecutive requests of any kind without a result. */
   #silences = 0;
-  /** The requester had no way to ask. */
+  /** True if the requester could not send requests. */
   #cutOff = false;
-  /** Reason why polling has stopped. Undefined while it runs. */
+  /** Reason why polling has stopped; undefined while it runs. */
   #reason: string | undefined;
   #opening = true;
   readonly #backoff = new Backoff(RETRY);
@@ -86,7 +87,7 @@ export class ObdSource implements ReadingSource {
     );
     const { commands, missing } = planPolls(own, sets, this.#settings);
     for (const { message, signal } of missing) {
-      // Signals without a bus may as well be another source's.
+      // Signals without a bus may belong to another source.
       if (bus !== undefined && own.some((want) => want.signal === signal && want.bus === bus)) {
         log?.warn('obd.unknownSignal', { bus, signal: `${message}.${signal}` });
       }
@@ -96,20 +97,20 @@ export class ObdSource implements ReadingSource {
     if (commands.length > 0) this.#running = this.#run(this.#schedule);
   }
 
-  /** Resolves when the request under way has ended. */
+  /** Stops polling. Resolves when the running request has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#wake?.();
     await this.#running;
   }
 
-  /** Sends nothing more until {@link resume}; a request under way is waited for. */
+  /** Stops sending until {@link resume}; a running request continues. */
   pause(): void {
     this.#paused = true;
     this.#wake?.();
   }
 
-  /** Resumes polling as after a new ignition: asks everything again, also parameters that did not answer before. */
+  /** Resumes polling as after a new ignition: requests everything again, also parameters that did not answer before. */
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
@@ -117,7 +118,7 @@ export class ObdSource implements ReadingSource {
     this.#wake?.();
   }
 
-  /** Counts of the source, and of each command that had trouble: `7DF.010D silences`. */
+  /** Returns counts of the source, and of each command with failures: `7DF.010D silences`. */
   health(): SourceHealth {
     const polls = this.#schedule?.polls ?? [];
     const counts: Record<string, number> = {
@@ -135,7 +136,7 @@ export class ObdSource implements ReadingSource {
     return { state: this.#opening && polls.length > 0 ? 'opening' : 'running', counts };
   }
 
-  /** Counts by command identifier, of every command in the plan. */
+  /** Returns the counts of every command in the plan, by command identifier. */
   commands(): ReadonlyMap<string, Readonly<CommandCounts>> {
     return new Map((this.#schedule?.polls ?? []).map(({ planned, counts }) => [planned.command.id, counts]));
   }
@@ -150,7 +151,7 @@ export class ObdSource implements ReadingSource {
     }
   }
 
-  /** One request, or the search for who is there. Nothing it throws leaves it. */
+  /** Sends one request, or searches for control units. Never throws. */
   async #turn(schedule: PollSchedule, poll: Poll, now: number): Promise<void> {
     this.#nextRequest = now + 1000 / this.#settings.requestsPerSecond;
     try {
@@ -195,7 +196,7 @@ export class ObdSource implements ReadingSource {
     else this.#one(first, answers, now);
   }
 
-  /** Commands that share one request with the first. */
+  /** Returns the commands that can share one request with the first. */
   #group(schedule: PollSchedule, first: Poll, address: DiagnosticAddress, now: number): Poll[] {
     const group = [first];
     if (this.#groupsLost >= GROUPS_TRIED || !this.#units.count || sharedParameter(first) === undefined) return group;
@@ -235,13 +236,13 @@ export class ObdSource implements ReadingSource {
     for (const [i, poll] of group.entries()) {
       const data = parts.get(parameters[i] as number);
       if (data !== undefined) delivered.push([poll, data]);
-      // The unit declares this parameter but left it out: a request for it alone may get more.
+      // The unit declares this parameter but omitted it: a request for it alone may succeed.
       else poll.alone = true;
     }
     this.#deliver(delivered, asked);
   }
 
-  /** The car did not answer several parameters at once: they are due again, before long one by one. */
+  /** Makes all polls of an unanswered group due again; repeated losses end the grouping. */
   #ungroup(group: readonly Poll[], now: number, lost: number): void {
     this.#groupsLost += lost;
     for (const poll of group) poll.release = now;
@@ -286,7 +287,7 @@ export class ObdSource implements ReadingSource {
     this.#options.log?.info('obd.backOff', { command: poll.planned.command.id, why });
   }
 
-  /** The way to the car is open, whatever it answers. */
+  /** Notes that the car can be reached, whatever it answers. */
   #reached(): void {
     this.#opening = false;
     if (!this.#cutOff) return;
@@ -295,13 +296,13 @@ export class ObdSource implements ReadingSource {
     this.#schedule?.renew(this.#options.clock.monotonic());
   }
 
-  /** There is no way to ask now: the line is gone, the bus down or asleep. Nothing is held against the command. */
+  /** Handles impossible requests: the line is gone, the bus down or asleep. The command does not count as failed. */
   #unavailable(error: unknown): void {
     this.#opening = false;
     this.#cutOff = true;
     this.#counts.unavailable++;
     this.#reason = error instanceof Error ? error.message : String(error);
-    // After this another control unit may answer than before.
+    // Another control unit may answer after this.
     this.#units.forget();
     this.#nextRequest = this.#options.clock.monotonic() + this.#backoff.next();
   }
@@ -312,7 +313,7 @@ export class ObdSource implements ReadingSource {
     this.#schedule?.renew(this.#options.clock.monotonic());
   }
 
-  /** Until the time has passed (ms) or something changed. */
+  /** Resolves after this delay (ms) or after a change. */
   #sleep(delay: number): Promise<void> {
     return new Promise((resolve) => {
       const cancel = delay === Number.POSITIVE_INFINITY ? undefined : this.#options.clock.after(delay, () => wake());
@@ -326,7 +327,7 @@ export class ObdSource implements ReadingSource {
   }
 }
 
-/** Stands in the list for a signal of another bus, so that the places of the others stay. */
+/** Placeholder for a signal of another bus, so that the indexes of the other signals stay the same. */
 const FOREIGN: WantedSignal = { message: '', signal: '' };
 
 function requestOf(group: readonly Poll[]): Uint8Array {

@@ -4,17 +4,17 @@ import type { DiagnosticAddress, DiagnosticRequester } from '../requester.ts';
 import type { ObdCommand } from '../signal-set.ts';
 import { addressOf } from './address.ts';
 
-/** Services of SAE J1979: their parameters mean the same whichever control unit answers. */
+/** Last service of SAE J1979: up to here, parameters mean the same in every control unit. */
 const LAST_STANDARD_SERVICE = 0x0a;
 const CURRENT_DATA = 0x01;
 
 /** Delay before the search for units is repeated in a car that did not answer, ms. */
 const SEARCH_AGAIN = 30_000;
 
-/** Addressed units of a command, or the reason not to send it. */
+/** Address of a command's unit, or the reason not to send the command. */
 type Way = { readonly address: DiagnosticAddress } | { readonly none: 'unsupported' | 'not on CAN' };
 
-/** Who answers the standard's services, found out once for each ignition. */
+/** Control units that answer the standard's services, found once for each ignition. */
 export class Units {
   readonly #requester: DiagnosticRequester;
   readonly #clock: Clock;
@@ -26,12 +26,12 @@ export class Units {
     this.#clock = clock;
   }
 
-  /** Number of units that answered. Undefined before the first search. */
+  /** Number of units that answered; undefined before the first search. */
   get count(): number | undefined {
     return this.#units?.length;
   }
 
-  /** Whether a search for units must precede this command. */
+  /** Returns true if a search for units must precede this command. */
   mustSearch(command: ObdCommand): boolean {
     if (command.service !== CURRENT_DATA) return false;
     return (
@@ -40,7 +40,7 @@ export class Units {
     );
   }
 
-  /** Who answers now. @throws VigieError as the requester does */
+  /** Searches for the units that answer now. @throws VigieError as the requester does */
   async search(): Promise<readonly ObdUnit[]> {
     this.#units = await discoverUnits(this.#requester);
     this.#searched = this.#clock.monotonic();
@@ -53,8 +53,8 @@ export class Units {
   }
 
   /**
-   * The unit that has a parameter of service 01, the one the set names before others; everything else as the set
-   * says. Asked alone, a unit need not be waited for longer than it takes.
+   * Returns the address for a command: that of the unit that supports a parameter of service 01, preferably the set's;
+   * else the address in the set. A request to one unit ends with its answer, without a wait for others.
    */
   way(command: ObdCommand): Way {
     const own = addressOf(command);

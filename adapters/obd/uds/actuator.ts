@@ -9,24 +9,24 @@ import { DiagnosticSession } from './session.ts';
 
 interface UdsActuatorOptions {
   readonly commands: UdsCommands;
-  /** By bus of the profile; the actions of a bus that takes no requests are not offered. */
+  /** Requesters by bus of the profile; actions on a bus without a requester are not offered. */
   readonly requesters: ReadonlyMap<string, UdsRequester>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Default: {@link simpleKeys}. */
+  /** Key hooks; default: {@link simpleKeys}. */
   readonly hooks?: KeyHooks;
 }
 
-/** Control is returned within this time when the agent stops, ms. Otherwise the control unit ends it itself. */
+/** Time within which control is returned when the agent stops, ms. Otherwise the control unit ends it itself. */
 const FAREWELL = 3_000;
 
-/** Carries commands out by diagnostics (ISO 14229-1) at the control units that the profile names. */
+/** Executes commands by diagnostics (ISO 14229-1) at the control units that the profile names. */
 export class UdsActuator implements Actuator {
   readonly actions: ReadonlySet<string>;
   readonly #prepared: ReadonlyMap<string, PreparedCommand>;
   readonly #options: UdsActuatorOptions;
   readonly #stopping = new AbortController();
-  /** Last queued command of each control unit, by bus and address: parallel sessions of one unit would end each other. */
+  /** Last queued command by bus and address of the control unit: parallel sessions of a unit would end each other. */
   readonly #lines = new Map<string, Promise<void>>();
 
   constructor(options: UdsActuatorOptions) {
@@ -37,15 +37,15 @@ export class UdsActuator implements Actuator {
     this.actions = new Set(reached.map(([action]) => action));
   }
 
-  /** The bus of the control unit that the action needs sleeps. */
+  /** Returns true if the bus of the control unit for this action sleeps. */
   asleep(action: string): boolean {
     const command = this.#prepared.get(action);
     return command !== undefined && this.#options.requesters.get(command.uds.bus)?.asleep === true;
   }
 
   /**
-   * Resolves when it was done, held for as long as the profile says, and given back.
-   * @throws VigieError `command.unsupported`, as {@link DiagnosticSession.run} says, and what `allowed` throws
+   * Resolves when the action was executed, held for the time in the profile, and control was returned.
+   * @throws VigieError `command.unsupported`, the errors of {@link DiagnosticSession.run} and of `allowed`
    */
   async actuate(action: string, parameters?: ActionParameters, allowed?: () => void): Promise<void> {
     const command = this.#prepared.get(action);
@@ -66,7 +66,7 @@ export class UdsActuator implements Actuator {
     const { signal } = this.#stopping;
     const guard = defined({ allowed });
     const session = new DiagnosticSession({ client, clock, log, signal, deadline, ...guard });
-    // The same wires may have two names: frames by one, requests by the other.
+    // One bus may have two names: one for frames and one for requests.
     const [bus] = [...requesters].find(([, way]) => way === requester) ?? [];
     const line = `${bus} ${address.request} ${address.target ?? ''}`;
     const done = (this.#lines.get(line) ?? Promise.resolve()).then(() => session.run(action, command));
@@ -79,7 +79,7 @@ export class UdsActuator implements Actuator {
     }
   }
 
-  /** Begins nothing any more, and resolves when what was held is given back, or cannot be in time. */
+  /** Starts no more commands. Resolves when all control is returned, or the time for that is over. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await within(FAREWELL, Promise.all(this.#lines.values()), this.#options.clock);

@@ -5,28 +5,28 @@ import { NEGATIVE, PENDING } from '../negative-response.ts';
 import type { DiagnosticAddress, DiagnosticAnswer, DiagnosticRequest } from '../requester.ts';
 import { NoAnswer, NotBegun, Refused } from './failures.ts';
 
-/** Asks control units, one thing after the other. */
+/** Sends requests to control units, one at a time. */
 export interface UdsRequester {
   readonly asleep?: boolean;
-  /** `wake`: also on a bus that seems to sleep, since only the control unit that is asked may be awake. */
+  /** Sends a request. `wake`: also on a bus that seems to sleep, since only the addressed control unit may be awake. */
   request(request: DiagnosticRequest & { readonly wake?: boolean }): Promise<readonly DiagnosticAnswer[]>;
 }
 
-/** One request, and how many bytes behind the service a positive answer repeats. */
+/** One request, and the number of bytes after the service that a positive answer echoes. */
 export interface DiagnosticStep {
   readonly payload: Uint8Array;
   readonly echoed: number;
 }
 
-/** Answers within, ms: ten times the P2 that ISO 14229-2 §7.2 gives a control unit, for gateways on the way. */
+/** Default answer time, ms: ten times the P2 of ISO 14229-2 §7.2, to allow for gateways. */
 const ANSWER = 500;
-/** Longest that a control unit may ask for by its own P2, ms. */
+/** Longest answer time that a control unit may request with its own P2, ms. */
 const LONGEST_ANSWER = 5_000;
-/** Answers that were announced within (P2*), ms: what the standard gives, and the longest that may be asked for. */
+/** Time until announced answers (P2*), ms: the standard's value, and the longest that a control unit may request. */
 const ANNOUNCED = 5_000;
 const LONGEST_ANNOUNCED = 10_000;
 
-/** busyRepeatRequest: the same request is to come again (ISO 14229-1:2020 Table A.1). */
+/** busyRepeatRequest: the client must send the same request again (ISO 14229-1:2020 Table A.1). */
 const BUSY = 0x21;
 const REPEATS = 5;
 const BETWEEN = 100;
@@ -34,15 +34,15 @@ const BETWEEN = 100;
 const INPUT_OUTPUT_CONTROL = 0x2f;
 
 export interface AskOptions {
-  /** Times that it is asked before it counts as not answered; 1 where asking twice might do twice what is asked. */
+  /** Number of attempts before the request counts as unanswered; 1 if a repetition might execute the action twice. */
   readonly attempts?: number;
-  /** Monotonic ms after which it is not asked again; so long, and 5 s at least, its answer may be announced. */
+  /** Time after which the request is not repeated, monotonic ms. Limits "response pending" too, but to at least 5 s. */
   readonly until?: number;
-  /** Throws a VigieError that says why it must not be asked any more; called before each time, as it comes to its turn. */
+  /** Called before each attempt, when its turn arrives. Throws a VigieError if no request is allowed any more. */
   readonly allowed?: (() => void) | undefined;
 }
 
-/** Asks one control unit one thing after the other. */
+/** Sends requests to one control unit, one at a time. */
 export class UdsClient {
   readonly #requester: UdsRequester;
   readonly #address: DiagnosticAddress;
@@ -52,7 +52,7 @@ export class UdsClient {
   #pending = ANNOUNCED;
   #heard = Number.NEGATIVE_INFINITY;
 
-  /** @param urgent its requests go before those of others: a session would end while they wait */
+  /** @param urgent if true, requests precede those of others: a session would end while they wait */
   constructor(requester: UdsRequester, address: DiagnosticAddress, clock: Clock, urgent = true) {
     this.#urgent = urgent;
     this.#requester = requester;
@@ -60,26 +60,26 @@ export class UdsClient {
     this.#clock = clock;
   }
 
-  /** No request may be sent: its bus sleeps. */
+  /** True if no request may be sent because the bus sleeps. */
   get asleep(): boolean {
     return this.#requester.asleep === true;
   }
 
-  /** When it answered last, monotonic ms. */
+  /** Time of its last answer, monotonic ms. */
   get heard(): number {
     return this.#heard;
   }
 
-  /** The control unit gave its own times, ms: until an answer (P2), and until one that it announced (P2*). */
+  /** Sets the control unit's own times, ms: until an answer (P2), and until an announced answer (P2*). */
   timing(answer: number, pending: number): void {
     this.#timeout = Math.min(answer + ANSWER, LONGEST_ANSWER);
     this.#pending = Math.min(Math.max(ANNOUNCED, pending + ANSWER), LONGEST_ANNOUNCED);
   }
 
   /**
-   * The positive answer.
-   * @throws VigieError {@link Refused}; {@link NotBegun}; {@link NoAnswer}, whether or not it was done; what `allowed`
-   * throws, when it was asked before without an answer; `command.actuation` when it could not be asked
+   * Sends a request and returns the positive answer.
+   * @throws VigieError {@link Refused}; {@link NotBegun}; {@link NoAnswer}, if it is unknown whether it was executed;
+   * the error of `allowed`, after an unanswered attempt; `command.actuation` if the request could not be sent
    */
   async ask({ payload, echoed }: DiagnosticStep, options: AskOptions = {}): Promise<Uint8Array> {
     const { attempts = 1, until = 0, allowed } = options;
@@ -112,7 +112,7 @@ export class UdsClient {
     }
   }
 
-  /** Undefined when no whole answer came. */
+  /** Sends the request once. Undefined if no whole answer arrived. */
   async #once(
     asked: Pick<DiagnosticRequest, 'payload' | 'longestPending' | 'allowed'>,
   ): Promise<Uint8Array | undefined> {
@@ -122,7 +122,7 @@ export class UdsClient {
       timeout: this.#timeout,
       pending: this.#pending,
       urgent: this.#urgent,
-      // The first request is of a bus that is awake; after that the control unit is.
+      // The first request requires an awake bus; after an answer, the control unit is known to be awake.
       wake: this.#heard !== Number.NEGATIVE_INFINITY,
     };
     try {
@@ -136,7 +136,7 @@ export class UdsClient {
   }
 }
 
-/** The code of a refusal of this request. An announcement that nothing followed is none: it may be done yet. */
+/** Returns the code of a refusal of this request. "Response pending" alone is not one: it may still be executed. */
 function refusalOf(request: Uint8Array, [first, service, response]: Uint8Array): number | undefined {
   return first === NEGATIVE && service === request[0] && response !== PENDING ? response : undefined;
 }
@@ -144,7 +144,7 @@ function refusalOf(request: Uint8Array, [first, service, response]: Uint8Array):
 function matches(request: Uint8Array, answer: Uint8Array, echoed: number): boolean {
   if (answer[0] !== (request[0] as number) + 0x40 || answer.length <= echoed) return false;
   for (let i = 1; i <= echoed; i++) if (answer[i] !== request[i]) return false;
-  // Behind the identifier comes the control parameter (§13.2), though not from every control unit: the late answer to
-  // taking control is none to returning it.
+  // Most control units echo the control parameter after the identifier (§13.2), which tells a late answer to taking
+  // control from the answer to returning it.
   return request[0] !== INPUT_OUTPUT_CONTROL || answer.length === 3 || answer[3] === request[3];
 }

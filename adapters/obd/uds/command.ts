@@ -5,10 +5,10 @@ import { bytesOf } from '../hex.ts';
 import type { DiagnosticStep } from './client.ts';
 import type { KeyHook, KeyHooks } from './security.ts';
 
-/** How the profile has a command carried out; without `uds` it is carried out in another way. */
+/** A command in the profile; without `uds` it is not executed by diagnostics. */
 export interface UdsCommand {
   readonly uds?: Uds | undefined;
-  /** Time the car may take, ms: later nothing is begun any more. */
+  /** Maximum duration, ms: no step is started after that. */
   readonly within: number;
 }
 
@@ -34,8 +34,8 @@ export interface PreparedCommand {
 export type UdsCommands = Readonly<Record<string, UdsCommand>>;
 
 /**
- * Checks the commands of a profile against the hooks there are.
- * @returns the commands that can be carried out, and for the others what is wrong with them
+ * Checks the commands of a profile against the available hooks.
+ * @returns the executable commands, and the faults of the others
  */
 export function prepareUdsCommands(
   commands: UdsCommands,

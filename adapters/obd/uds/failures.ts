@@ -4,18 +4,18 @@ import { hexByte, hexOf } from '../hex.ts';
 import { refusal } from '../negative-response.ts';
 
 /**
- * Meaning of a negative response code (ISO 14229-1:2020 Table A.1) for a command. The others, such as "conditions not
+ * Meaning of a negative response code (ISO 14229-1:2020 Table A.1) for a command. Other codes, such as "conditions not
  * correct", do not name the obstacle.
  */
 const codes: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>([
-  // The profile asks for what this control unit does not have, or not in this session.
+  // The control unit does not support the request, or not in this session.
   ...[0x11, 0x12, 0x13, 0x31, 0x7e, 0x7f].map((response) => [response, 'command.unsupported'] as const),
   // Engine speed, running engine, vehicle speed, pedal, gear, lever.
   ...[0x81, 0x83, 0x88, 0x8a, 0x8c, 0x90].map((response) => [response, 'command.vehicleInUse'] as const),
   [0x93, 'command.batteryLow'],
 ]);
 
-/** A control unit said no: it has not done it. */
+/** The control unit refused and did not execute the request. */
 export class Refused extends VigieError {
   /** Negative response code. */
   readonly response: number;
@@ -27,7 +27,7 @@ export class Refused extends VigieError {
   }
 }
 
-/** The request was not sent, or not repeated after a refusal, because it was forbidden by then. `cause` has the reason. */
+/** The request was not sent, or not repeated after a refusal, because it was no longer allowed (see `cause`). */
 export class NotBegun extends VigieError {
   constructor(cause: VigieError) {
     super(cause.code, cause.message, { cause });
@@ -35,7 +35,7 @@ export class NotBegun extends VigieError {
   }
 }
 
-/** No answer, or none that can be understood: whether it was done is not known. */
+/** No answer, or an unintelligible one: it is unknown whether the request was executed. */
 export class NoAnswer extends VigieError {
   constructor(request: Uint8Array, answer?: Uint8Array) {
     const came =
@@ -45,7 +45,7 @@ export class NoAnswer extends VigieError {
   }
 }
 
-/** The control unit gave the results of a routine, and they are not those that were expected: it was not done. */
+/** The results of a routine differ from the expected ones: the action was not executed. */
 export class OtherResults extends VigieError {
   constructor(message: string) {
     super('command.actuation', message);

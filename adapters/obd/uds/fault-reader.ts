@@ -1,4 +1,7 @@
-/** Fault codes of the control units that the profile lists, by ReadDTCInformation (ISO 14229-1:2020 §12.3), which only reads. */
+/**
+ * Reads fault codes of the control units that the profile lists, with ReadDTCInformation (ISO 14229-1:2020 §12.3),
+ * which only reads.
+ */
 
 import type { FaultDetails, UnitFaultReader, UnitFaults } from '../../../agent/faults/reader.ts';
 import type { Clock, Log } from '../../../agent/ports.ts';
@@ -22,20 +25,20 @@ import { UdsClient, type UdsRequester } from './client.ts';
 import { Refused } from './failures.ts';
 
 const READ_DTC_INFORMATION = 0x19;
-/** Its sub-functions: codes by status, and of one code the snapshots and the extended data. */
+/** Its sub-functions: codes by status, and the snapshots and extended data of one code. */
 const BY_STATUS_MASK = 0x02;
 const SNAPSHOT = 0x04;
 const EXTENDED_DATA = 0x06;
-/** All records of a code. */
+/** Number that requests all records of a code. */
 const ALL_RECORDS = 0xff;
 const CODE_BYTES = 3;
 /** Bytes before the records: service, sub-function, code and status. */
 const BEFORE_RECORDS = 6;
 const OUT_OF_RANGE = 0x31;
-/** A request with a lost answer is repeated once. */
+/** Attempts per request: one repetition after a lost answer. */
 const ATTEMPTS = 2;
 
-/** Data identifiers of parameters of SAE J1979: F400 and the parameter (ISO 14229-1:2020 Table C.1). */
+/** High byte of data identifiers of parameters of SAE J1979: F400 plus the parameter (ISO 14229-1:2020 Table C.1). */
 const PARAMETERS = 0xf4;
 
 const STATUSES: Readonly<Record<TroubleCodeStatus, FaultStatus>> = {
@@ -51,7 +54,7 @@ const STATUSES: Readonly<Record<TroubleCodeStatus, FaultStatus>> = {
 
 export interface UdsFaultReaderOptions {
   readonly units: readonly (ControlUnit & { readonly requester: UdsRequester })[];
-  /** Name and scale the values of snapshots; later sets go before earlier ones. */
+  /** Signal sets that name and scale the values of snapshots; later sets take precedence. */
   readonly sets: readonly SignalSet[];
   readonly clock: Clock;
   readonly log: Log;
@@ -59,11 +62,11 @@ export interface UdsFaultReaderOptions {
 
 type Unit = UdsFaultReaderOptions['units'][number];
 
-/** Asks in the default session, where a control unit may be asked for its fault codes without unlocking it. */
+/** Reads fault codes in the default session, where control units return them without unlocking. */
 export class UdsFaultReader implements UnitFaultReader {
   readonly #options: UdsFaultReaderOptions;
   readonly #signals: ReadonlyMap<number, readonly FrozenSignal[]>;
-  /** Control units that could not be read the last time, which was said. */
+  /** Control units whose last read failed and was logged. */
   readonly #silent = new Set<string>();
 
   constructor(options: UdsFaultReaderOptions) {
@@ -149,8 +152,8 @@ export class UdsFaultReader implements UnitFaultReader {
   }
 
   /**
-   * Values of the first snapshot record: number, count of identifiers, then each identifier of two bytes and its data.
-   * The length of the data is in no standard, except of parameters of SAE J1979: it is read up to the first other one.
+   * Decodes the first snapshot record: number, count of identifiers, then each two-byte identifier and its data. The
+   * standard defines the data length only for parameters of SAE J1979: reading stops at the first other identifier.
    */
   #values(snapshot: Uint8Array): FreezeFrameValue[] {
     const values: FreezeFrameValue[] = [];
@@ -169,7 +172,7 @@ export class UdsFaultReader implements UnitFaultReader {
 const NEVER = Number.POSITIVE_INFINITY;
 const NOTHING = new Uint8Array(0);
 
-/** A control unit by the identifier of its answers; where several share it, with the address behind it. */
+/** Names a control unit by the identifier of its answers, plus the address if several units share the identifier. */
 function answersOf({ address }: ControlUnit): string {
   const { request, extended, response = usualAnswer(request, extended), target, source = target } = address;
   return source === undefined ? unitName(response) : `${unitName(response)}-${hexByte(source)}`;

@@ -1,28 +1,28 @@
-/** Keys that programs on the unit compute: what a maker keeps secret stays out of the agent and of its profiles. */
+/** Keys computed by programs on the unit: a manufacturer's secrets stay out of the agent and its profiles. */
 import { accessSync, constants, readdirSync, type Stats, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { VigieError } from '../../../protocol/errors.ts';
 import { bytesOf, hexByte, hexOf } from '../hex.ts';
 import { type KeyHook, simpleKeys } from './security.ts';
 
-/** As names in profiles are. */
+/** Valid names, as in profiles. */
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
-/** Output beyond this is not a key, bytes. */
+/** Maximum length of the output, bytes; more is not a key. */
 const LONGEST_OUTPUT = 4_096;
-/** Group and others may write (inode(7)). */
+/** Mode bits of write access for group and others (inode(7)). */
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * The programs of a folder, each a {@link KeyHook} by its file name. Files whose names are not names of profiles are
- * passed over.
+ * Returns the programs of a folder, each a {@link KeyHook} by its file name. Ignores files whose names are not valid in
+ * profiles.
  *
- * A program is started without a shell, without arguments and with no environment but PATH. It reads one line,
- * `LEVEL SEED CONSTANT` in hexadecimal, without CONSTANT when the profile gives none, and prints the key in hexadecimal.
- * Another exit status than 0 ends the command.
+ * A program is started without a shell, without arguments and with no environment except PATH. It reads one line,
+ * `LEVEL SEED CONSTANT` in hexadecimal, without CONSTANT if the profile has none, and prints the key in hexadecimal.
+ * An exit status other than 0 ends the command.
  *
- * Faults of the folder or of one program are logged, and the others count: `input.unreadable`, and
- * `configuration.wrong` for a program that cannot be started, that others than its owner may change, or that has the name
- * of one of {@link simpleKeys}: those mean the same in every profile.
+ * Faults of the folder or of one program are returned, and the other programs remain usable: `input.unreadable`, and
+ * `configuration.wrong` for a program that cannot be started, that others than its owner may change, or that has the
+ * name of one of {@link simpleKeys}: those mean the same in every profile.
  */
 export function keyPrograms(folder: string): { hooks: ReadonlyMap<string, KeyHook>; problems: readonly VigieError[] } {
   const hooks = new Map<string, KeyHook>();
@@ -83,7 +83,7 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** Refuses what others may replace. */
+/** Throws if other users may replace the file. */
 function guard(path: string): Stats {
   let found: Stats;
   try {
@@ -102,7 +102,7 @@ function guard(path: string): Stats {
 }
 
 async function run(file: string, line: string, signal: AbortSignal): Promise<Uint8Array> {
-  // Few profiles have such keys, and the module takes 10 ms of every start.
+  // Imported on demand: few profiles need such keys, and the module adds 10 ms to every start.
   const { execFile } = await import('node:child_process');
   const options = {
     signal,
@@ -112,7 +112,7 @@ async function run(file: string, line: string, signal: AbortSignal): Promise<Uin
   } as const;
   return new Promise((done, fail) => {
     const child = execFile(file, [], options, (error, printed) => {
-      // The output may be half a key, so it is not logged.
+      // The output may be part of a key, so it is not logged.
       if (error !== null) fail(new VigieError('command.actuation', said(error), { where: file }));
       else {
         const key = bytesOf(printed.trim());
@@ -120,13 +120,13 @@ async function run(file: string, line: string, signal: AbortSignal): Promise<Uin
         else fail(new VigieError('command.actuation', 'its output is not a key in hexadecimal', { where: file }));
       }
     });
-    // A program that ends without reading is judged by its exit status.
+    // If a program ends without reading its input, only its exit status counts.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(`${line}\n`);
   });
 }
 
-/** Without what it printed. */
+/** Describes the failure of a program, without its output. */
 function said(error: Error & { code?: string | number | null; signal?: string | null }): string {
   if (error.name === 'AbortError') return 'it was ended before it gave a key';
   if (typeof error.code === 'number') return `it ended with status ${error.code}`;

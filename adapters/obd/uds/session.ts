@@ -12,34 +12,34 @@ const DEFAULT_SESSION = 0x01;
 const SECURITY_ACCESS = 0x27;
 const TESTER_PRESENT: DiagnosticStep = { payload: Uint8Array.of(0x3e, 0x00), echoed: 1 };
 
-/** A session is kept by a request so often, ms (S3 of the client, ISO 14229-2 §7.4); */
+/** Interval of the requests that keep a session, ms (S3 of the client, ISO 14229-2 §7.4). */
 const KEEP = 2_000;
-/** Without a request, the control unit ends the session after this time, ms (S3 of the server). */
+/** Time without a request after which the control unit ends the session, ms (S3 of the server). */
 const S3 = 5_000;
-/** A key must be computed before the session ends, ms. */
+/** Maximum time to compute a key before the session ends, ms. */
 const COMPUTING = 4_000;
-/** Longest key, bytes: that of a signature; what is longer is not a key. */
+/** Longest key, bytes: that of a signature; longer output is not a key. */
 const LONGEST_KEY = 512;
-/** Attempts for requests that may be repeated, such as a session or the return of control. */
+/** Attempts for repeatable requests, such as to start a session or return control. */
 const ATTEMPTS = 3;
-/** Control is returned within this time, ms. Otherwise the control unit ends it itself. */
+/** Time within which control is returned, ms. Otherwise the control unit ends it itself. */
 const LETTING_GO = 10_000;
-/** While control is held it is looked this often whether it still may be, ms. */
+/** Interval of checks whether control may still be held, ms. */
 const GLANCE = 200;
 
 interface SessionParts {
   readonly client: UdsClient;
   readonly clock: Clock;
   readonly log: Log;
-  /** Aborted when the agent stops: nothing is begun any more, and what is held is given back. */
+  /** Aborted when the agent stops: no further step is started, and control is returned. */
   readonly signal: AbortSignal;
-  /** Monotonic ms after which nothing is begun any more. */
+  /** Time after which no step is started, monotonic ms. */
   readonly deadline: number;
-  /** Throws why nothing may be begun any more. */
+  /** Throws the reason if no further step may be started. */
   readonly allowed?: () => void;
 }
 
-/** One command at one control unit: takes control, holds it, and always gives it back. */
+/** One command at one control unit: takes control, holds it, and always returns it. */
 export class DiagnosticSession {
   readonly #parts: SessionParts;
 
@@ -48,16 +48,16 @@ export class DiagnosticSession {
   }
 
   /**
-   * Opens the session, unlocks the control unit, does what the command says, and goes back to the default session,
-   * which ends every control and shuts off access (ISO 14229-1:2020 §10.2). Where the way back is not acknowledged,
-   * nothing keeps the session, and the control unit ends it by itself after S3.
+   * Opens the session, unlocks the control unit, executes the command, and returns to the default session, which ends
+   * every control and locks the unit (ISO 14229-1:2020 §10.2). If the control unit does not acknowledge the return,
+   * nothing keeps the session alive, and the control unit ends it after S3.
    *
-   * It resolves too where the control unit did not answer whether it has done what was asked: then the car shows it, or
-   * does not.
-   * @throws VigieError when it was not done: what {@link UdsClient.ask} and `allowed` throw, `command.asleep` for a bus
-   * that sleeps, `command.expired` when its time is over, `command.interrupted` when the agent stops; `command.actuation`
-   * also when it has other results than those expected. What went wrong after control may have been taken is a
-   * {@link BrokenOff}, unless the control unit itself has said that it was not done.
+   * Also resolves if the control unit did not answer whether it executed the command: only the state of the car can
+   * then show it.
+   * @throws VigieError if it was not executed: the errors of {@link UdsClient.ask} and `allowed`, `command.asleep` for
+   * a sleeping bus, `command.expired` after its time, `command.interrupted` if the agent stops; `command.actuation`
+   * also for other results than expected. A failure after control may have been taken is a {@link BrokenOff}, unless
+   * the control unit itself reported that it did not execute the command.
    */
   async run(action: string, command: PreparedCommand): Promise<void> {
     this.#go();
@@ -80,7 +80,7 @@ export class DiagnosticSession {
     }
   }
 
-  /** Control may be held from the request on, unless it is refused, also if no answer arrives. */
+  /** Marks control as held from the request on, also without an answer; a refusal clears the mark. */
   async #begin<K extends string>(held: Record<K, boolean>, what: K, ask: () => Promise<void>): Promise<void> {
     held[what] = true;
     try {
@@ -106,30 +106,30 @@ export class DiagnosticSession {
     const answer = await client.ask(ask, this.#beginning);
     const seed = answer.slice(2);
     if (seed.length === 0) throw new NoAnswer(ask.payload, answer);
-    // A seed of nothing but zeros: it is unlocked already (§10.4).
+    // A seed of only zeros: the unit is already unlocked (§10.4).
     if (seed.every((byte) => byte === 0)) return;
     const key = await this.#inTime(async (signal) => hook({ seed, constant, level, signal }));
-    // Once: control units count wrong keys and lock themselves.
+    // One attempt only: control units count wrong keys and lock themselves.
     const answered = { payload: Uint8Array.of(SECURITY_ACCESS, level + 1, ...key), echoed: 1 };
     await client.ask(answered, { allowed: this.#go });
   }
 
-  /** Once: what was done must not be done twice because an answer was lost. */
+  /** Executes the command. One attempt only: a lost answer must not cause a second execution. */
   async #take({ take }: PreparedCommand): Promise<void> {
     const { client, deadline } = this.#parts;
     try {
       await client.ask(take, { until: deadline, allowed: this.#go });
     } catch (error) {
-      // Done or not: what was to be held is held in case it was.
+      // It is unknown whether it was executed: hold control in case it was.
       if (!(error instanceof NoAnswer)) throw error;
       this.#parts.log.warn('uds.noAnswer', { why: error.message });
     }
   }
 
   /**
-   * Keeps the session for so long, ms, and no longer than the car may be touched.
-   * @throws VigieError {@link NoAnswer} when the control unit was silent for so long that it has ended its session, and
-   * what `allowed` throws
+   * Keeps the session for this time, ms, and at most for as long as `allowed` permits.
+   * @throws VigieError {@link NoAnswer} if the control unit was silent until its session ended, and the errors of
+   * `allowed`
    */
   async #hold(ms: number): Promise<void> {
     const { client, clock, allowed } = this.#parts;
@@ -142,9 +142,9 @@ export class DiagnosticSession {
       allowed?.();
       if (clock.monotonic() < kept + KEEP) continue;
       const before = client.heard;
-      // One that is lost is made up for by the next; what counts is how long none was answered.
+      // The next request makes up for a lost one; only the total time without an answer counts.
       await client.ask(TESTER_PRESENT).catch(() => undefined);
-      // An answer that comes so late is that of the default session.
+      // An answer this late is from the default session.
       if (clock.monotonic() - before >= S3) throw new NoAnswer(TESTER_PRESENT.payload);
       kept = clock.monotonic();
     }
@@ -159,7 +159,7 @@ export class DiagnosticSession {
   async #giveBack(action: string, giveBack: DiagnosticStep): Promise<void> {
     const { client, log } = this.#parts;
     await client.ask(giveBack, this.#lettingGo).catch((error: Error) => {
-      // A routine that is over cannot be stopped, and many outputs let go by themselves.
+      // A finished routine cannot be stopped, and many outputs end automatically.
       log.info('uds.controlKept', { action, why: error.message });
     });
   }
@@ -173,12 +173,12 @@ export class DiagnosticSession {
     });
   }
 
-  /** May be repeated as long as the command has time. */
+  /** Options for requests that may be repeated while the command has time. */
   get #repeatedly(): AskOptions {
     return { attempts: ATTEMPTS, until: this.#parts.deadline };
   }
 
-  /** The same for what is not begun any more when it may not be. */
+  /** As {@link #repeatedly}, for requests that must still be allowed. */
   get #beginning(): AskOptions {
     return { ...this.#repeatedly, allowed: this.#go };
   }
@@ -187,7 +187,7 @@ export class DiagnosticSession {
     return { attempts: ATTEMPTS, until: this.#parts.clock.monotonic() + LETTING_GO };
   }
 
-  /** @throws VigieError when nothing may be begun any more */
+  /** @throws VigieError if no further step may be started */
   readonly #go = (): void => {
     const { clock, deadline, signal, allowed } = this.#parts;
     if (signal.aborted) throw stopped();
@@ -208,14 +208,14 @@ export class DiagnosticSession {
     } finally {
       over.abort();
     }
-    // A late result is of no use, even if it is an error.
+    // A late result is useless, even an error.
     computed.catch(() => undefined);
     throw this.#parts.signal.aborted
       ? stopped()
       : new VigieError('command.actuation', `the key was not computed within ${COMPUTING / 1000} s`);
   }
 
-  /** Ends early when the agent stops, or `over` is aborted. */
+  /** Waits. Ends early if the agent stops or `over` is aborted. */
   async #pause(ms: number, over?: AbortSignal): Promise<undefined> {
     const { clock, signal } = this.#parts;
     if (signal.aborted) return;
@@ -233,7 +233,7 @@ export class DiagnosticSession {
   }
 }
 
-/** It may have been done: the car shows it, or does not. */
+/** Wraps an error after which the command may have been executed. */
 function brokenOff(error: unknown): unknown {
   return error instanceof VigieError && !(error instanceof OtherResults) ? new BrokenOff(error) : error;
 }
