@@ -1,4 +1,4 @@
-/** Way of commands to the car: by frames or by diagnostics, by the profile's choice for each. */
+/** Sends commands to the car: as frames or as diagnostic requests, as the profile specifies for each command. */
 import { FrameActuator } from '../adapters/can/actuator.ts';
 import { UdsActuator, type UdsRequester } from '../adapters/obd/uds/index.ts';
 import { Actuators } from '../agent/actuators.ts';
@@ -6,22 +6,22 @@ import type { Actuator, Clock, FrameSender, Log } from '../agent/ports.ts';
 import { seedKeys } from './seed-keys.ts';
 import type { Vehicle } from './vehicle.ts';
 
-/** The ways to the buses of a car; what is absent cannot be commanded in that way. */
+/** Routes to the buses of a car. Commands cannot use a route that is omitted. */
 export interface Ways {
   readonly sender?: FrameSender;
-  /** Who asks the control units of a bus, by its name in the profile. */
+  /** Requester for the control units of each bus, by the name of the bus in the profile. */
   readonly requesters?: ReadonlyMap<string, UdsRequester>;
-  /** Whether a bus of frames sleeps; default: no bus ever does. */
+  /** Returns true if a bus of frames sleeps; default: no bus sleeps. */
   readonly sleeps?: (bus: string) => boolean;
 }
 
 interface Actuation {
   readonly actuator: Actuator;
-  /** Returns held controls. Resolves when that is done, or cannot be done in time. */
+  /** Releases held controls. Resolves when they are released, or cannot be released in time. */
   stop(): Promise<void>;
 }
 
-/** Every way in which the commands of a profile are carried out; those of `first` go before the profile's. */
+/** Returns all actuators for the commands of a profile; those of `first` precede those of the profile. */
 export function actuationOf(
   vehicle: Vehicle,
   ways: Ways,

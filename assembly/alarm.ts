@@ -1,6 +1,6 @@
 /**
- * As `wakeAt`, whose scheduler brings calendars and time zones with it: they are loaded with the first moment that is
- * waited for. Most cars never wait for one, and have the memory for other things.
+ * Same as `wakeAt`. Its scheduler needs calendars and time zones, so it is loaded when the first alarm is set. Most
+ * cars never set one, and keep that memory free.
  */
 export function setAlarm(at: number, due: () => void): () => void {
   let cancelled = false;

@@ -2,8 +2,8 @@
  * Content of `/vigie/v1/bus` for a running car. Loaded for the first viewer; receives frames only
  * while there are viewers.
  *
- * Frames bypass Status, and so the privacy that is applied there: here all of them are hidden unless the car says now that
- * the driver hides nothing. A car that was declared stolen is no exception.
+ * Frames bypass Status and therefore its privacy filter: this module hides all frames unless the car currently reports
+ * that the driver hides nothing. This also applies to a car that was declared stolen.
  */
 
 import { bitsOf, DbcFrameReader, type DbcMessage, MessageFinder, type Signal } from '../adapters/can/dbc/index.ts';
@@ -40,16 +40,16 @@ interface BusFollowerOptions {
 
 /** A signal that a stream follows. */
 interface FollowedSignal {
-  /** In the request. */
+  /** Index of the signal in the request. */
   readonly place: number;
   readonly name: string;
 }
 
 /** One stream of values. */
 interface SignalFollower {
-  /** By bus and identifier with its EXTENDED bit. */
+  /** Followed signals by bus and identifier (with its EXTENDED bit). */
   readonly wanted: ReadonlyMap<string, readonly FollowedSignal[]>;
-  /** The newest of each since the event before. */
+  /** Newest value of each signal since the previous event. */
   readonly values: Map<number, readonly [at: number, value: number]>;
 }
 
@@ -58,12 +58,12 @@ export class BusFollowers implements BusStreams {
   readonly #messages: MessageFinder;
   readonly #table = new FrameTable();
   readonly #signals = new Set<SignalFollower>();
-  /** By the names of the buses of a source. */
+  /** Readers by the bus names of a source. */
   readonly #readers = new WeakMap<readonly string[], DbcFrameReader>();
-  /** Streams of frames. */
+  /** Number of open streams of frames. */
   #tables = 0;
   #followed = false;
-  /** Frames were shown when the last batch came. */
+  /** True if frames were shown when the previous batch arrived. */
   #shown = false;
 
   constructor(options: BusFollowerOptions) {
@@ -74,7 +74,7 @@ export class BusFollowers implements BusStreams {
   frames(): FollowedEvents {
     const table = this.#table;
     let generation = -1;
-    /** How many identifiers the stream has sent. */
+    /** Number of identifiers that the stream has sent. */
     let sent = 0;
     let seen = 0;
     const current = (): boolean => this.#privacy().shown && generation === table.generation;
@@ -144,7 +144,7 @@ export class BusFollowers implements BusStreams {
   #take(batch: FrameBatch, buses: readonly string[]): void {
     const before = this.#shown;
     this.#shown = this.#privacy().shown;
-    // In a batch that changes the choice, some frames were sent before it.
+    // If a batch changes the privacy setting, some of its frames were sent before the change.
     if (!this.#shown || !before) {
       this.#forget();
       return;
@@ -163,7 +163,7 @@ export class BusFollowers implements BusStreams {
       const signals = wanted.get(addressOf(buses[batch.bus[i] as number] ?? '', batch.id[i] as number));
       const read = signals === undefined ? undefined : this.#reader(buses).decode(batch, i);
       for (const { place, name } of read === undefined ? [] : (signals ?? [])) {
-        // Integers beyond 2^53 are text, and so is what is not finite, which no plot shows.
+        // Integers beyond 2^53 are text; so are non-finite values, which no plot shows.
         const value = Number(read?.signals[name] ?? Number.NaN);
         if (Number.isFinite(value)) values.set(place, [batch.at[i] as number, value]);
       }
@@ -183,7 +183,7 @@ export class BusFollowers implements BusStreams {
     const { status, vehicle, clock } = this.#options;
     const state = status.value(privacy);
     const { sources, constants } = vehicle.profile;
-    // A car without a way to set privacy has no privacy setting.
+    // A car that cannot set privacy has no privacy setting.
     const chosen =
       state !== undefined || sources.some(({ path }) => path === privacy.path) || privacy.path in constants;
     if (!chosen) return { shown: true };

@@ -4,7 +4,7 @@ import type { CallbacksConfiguration } from '../config/callbacks.ts';
 import { readSecret } from '../config/credentials.ts';
 import { VigieError } from '../protocol/errors.ts';
 
-/** How notifications leave the car, as configured. Its authorities and keys are read when they are needed. */
+/** Returns the configured channels for notifications. Certificates and keys are read when they are needed. */
 export function channelsOf(
   { networks, allowHttp, ca, push }: CallbacksConfiguration,
   now: () => number,

@@ -1,4 +1,4 @@
-/** Captures as HTTP interfaces read them, from the parts that a car has kept or sent: as candump logs or MDF4. */
+/** Captures for the HTTP interfaces, built from the parts that a car has stored or sent: as candump logs or MDF4. */
 
 import { formatCandump } from '../adapters/can/log/writer.ts';
 import type { CaptureReport, CaptureView } from '../adapters/http/captures.ts';
@@ -7,14 +7,14 @@ import { unpackFrames } from '../protocol/captures/capture.ts';
 import { defined } from '../protocol/defined.ts';
 import type { Capture } from '../protocol/schema/capture.ts';
 
-/** Captures in the records of a car. */
+/** Returns a view of the captures in the records of a car. */
 export function captureViewOf(records: Pick<RecordStore, 'list'>): CaptureView {
   return viewOfParts(function* () {
     for (const { record } of records.list('capture')) yield record as Capture;
   });
 }
 
-/** `parts`: each once, in any order. */
+/** Returns a view of captures. `parts` yields each part once, in any order. */
 export function viewOfParts(parts: () => Iterable<Capture> | AsyncIterable<Capture>): CaptureView {
   const partsOf = async (id: string): Promise<Capture[]> => {
     const own: Capture[] = [];
@@ -48,14 +48,14 @@ export function viewOfParts(parts: () => Iterable<Capture> | AsyncIterable<Captu
     async mdf4(id) {
       const own = await partsOf(id);
       if (own.length === 0) return undefined;
-      // Loaded when somebody asks for it: a car has no other use of it.
+      // Loaded on request: a car does not need it otherwise.
       const { mdf4Of } = await import('../adapters/can/log/mdf4/writer.ts');
       return mdf4Of(own.map((part) => ({ frames: unpackFrames(part), buses: part.buses })));
     },
   };
 }
 
-/** A part at a time, when it is read. */
+/** Yields the log part by part, so that each part is unpacked only when it is read. */
 function* logOf(parts: readonly Capture[]): Generator<string> {
   for (const part of parts) yield candumpOf(part);
 }
@@ -71,7 +71,7 @@ function textOf(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** For texts of one length, or if the order does not matter. */
+/** Compares texts of equal length, or texts for which the order does not matter. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,4 +1,4 @@
-/** Builds the agent of a car of its open records, keys and link. */
+/** Builds the agent of a car from its open records, keys and link. */
 import { notifierOf } from '../adapters/callbacks/request-batch.ts';
 import type { OwnKey, TrustStore } from '../adapters/keys/index.ts';
 import { Agent } from '../agent/agent.ts';
@@ -32,11 +32,11 @@ interface CarAgentParts {
   readonly own: OwnKey | undefined;
   readonly link: CloudLink;
   readonly rest: UnitRest;
-  /** Files that were missing at the start. */
+  /** Files that were missing at startup. */
   readonly missing: readonly HelloMissing[];
 }
 
-/** An agent, and the parts around it that its callers use. */
+/** An agent with the surrounding parts that its callers use. */
 export interface CarAgent {
   readonly agent: Agent;
   readonly actuation: ReturnType<typeof actuationOf>;
@@ -48,7 +48,7 @@ export async function buildAgent(options: CarOptions, parts: CarAgentParts): Pro
   const { records, link } = parts;
   const { store } = records;
   const activity = new BusActivity(clock, settings.power.busSilentAfter);
-  // A bus without a source takes no frames either: the sender there gets that error, not that the bus sleeps.
+  // A bus without a source accepts no frames: its sender must get that error, not "the bus sleeps".
   const sleeps = (bus: string): boolean => sources.some((source) => source.buses.includes(bus)) && activity.asleep(bus);
   const actuation = actuationOf(vehicle, { ...options, sleeps }, clock, log, options.actuators);
   const outbox = service?.store(store) ?? store.outbox;
@@ -88,7 +88,7 @@ export async function buildAgent(options: CarOptions, parts: CarAgentParts): Pro
   return { agent, actuation, collect };
 }
 
-/** The keys that the agent obeys, the unit's own key, and the channels of notifications. */
+/** Returns the keys that the agent accepts, the unit's own key, and the channels of notifications. */
 function keyPorts(
   { vin, vehicle, http, notificationChannels }: CarOptions,
   { keys, own }: CarAgentParts,

@@ -24,55 +24,55 @@ export interface CarOptions extends Ways {
   readonly vin: string;
   readonly vehicle: Vehicle;
   /**
-   * Directory of records and state, used by one agent at a time; absent: they are in memory, and end with the agent. The
-   * interface needs one.
+   * Directory of records and state, used by one agent at a time. If omitted, they are in memory, and are lost when the
+   * agent ends. The interface needs a directory.
    */
   readonly data?: string;
-  /** Where messages, state and records are kept; the file system of the machine unless given. */
+  /** File system for messages, state and records; default: that of the machine. */
   readonly files?: FileSystem;
-  /** Opens a store of the program's own; not together with `data`. Commands are then remembered in memory only. */
+  /** Opens the program's own store; cannot be combined with `data`. Commands are then remembered in memory only. */
   readonly store?: () => Promise<OwnStore>;
-  /** Sources of frames; each knows what its buses are called in the profile. */
+  /** Sources of frames. Each has the bus names of the profile. */
   readonly sources?: readonly FrameSource[];
   /** Sources of readings that are not frames. */
   readonly readings?: readonly ReadingSource[];
   /** The broker. */
   readonly mqtt?: MqttAddress;
-  /** Another way to the cloud, instead of `mqtt`. With neither nothing is published, and what would be waits. */
+  /** Link to the cloud that replaces `mqtt`. With neither, nothing is published and messages wait. */
   readonly link?: CloudLink;
-  /** Waits between attempts to reach the broker, ms; default 1 s to 2 min, for fleets and mobile networks. */
+  /** Delays in ms between attempts to reach the broker; default 1 s to 2 min, for fleets and mobile networks. */
   readonly backoff?: BackoffOptions;
   /** File of the keys that may sign commands. */
   readonly trust?: string;
-  /** Time zone of programs, a name of the IANA data base. */
+  /** IANA time zone of scheduled commands. */
   readonly zone?: string;
-  /** Default: the defaults of a configuration. */
+  /** Default: those of a configuration. */
   readonly settings?: AgentSettings;
   readonly log: Log;
   readonly clock: CarClock;
-  /** Ends the wait of a stop for acknowledgements; default: `clock`. */
+  /** Timer that limits how long a stop waits for acknowledgements; default: `clock`. */
   readonly stopTimer?: Pick<Clock, 'after'>;
   /** Sleep state of the unit; the link and the sources subscribe to it. */
   readonly rest?: UnitRest;
-  /** How far notifications may go; default: no channel at all. */
+  /** Channels for notifications; default: no channel. */
   readonly notificationChannels?: CallbackChannels;
-  /** The interface that the car serves. */
+  /** HTTP interface of the car. */
   readonly http?: InterfaceOptions['http'];
-  /** Monitors that are written in the configuration; absent: those that were before go on. */
+  /** Monitors from the configuration. If omitted, the previous monitors stay active. */
   readonly monitors?: readonly GivenMonitor[];
   readonly service?: CarService;
-  /** Ways to carry out commands that go before those of the profile. */
+  /** Actuators that precede those of the profile. */
   readonly actuators?: readonly Actuator[];
   /** Recorders in addition to the agent's own. */
   readonly recorders?: AgentPorts['recorders'];
-  /** Called with the agent before it starts, and so before anything changes. */
+  /** Called with the agent before it starts, and therefore before any value changes. */
   readonly built?: (agent: Agent) => void;
-  /** Called with each message as it is numbered. Must not throw. */
+  /** Called with each message when it gets its number. Must not throw. */
   readonly numbered?: AgentOptions['numbered'];
-  /** Lets further frames pass the kernel, in addition to those of the profile. If omitted, all frames pass. */
+  /** Lets additional frames pass the kernel filter, as well as those of the profile. If omitted, all frames pass. */
   readonly listen?: CollectSurroundings['listen'];
-  /** Reads and records fault codes; absent: the agent does not read them. */
+  /** Reads and records fault codes. If omitted, the agent reads no fault codes. */
   readonly faults?: FaultCodes;
-  /** Called with each message the broker has acknowledged. */
+  /** Called with each message that the broker has acknowledged. */
   readonly published?: (topic: string, payload: Uint8Array) => void;
 }

@@ -9,7 +9,7 @@ import { decoderFor } from './vehicle.ts';
 
 type SourceOptions = Pick<CarOptions, 'vehicle' | 'sources' | 'readings' | 'clock' | 'log'>;
 
-/** Starts all sources; the returned functions stop them. `tap`: passes frames to readers of the interface. */
+/** Starts all sources and returns the functions that stop them. `tap` passes frames to readers of the interface. */
 export function startSources(options: SourceOptions, car: CarAgent, tap: FrameTap | undefined): readonly Teardown[] {
   const { sources = [], readings = [], clock, log } = options;
   const frames = sources.map((source) => {
@@ -26,7 +26,7 @@ export function startSources(options: SourceOptions, car: CarAgent, tap: FrameTa
   return [...frames, ...others];
 }
 
-/** The receivers of the frames of a source, in order: the first makes Status of them, with the privacy that the others respect. */
+/** Returns the receivers of a source's frames in order. The first updates Status; the others respect its privacy. */
 function framePath(
   { vehicle }: SourceOptions,
   { agent, collect }: CarAgent,
@@ -40,13 +40,13 @@ function framePath(
   ];
 }
 
-/** Waits between attempts to start a source, ms. */
+/** Delays between attempts to start a source, ms. */
 const RESTART = { first: 1_000, longest: 60_000 };
 
 /**
- * Starts a source, and again with growing waits when that fails: a bus or file that is not there yet must not keep
- * the agent from its other work.
- * @returns stops it
+ * Starts a source, and retries with growing delays if that fails: a missing bus or file must not prevent the agent's
+ * other work.
+ * @returns function that stops the source
  */
 function supervise(
   source: { stop(): Promise<void> },

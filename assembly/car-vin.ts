@@ -1,4 +1,4 @@
-/** Reads the VIN of the car, for a unit without a configured VIN. */
+/** Reads the VIN from the car, for a unit without a configured VIN. */
 import { readVin } from '../adapters/obd/j1979/index.ts';
 import { openNotifier } from '../adapters/service/notify.ts';
 import type { Configuration } from '../config/configuration.ts';
@@ -11,13 +11,13 @@ import {
   type ObdConnection,
 } from './obd-connection.ts';
 
-/** Interval of requests to a car that is off, ms. */
+/** Interval of requests while the car does not answer, ms. */
 const AGAIN = 5_000;
 
 /**
- * Asks the car until it gives its number: its ignition may be off, or the adapter not there yet. Undefined when the
- * process is to end before.
- * @throws VigieError `configuration.wrong` where the car cannot be asked as it is configured
+ * Requests the VIN until the car returns it: the ignition may be off, or the adapter may be missing at first. Returns
+ * undefined if the process must end before.
+ * @throws VigieError `configuration.wrong` if the configured inputs cannot request the VIN
  */
 export async function awaitCarVin(
   configuration: Configuration,
@@ -51,7 +51,7 @@ export async function awaitCarVin(
   }
 }
 
-/** The VIN, or the reason why it is unknown now. */
+/** Returns the VIN, or the reason why it is currently unknown. */
 async function attempt(
   configuration: Configuration,
   parts: ConnectionParts,

@@ -27,24 +27,24 @@ import { benchOf, titleOf, viewOf } from './view.ts';
 
 export interface Car {
   readonly agent: Agent;
-  /** Where its interface is served. */
+  /** HTTP server of its interface. */
   readonly interface?: RunningServer;
-  /** Its numbers, also when it has stopped. */
+  /** Statistics of the outbox, also available after the stop. */
   readonly outbox: OutboxNumbers;
-  /** Ends sources, hands over what is open, closes the link; resolves when everything is on disk. */
+  /** Stops sources, hands over open records, closes the link. Resolves when everything is on disk. */
   stop(): Promise<void>;
 }
 
 /**
- * Builds the adapters around one agent and starts them: first the records, then the link, then the sources. Where that
- * fails, whatever was begun is ended before it rejects: two agents in one directory of records would ruin it.
+ * Builds the adapters around one agent and starts them: first the records, then the link, then the sources. If one
+ * fails, stops everything that was started before it rejects: two agents in one directory would damage the records.
  */
 export async function startCar(options: CarOptions): Promise<Car> {
   const { begun, stop } = await withTeardown(options.log, (teardowns) => begin(options, teardowns));
   return { ...begun, stop };
 }
 
-/** Registers at the front of `teardowns` how to end each thing that it begins. */
+/** Starts everything, and prepends the function that ends each thing to `teardowns`. */
 async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<Car, 'stop'>> {
   const { log, service, notificationChannels, rest = new UnitRest() } = options;
   refuseContradictions(options);
@@ -65,8 +65,8 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   teardowns.unshift(async () => {
     for (const end of sources) await quietly(end, log);
   });
-  // Held controls are returned while the state of their command is kept, before their bus closes. First the agent: a
-  // running command must keep its state on disk, whatever its source does now.
+  // First the agent: a running command must store its state on disk, whatever its source does now. Held controls are
+  // released while the state of their command is stored, before their bus closes.
   teardowns.unshift(() => Promise.all([agent.stop(options.stopTimer), actuation.stop()]));
   options.built?.(agent);
   agent.start();
@@ -95,7 +95,7 @@ async function lockFolder(options: CarOptions, teardowns: Teardown[]): Promise<v
   const { data, service, log } = options;
   if (data === undefined) return;
   makeDirectory(data);
-  // The program around a service has taken the directory before it read anything there.
+  // For a service, the surrounding program has locked the directory before it read any file there.
   if (service !== undefined) return;
   const unlock = await readAgain(() => takeDirectory(data, log), options);
   teardowns.unshift(async () => unlock());
@@ -108,13 +108,13 @@ async function openChannels(options: CarOptions, teardowns: Teardown[]): Promise
   teardowns.unshift(await keepChannels(notificationChannels, { service, clock, log }));
 }
 
-/** Whether no agent ever ran in the folder, and the files that it lacks. */
+/** Returns true in `first` if no agent ever ran in the folder, and the files that are missing. */
 async function readFolder(
   options: CarOptions,
 ): Promise<{ readonly first: boolean; readonly missing: readonly HelloMissing[] }> {
   const { data, service, files, log } = options;
   if (data === undefined) return { first: false, missing: [] };
-  // Around the agent of a service the program has looked before it wrote anything.
+  // For a service, the surrounding program has checked the folder before it wrote any file.
   const missing =
     service === undefined
       ? reportMissing(data, await readAgain(() => missingEntries(data, 'agent', files), options), log)
@@ -122,14 +122,14 @@ async function readFolder(
   return { first: await readAgain(() => beginRecords(data, log, files), options), missing };
 }
 
-/** The key by which the interface of the car signs commands. */
+/** Opens the key with which the interface of the car signs commands. */
 async function openOwnKey(options: CarOptions): Promise<OwnKey | undefined> {
   const { http, data, log } = options;
   if (http === undefined || data === undefined) return undefined;
   return readAgain(() => ownKey(join(data, 'interface-key'), 'interface', remoteTypes, log), options);
 }
 
-/** Connection to the cloud. @throws VigieError `usage.wrong` or `configuration.wrong` for an invalid address */
+/** Returns the link to the cloud. @throws VigieError `usage.wrong` or `configuration.wrong` for an invalid address */
 function linkOf({ vin, link, mqtt, backoff, log }: CarOptions, rest: UnitRest): CloudLink {
   if (link !== undefined) return link;
   if (mqtt === undefined) return noLink;
@@ -154,7 +154,7 @@ async function serveInterface(
   if (http === undefined || data === undefined) return undefined;
   const tap = new FrameTap();
   const commands = takesCommands(options);
-  // Only a car that serves it has its libraries in memory.
+  // Only a car that serves the interface loads its libraries.
   const { keepInterface } = await withPackage(() => import('./interface.ts'));
   const { stop, server } = await keepInterface(
     {
@@ -177,7 +177,7 @@ async function serveInterface(
   return { stop, tap, ...defined({ server }) };
 }
 
-/** Whether commands can be signed for this car, and reach a bus. */
+/** Returns true if commands for this car can be signed and can reach a bus. */
 function takesCommands({ trust, sender, requesters, actuators = [] }: CarOptions): boolean {
   return trust !== undefined && (sender !== undefined || (requesters?.size ?? 0) > 0 || actuators.length > 0);
 }

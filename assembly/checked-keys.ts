@@ -6,9 +6,9 @@ import { VigieError } from '../protocol/errors.ts';
 import { channelsOf } from './callback-channels.ts';
 
 /**
- * Faults of the contents of the key files in a configuration. If such a file cannot be read, the
- * configuration has that finding itself.
- * @param severity `warning` for an agent that runs without them until they are fixed
+ * Returns the faults in the contents of the key files of a configuration. If a key file cannot be read, the
+ * configuration itself has that finding.
+ * @param severity `warning` for an agent that runs without the keys until they are fixed
  */
 export function checkKeys(
   { file, commands, callbacks }: Configuration,

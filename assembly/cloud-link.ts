@@ -2,21 +2,21 @@ import type { LinkDetails } from '../agent/health/health.ts';
 import type { Link, LinkEvents, Log } from '../agent/ports.ts';
 import { VigieError } from '../protocol/errors.ts';
 
-/** The way to the cloud, as an agent is built around it; `MqttLink` is one. */
+/** Connection of an agent to the cloud, for example `MqttLink`. */
 export interface CloudLink extends Link {
   /** Connects, and reports received messages. Called once, when the agent has started. */
   open(events: LinkEvents): void;
-  /** Resolves when nothing of it is open any more. */
+  /** Resolves when the link has closed everything. */
   close(): Promise<void>;
-  /** Messages worth publishing at the same time; default: one after the other. */
+  /** Number of messages to publish concurrently; default: one after the other. */
   readonly window?: number;
-  /** Bytes to and from the cloud since the start, for what sleep costs. */
+  /** Bytes sent and received since startup, to report the cost of sleep. */
   readonly bytes?: number;
-  /** How it is, for a service that reports it. */
+  /** Returns the state of the link, for a service that reports it. */
   health?(): LinkDetails;
 }
 
-/** Publishes over a link of the program's own, and logs what it throws, repeated errors once. */
+/** Returns a function that publishes over the program's own link and logs its errors, repeated ones once. */
 export function publisherOf(link: CloudLink, log: Log): Link['publish'] {
   let logged: string | undefined;
   return async (message) => {
@@ -24,7 +24,7 @@ export function publisherOf(link: CloudLink, log: Log): Link['publish'] {
       await link.publish(message);
       logged = undefined;
     } catch (error) {
-      // A VigieError is how a link reports that it is down or that the other side refuses.
+      // A link throws a VigieError if it is down or the other side refuses.
       if (!(error instanceof VigieError)) {
         const text = error instanceof Error ? error.message : String(error);
         if (text !== logged)
@@ -36,7 +36,7 @@ export function publisherOf(link: CloudLink, log: Log): Link['publish'] {
   };
 }
 
-/** For an agent that publishes nothing: its messages stay in its records. */
+/** Link of an agent that publishes nothing: its messages stay in its records. */
 export const noLink: CloudLink = {
   connected: false,
   publish: async () => {

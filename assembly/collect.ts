@@ -1,4 +1,4 @@
-/** Collections by command. What carries them out is loaded at the first command, or when an earlier run left one. */
+/** Collections by command. The collector is loaded at the first command, or if an earlier run left a collection. */
 
 import type { FrameBatch, Memory } from '../agent/ports.ts';
 import type { MakeRecorder, Recorder, RecorderParts } from '../agent/recorders/recorder.ts';
@@ -26,7 +26,7 @@ export class Collect implements Recorder {
     this.#memory = surroundings.memory;
   }
 
-  /** The recorder among those of the agent. */
+  /** Creates the recorder; one of the recorders of the agent. */
   readonly recorder: MakeRecorder = (parts) => {
     this.#parts = parts;
     return this;
@@ -37,7 +37,7 @@ export class Collect implements Recorder {
     if (this.#memory.recall(COMMANDS) !== undefined || this.#isBacklogNumbered()) await this.#load();
   }
 
-  /** Readings of a collection that has ended wait, and no part of the agent announces what their numbers stand for. */
+  /** Returns true if readings of an ended collection wait and no part of the agent announces their signal numbers. */
   #isBacklogNumbered(): boolean {
     const { numbers, waiting } = this.#surroundings;
     if (numbers() !== undefined || this.#memory.recall(NUMBERS) === undefined) return false;
@@ -45,15 +45,15 @@ export class Collect implements Recorder {
     return false;
   }
 
-  /** Carries out commands of kind `Collect`. */
+  /** Executes commands of kind `Collect`. */
   readonly order: AgentCommand = async (body, at) => (await this.#load()).order(body, at);
 
-  /** Collects frames that have become Status; `buses` are the names that their `bus` indexes. */
+  /** Collects frames after they have updated Status. The batch's `bus` is an index into `buses`. */
   take(batch: FrameBatch, buses: readonly string[]): void {
     this.#collector?.take(batch, buses);
   }
 
-  /** Collections in a hello. */
+  /** Returns the collections for a `hello`. */
   hello(): Partial<Hello> {
     const collect = this.#collector?.hello();
     return defined({ collect });

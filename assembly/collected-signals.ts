@@ -1,4 +1,4 @@
-/** Finds the signals of a command to collect in the network descriptions of the profile, which are read only for it. */
+/** Finds the signals of a collect command in the network descriptions of the profile, which are read only for it. */
 
 import {
   type BoundDatabase,
@@ -32,13 +32,13 @@ import { readDbc, type Vehicle } from './vehicle.ts';
 type Profile = Vehicle['profile'];
 
 export interface PreparedNetwork extends PreparedCollection {
-  /** Identifiers of its messages, by bus. */
+  /** Identifiers of the collected messages, by bus. */
   readonly identifiers: ReadonlyMap<string, readonly (number | IdentifierFilter)[]>;
 }
 
 /**
- * Reads the DBC files of the buses that the command names; afterwards only what its signals need is held.
- * @throws VigieError `input.unknown` or `input.malformed` for what cannot be collected, `input.unreadable` for a DBC file
+ * Reads the DBC files of the buses that the command names; afterwards keeps only the parts that its signals need.
+ * @throws VigieError `input.unknown` or `input.malformed` for an invalid signal, `input.unreadable` for a DBC file
  * that cannot be read
  */
 export function prepareCollection(order: CollectOrder, profile: Profile): PreparedNetwork {
@@ -64,7 +64,7 @@ export function prepareCollection(order: CollectOrder, profile: Profile): Prepar
   });
   checkNames(found, profile);
   const part = databases.map((bound) => ({ ...bound, database: reduced(bound.database, found) }));
-  // Texts cut out of a file would hold all of it.
+  // A substring of a file would keep the whole file in memory.
   const { all, needed } = structuredClone({ all: found, needed: part });
   const identifiers = new Map(
     [...frames].map((bus) => {
@@ -76,7 +76,7 @@ export function prepareCollection(order: CollectOrder, profile: Profile): Prepar
   return { signals: all, identifiers, decoder: decoderOf(wanted, needed) };
 }
 
-/** A function of its own: as a closure of its caller it would hold what that has read, for all closures of a function share it. */
+/** Separate function: closures of one function share a scope; a closure of the caller would retain all it has read. */
 function decoderOf(wanted: readonly WantedSignal[], needed: readonly BoundDatabase[]): PreparedNetwork['decoder'] {
   return (names) => new DbcDecoder(wanted, needed, names);
 }
@@ -93,7 +93,7 @@ function noBus(bus: string, signal: string, known: readonly string[]): VigieErro
   return new VigieError('input.unknown', `${signal}: no DBC of the profile describes a bus ${bus} (${fix})`);
 }
 
-/** The bus of a signal; where it is not given, the only one with such a message. */
+/** Returns the bus of a signal. If it is omitted, returns the only bus with such a message. */
 function busOf(
   { bus, signal }: CollectedSignal,
   frames: readonly string[],
@@ -155,7 +155,7 @@ function writtenOf(
   };
 }
 
-/** The condition in the types of its path. */
+/** Returns the condition with values in the types of its path. */
 function conditionOf({ while: given }: CollectOrder, { sources, constants }: Profile): Condition | undefined {
   if (given === undefined) return undefined;
   const { equals, ...rest } = given;
@@ -179,7 +179,7 @@ function unknownIn(
   databases: readonly BoundDatabase[],
   single: boolean,
 ): VigieError | undefined {
-  // All signals of a message that is known are known.
+  // If the DBC has the message, it has all of its signals.
   const checked = written.filter(
     ({ bus, message, signal }) => signal !== '*' || messagesOf(bus, message, databases).length === 0,
   );
@@ -190,7 +190,7 @@ function unknownIn(
   return new VigieError('input.unknown', `${first.message}${fix}`);
 }
 
-/** The entry of the command that a signal is of. */
+/** Returns the index of the command entry to which a signal belongs. */
 function entryOf(signal: CustomSignal, written: readonly WrittenSignal[]): number {
   const named = written.findIndex(({ name }) => name === signal.name);
   if (named >= 0) return named;
@@ -201,9 +201,9 @@ function entryOf(signal: CustomSignal, written: readonly WrittenSignal[]): numbe
 }
 
 /**
- * A signal that the profile records keeps its name and definition, unless the command gives another one; what the profile
- * maps to a position is one, whatever the command says.
- * @throws VigieError `input.malformed` for another unit than that of the command
+ * Returns a signal that the profile records with its profile name and definition, unless the command overrides them. A
+ * signal that the profile maps to a position stays a position, whatever the command contains.
+ * @throws VigieError `input.malformed` if its unit differs from that of the command
  */
 function asProfileSays(signal: CustomSignal, asked: CollectedSignal, { signals = [], sources }: Profile): CustomSignal {
   const isSame = (other: SignalOfBus): boolean => isSameSignal(signal, other);
@@ -222,7 +222,7 @@ function asProfileSays(signal: CustomSignal, asked: CollectedSignal, { signals =
   return found;
 }
 
-/** A name stands for one signal, or its history would mix two. */
+/** Checks that each name identifies one signal: its history would otherwise mix two. */
 function checkNames(collected: readonly CustomSignal[], { signals = [], texts = [] }: Profile): void {
   const known = new Map<string, SignalOfBus>([...signals, ...texts].map((one) => [one.name, one]));
   const names = new Set<string>();
@@ -237,7 +237,7 @@ function checkNames(collected: readonly CustomSignal[], { signals = [], texts = 
   }
 }
 
-/** The messages of these signals, and what else their identifiers or parameter groups may stand for. */
+/** Returns the messages of these signals, and all others that can have the same identifiers or parameter groups. */
 function reduced(database: Database, signals: readonly CustomSignal[]): Database {
   const names = new Set(signals.map(({ message }) => message));
   const isWanted = ({ name, symbol }: DbcMessage): boolean => names.has(name) || names.has(symbol);

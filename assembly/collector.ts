@@ -1,4 +1,4 @@
-/** Carries out collections by command, around one agent. */
+/** Runs collections by command, for one agent. */
 import type { IdentifierFilter } from '../adapters/can/socketcan/index.ts';
 import { Collector, type CollectorParts } from '../agent/collect/collector.ts';
 import type { Memory, OutboxStore } from '../agent/ports.ts';
@@ -14,9 +14,9 @@ export interface CollectSurroundings extends Pick<CollectorParts, 'clock' | 'qua
   readonly settings: Pick<AgentSettings, 'collect' | 'outbox'>;
   readonly vehicle: Pick<Vehicle, 'profile'>;
   readonly memory: Memory;
-  /** Messages that wait. */
+  /** Messages that wait to be published. */
   readonly waiting: Pick<OutboxStore, 'entries'>;
-  /** The numbers of the custom signals of the profile; undefined: it has none. */
+  /** Returns the numbers of the profile's custom signals; undefined if it has none. */
   readonly numbers: () => SignalNumbers | undefined;
   /** Lets frames with these identifiers pass, in addition to those of the profile. If omitted, all frames pass. */
   readonly listen?: ((bus: string, identifiers: readonly (number | IdentifierFilter)[]) => void) | undefined;
@@ -57,7 +57,7 @@ export function loadCollector(parts: RecorderParts, surroundings: CollectSurroun
           log.error('collect.filters', { bus, error: (error as Error).message });
         }
       }
-      // At a start the first `hello` of the run is still to come.
+      // At startup, the first `hello` of the run is still to be sent.
       if (!isResuming) hello();
     },
   });

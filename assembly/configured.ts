@@ -1,4 +1,4 @@
-/** Builds an agent from a configuration: its sources, its broker and its bounds. */
+/** Builds an agent from a configuration: its sources, its broker and its limits. */
 
 import type { MqttAddress } from '../adapters/mqtt/index.ts';
 import { UnitRest } from '../agent/power/rest.ts';
@@ -15,16 +15,16 @@ import type { Service } from './service.ts';
 import { sourcesOf } from './sources.ts';
 
 interface ConfiguredParts extends Pick<CarOptions, 'vehicle' | 'clock' | 'log'>, Required<Pick<CarOptions, 'data'>> {
-  /** Absent: those that were before go on. */
+  /** If omitted, the previous monitors stay active. */
   readonly monitors: CarOptions['monitors'];
   readonly service: Service;
-  /** Called before each dial of the broker; {@link ./renewal.ts}. */
+  /** Called before each connection attempt to the broker; see {@link ./renewal.ts}. */
   readonly dialing?: (() => void) | undefined;
-  /** Folder of recordings, instead of what is configured. */
+  /** Folder for recordings that overrides the configured one. */
   readonly record?: string | undefined;
 }
 
-/** Starts it. Rejects like {@link startCar}, and with `configuration.wrong` for an invalid address. */
+/** Starts the agent. Rejects like {@link startCar}, and with `configuration.wrong` for an invalid address. */
 export async function startConfigured(
   configuration: IdentifiedConfiguration,
   { service, record, monitors, dialing, ...parts }: ConfiguredParts,
@@ -76,7 +76,7 @@ export async function startConfigured(
   }
 }
 
-/** The broker that a configuration names; `dialing` is called before each connection over TLS. */
+/** Returns the configured broker; `dialing` is called before each connection over TLS. */
 export function brokerOf({ mqtt, power }: Configuration, dialing?: () => void): MqttAddress {
   return {
     ...brokerAddress(mqtt, dialing),

@@ -1,4 +1,4 @@
-/** Who asks the control units of a car, for readings and for commands. */
+/** Requesters for the control units of a car, for readings and for commands. */
 import type { CarClock } from '../adapters/clock/system.ts';
 import { lineTo, readLineAddress } from '../adapters/lines/index.ts';
 import { Elm327, type Protocol } from '../adapters/obd/elm327/index.ts';
@@ -18,12 +18,12 @@ import { pollSettings, type Vehicle } from './vehicle.ts';
 /** Usual speed of a serial line to an adapter, bit/s (ELM327 data sheet). */
 const BAUD = 38_400;
 
-/** Inputs, and whether commands are accepted; `file` is where a fault of theirs is. */
+/** Configured inputs and permitted commands. `file` is the configuration file, for error messages. */
 export interface InputsOfCar extends Inputs {
   readonly file: string;
-  /** Absent: no remote command is accepted. */
+  /** If omitted, no remote command is accepted. */
   readonly commands?: object;
-  /** Absent: no fault codes are read. */
+  /** If omitted, no fault codes are read. */
   readonly faults?: object;
 }
 
@@ -36,35 +36,35 @@ export interface Surroundings {
   readonly vinRead?: (vin: string) => void;
 }
 
-/** Access to the buses, by name: sending frames, receiving first, and diagnostic requests. */
+/** Access to each bus by name: sending frames, listeners that receive frames first, and diagnostic requests. */
 interface Ways extends Surroundings {
   readonly senders: ReadonlyMap<string, FrameSender>;
   readonly taps: Map<string, (batch: FrameBatch) => void>;
-  /** One for each bus: what is polled and what is commanded wait for each other. */
+  /** One requester for each bus, so that polls and commands wait for each other. */
   readonly requesters: Map<string, UdsRequester>;
-  /** Called when control units are found, as when the ignition comes on. */
+  /** Called when control units are found, for example when the ignition is switched on. */
   readonly found?: () => void;
 }
 
-/** Buses with control units that carry out commands. */
+/** Returns the buses with control units that execute commands. */
 export function commandedBuses({ commands }: InputsOfCar, vehicle: Vehicle): ReadonlySet<string> {
   if (commands === undefined) return new Set();
   return new Set(Object.values(vehicle.profile.commands).flatMap(({ uds }) => (uds === undefined ? [] : [uds.bus])));
 }
 
-/** Control units with fault codes that are read by UDS. */
+/** Returns the control units whose fault codes are read by UDS. */
 export function unitsWithFaults({ faults }: InputsOfCar, vehicle: Vehicle): readonly ControlUnit[] {
   return faults === undefined ? [] : (vehicle.profile.controlUnits ?? []);
 }
 
-/** Bus of the profile for requests. */
+/** Returns the bus of the profile that is used for requests. */
 export function obdBus({ bus }: ObdInput, { profile }: Vehicle): Vehicle['profile']['buses'][number] | undefined {
   return profile.buses.find(({ name, kind }) => kind === 'obd' && name === (bus ?? name));
 }
 
 /**
- * Polls of the car, as the configuration and the profile say.
- * @throws VigieError `configuration.wrong` for a bus that takes no requests, or an address that is none
+ * Creates the sources that poll the car according to the configuration and the profile.
+ * @throws VigieError `configuration.wrong` for a bus that accepts no requests, or an invalid address
  */
 export function polls(obd: ObdInput, { file, can }: InputsOfCar, vehicle: Vehicle, ways: Ways): ReadingSource[] {
   const { clock, log, rest } = ways;
@@ -76,16 +76,16 @@ export function polls(obd: ObdInput, { file, can }: InputsOfCar, vehicle: Vehicl
   if (obd.kind === 'isotp') {
     const { asleepAfter } = bus.obd;
     const requester = overBus(obd, file, asleepAfter, ways);
-    // Frames that the profile knows by one name and requests by another are on the same wires.
+    // The profile may have one bus name for frames and another for requests on the same wires.
     for (const name of [bus.name, obd.over]) ways.requesters.set(name, requester);
     const source = new ObdSource({ ...asking, requester, settings, ...vinHooks(requester, ways) });
-    // Behind a gateway only answers are received: the profile decides that a parked car is asked too.
+    // Behind a gateway only answers are received: the profile specifies that a parked car is polled too.
     if (asleepAfter === Number.POSITIVE_INFINITY) return [source];
     return [closing(source, { release: pauseAsleep(source, rest) })];
   }
   const elm = adapter(obd, file, ways);
   ways.requesters.set(bus.name, elm);
-  // Requests for several parameters are possible on CAN only. The protocol that an adapter detects is unknown here.
+  // Only CAN allows requests for several parameters. The protocol that an adapter detects is unknown here.
   const several = obd.protocol === undefined || obd.protocol.startsWith('can');
   const polls = { ...settings, ...(several ? {} : { parametersPerRequest: 1 }) };
   const source = new ObdSource({ ...asking, requester: elm, settings: polls, ...vinHooks(elm, ways) });
@@ -94,7 +94,7 @@ export function polls(obd: ObdInput, { file, can }: InputsOfCar, vehicle: Vehicl
   return [closing(source, { before: () => elm.close(), release: () => watch.stop() })];
 }
 
-/** Called when control units are found. Reads the VIN then, until one unit has returned it. */
+/** Returns the callback for found control units. It reads the VIN until one unit has returned it. */
 function vinHooks(requester: DiagnosticRequester, { vinRead, found }: Ways): Pick<ObdSourceOptions, 'found'> {
   let known = vinRead === undefined;
   if (known && found === undefined) return {};
@@ -108,7 +108,7 @@ function vinHooks(requester: DiagnosticRequester, { vinRead, found }: Ways): Pic
           known = true;
           vinRead?.(vin);
         },
-        // The car or the line has gone: the request is repeated when it is found again.
+        // The car or the line is lost: the VIN is requested again when control units are found again.
         () => undefined,
       );
     },
@@ -144,7 +144,7 @@ function overBus(
   return transport;
 }
 
-/** For commands to the control units of a bus of frames that takes frames and has no requester yet. */
+/** Adds a requester for commands to control units of a bus that accepts frames and has no requester yet. */
 export function overFrames(bus: string, { senders, taps, requesters, clock }: Ways): void {
   const sender = senders.get(bus);
   if (sender === undefined || requesters.has(bus)) return;
@@ -154,12 +154,12 @@ export function overFrames(bus: string, { senders, taps, requesters, clock }: Wa
 }
 
 interface ReleaseParts {
-  /** Line of the source: a running request ends with it. */
+  /** Ends the line of the source. A running request ends with the line. */
   readonly before?: () => Promise<void>;
   readonly release: () => void;
 }
 
-/** The source, with something else that ends with it. */
+/** Returns the source; its stop also releases the other parts. */
 function closing(source: ReadingSource, { before, release }: ReleaseParts): ReadingSource {
   const { health } = source;
   return {

@@ -1,4 +1,4 @@
-/** Custom signals of a profile, completed by what network descriptions say of them. */
+/** Custom signals of a profile, completed from network descriptions. */
 
 import { type BoundDatabase, type DbcMessage, readable, type Signal, signalNamed } from '../adapters/can/dbc/index.ts';
 import type { WrittenSignal } from '../config/signals.ts';
@@ -7,15 +7,15 @@ import type { Diagnostic } from '../protocol/diagnostic.ts';
 import type { CustomSignal, TextSignal } from '../protocol/profile.ts';
 import { stepFault } from './signal-steps.ts';
 
-/** Numbers of more signals would not do (agent/signals/numbers.ts). */
+/** Largest number of custom signals that can be numbered (agent/signals/numbers.ts). */
 const MOST = 16_384;
-/** Bits of integers in columns, without their sign. */
+/** Size of integers in columns without their sign, bits. */
 const BITS = 51;
-/** Characters of a text in a catalog (protocol/schema/fields.ts). */
+/** Longest text in a catalog, characters (protocol/schema/fields.ts). */
 const LONGEST = 256;
-/** Bytes of the names of an enumeration, which travel in one message (protocol/cbor/message.ts). */
+/** Largest total of the names of an enumeration, which one message carries, bytes (protocol/cbor/message.ts). */
 const MOST_NAMES = 1_000_000;
-/** Largest number of bytes of a name in a catalog, in addition to its text. */
+/** Largest overhead of a name in a catalog in addition to its text, bytes. */
 const BESIDE = 16;
 
 export type SignalOfBus = Pick<CustomSignal, 'bus' | 'message' | 'signal'>;
@@ -28,11 +28,11 @@ interface Network {
   /** Buses that a DBC describes. */
   readonly frames: ReadonlySet<string>;
   readonly databases: readonly BoundDatabase[];
-  /** There is one such bus, whatever a log calls it. */
+  /** True if there is one such bus; its name in a log does not matter then. */
   readonly single: boolean;
   /** Signals that the profile maps to a position. */
   readonly positions: readonly SignalOfBus[];
-  /** The profile. */
+  /** Path of the profile. */
   readonly file: string;
 }
 
@@ -42,7 +42,7 @@ interface Completed {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** A signal of a message for each wildcard, and what is wrong with any. Signals that no DBC has are left out. */
+/** Expands wildcards to the signals of their message, and returns all faults. Omits signals that no DBC has. */
 export function completeSignals(written: readonly WrittenSignal[], network: Network): Completed {
   const diagnostics: Diagnostic[] = [];
   const signals: CustomSignal[] = [];
@@ -98,13 +98,13 @@ export function completeSignals(written: readonly WrittenSignal[], network: Netw
   return { signals, texts, diagnostics };
 }
 
-/** Whether its name, or a path that it feeds, is of where the car is. */
+/** Returns true if the signal's name, or a path that it feeds, describes the position of the car. */
 function saysPlace(signal: WrittenSignal, positions: readonly SignalOfBus[]): boolean {
   const isPlace = (part: string): boolean => ['Location', 'CurrentLocation', 'lastPosition'].includes(part);
   return signal.name.split('.').some(isPlace) || positions.some((other) => isSameSignal(signal, other));
 }
 
-/** Property of a signal that no catalog can represent, and advice. */
+/** Returns the property of a signal that no catalog can represent, and advice. */
 function unsendableIn({ name, unit = '', names = [] }: CustomSignal): readonly [message?: string, fix?: string] {
   const beyond = (what: string, text: string): string | undefined =>
     text.length > LONGEST ? `${what} has ${text.length} characters; at most ${LONGEST} allowed` : undefined;
@@ -133,11 +133,11 @@ function keyOf({ bus, message, signal }: Pick<WrittenSignal, 'bus' | 'message' |
 
 interface Entry {
   readonly entry: WrittenSignal;
-  /** Absent: no DBC describes its bus. */
+  /** If omitted, no DBC describes its bus. */
   readonly described?: Signal;
 }
 
-/** The signals that an entry stands for; of a wildcard those that no other entry names. */
+/** Yields the signals of an entry. A wildcard yields the signals that no other entry names. */
 function* spread(written: WrittenSignal, network: Network, named: ReadonlySet<string>): Generator<Entry> {
   const { bus, message, signal, name } = written;
   if (!network.frames.has(bus)) {
@@ -157,7 +157,7 @@ function* spread(written: WrittenSignal, network: Network, named: ReadonlySet<st
   }
 }
 
-/** Messages of a bus with this name. */
+/** Returns the messages of a bus with this name. */
 export function messagesOf(bus: string, name: string, databases: readonly BoundDatabase[]): DbcMessage[] {
   return databases
     .filter((bound) => bound.bus === undefined || bound.bus === bus)
@@ -165,12 +165,12 @@ export function messagesOf(bus: string, name: string, databases: readonly BoundD
     .filter((message) => message.name === name || message.symbol === name);
 }
 
-/** A signal's name as a part of a name with points. */
+/** Returns a signal's name as one segment of a dotted name. */
 function partOf(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '_');
 }
 
-/** The complete signal. A text is the reason why it cannot be recorded. */
+/** Returns the complete signal, or the reason why it cannot be recorded. */
 function completed(
   written: WrittenSignal & Pick<CustomSignal, 'position'>,
   chosen: CustomSignal['kind'] | undefined,
@@ -208,12 +208,12 @@ function completed(
   return { ...quantity, raw: true, ...(step === 1 ? {} : { resolution: step }), ...(offset === 0 ? {} : { offset }) };
 }
 
-/** Product of decimals as a decimal: 0.1 × 0.1 is 0.01. */
+/** Returns a product without binary rounding errors: 0.1 × 0.1 is 0.01. */
 function decimal(value: number): number {
   return Number(value.toPrecision(14)) + 0;
 }
 
-/** By the DBC: names of a signal with a unit or a scale are special values only. */
+/** Returns the kind by the DBC. Value names of a signal with a unit or a scale are only names of special values. */
 function kindOf(signal: Signal | undefined): CustomSignal['kind'] {
   if (signal === undefined || signal.type === 'float' || signal.unit !== '') return 'quantity';
   if (signal.factor !== 1 || signal.offset !== 0) return 'quantity';

@@ -1,4 +1,4 @@
-/** The one list of what belongs in a folder of records, and what it means if something is missing there. */
+/** The single list of files in a folder of records, with the consequence of each missing file. */
 import { join } from 'node:path';
 import { FIRST_START, type FileSystem, nodeFileSystem, unreadable } from '../adapters/store/index.ts';
 import type { Log } from '../agent/ports.ts';
@@ -7,20 +7,20 @@ import type { HelloMissing } from '../protocol/schema/hello.ts';
 
 /** A file or folder of the records. */
 interface FolderEntry {
-  /** Relative to the folder. */
+  /** Path relative to the folder. */
   readonly name: string;
-  /** A document has two generations, of which one is enough. */
+  /** A document has two generations; one is enough to read it. */
   readonly kind: 'document' | 'file' | 'folder';
   /**
-   * Owner of the folder that must have it after a finished first start: every agent, `vigie run` alone, or none,
-   * because it comes and goes or is made again without a loss.
+   * Owner of a folder that must contain the entry after a finished first start: every agent, `vigie run` alone, or
+   * none if the entry is temporary or is recreated without a loss.
    */
   readonly required: 'agent' | 'run' | 'no';
-  /** Required only next to a matching name. */
+  /** The entry is required only if an entry with a matching name exists. */
   readonly beside?: RegExp;
-  /** Consequence if it is missing, for people. */
+  /** Consequence of a missing entry, as text for people. */
   readonly consequence: string;
-  /** Another event than `records.missing` reports it. */
+  /** Event that reports the missing entry instead of `records.missing`. */
   readonly reported?: 'records.versionDamaged';
 }
 
@@ -107,20 +107,20 @@ export const folderEntries: readonly FolderEntry[] = [
   { name: FIRST_START, kind: 'file', required: 'no', consequence: 'none: it is there only during the first start' },
 ];
 
-/** Names that only an agent makes. The number of the format and the lock come before the records. */
+/** Names that only an agent creates. The format number and the lock exist before the records. */
 const OF_RECORDS = folderEntries
   .map(({ name }) => name)
   .filter((name) => !['version', 'version.copy', 'lock', 'agent.sock', 'car.json', FIRST_START].includes(name));
 
-/** Whether an agent has made something among these names. */
+/** Returns true if an agent has created one of these names. */
 export function hasRecords(names: readonly string[]): boolean {
   return names.some((name) => OF_RECORDS.some((made) => name === made || name.startsWith(`${made}.`)));
 }
 
 /**
- * Missing entries of a folder with a finished first start, in the order of {@link folderEntries}; none for a new
- * folder. `program`: owner of the folder.
- * @throws VigieError `store.unreadable` when the disk does not return the names in it
+ * Returns the missing entries of a folder with a finished first start, in the order of {@link folderEntries}; none for
+ * a new folder. `program`: owner of the folder.
+ * @throws VigieError `store.unreadable` if the disk does not return the names in it
  */
 export function missingEntries(
   data: string,
@@ -131,7 +131,7 @@ export function missingEntries(
   return names.includes(FIRST_START) || !hasRecords(names) ? [] : absentEntries(data, program, files);
 }
 
-/** As {@link missingEntries}, whether or not a first start has finished. */
+/** Same as {@link missingEntries}, but also before a first start has finished. */
 export function absentEntries(data: string, program: 'agent' | 'run', files: FileSystem): readonly FolderEntry[] {
   const names = namesIn(data, files);
   const inside = ['configuration', 'outbox'].filter((folder) => names.includes(folder));
@@ -146,7 +146,7 @@ export function absentEntries(data: string, program: 'agent' | 'run', files: Fil
   });
 }
 
-/** Logs the missing entries, and returns them as `hello` reports them. */
+/** Logs the missing entries, and returns them in the form of `hello`. */
 export function reportMissing(data: string, missing: readonly FolderEntry[], log: Log): readonly HelloMissing[] {
   for (const { name, consequence, reported } of missing) {
     if (reported === undefined) log.error('records.missing', { file: join(data, name), consequence });
@@ -154,7 +154,7 @@ export function reportMissing(data: string, missing: readonly FolderEntry[], log
   return missing.map(({ name, consequence }) => ({ file: name, consequence }));
 }
 
-/** The names in a folder; none if there is no folder. @throws VigieError `store.unreadable` */
+/** Returns the names in a folder; none if the folder does not exist. @throws VigieError `store.unreadable` */
 export function namesIn(folder: string, files: FileSystem): readonly string[] {
   try {
     return files.list(folder);

@@ -14,7 +14,7 @@ import { isUnreadable } from './read-again.ts';
 /** Errors of a disk that accepts no data now but may accept them later. */
 const REFUSALS = ['ENOSPC', 'EROFS', 'EDQUOT', 'EIO'];
 
-/** Purpose of a directory, and how a person chooses another one. */
+/** Purpose of a directory, and how the user chooses another one. */
 interface Purpose {
   readonly of: string;
   readonly choose: string;
@@ -23,7 +23,7 @@ interface Purpose {
 
 const RECORDS: Purpose = { of: 'records', choose: '--data, `data` of vigie.yaml, or directory()' };
 
-/** Makes a directory, of records by default. @throws VigieError `usage.wrong` when it cannot be made */
+/** Creates a directory, by default for records. @throws VigieError `usage.wrong` if it cannot be created */
 export function makeDirectory(path: string, purpose: Purpose = RECORDS): void {
   try {
     makeMissing(resolve(path), purpose.mode ?? 0o777);
@@ -36,8 +36,8 @@ export function makeDirectory(path: string, purpose: Purpose = RECORDS): void {
 }
 
 /**
- * Makes a directory and those above it. Node's recursive mkdir tries for ever where a file system answers ENOENT
- * although the directory above is there, as /proc does.
+ * Creates a directory and its parents. Node's recursive mkdir never ends if a file system returns ENOENT although the
+ * parent directory exists, as /proc does.
  */
 function makeMissing(path: string, mode: number): void {
   try {
@@ -52,9 +52,9 @@ function makeMissing(path: string, mode: number): void {
 }
 
 /**
- * Takes the directory for this process. A disk that refuses to write must not keep the car dark: then the agent runs
- * without the lock, and says so.
- * @throws VigieError `usage.wrong` when another process has it, `store.unreadable` when the disk does not return its lock
+ * Locks the directory for this process. If the disk refuses to write, the car must still record: the agent then runs
+ * without the lock, and logs that.
+ * @throws VigieError `usage.wrong` if another process has the lock, `store.unreadable` if the disk does not return it
  */
 export function takeDirectory(path: string, log: Log): () => void {
   try {
@@ -70,34 +70,34 @@ export function takeDirectory(path: string, log: Log): () => void {
 export interface Boots {
   /** Number of the newest start. */
   readonly boot: number;
-  /** Number of the first start, random: the identity of the folder. Omitted before the first, and if it was 1. */
+  /** Number of the first start, random: identifies the folder. Omitted before the first start, and if it was 1. */
   readonly life?: number;
   readonly vin?: string;
 }
 
-/** Range that makes equal numbers of two starts of a car improbable. */
+/** Range that is wide enough to make equal numbers of two starts of a car improbable. */
 const UNCOUNTED = [UNCOUNTED_BOOT, UNCOUNTED_BOOT + 2 ** 30] as const;
 
-/** A random number for a start that cannot be counted. */
+/** Returns a random number for a start that cannot be counted. */
 function uncountedBoot(anyNumber: (least: number, below: number) => number = randomInt): number {
   return anyNumber(...UNCOUNTED);
 }
 
-/** Random number for a start with records that the disk does not return: its messages are numbered from 0. */
+/** Returns a random number for a start whose records the disk does not return: its messages are numbered from 0. */
 export function unrecordedBoot(anyNumber: (least: number, below: number) => number = randomInt): number {
   return anyNumber(UNRECORDED_BOOT, UNRECORDED_BOOT + 2 ** 29);
 }
 
-/** The first start of a folder of records, or of an agent that keeps none: a random number of 32 bits. */
+/** Returns a random 32-bit number for the first start of a folder, or for an agent without stored records. */
 export function firstBoot(anyNumber: (least: number, below: number) => number = randomInt): number {
   return anyNumber(0, BOOTS);
 }
 
 /**
- * Counts this start. The first start of a folder has a random number, by which receivers recognise a new folder, also if the
- * disk refuses to store it. If the disk refuses the count of a later start, that has a random number far from the others: its messages may repeat the numbers of another
- * start, and receivers tell them apart by the start.
- * @throws VigieError `usage.wrong` when the records are another car's
+ * Counts this start. The first start of a folder has a random number, by which receivers recognise a new folder, also
+ * if the disk refuses to store it. If the disk refuses a later count, that start gets a random number far from the
+ * others: its messages may repeat numbers, and receivers distinguish them by the start.
+ * @throws VigieError `usage.wrong` if the records belong to another car
  */
 export async function countBoot(
   boots: Document<Boots>,
@@ -124,19 +124,19 @@ export async function countBoot(
   }
 }
 
-/** Name of the file of what commands have changed of the keys. */
+/** Name of the file with the changes of the trusted keys by commands. */
 export const TRUST = 'trust.json';
 
-/** Name of the file of what became of commands. */
+/** Name of the file with the outcomes of commands. */
 const LEDGER = 'remotes.json';
 
 /**
- * Begins a folder in which no first start has finished: from its end on, what a later start does not find there is lost.
- * Nothing else of an agent may be written before. A marker is in the folder from here to {@link finishFirstStart}; if the
- * start is cut in between, the next one is a first start again, and keeps what is there. A disk that refuses has said so
- * when it is asked to keep more.
- * @returns whether it is a first start
- * @throws VigieError `store.unreadable` when the disk does not return what is in the folder
+ * Begins the first start of a folder. After it has finished, a later start reports missing files as lost. The agent
+ * must not write any other file before. The folder contains a marker from here to {@link finishFirstStart}: if
+ * the start is interrupted in between, the next start is a first start again and keeps all existing files. A disk that
+ * refuses to write reports that at the next write.
+ * @returns true for a first start
+ * @throws VigieError `store.unreadable` if the disk does not return the contents of the folder
  */
 export async function beginRecords(data: string, log: Log, files: FileSystem = nodeFileSystem): Promise<boolean> {
   const names = namesIn(data, files);
@@ -158,7 +158,7 @@ export async function beginRecords(data: string, log: Log, files: FileSystem = n
   return true;
 }
 
-/** The marker is on the medium when this resolves. Rejects with the system's error. */
+/** Resolves when the marker is on the medium. Rejects with the error of the system. */
 async function mark(data: string, files: FileSystem): Promise<void> {
   const file = files.open(join(data, FIRST_START), 'replace');
   try {
@@ -175,8 +175,8 @@ async function writeMissing<T>(path: string, contents: T, log: Log, files: FileS
 }
 
 /**
- * Ends a first start, once everything that a later one must find is on the medium. `commit` puts the first group of the
- * journal there. If the disk refuses or has refused any of it, the next start is a first one again.
+ * Ends a first start, after everything that a later start requires is on the medium. `commit` writes the first group of
+ * the journal to it. If the disk refuses or has refused any of these, the next start is a first start again.
  */
 export async function finishFirstStart(
   data: string,
@@ -195,7 +195,7 @@ export async function finishFirstStart(
   }
 }
 
-/** Outcomes of commands. `first`: no copy was ever made. `files`: default, the file system of the machine. */
+/** Opens the outcomes of commands. `first`: no copy was ever made. `files`: default, the file system of the machine. */
 export async function openLedger(data: string, first: boolean, log: Log, files?: FileSystem): Promise<LedgerDocument> {
   const document = await openDocument(join(data, LEDGER), emptyLedger, { log, ...(files && { files }) });
   const { found, corrupt } = document;
@@ -214,16 +214,16 @@ interface TrustParts {
   readonly memory: Memory;
   /** The trust file of the configuration. */
   readonly file: string;
-  /** No copy was ever made. */
+  /** True if no copy was ever made. */
   readonly first: boolean;
-  /** Knows whether the journal is older than it was. */
+  /** Detects a journal that is older than before. */
   readonly ledger: LedgerDocument;
   readonly log: Log;
   /** Default: the file system of the machine. */
   readonly files?: FileSystem;
 }
 
-/** Changes of the trusted keys by commands: the newer of both copies, written to the file again. */
+/** Opens the changes of the trusted keys by commands: reads the newer of both copies, and rewrites the file with it. */
 export async function openChanges({
   data,
   memory,
@@ -257,7 +257,7 @@ export async function openChanges({
   return document;
 }
 
-/** Whether an error is that of a disk which can take nothing now. */
+/** Returns true for an error of a disk that currently accepts no data. */
 function refused(error: unknown): boolean {
   if (isUnreadable(error)) return false;
   const cause = error instanceof VigieError ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;

@@ -11,27 +11,27 @@ import { VigieError } from '../protocol/errors.ts';
 import type { VehicleProfile } from '../protocol/profile.ts';
 import type { FaultSettings } from '../protocol/settings.ts';
 
-/** Control units with fault codes. */
+/** Control units that can be asked for fault codes. */
 export interface AskedForFaults extends Pick<FaultReaderOptions, 'sets'> {
-  /** Calls back when control units are found. */
+  /** Registers a callback for found control units. */
   readonly onUnitsFound: FaultReader['onUnitsFound'];
-  /** All control units, by SAE J1979. If omitted, no such request is sent. */
+  /** Requester for all control units by SAE J1979. If omitted, no such request is sent. */
   readonly requester?: FaultReaderOptions['requester'];
-  /** Control units that are read by UDS. */
+  /** Control units that UDS reads. */
   readonly uds?: Pick<UdsFaultReaderOptions, 'units' | 'clock'>;
 }
 
 /** Fault codes of one agent. */
 export interface FaultCodes {
-  /** @param lamp takes the emission lamp, unless the profile names another source of that alert */
+  /** @param lamp receives the emission lamp, unless the profile names another source of that alert */
   recorders(lamp: NonNullable<FaultParts['lamp']>): readonly MakeRecorder[];
-  /** As {@link FaultRecorder.readNow}. */
+  /** Same as {@link FaultRecorder.readNow}. */
   readNow(): Promise<void>;
-  /** Undefined until the agent has its recorder. */
+  /** Returns undefined until the agent has its recorder. */
   view(kept: RecordStore): FaultView | undefined;
 }
 
-/** Carries out commands of kind `ReadFaults`; `commit` resolves when the records are on disk. */
+/** Executes commands of kind `ReadFaults`; `commit` resolves when the records are on disk. */
 export function readFaultsCommand({ readNow }: Pick<FaultCodes, 'readNow'>, commit: () => Promise<void>): AgentCommand {
   return async (body) => {
     decodeBody('ReadFaults', body);
@@ -76,7 +76,7 @@ async function readerOf({ requester, sets, onUnitsFound, uds }: AskedForFaults, 
   return { onUnitsFound, read: (known) => readAll(readers, known, log) };
 }
 
-/** One reader after the other; that one has no way to ask keeps no other from it. */
+/** Reads all units one reader after the other. A failed reader does not prevent the others. */
 async function readAll(
   readers: readonly UnitFaultReader[],
   known: Parameters<FaultReader['read']>[0],

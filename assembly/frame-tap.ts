@@ -1,18 +1,18 @@
-/** Passes all frames to a listener for a while. Without a listener a batch costs one comparison and a frame nothing. */
+/** Passes all frames to a temporary listener. Without a listener it costs one comparison per batch, none per frame. */
 import type { FrameBatch } from '../agent/ports.ts';
 
-/** `buses` are the names that the batch's `bus` indexes. The batch may not be kept. */
+/** The batch's `bus` is an index into `buses`. The listener must not keep the batch. */
 type FrameListener = (batch: FrameBatch, buses: readonly string[]) => void;
 
 export class FrameTap {
   #listener: FrameListener | undefined;
 
-  /** Call when the batch has become Status: a listener reads the privacy of these frames there. */
+  /** Call after the batch has updated Status: the listener reads the privacy of these frames there. */
   take(batch: FrameBatch, buses: readonly string[]): void {
     this.#listener?.(batch, buses);
   }
 
-  /** One listener at a time; undefined: no listener. */
+  /** The current listener, at most one; undefined: none. */
   set listener(listener: FrameListener | undefined) {
     this.#listener = listener;
   }

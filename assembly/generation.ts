@@ -1,4 +1,4 @@
-/** The configuration an agent runs with: the file on the unit, or one that was sent, with the way back. */
+/** The configuration of an agent: the file on the unit, or one that was sent, with fallback to the previous one. */
 
 import { dirname, join } from 'node:path';
 import { contentsOf, fingerprint, GenerationFiles } from '../adapters/service/generation-files.ts';
@@ -39,10 +39,10 @@ import { FilesRefused } from './refused.ts';
 import { digestOf, unpackFiles } from './sent-files.ts';
 import { inspectVehicle, type Vehicle } from './vehicle.ts';
 
-/** After the answer to the command is on its way, ms. */
+/** Delay of a restart, so that the answer to the command is sent before, ms. */
 const COURTESY = 3_000;
 
-/** State that the disk has refused, for the next start in the same process. */
+/** State that the disk refused to store, for the next start in the same process. */
 export interface Unwritten {
   state?: Generations;
 }
@@ -56,9 +56,9 @@ interface ConfigurationsParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly unwritten: Unwritten;
-  /** The disk does not return some of the records: nothing is written to their directory. */
+  /** If true, the disk does not return some of the records: nothing is written to their directory. */
   readonly unreadable?: boolean;
-  /** The number of the car, for configurations that have none; absent: it is in the file on the unit. */
+  /** VIN for configurations without one. If omitted, the file on the unit contains it. */
   readonly vin?: string;
 }
 
@@ -76,8 +76,8 @@ interface Chosen {
 }
 
 /**
- * Files that `vigie check -c` checks and a start needs. `files`: whether those of the broker, the interface, commands
- * and callbacks must exist; `ofCar`: the VIN of the car, for a configuration without one.
+ * Files that `vigie check -c` checks and a start needs. `files`: states if those of the broker, the interface, commands
+ * and callbacks must exist. `ofCar`: the VIN of the car, for a configuration without one.
  */
 export function inspect(
   path: string,
@@ -108,7 +108,7 @@ export class Configurations {
   readonly #document: Document<Generations>;
   #state: Generations;
   #running: Configuration | undefined;
-  /** The number of the one that runs; another one may have been sent since it was chosen. */
+  /** Number of the running configuration; another one may have been sent since it was chosen. */
   #number = LOCAL;
   #again: (why: string) => void = () => undefined;
   #cancel: () => void = () => undefined;
@@ -126,8 +126,8 @@ export class Configurations {
   }
 
   /**
-   * Rejects with `store.failed` when the folder of the generations cannot be made, and with `store.unreadable` when the
-   * disk does not return which one is in effect. With `unreadable` it is then the file on the unit.
+   * Rejects with `store.failed` if the folder of the generations cannot be created, and with `store.unreadable` if the
+   * disk does not return which one is in effect. With `unreadable`, the file on the unit is then in effect.
    */
   static async open(parts: ConfigurationsParts): Promise<Configurations> {
     const { data, log, unreadable = false } = parts;
@@ -148,9 +148,9 @@ export class Configurations {
   }
 
   /**
-   * The configuration to start with. What cannot be used gives way to the last that could, with a warning. `crashed`:
-   * why the agent starts in its minimal mode, in which even one that makes the whole agent crash reaches the broker.
-   * @throws VigieError `configuration.wrong` when there is none
+   * Returns the configuration to start with. Replaces an unusable one by the last usable one and warns. `crashed`:
+   * reason for the minimal mode, in which even a configuration that crashes the full agent reaches the broker.
+   * @throws VigieError `configuration.wrong` if no configuration is usable
    */
   async choose(crashed?: string): Promise<Chosen> {
     const { file, log } = this.#parts;
@@ -174,11 +174,11 @@ export class Configurations {
     return this.#run({ ...copy, diagnostics });
   }
 
-  /** The broker was reached with the configuration that runs. Resolves with whether that ended its trial. */
+  /** Call when the running configuration has reached the broker. Resolves with true if that ended its trial. */
   async reached(): Promise<boolean> {
     this.#cancel();
     if (this.#parts.unreadable === true) return false;
-    // A configuration that was just sent has not run yet: reaching the broker proves nothing about it.
+    // A newly sent configuration has not run yet: reaching the broker proves nothing about it.
     const { trying } = this;
     if (trying) {
       await this.#keep(proven(this.#state));
@@ -193,34 +193,34 @@ export class Configurations {
     return trying;
   }
 
-  /** Whether the configuration that runs is on trial. */
+  /** True if the running configuration is on trial. */
   get trying(): boolean {
     return this.#state.trial !== undefined && this.#state.trial.number === this.#number;
   }
 
-  /** The configuration on trial does not work. */
+  /** Abandons the configuration on trial, because it does not work. */
   async giveUp(why: string): Promise<void> {
     this.#cancel();
     this.#parts.log.error('configuration.reverted', { why });
     await this.#keep(returned(this.#state, why));
   }
 
-  /** Waits no longer for the broker. */
+  /** Stops waiting for the broker. */
   close(): void {
     this.#cancel();
   }
 
-  /** Report for `hello`. */
+  /** Report of the configuration for `hello`. */
   get hello(): HelloConfiguration {
     return helloConfiguration(this.#state);
   }
 
-  /** Carries out a command of kind `Configuration`: checked as `vigie check` does, kept, and tried by a new start. */
+  /** Executes a command of kind `Configuration`: checks it like `vigie check`, stores it, and restarts to try it. */
   readonly agentCommand: AgentCommand = async (body) => {
     const { configuration: text, files: packed = [] } = decodeBody('Configuration', body);
     const { log, clock } = this.#parts;
     const digest = digestOf(body);
-    // The command came again, after a power cut: it was carried out.
+    // The command arrived again after a power cut, and was already executed.
     if (holds(this.#state, digest)) return;
     const files = unpackFiles(packed);
     this.#files.write(this.#files.candidate, text);
@@ -240,14 +240,14 @@ export class Configurations {
     this.#files.write(path, text);
     await this.#write(next);
     this.#state = next;
-    // The time that is left to the one before it is not its own.
+    // The remaining trial time of the previous configuration does not apply to this one.
     this.#cancel();
     log.info('configuration.received', { generation: current(next) });
-    // The answer goes first.
+    // The answer must be sent first.
     clock.after(COURTESY, () => this.#again('another configuration'));
   };
 
-  /** Relative paths are those of the file on the unit. */
+  /** Relative paths are relative to the file on the unit. */
   #inspect(path: string, files?: 'needed' | 'awaited'): Partial<Chosen> {
     const { file, environment, vin, data } = this.#parts;
     const unit = { data: this.#running?.data ?? data, ...defined({ vin }) };
@@ -272,7 +272,7 @@ export class Configurations {
     return chosen;
   }
 
-  /** Where nothing can be used as it is: what only lacks files, such as certificates and keys. The car is recorded. */
+  /** If no configuration is usable, returns one that only lacks files such as certificates: the car is recorded. */
   #waiting(): Chosen | undefined {
     const { file, log } = this.#parts;
     const number = current(this.#state);
@@ -292,7 +292,7 @@ export class Configurations {
     throw new FilesRefused('the configuration has errors', diagnostics, this.#parts.file);
   }
 
-  /** Identity of a valid file on the unit. A file with errors replaces nothing. */
+  /** Returns the identity of a valid file on the unit. A file with errors replaces nothing. */
   #edited(): string {
     const { file } = this.#parts;
     const { local = this.#local } = this.#state;
@@ -309,7 +309,7 @@ export class Configurations {
     delete this.#parts.unwritten.state;
   }
 
-  /** A disk that refuses keeps nothing from running: as long as the process lives it is known what is in effect. */
+  /** Stores the state. If the disk refuses, the agent still runs: this process remembers which one is in effect. */
   async #keep(state: Generations): Promise<void> {
     if (state === this.#state) return;
     this.#state = state;
@@ -332,12 +332,12 @@ function failed(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some(({ severity }) => severity === 'error');
 }
 
-/** The errors among findings, in one text. */
+/** Returns the errors among the findings as one text. */
 function said(diagnostics: readonly Diagnostic[] = []): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   return errors
     .map(({ file, line, message, fix }) => {
-      // For a file that came with it, the path on the unit means nothing to the sender.
+      // The path on the unit means nothing to the sender of a file.
       const [, sent = ''] = /\/candidate\/(.*)$/.exec(file) ?? [];
       const where = line === 0 ? sent || file : `${sent === '' ? '' : `${sent} `}line ${line}`;
       return `${where}: ${message}${fix === undefined ? '' : ` (${fix})`}`;

@@ -1,9 +1,9 @@
-/** Identifiers of the frames that signals of a network description are in. */
+/** Identifiers of the frames that contain the signals of a network description. */
 import type { BoundDatabase } from '../adapters/can/dbc/index.ts';
 import type { IdentifierFilter } from '../adapters/can/socketcan/index.ts';
 import { EXTENDED } from '../agent/ports.ts';
 
-/** Those of a bus; of J1939 messages whatever carries their group. */
+/** Returns the identifiers on a bus. For J1939 messages they include every frame with the same parameter group. */
 export function identifiersOf(
   signals: readonly { readonly message: string }[],
   databases: readonly BoundDatabase[],
@@ -17,7 +17,7 @@ export function identifiersOf(
     .map(({ id, j1939 }) => (j1939 ? { id, mask: groupMask(id) } : id));
 }
 
-/** The bits of the parameter group; below PDU format 240 the byte after it is a destination (SAE J1939-21 §5.2). */
+/** Returns the bits of the parameter group. Below PDU format 240 the next byte is a destination (SAE J1939-21 §5.2). */
 function groupMask(id: number): number {
   return (EXTENDED | (((id >>> 16) & 0xff) < 240 ? 0x03ff_0000 : 0x03ff_ff00)) >>> 0;
 }

@@ -38,49 +38,49 @@ import { defaultsOf, type InterfaceSettings, interfaceSettings } from '../protoc
 import { type OwnOptions, ownViewOf } from './own-view.ts';
 import { retryUntilSound } from './retry.ts';
 
-/** A bench that the local network reaches. */
+/** HTTP server of a bench that is reachable from the local network. */
 export interface LanServing {
   readonly host: string;
   readonly tls: ServerTlsFiles;
-  /** Admits only clients with the token. */
+  /** Accepts only clients with the token. */
   readonly door: LanDoor;
 }
 
-/** The bench: both sides without access control, on the loopback interface unless it has `lan`. */
+/** HTTP server of a bench: both APIs without access control, on the loopback interface unless `lan` is set. */
 export interface LocalHttp {
   readonly local: true;
   readonly port: number;
   readonly bench?: BenchControls;
   readonly lan?: LanServing;
-  /** Tiles of the map of the page; absent: the page loads none. */
+  /** Map tiles of the page. If omitted, the page loads none. */
   readonly tiles?: MapTiles | undefined;
-  /** Address of this server behind a proxy, without a final slash. If omitted, that of each request. */
+  /** Address of this server behind a proxy, without a final slash. If omitted, the address of each request. */
   readonly url?: string;
 }
 
 export interface InterfaceOptions {
   readonly http: HttpConfiguration | LocalHttp;
-  /** The car as the interface shows it. */
+  /** View of the car for the published API. */
   readonly view: CarView;
   /** Content of `/vigie/v1` for the car. */
   readonly own: Omit<OwnOptions, 'served'>;
-  /** `/live` sends its changes. */
+  /** Source of the changes that `/live` sends. */
   readonly status: Status;
-  /** Its custom signals; absent: it has none. */
+  /** Custom signals of the car. If omitted, it has none. */
   readonly signals?: SignalView | undefined;
-  /** Its captures; absent: its profile asks for none. */
+  /** Captures of the car. If omitted, its profile requests none. */
   readonly captures?: CaptureView | undefined;
-  /** Its fault codes; absent: the agent does not read them. */
+  /** Fault codes of the car. If omitted, the agent does not read them. */
   readonly faults?: FaultView | undefined;
   /** Directory of records and state. */
   readonly data: string;
-  /** False while the time is not known; then no token can be checked. */
+  /** Returns false while the time is unknown; tokens cannot be checked then. */
   readonly timeKnown: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** The bench needs no limits; they are so high that they only show in the headers of the answers. */
+/** The bench needs no limits; these are high enough to appear only in the headers of answers. */
 export const BENCH_LIMITS: InterfaceSettings = {
   ...defaultsOf(interfaceSettings),
   perDay: 1_000_000_000,
@@ -88,8 +88,8 @@ export const BENCH_LIMITS: InterfaceSettings = {
 };
 
 /**
- * Starts the interface; `stop` it before the agent. Rejects with `configuration.wrong` or `input.unreadable` for
- * files that are not keys, and as `startServer` does.
+ * Starts the interface. Call `stop` of the result before the agent stops. Rejects with `configuration.wrong` or
+ * `input.unreadable` for invalid key files, and with the errors of `startServer`.
  */
 export async function startInterface(options: InterfaceOptions): Promise<RunningServer> {
   const { http, view, own, status, data, clock, log } = options;
@@ -119,7 +119,7 @@ export async function startInterface(options: InterfaceOptions): Promise<Running
         }
       : { ...http, gates: gatesOf(http, options) }),
   });
-  // Only what is served watches, and one that could not begin leaves nothing behind.
+  // Observe only after the server has started, so that a failed start leaves no observer.
   status.observe(live);
   return server;
 }
@@ -130,10 +130,10 @@ export function localServing(lan: LanServing | undefined) {
 }
 
 /**
- * As {@link startInterface}; where a file is missing or damaged, or in a car the port is taken, it tries again until it
- * succeeds.
- * Calls `trouble` with the reason, and with undefined when it has gone. Rejects with everything else that keeps the
- * interface from starting.
+ * Same as {@link startInterface}, but retries until it succeeds if a file is missing or damaged, or (in a car only) if
+ * the port is in use.
+ * Calls `trouble` with the reason, and with undefined when the problem has ended. Rejects with any other error that
+ * prevents the start of the interface.
  */
 export async function keepInterface(
   options: InterfaceOptions,
@@ -148,7 +148,7 @@ export async function keepInterface(
     event: 'http.unavailable',
     attempt,
     trouble,
-    // A bench reports at once that the port is taken; the agent in a car records until the port is free.
+    // A bench reports at once that the port is in use; the agent in a car records until the port is free.
     retried: [
       'configuration.wrong',
       'input.unreadable',
@@ -204,7 +204,7 @@ function readText(file: string): string {
 
 const KEY_LENGTH = 32;
 
-/** The key of page tokens: kept, so that walks through collections outlive a restart. */
+/** Returns the key of page tokens. It is stored, so that clients can continue through list pages after a restart. */
 export function pageKey(file: string, log: Log): Uint8Array {
   const known = existsSync(file) ? readFileSync(file) : undefined;
   if (known?.byteLength === KEY_LENGTH) return known;
@@ -219,8 +219,8 @@ export function pageKey(file: string, log: Log): Uint8Array {
 }
 
 /**
- * The OpenAPI document, Swagger UI and the page: in `documents/` beside the bundled program, else where the project has them. A
- * car may do without.
+ * Returns the OpenAPI document, Swagger UI and the page: from `documents/` next to the bundled program, or from the
+ * folders of the project. A car may lack them.
  */
 export function findDocuments(log: Log): Documents | undefined {
   const address: string | undefined = import.meta.url;
@@ -243,7 +243,7 @@ export function findDocuments(log: Log): Documents | undefined {
   };
 }
 
-/** Folder of the package, where it is installed. */
+/** Returns the folder of the installed package. */
 function installed(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
   const packages = createRequire(address).resolve.paths('swagger-ui-dist') ?? [];

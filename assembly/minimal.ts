@@ -1,4 +1,4 @@
-/** The agent that is left after repeated crashes or without readable records: connected, and nothing else. */
+/** The reduced agent after repeated crashes or without readable records: it connects, and does nothing else. */
 import type { CarClock } from '../adapters/clock/system.ts';
 import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
 import { memoryStore } from '../adapters/store/index.ts';
@@ -15,7 +15,7 @@ import { version } from './version.ts';
 interface MinimalParts {
   readonly configuration: IdentifiedConfiguration;
   readonly mqtt: MqttAddress;
-  /** Directory of the records; absent: the disk does not return them, so no key is trusted and nothing is written. */
+  /** Directory of the records. If omitted, the disk does not return them: no key is trusted and nothing is written. */
   readonly data?: string;
   readonly service: Service;
   readonly clock: CarClock;
@@ -24,16 +24,16 @@ interface MinimalParts {
 }
 
 /**
- * Starts it; the result ends it.
- * @throws VigieError `store.unreadable` when the disk does not return the records, and what the address of the broker is
- * refused with; nothing is left open then
+ * Starts the reduced agent; returns the function that stops it.
+ * @throws VigieError `store.unreadable` if the disk does not return the records, and the errors of an invalid broker
+ * address; closes everything before it throws
  */
 export async function startMinimal(parts: MinimalParts): Promise<() => Promise<void>> {
   const { stop } = await withTeardown(parts.log, (teardowns) => begin(parts, teardowns));
   return stop;
 }
 
-/** Registers at the front of `teardowns` how to end each thing that it begins. */
+/** Starts everything, and prepends the function that ends each thing to `teardowns`. */
 async function begin(parts: MinimalParts, teardowns: Teardown[]): Promise<void> {
   const { configuration, data, service, clock, log, reason } = parts;
   const { vin, commands, profile } = configuration;

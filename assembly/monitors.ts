@@ -11,7 +11,7 @@ import type { VehicleProfile } from '../protocol/profile.ts';
 import { signalRulesOf } from '../protocol/schema/monitor/signals.ts';
 
 /**
- * Faults of the file that the section names, and of custom signals that the monitors of the section name.
+ * Returns faults of the file that the section names, and faults of the custom signals in the monitors of the section.
  * Without a readable profile the signals of the car are unknown.
  */
 export function checkMonitors(
@@ -25,8 +25,8 @@ export function checkMonitors(
 }
 
 /**
- * The monitors that are written for a unit. That their file has faults is logged, and gives none: a slip of the pen in it
- * must neither keep the car dark nor take away what it watches.
+ * Returns the monitors in the files of a unit. If a file has faults, logs them and returns no monitors: a typo in it
+ * must neither stop the recording nor remove the active monitors.
  */
 export function writtenMonitors(section: MonitorsConfiguration | undefined, log: Log): MonitorsReading {
   if (section === undefined) return { monitors: [], diagnostics: [] };

@@ -1,4 +1,4 @@
-/** Lines of Node.js and the end of their support by the Node.js project. */
+/** Release lines of Node.js and the end of their support by the Node.js project. */
 
 /**
  * The last day of support by major version, as YYYY-MM-DD: `end` in schedule.json of
@@ -17,12 +17,12 @@ const supportEnds: Readonly<Record<number, string>> = {
   27: '2030-04-30',
 };
 
-/** The last day of support of a version such as 24.21.0, as YYYY-MM-DD; undefined if its line is not in the table. */
+/** Returns the last day of support of a version such as 24.21.0, as YYYY-MM-DD; undefined for an unlisted line. */
 export function supportEnd(version: string): string | undefined {
   return supportEnds[Number.parseInt(version, 10)];
 }
 
-/** Names a version with the end of its support, for people; at most 64 characters. */
+/** Returns a version with the end of its support as text for people, at most 64 characters. */
 export function nodeName(version: string): string {
   const end = supportEnd(version);
   return end === undefined ? `Node ${version}` : `Node ${version}, supported by nodejs.org until ${end}`;

@@ -1,4 +1,4 @@
-/** Ways to ask a car outside of a running agent: an adapter on a line, or ISO-TP over the frames of a bus. */
+/** Diagnostic connections outside of a running agent: an adapter on a line, or ISO-TP over the frames of a bus. */
 import { SlcanBus } from '../adapters/can/slcan/index.ts';
 import { SocketCan } from '../adapters/can/socketcan/index.ts';
 import type { CarClock } from '../adapters/clock/system.ts';
@@ -12,7 +12,7 @@ import { obdProtocols } from '../config/configuration-schema.ts';
 /** Usual speeds of a serial line to an adapter, bit/s. */
 const ELM_BAUD = 38_400;
 const SLCAN_BAUD = 115_200;
-/** The bus for requests. */
+/** Name of the bus for requests. */
 const BUS = 'obd';
 
 export interface ObdConnection {
@@ -25,7 +25,7 @@ export interface ConnectionParts {
   readonly log: Log;
 }
 
-/** An ELM327 or compatible adapter. It detects the protocol unless `protocol` is set. Throws `configuration.wrong`. */
+/** Connects an ELM327-compatible adapter. It detects an unset `protocol`. Throws `configuration.wrong`. */
 export function connectAdapter(
   address: string,
   protocol: (typeof obdProtocols)[number] | undefined,
@@ -41,19 +41,19 @@ export function connectAdapter(
   return { requester, close: () => requester.close() };
 }
 
-/** A CAN interface of this machine. Throws `input.unreadable` where it has no CAN. */
+/** Connects a CAN interface of this machine. Throws `input.unreadable` if the machine has no CAN. */
 export function connectInterface(name: string, parts: ConnectionParts): Promise<ObdConnection> {
   return overFrames(new SocketCan({ interface: name, bus: BUS, ...parts }), parts);
 }
 
-/** An slcan stick. Throws `configuration.wrong`. */
+/** Connects an slcan adapter. Throws `configuration.wrong`. */
 export function connectStick(address: string, bitRate: number, parts: ConnectionParts): Promise<ObdConnection> {
   const open = lineTo(readLineAddress(address, SLCAN_BAUD), parts.clock);
   return overFrames(new SlcanBus({ bus: BUS, name: address, open, ...parts, bitRate, sends: true }), parts);
 }
 
 async function overFrames(bus: FrameSource & FrameSender, { clock }: ConnectionParts): Promise<ObdConnection> {
-  // The configuration requires requests: a silent bus, as behind a gateway, does not prevent them.
+  // The configuration requires requests, so they are also sent on a silent bus, for example behind a gateway.
   const requester = new IsoTp({ clock, sender: bus, bus: BUS, index: 0, asleepAfter: Number.POSITIVE_INFINITY });
   await bus.start((batch) => requester.receive(batch));
   return {

@@ -16,14 +16,14 @@ import { findRemoteKind, type RemoteType, remoteKinds } from '../protocol/remote
 import type { CommandKind, RemoteReport } from '../protocol/schema/remote.ts';
 import type { Vehicle } from './vehicle.ts';
 
-/** Commands that are remembered. */
+/** Number of remembered commands. */
 const REMEMBERED = 20;
-/** Name of the key by which the car's own interface signs (assembly/car.ts). */
+/** Name of the key with which the car's own interface signs (assembly/car.ts). */
 const INTERFACE_KEY = 'interface';
 
 interface OwnCommandsOptions {
   readonly vehicle: Vehicle;
-  /** The car takes commands at all. */
+  /** True if the car accepts commands. */
   readonly commands: boolean;
   readonly agent: Pick<Agent, 'status' | 'requests'>;
   readonly clock: Clock;
@@ -71,7 +71,7 @@ function reportKind(
   const circumstances = { status: agent.status, now: clock.now(), fed };
   const describe = ([name, body]: readonly [string, object]): OrderReport[] => {
     const actions = kind.asks(body);
-    // A kind without actions of its own is done by the agent itself.
+    // The agent itself executes a kind without actions.
     if (actions.some((action) => rules[action] === undefined)) return [];
     const found = actions.map((action) => rules[action]).filter((rule) => rule !== undefined);
     const [rule] = found;
@@ -99,7 +99,7 @@ function reportKind(
   return orders.length === 0 ? [] : [{ type: kind.type, ...(sees(scope) ? {} : { needs: scope }), orders }];
 }
 
-/** @param by who gave it at the page; undefined: it came with the signature of another key, or by the published interface */
+/** @param by user who sent it from the page; undefined: another key signed it, or the published API received it */
 function entryOf({ id, kind, body, signer }: ArrivedCommand, by: string | undefined): CommandHistory[number] {
   const origin = by !== undefined ? 'page' : signer === INTERFACE_KEY ? 'interface' : 'broker';
   const order = orderOf(kind, body);
@@ -113,7 +113,7 @@ function entryOf({ id, kind, body, signer }: ArrivedCommand, by: string | undefi
   };
 }
 
-/** The word for a command, such as `lock`; undefined for one that needs more than a word. */
+/** Returns the word for a command, such as `lock`; undefined for a command that needs parameters. */
 function orderOf(kind: CommandKind, body: Uint8Array): string | undefined {
   const { type, words } = findRemoteKind(kind) ?? {};
   if (type === undefined || words === undefined) return undefined;
@@ -123,7 +123,7 @@ function orderOf(kind: CommandKind, body: Uint8Array): string | undefined {
   return named.find(([, one]) => hex(encodeBody(type, one)) === given)?.[0];
 }
 
-/** Adds a state to its command, which becomes the first when it is new. */
+/** Adds a state to its command. A new command becomes the first of the history. */
 function note(history: CommandHistory, report: RemoteReport, at: number): void {
   const { remoteActionId, type, status, failureCause, detail } = report;
   let command = history.find((one) => one.remoteActionId === remoteActionId);

@@ -19,34 +19,34 @@ import { ownCommandsOf } from './own-commands.ts';
 import { type OutboxNumbers, reportOutbox } from './own-outbox.ts';
 import type { Vehicle } from './vehicle.ts';
 
-/** Flag bits of an identifier in a DBC. */
+/** Identifier bits of an identifier in a DBC, without its flags. */
 const IDENTIFIER = 0x1fff_ffff;
 
 export interface OwnOptions {
   readonly vin: string;
   readonly vehicle: Vehicle;
-  /** Further content to serve. */
+  /** Additional content to serve. */
   readonly served?: Pick<CarDescription, 'captures' | 'faults' | 'tiles'>;
   /** Name of the car in the configuration. */
   readonly title?: string | undefined;
   readonly agent: Pick<Agent, 'waiting' | 'status' | 'requests'>;
-  /** Frames as they come; absent: they cannot be followed. */
+  /** Stream of received frames. If omitted, clients cannot follow frames. */
   readonly tap?: FrameTap | undefined;
   readonly store: OutboxNumbers;
   /** Controls of a bench. */
   readonly bench?: BenchControls | undefined;
-  /** Key that browsers subscribe with; absent: the car sends no push notifications. */
+  /** Public key for push subscriptions of browsers. If omitted, the car sends no push notifications. */
   readonly pushKey?: string | undefined;
-  /** The car takes commands. */
+  /** True if the car accepts commands. */
   readonly commands: boolean;
   readonly clock: Clock;
-  /** Report of the link. If omitted, only whether it is up. */
+  /** State of the link. If `health` is omitted, only `connected` is reported. */
   readonly link: { readonly connected: boolean; health?(): LinkDetails };
 }
 
 export function ownViewOf(options: OwnOptions): OwnView {
   const { store, bench, tap, vehicle, agent, clock, pushKey } = options;
-  // The bus view is in memory only while somebody follows the buses.
+  // The bus view is in memory only while a client follows the buses.
   let followers: Promise<BusStreams> | undefined;
   const load = async (frames: FrameTap): Promise<BusStreams> => {
     const { BusFollowers } = await import('./bus-view.ts');

@@ -1,13 +1,13 @@
-/** Repeats reading the records while the disk does not return them: such an error says nothing about their content. */
+/** Retries reading the records while the disk does not return them: such an error is no evidence of damaged content. */
 import { Backoff } from '../agent/backoff.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import { VigieError } from '../protocol/errors.ts';
 
-/** Time between attempts, ms: together some four seconds. */
+/** Delays between attempts, ms; about four seconds in total. */
 const RETRY = { first: 250, longest: 2_000 } as const;
 const MAX_RETRIES = 4;
 
-/** The disk did not return what it stores. */
+/** Error of a disk that did not return stored data. */
 export type Unreadable = VigieError & { readonly code: 'store.unreadable' };
 
 export function isUnreadable(error: unknown): error is Unreadable {
@@ -15,8 +15,8 @@ export function isUnreadable(error: unknown): error is Unreadable {
 }
 
 /**
- * Makes the attempt, and again with back-off while it fails with `store.unreadable`.
- * @throws VigieError `store.unreadable` when the last attempt fails, and at once what else an attempt throws
+ * Makes the attempt, and retries with back-off while it fails with `store.unreadable`.
+ * @throws VigieError `store.unreadable` if the last attempt fails; any other error of an attempt at once
  */
 export async function readAgain<T>(
   attempt: () => T | Promise<T>,

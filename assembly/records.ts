@@ -1,4 +1,4 @@
-/** Persistent data of an agent, and the keys that it obeys. */
+/** Persistent data of an agent, and the keys that it accepts. */
 
 import { join } from 'node:path';
 import type { CarClock } from '../adapters/clock/system.ts';
@@ -16,37 +16,37 @@ import type { Teardown } from './teardown.ts';
 
 interface OpenRecordsOptions {
   readonly vin: string;
-  /** Directory of records and state; absent: they are in memory, and end with the agent. */
+  /** Directory of records and state. If omitted, they are in memory, and are lost when the agent ends. */
   readonly data?: string | undefined;
-  /** No agent ever ran in `data`. */
+  /** True if no agent ever ran in `data`. */
   readonly first: boolean;
   readonly settings: Pick<AgentSettings, 'outbox'>;
   /** Default: the file system of the machine. */
   readonly files?: FileSystem | undefined;
-  /** Opens the program's own store, instead of one in `data`. */
+  /** Opens the program's own store instead of one in `data`. */
   readonly store?: (() => Promise<OwnStore>) | undefined;
   readonly clock: CarClock;
   readonly log: Log;
 }
 
-/** A store of a program. `boot` counts its starts from 1: receivers distinguish messages of two starts by it. */
+/** Store of a program. `boot` counts its starts from 1: receivers use it to distinguish messages of two starts. */
 export interface OwnStore extends Omit<Store, 'metrics'> {
   readonly boot?: number;
 }
 
-/** The records of one agent, open. */
+/** Open records of one agent. */
 export interface OpenRecords {
-  /** Counts the starts. */
+  /** Number of this start. */
   readonly boot: number;
-  /** `metrics`: of a store on disk. */
+  /** Store of messages, state and records. Only a store on disk has `metrics`. */
   readonly store: Omit<Store, 'metrics'> & Partial<Pick<Store, 'metrics'>>;
   /** Outcomes of commands. */
   readonly ledger: LedgerDocument;
 }
 
 /**
- * Counts this start and opens the records; `teardowns` closes them.
- * @throws VigieError `usage.wrong` when they are another car's, `store.unreadable` when the disk does not return them
+ * Counts this start and opens the records; adds the functions that close them to `teardowns`.
+ * @throws VigieError `usage.wrong` for records of another car, `store.unreadable` if the disk does not return them
  */
 export async function openRecords(options: OpenRecordsOptions, teardowns: Teardown[]): Promise<OpenRecords> {
   const { vin, data, first, settings, files, clock, log } = options;
@@ -76,20 +76,20 @@ export async function openRecords(options: OpenRecordsOptions, teardowns: Teardo
     }),
   );
   teardowns.unshift(() => store.close());
-  // So that the first commit of a folder is not empty: what a later start must find is there then.
+  // Makes the first commit of a folder non-empty: it writes everything that a later start requires.
   if (first) store.memory.keep(() => [['first-start', boot]]);
   return { boot, store, ledger: await read(() => openLedger(data, first, log, files)) };
 }
 
 interface KeysOptions extends Pick<OpenRecordsOptions, 'data' | 'first' | 'files' | 'clock' | 'log'> {
-  /** File of the keys that may sign commands; absent: only `own` may. */
+  /** File of the keys that may sign commands. If omitted, only `own` may. */
   readonly trust?: string | undefined;
   /** The unit's own key. */
   readonly own?: OwnKey | undefined;
   readonly service?: Pick<CarService, 'lacks'> | undefined;
 }
 
-/** The keys whose commands are obeyed: of the trust file as soon as it can be read, and as commands have changed them. */
+/** Opens the accepted keys: those of the trust file once it can be read, with all changes by commands. */
 export async function openKeys(
   { data, first, files, clock, log, trust, own, service }: KeysOptions,
   { store, ledger }: OpenRecords,

@@ -2,9 +2,9 @@ import { defined } from '../protocol/defined.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import { VigieError } from '../protocol/errors.ts';
 
-/** Files of people that cannot be used: code `configuration.wrong`, with everything that is wrong with them. */
+/** Unusable files of the user: code `configuration.wrong`, with all faults of the files. */
 export class FilesRefused extends VigieError {
-  /** Findings with file, line and fix, of which one at least is an error. */
+  /** Findings with file, line and fix; at least one is an error. */
   readonly diagnostics: readonly Diagnostic[];
 
   constructor(message: string, diagnostics: readonly Diagnostic[], where?: string) {

@@ -1,26 +1,26 @@
 /**
- * Renews the certificate of the car in a process of its own, which ends with it: nothing that makes certificates is in
- * the memory of the agent. A connection that lasts needs no new certificate, so each dial is the time to look.
+ * Renews the certificate of the car in a separate process, so that the code that creates certificates is never in the
+ * memory of the agent. An open connection needs no new certificate, so each connection attempt checks for renewal.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { MqttConfiguration } from '../config/mqtt.ts';
 
-/** Dials that follow each other sooner: the broker does not take the car, perhaps because of its certificate; ms. */
+/** Longest interval of attempts that indicates refusals by the broker, perhaps because of the certificate, ms. */
 const SOON = 600_000;
-/** Two renewals are at least so far apart, ms. */
+/** Shortest interval of two renewals, ms. */
 const PAUSE = 3_600_000;
 
 interface RenewalParts {
-  /** Part of its time that the certificate has left by our clock, 0 to 1; undefined: it cannot be read. */
+  /** Returns the remaining part of the certificate's validity by our clock, 0 to 1; undefined if it cannot be read. */
   readonly left: () => number | undefined;
-  /** Monotonic ms. */
+  /** Returns monotonic time, ms. */
   readonly now: () => number;
-  /** Begins a renewal, which does nothing before the certificate nears its end. */
+  /** Starts a renewal, which does nothing until the certificate is close to its end. */
   readonly begin: () => void;
 }
 
-/** @returns what is to be called before each dial */
+/** @returns function to call before each connection attempt */
 export function renewalBefore({ left, now, begin }: RenewalParts): () => void {
   let dialed: number | undefined;
   let begun: number | undefined;
@@ -29,7 +29,7 @@ export function renewalBefore({ left, now, begin }: RenewalParts): () => void {
     const again = dialed !== undefined && at - dialed < SOON;
     dialed = at;
     if (begun !== undefined && at - begun < PAUSE) return;
-    // A clock that is not set yet shows nothing: a car that is refused asks the hub.
+    // A clock that is not set yet proves nothing: after a refusal, the car asks the hub.
     if (!again && (left() ?? 0) > 1 / 3) return;
     begun = at;
     begin();
@@ -37,8 +37,8 @@ export function renewalBefore({ left, now, begin }: RenewalParts): () => void {
 }
 
 /**
- * Function to call before each dial. Undefined for a car without a certificate of a hub. `run` runs this
- * program with other words, in a process of its own.
+ * Returns the function to call before each connection attempt; undefined for a car without a certificate of a hub.
+ * `run` runs this program with other arguments, in a separate process.
  */
 export function renewalOf(
   { est, ca, cert }: MqttConfiguration,

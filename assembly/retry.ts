@@ -1,33 +1,33 @@
-/** Retries what needs a sound file or a free port, while the rest of the agent works. */
+/** Retries operations that need a valid file or a free port, while the rest of the agent works. */
 import type { CallbackChannels } from '../adapters/callbacks/index.ts';
 import type { TrustStore } from '../adapters/keys/index.ts';
 import type { Clock, Log } from '../agent/ports.ts';
 import { type ErrorCode, VigieError } from '../protocol/errors.ts';
 import type { CarService } from './service.ts';
 
-/** Time between attempts, ms. */
+/** Delay between attempts, ms. */
 const AGAIN = 60_000;
 
 interface Retry {
-  /** Logs the part that does not work meanwhile. */
+  /** Event that reports the part that does not work meanwhile. */
   readonly event: 'callbacks.limited' | 'http.unavailable' | 'trust.unavailable';
-  /** Reads files, and does what is to be done with them. */
+  /** Reads files, and applies them. */
   readonly attempt: () => void | Promise<void>;
   /** Called with the fault, and with undefined after it has ended. */
   readonly trouble: (what: string | undefined) => void;
-  /** Codes of errors after which the attempt is repeated; default: those of files. */
+  /** Error codes after which the attempt is repeated; default: those of files. */
   readonly retried?: readonly ErrorCode[];
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** A file that is missing, unreadable or damaged. */
+/** Codes for a missing, unreadable or damaged file. */
 const FILES: readonly ErrorCode[] = ['configuration.wrong', 'input.unreadable'];
 
 /**
- * Makes the attempt and resolves after it. An error that can be fixed meanwhile, such as a missing or damaged file, is logged once,
- * and the attempt is made again every minute until it succeeds. Rejects with everything else that the first rejects with.
- * @returns ends it; resolves when no attempt is under way any more
+ * Makes the attempt and resolves after it. If a person can fix the error meanwhile, such as a missing or damaged file,
+ * logs it once and retries every minute until it succeeds. Rejects with any other error of the first attempt.
+ * @returns function that ends the retries; it resolves when no attempt is running
  */
 export async function retryUntilSound(retry: Retry): Promise<() => Promise<void>> {
   const { event, attempt, trouble, retried = FILES, clock, log } = retry;
@@ -60,18 +60,18 @@ export async function retryUntilSound(retry: Retry): Promise<() => Promise<void>
   };
 }
 
-/** Dependencies of a repeated attempt. */
+/** Dependencies of repeated attempts. */
 interface KeepOptions {
-  /** Shows the reason to `vigie status` and the metrics. */
+  /** Shows the reason in `vigie status` and the metrics. */
   readonly service: Pick<CarService, 'lacks'> | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * Has the keys of the trust file obeyed, as soon as they can be read. Keys that were added by command are obeyed, and
- * those that were revoked are not, whatever becomes of the file.
- * @returns ends it
+ * Applies the keys of the trust file as soon as they can be read. Commands of keys that were added by command are
+ * accepted, and those of revoked keys are refused, whatever the state of the file.
+ * @returns function that ends the retries
  */
 export function keepTrust(
   keys: TrustStore,
@@ -88,8 +88,8 @@ export function keepTrust(
 }
 
 /**
- * Says what keeps notifications from being sent, until it is fixed; they wait meanwhile.
- * @returns ends it
+ * Reports the reason why notifications cannot be sent, until it is fixed; they wait meanwhile.
+ * @returns function that ends the retries
  */
 export function keepChannels(
   notificationChannels: CallbackChannels,

@@ -3,8 +3,8 @@ import type { Environment } from '../config/environment.ts';
 import type { VigieError } from '../protocol/errors.ts';
 
 /**
- * Computes keys for control units: the simple ones, and the programs of the folder in $VIGIE_SEED_KEYS. No
- * configuration or profile names it: they may come from afar, and must not choose what is started on the unit.
+ * Returns functions that compute keys for control units: the simple ones, and the programs of the folder in
+ * $VIGIE_SEED_KEYS. Configurations and profiles cannot name it: a remote sender must not choose programs to start.
  */
 export function seedKeys(environment: Environment): { hooks: KeyHooks; problems: readonly VigieError[] } {
   const folder = environment['VIGIE_SEED_KEYS'];

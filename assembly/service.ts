@@ -1,4 +1,4 @@
-/** Surroundings of a running agent: the service manager, health and its readers, starts and ends. */
+/** Service around a running agent: the service manager, health reports, starts and ends. */
 
 import { join } from 'node:path';
 import {
@@ -27,16 +27,16 @@ import type { Configurations } from './generation.ts';
 import { nodeName } from './node-lines.ts';
 import { version } from './version.ts';
 
-/** Name of the socket in the folder of the records that `vigie status` asks. */
+/** Name of the socket that `vigie status` reads, in the folder of the records. */
 export const STATUS_SOCKET = 'agent.sock';
 
-/** Why a part of the agent waits for files that are missing or damaged. */
+/** Reasons why parts of the agent wait for files that are missing or damaged. */
 export interface Lacking {
-  /** The interface is not served. */
+  /** Reason why the interface is not served. */
   readonly interface?: string;
-  /** Commands of the keys of the trust file, or of all keys, are refused. */
+  /** Reason why commands of the keys in the trust file, or of all keys, are refused. */
   readonly trust?: string;
-  /** Some or all notifications cannot be sent. */
+  /** Reason why some or all notifications cannot be sent. */
   readonly callbacks?: string;
 }
 
@@ -47,49 +47,49 @@ export interface StatusReport extends HealthSnapshot {
   readonly profile: string;
   readonly pid: number;
   readonly configuration: HelloConfiguration;
-  /** How the previous run ended, if no command stopped it. */
+  /** How the previous run ended, unless a command stopped it. */
   readonly before?: string;
-  /** Parts that wait until files are mended, and the reason. Absent if none do. */
+  /** Parts that wait until files are fixed, with the reasons. Omitted if all parts work. */
   readonly lacking?: Lacking;
   /** VIN that the car reports, if it differs from the configured one. */
   readonly carVin?: string;
-  /** Entries of the data folder that were missing at the start, with the consequences. */
+  /** Entries of the data folder that were missing at startup, with the consequences. */
   readonly missing?: readonly HelloMissing[];
 }
 
-/** Parts of the service that an agent is built with. */
+/** Parts of the service that an agent uses. */
 export interface CarService {
   readonly agentCommands: ReadonlyMap<CommandKind, AgentCommand>;
   readonly overseer: Overseer;
-  /** Stands in for the store of the outbox. */
+  /** Returns the wrapped store of the outbox, which the agent uses instead. */
   store(store: { readonly outbox: OutboxStore; readonly metrics?: JournalVitals }): OutboxStore;
-  /** Called with the reason why a part waits for its files, and when it no longer waits. */
+  /** Called with the reason why a part waits for its files, and with undefined when it no longer waits. */
   lacks(part: keyof Lacking, why: string | undefined): void;
-  /** Stands between the link and the agent. */
+  /** Returns event handlers that observe the link and forward to the agent. */
   events(agent: CoreAgent, link: Reporting): LinkEvents;
 }
 
-/** A link that reports its state. */
+/** Link that reports its state. */
 export interface Reporting {
   health(): LinkDetails;
 }
 
-/** Reports of the agent, whole or minimal. */
+/** Properties of an agent, whole or minimal, that the service observes. */
 export interface CoreAgent extends LinkEvents {
   readonly readings?: number;
   readonly refused?: number;
   readonly faults?: number;
-  /** Reports who speaks, and how it fares. */
+  /** Sends a `hello`: identity and state of the unit. */
   hello?(): void;
-  /** The car is used, so its buses should speak. */
+  /** True if the car is in use, so its buses should carry frames. */
   readonly inUse?: boolean;
 }
 
-/** The starts of the agent in one folder of records. */
+/** Records the starts of the agent in one folder of records. */
 export class Starts {
-  /** Crashes shortly before this start. */
+  /** Number of crashes shortly before this start. */
   readonly crashes: number;
-  /** How the previous run ended, if no command stopped it. */
+  /** How the previous run ended, unless a command stopped it. */
   readonly before: string | undefined;
   readonly #document: Document<readonly AgentRun[]>;
   readonly #data: string;
@@ -116,36 +116,36 @@ export class Starts {
     return this.crashes >= CRASHES;
   }
 
-  /** To be waited before anything else is done, ms. */
+  /** Delay before the start, ms. */
   get backOff(): number {
     return backOff(this.crashes);
   }
 
-  /** Counts this start, and has the error that ends it written down. */
+  /** Counts this start, and arranges that an error that ends it is recorded. */
   async begin(): Promise<void> {
     removeCrashReport(this.#data);
     this.#forget = writeCrashReports(this.#data);
     await this.#write(begun(this.#document.data, { ...moment() }));
   }
 
-  /** This run ends on request. */
+  /** Records that this run ends on request. */
   async end(): Promise<void> {
     this.#forget();
     await this.#write(ended(this.#document.data));
   }
 
-  /** Crashes so far count no more: something was changed that may have fixed it. */
+  /** Clears the count of crashes: a change was made that may have fixed them. */
   async forgive(): Promise<void> {
     await this.#write([]);
   }
 
-  /** An error ended the run; it counts as a crash. */
+  /** Records an error that ended the run; it counts as a crash. */
   crashed(error: unknown): void {
     this.#forget();
     writeFatal(this.#data, error);
   }
 
-  /** A disk that refuses must not keep the car dark. */
+  /** Writes the runs. If the disk refuses, the agent must still record. */
   async #write(runs: readonly AgentRun[]): Promise<void> {
     try {
       await this.#document.write(runs);
@@ -165,13 +165,13 @@ interface ServiceOptions {
   readonly configurations: Configurations;
   readonly starts: Pick<Starts, 'before'>;
   readonly metrics?: Listening;
-  /** Why the agent is in its minimal mode; absent: it is not. */
+  /** Reason for the minimal mode. If omitted, the agent is not in it. */
   readonly minimal?: string;
   /** Missing entries of the data folder. */
   readonly missing?: readonly HelloMissing[];
 }
 
-/** Everything that watches one run of the agent. */
+/** Monitors one run of the agent. */
 export class Service implements CarService {
   readonly health: Health;
   readonly agentCommands: ReadonlyMap<CommandKind, AgentCommand>;
@@ -201,7 +201,7 @@ export class Service implements CarService {
     this.agentCommands = new Map([['Configuration', options.configurations.agentCommand]]);
   }
 
-  /** Opens what others read the agent's health from; a place that cannot be used is logged and left out. */
+  /** Opens the endpoints that report the agent's health; logs and skips an address that cannot be used. */
   static async open(options: ServiceOptions): Promise<Service> {
     const { environment, log, data, metrics } = options;
     const service = new Service(options, await openNotifier(environment, log));
@@ -261,7 +261,7 @@ export class Service implements CarService {
     else this.#lacking.set(part, why);
   }
 
-  /** VIN that the car reports. A difference is reported until the car returns the configured one. */
+  /** Compares the VIN that the car reports. A difference is reported until the car returns the configured VIN. */
   readonly vinRead = (carVin: string): void => {
     const { vin, log } = this.#options;
     const differs = carVin !== vin;
@@ -304,13 +304,13 @@ export class Service implements CarService {
     return sources.map((source) => this.health.readings(source.apart === true ? 'receiver' : 'requests', source));
   }
 
-  /** The broker acknowledged a message: it was reached. */
+  /** Call when the broker has acknowledged a message: this proves that it was reached. */
   readonly published = (_topic: string, payload: Uint8Array): void => {
     this.health.published(payload.byteLength);
     if (this.#reached) return;
     this.#reached = true;
     this.#options.configurations.reached().then(
-      // Who sent the configuration waits for this.
+      // The sender of the configuration waits for this.
       (applied) => applied && this.#hello(),
       (error: Error) => this.#options.log.error('configuration.copyUnwritten', { error: error.message }),
     );
@@ -335,7 +335,7 @@ export class Service implements CarService {
     };
   }
 
-  /** `ends`: the process ends with the run. Otherwise it restarts. */
+  /** `ends`: true if the process ends with the run; otherwise it restarts. */
   async close(ends: boolean): Promise<void> {
     for (const server of this.#servers) await server.close();
     if (ends) this.#notifier.stopping('stopped');

@@ -1,16 +1,16 @@
-/** Whether the values of a quantity fit into the integers of columns, and change by more than a step of these. */
+/** Checks that the values of a quantity fit into the integers of columns, and change by more than one step of these. */
 import type { Signal } from '../adapters/can/dbc/index.ts';
 import type { Diagnostic } from '../protocol/diagnostic.ts';
 import type { CustomSignal } from '../protocol/profile.ts';
 
-/** Integers of columns lie within ± this (protocol/columns/numbers.ts). */
+/** Largest absolute value of integers in columns (protocol/columns/numbers.ts). */
 const REACH = 2 ** 51;
 
 type StepFault = Required<Pick<Diagnostic, 'severity' | 'message' | 'fix'>>;
 
 /**
- * `described` is absent for a signal that no DBC describes: what it may say is not known then. `shared` is true if its
- * rule is that of a wildcard, so of wide and narrow signals alike.
+ * Returns the fault of a signal's resolution. `described` is undefined if no DBC describes the signal: its range is
+ * unknown then. `shared`: true if its rule is that of a wildcard, which applies to wide and narrow signals alike.
  */
 export function stepFault(signal: CustomSignal, described: Signal | undefined, shared = false): StepFault | undefined {
   if (signal.kind !== 'quantity') return undefined;
@@ -25,7 +25,7 @@ export function stepFault(signal: CustomSignal, described: Signal | undefined, s
   const range = described === undefined || described.type === 'float' ? undefined : rangeOf(described, signal);
   const { low, high, own } = range ?? { low: -1, high: 1, own: 0 };
   const between = `its values lie between ${low} and ${high}`;
-  // For raw values the integers are the raw values themselves.
+  // Raw values are integers already.
   if (!signal.raw) {
     if (range !== undefined && low < high && Math.round(low / step) === Math.round(high / step)) {
       return fault(useless, `${between}: with a resolution of ${step} it never changes`, `write at most ${own}`);
@@ -40,14 +40,14 @@ export function stepFault(signal: CustomSignal, described: Signal | undefined, s
   return fault(useless, `${between}: it never changes by the dead-band ${rule.deadBand}`, 'make deadBand smaller');
 }
 
-/** Range of all raw values of the bits, in the unit of the profile, and their own step. */
+/** Returns the range of all raw values of the bits in the unit of the profile, and their own step. */
 function rangeOf({ type, length, factor, offset }: Signal, { scale, shift }: CustomSignal) {
   const [first, last] = type === 'signed' ? [-(2 ** (length - 1)), 2 ** (length - 1) - 1] : [0, 2 ** length - 1];
   const ends = [first, last].map((raw) => (raw * factor + offset) * scale + shift);
   return { low: Math.min(...ends), high: Math.max(...ends), own: Math.abs(factor * scale) };
 }
 
-/** Rounded up, so that it is enough. */
+/** Formats a value rounded up, so that it is a sufficient advice. */
 function shown(value: number): string {
   const digits = value.toPrecision(2);
   return String(Number(digits) >= value ? Number(digits) : Number((value * 1.05).toPrecision(2)));

@@ -5,10 +5,10 @@ import { defined } from '../protocol/defined.ts';
 import { recordingDefaults } from '../protocol/recording.ts';
 import { loadVehicle, type Vehicle } from './vehicle.ts';
 
-/** On the loop the car stands for half a minute between its trips, ms. */
+/** Delay before a trip ends on the loop, where the car stops for 30 s between its trips, ms. */
 const LOOP_GRACE = 15_000;
 
-/** The vehicle of the bench. On the loop its trips end after a short stop, so that people who watch see them end. */
+/** Returns the vehicle of the bench. On the loop its trips end after a short stop, so that viewers see them end. */
 export function benchVehicle(scenario: ScenarioName): Vehicle {
   const vehicle = loadVehicle('bench');
   if (scenario !== 'loop') return vehicle;
@@ -16,7 +16,10 @@ export function benchVehicle(scenario: ScenarioName): Vehicle {
   return { ...vehicle, profile: { ...vehicle.profile, trips: { ...trips, grace: LOOP_GRACE } } };
 }
 
-/** The simulated car, speaking the network description of its profile; `restore` is the state an earlier run left, `parked` a car that stays where it is. */
+/**
+ * Returns the simulated car, which sends the frames of its profile's DBC. `restore`: state of an earlier run. Scenario
+ * `parked`: a car that stays where it is.
+ */
 export function benchCar(
   vehicle: Vehicle,
   clock: Clock,

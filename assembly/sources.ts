@@ -1,4 +1,4 @@
-/** Inputs of a configuration, as sources and as access to the buses. */
+/** Creates the sources and the bus access for the inputs of a configuration. */
 
 import { CandumpRecorder } from '../adapters/can/log/recorder.ts';
 import { LogSource } from '../adapters/can/log/source.ts';
@@ -42,23 +42,23 @@ import type { Vehicle } from './vehicle.ts';
 interface Sources {
   readonly sources: readonly FrameSource[];
   readonly readings: readonly ReadingSource[];
-  /** Absent: no bus takes frames. */
+  /** If omitted, no bus accepts frames. */
   readonly sender?: FrameSender;
-  /** Who asks control units for commands, by the profile's name of the bus. */
+  /** Requesters that send commands to control units, by the bus name of the profile. */
   readonly requesters: ReadonlyMap<string, UdsRequester>;
-  /** Control units with fault codes. If omitted, the agent reads no fault codes. */
+  /** Control units to ask for fault codes. If omitted, the agent reads no fault codes. */
   readonly faults?: AskedForFaults;
   /** Closes the recording. */
   readonly close?: () => void;
-  /** Lets frames of a bus with these identifiers pass the kernel, in addition to those of the profile. */
+  /** Lets frames of a bus with these identifiers pass the kernel filter, in addition to those of the profile. */
   readonly listen: (bus: string, identifiers: readonly (number | IdentifierFilter)[]) => void;
 }
 
-/** Usual speeds of what is spoken over serial lines, bit/s: NMEA 0183 §3, USB adapters. */
+/** Usual speeds of protocols on serial lines, bit/s: NMEA 0183 §3, USB adapters. */
 const BAUD = { nmea: 9_600, slcan: 115_200 };
 
 /**
- * Inputs of the configuration. While the unit sleeps (`rest`), only the car's own frames are received.
+ * Returns the inputs of the configuration. While the unit sleeps (`rest`), only the car's own frames are received.
  * @throws VigieError `configuration.wrong` for an invalid address
  */
 export function sourcesOf(
@@ -138,7 +138,7 @@ export function sourcesOf(
   };
 }
 
-/** Longest time of recorded frames in memory before a write, ms: a power cut loses at most these. */
+/** Longest time that recorded frames stay in memory before a write, ms: a power cut loses at most these. */
 const FLUSH = 1_000;
 
 function recorderOf({ record }: InputsOfCar, log: Log): CandumpRecorder | undefined {
@@ -147,7 +147,7 @@ function recorderOf({ record }: InputsOfCar, log: Log): CandumpRecorder | undefi
   return new CandumpRecorder({ ...record, log });
 }
 
-/** Flushes what was `written`, and nothing while nothing is; `close` closes the recording. */
+/** Flushes frames after `written` was called, and never without new frames; `close` closes the recording. */
 function keepFlushed(recorder: CandumpRecorder, clock: CarClock): { written(): void; close(): void } {
   let cancel: (() => void) | undefined;
   return {
@@ -195,7 +195,7 @@ function open(
     }
     case 'slcan': {
       const where = `${file}:${input.line}`;
-      // Without permitted commands the adapter only listens.
+      // If no commands are permitted, the adapter only listens.
       const sends = asked || diagnosed || (commands !== undefined && isCommanded(vehicle, bus));
       const adapter = new SlcanBus({
         bus,
@@ -211,7 +211,7 @@ function open(
     }
     case 'log': {
       const { log: path, loop } = input;
-      // Frames stand for live ones, so they carry the time at which they come.
+      // Replayed frames act as live ones, so they get the current time.
       const speed = path === '-' ? Number.POSITIVE_INFINITY : input.speed;
       const source = new LogSource(path, { bus, speed, loop, clock, times: 'clock' });
       source.finished.then(input.ended, (error: Error) => {
@@ -222,7 +222,7 @@ function open(
   }
 }
 
-/** The identifier of its answers. */
+/** Returns the identifier of the unit's answers. */
 function answersOf({ address }: ControlUnit): number {
   const { request, extended, response = usualAnswer(request, extended) } = address;
   return extended ? (response | EXTENDED) >>> 0 : response;
@@ -232,7 +232,7 @@ function isCommanded(vehicle: Vehicle, bus: string): boolean {
   return Object.values(vehicle.profile.commands).some(({ send }) => send?.bus === bus);
 }
 
-/** The identifiers that are listened for on a bus; undefined: all there are. */
+/** Returns the identifiers to receive on a bus; undefined: all. */
 export function heardOf(
   configuration: InputsOfCar,
   vehicle: Vehicle,
@@ -267,7 +267,7 @@ function receiver(
   return new GnssSource({ name: address, format: kind, open, clock, log, earliest: EARLIEST, rest, ...time });
 }
 
-/** The source, with a second listener that hears each batch first. What that throws goes to `failed`: the agent gets the batch. */
+/** Returns the source with an additional first listener. Its errors go to `failed`; the agent receives the batch. */
 function tapped(
   source: FrameSource,
   listener: (batch: FrameBatch) => void,
@@ -292,7 +292,7 @@ function tapped(
   };
 }
 
-/** Each frame to the bus it names. */
+/** Returns a sender that passes each frame to the bus that the frame names. */
 function byBus(senders: ReadonlyMap<string, FrameSender>): FrameSender {
   return {
     send: async (frame: OutgoingFrame) => {

@@ -1,9 +1,9 @@
 import type { Log } from '../agent/ports.ts';
 
-/** Ends one thing that was begun. */
+/** Ends one thing that was started. */
 export type Teardown = () => Promise<unknown>;
 
-/** Ends it; what goes wrong is said in the log and keeps nothing else from ending. */
+/** Calls `end`, and logs its error, so that all other teardowns still run. */
 export async function quietly(end: Teardown, log: Log): Promise<void> {
   try {
     await end();
@@ -13,8 +13,8 @@ export async function quietly(end: Teardown, log: Log): Promise<void> {
 }
 
 /**
- * Lets `begin` register at the front of `teardowns` how to end each thing that it begins. `stop` runs them in this order. Where
- * `begin` rejects, whatever was begun is ended before this rejects with the same.
+ * Runs `begin`, which prepends the function that ends each thing it starts to `teardowns`. `stop` calls them in order.
+ * If `begin` rejects, ends everything that was started, then rejects with the same error.
  */
 export async function withTeardown<T>(
   log: Log,

@@ -25,15 +25,15 @@ import { completeSignals, messagesOf } from './custom-signals.ts';
 import { FilesRefused } from './refused.ts';
 import { seedKeys } from './seed-keys.ts';
 
-/** A vehicle profile with its network descriptions read. */
+/** A vehicle profile with its parsed network descriptions. */
 export interface Vehicle {
   readonly profile: VehicleProfile & Pick<WrittenProfile, 'buses' | 'commands' | 'file' | 'title' | 'writtenSignals'>;
   readonly databases: readonly BoundDatabase[];
-  /** Signal sets of the bus for requests, by its name. */
+  /** Signal sets of each bus for requests, by the name of the bus. */
   readonly signalSets: ReadonlyMap<string, readonly SignalSet[]>;
 }
 
-/** Reads a DBC; a file that cannot be read is a finding like any other. */
+/** Reads a DBC. A file that cannot be read is a finding, as any other fault. */
 export function readDbc(file: string): { database?: Database; diagnostics: readonly Diagnostic[] } {
   let bytes: Uint8Array;
   try {
@@ -46,7 +46,7 @@ export function readDbc(file: string): { database?: Database; diagnostics: reado
   return parseDbc(bytes, file);
 }
 
-/** Everything there is to say about a profile and its network descriptions, and the vehicle if it can be used. */
+/** Returns all findings about a profile and its network descriptions, and the vehicle if it can be used. */
 export function inspectVehicle(
   nameOrPath: string,
   extraDbc: readonly string[] = [],
@@ -54,7 +54,7 @@ export function inspectVehicle(
   const { profile, diagnostics } = loadProfile(nameOrPath, { shipped: shippedProfiles, extraDbc });
   const found = [...diagnostics];
   if (profile === undefined) return { diagnostics: found };
-  // With one bus the profile does not care what a log or an interface calls it.
+  // If the profile has a single bus, its name in a log or of an interface does not matter.
   const single = profile.buses.filter(({ kind }) => kind === 'can').length === 1;
   const signalSets = new Map<string, readonly SignalSet[]>();
   const databases: BoundDatabase[] = [];
@@ -114,7 +114,7 @@ export function loadVehicle(nameOrPath: string, extraDbc: readonly string[] = []
   return vehicle;
 }
 
-/** A decoder for the signals the core wants, on the buses of one source. */
+/** Returns a decoder for the signals that the agent needs, on the buses of one source. */
 export function decoderFor(vehicle: Vehicle, wanted: readonly WantedSignal[], buses: readonly string[]): FrameDecoder {
   return new DbcDecoder(wanted, vehicle.databases, buses);
 }
@@ -139,9 +139,9 @@ function unknownSignals(
   single: boolean,
   databases: readonly BoundDatabase[],
 ): Diagnostic[] {
-  // The DBC cannot know the contents of other buses.
+  // The DBC does not describe the contents of other buses.
   const named: readonly Named[] = [...sources, ...writtenSignals].filter(
-    // All signals of a message that is known are known.
+    // If the DBC has the message, it has all of its signals.
     ({ bus, message, signal }) =>
       frames.has(bus) && (signal !== '*' || messagesOf(bus, message, databases).length === 0),
   );
@@ -178,7 +178,7 @@ function unknownParameters(
   });
 }
 
-/** Diagnostic access to a bus by the profile. */
+/** Returns the settings for polling a bus, from the profile. */
 export function pollSettings({ signals, modelYear, ...obd }: ObdBus): PollSettings {
   return { ...defaultPollSettings, ...obd, rules: signals, modelYear };
 }
@@ -206,7 +206,7 @@ function unknownCommands({ file, commands }: WrittenProfile, databases: readonly
     severity,
     message: `${problem.action}: ${problem.message}`,
   });
-  // Programs for keys are on the unit, and may be absent where a profile is written.
+  // Programs for keys are on the unit, and may be missing on the machine where a profile is written.
   const { hooks, problems } = seedKeys(process.env);
   const unlocks = Object.values(commands).some(({ uds }) => uds?.security !== undefined);
   return [
@@ -218,7 +218,7 @@ function unknownCommands({ file, commands }: WrittenProfile, databases: readonly
   ];
 }
 
-/** Recorder of the vehicle's custom signals. It is loaded only for a vehicle that has some. */
+/** Returns the recorder of the vehicle's custom signals. It is loaded only for a vehicle with custom signals. */
 export async function signalsOf({ profile }: Vehicle): Promise<Pick<AgentPorts, 'signals'>> {
   const { signals = [], texts = [] } = profile;
   if (signals.length + texts.length === 0) return {};

@@ -22,12 +22,12 @@ interface NameOptions {
 interface ViewOptions {
   readonly vin: string;
   readonly vehicle: Vehicle;
-  /** Commands may be given at all. */
+  /** True if commands are allowed. */
   readonly commands: boolean;
   readonly http: InterfaceOptions['http'];
 }
 
-/** Address of the car in notifications: at its interface, in its first fleet. Without an interface, its VIN. */
+/** Returns the address of the car for notifications: in the interface with its first fleet, otherwise its VIN. */
 export function namesOf({ vin, vehicle, http }: NameOptions): NamedVehicle {
   const { id = idOf(vin), motorization = motorizationOf(vehicle) } = http === undefined ? { id: vin } : describe(http);
   const fleets = http === undefined ? [] : fleetsOf(http);
@@ -40,7 +40,7 @@ export function namesOf({ vin, vehicle, http }: NameOptions): NamedVehicle {
   };
 }
 
-/** The car as the interface shows it. Everything is read on request. */
+/** Returns the view of the car for the interface. All data are read on request. */
 export function viewOf(options: ViewOptions, agent: Agent, records: RecordStore): CarView {
   const { vin, vehicle, commands, http } = options;
   const { profile } = vehicle;
@@ -59,7 +59,7 @@ export function viewOf(options: ViewOptions, agent: Agent, records: RecordStore)
     callbacks: agent.callbacks,
     remotes: agent.requests,
     fleets: fleetsOf(http).map((fleet) => ({ id: fleet })),
-    // The car knows of its users what their tokens say, which is not their names.
+    // The car has only the contents of its users' tokens, which do not include their names.
     user: () => ({}),
     newId: randomUUID,
   };
@@ -69,12 +69,12 @@ function describe(http: ViewOptions['http']): VehicleConfiguration {
   return 'local' in http ? {} : http.vehicle;
 }
 
-/** Things that a person can unplug on a bench. */
+/** Returns the controls that disconnect parts of a bench. */
 export function benchOf(http: ViewOptions['http']): BenchControls | undefined {
   return 'local' in http ? http.bench : undefined;
 }
 
-/** Name of the car in the configuration, in no particular language. */
+/** Returns the name of the car in the configuration, without a language. */
 export function titleOf(http: ViewOptions['http']): string | undefined {
   const { label } = describe(http);
   return typeof label === 'object' ? label['default'] : label;
@@ -89,7 +89,7 @@ export function idOf(vin: string): string {
   return createHash('sha256').update(vin).digest('hex').slice(0, 16);
 }
 
-/** By the energies that the profile feeds. */
+/** Returns the motorization, from the energies that the profile feeds. */
 function motorizationOf({ profile }: Vehicle): NamedVehicle['motorization'] {
   const feeds = (energy: string): boolean => profile.sources.some(({ path }) => path.startsWith(`energies.${energy}.`));
   if (profile.constants['energies.Fuel.subType'] === 'Hydrogen') return 'Hydrogen';

@@ -12,14 +12,14 @@ import type { Vehicle } from './vehicle.ts';
 
 const SAME: UnitConversion = { scale: 1, offset: 0 };
 
-/** Differences from the specification, and the names that were probably meant. */
+/** Returns differences from the specification, with the names that were probably meant. */
 export function compareWithVss(vehicle: Vehicle, tree: VssTree): Diagnostic[] {
   const { file, signals = [], writtenSignals } = vehicle.profile;
   const lines = new Map(writtenSignals.map(({ name, line }) => [name, line]));
   const names = new VssNames(tree);
   const found: Diagnostic[] = [];
   for (const signal of signals) {
-    // A name that is not written is one of a wildcard.
+    // An unwritten name belongs to a wildcard.
     const line = lines.get(signal.name) ?? lines.get(`${signal.name.slice(0, signal.name.lastIndexOf('.'))}.*`) ?? 0;
     const find = (severity: Diagnostic['severity'], message: string, fix?: string): void => {
       found.push({ file, line, severity, message, ...defined({ fix }) });
@@ -61,7 +61,7 @@ function compare(signal: CustomSignal, specified: VssSignal, range: Range | unde
   if (kind === 'quantity') compareQuantity(signal, specified, range, find);
 }
 
-/** Kinds that values of this type may have; the usual first. */
+/** Returns the kinds that values of this type may have; the usual kind first. */
 function kindsOf({ datatype, allowed }: VssSignal): CustomSignal['kind'][] {
   if (datatype === 'boolean') return ['flag'];
   if (/^(u?int(8|16|32|64)|float|double)$/.test(datatype)) {
@@ -108,7 +108,7 @@ function compareQuantity(signal: CustomSignal, specified: VssSignal, range: Rang
   );
 }
 
-/** How its values become those of the specification; undefined: they cannot, which is found. */
+/** Returns the conversion to the unit of the specification; undefined, with a finding, if there is no conversion. */
 function compareUnits({ name, unit, scale, shift }: CustomSignal, specified: VssSignal, find: Find) {
   const wanted = specified.unit;
   if (wanted === undefined) {
@@ -136,7 +136,7 @@ function compareUnits({ name, unit, scale, shift }: CustomSignal, specified: Vss
   return conversion;
 }
 
-/** Physical range in the DBC, in the unit of the profile, or undefined. */
+/** Returns the physical range by the DBC in the unit of the profile, or undefined. */
 function rangeOf(
   { bus, message, signal, scale, shift, kind }: CustomSignal,
   { databases }: Vehicle,
@@ -152,9 +152,9 @@ function rounded(value: number): number {
   return Number(value.toPrecision(9)) + 0;
 }
 
-/** Finds names by their last part, and of these the ones that share most of the other parts. */
+/** Finds names with a similar last part, and among these the names that share most of the other parts. */
 class VssNames {
-  /** By the last part. */
+  /** Names by their last part. */
   readonly #byLeaf = new Map<string, string[]>();
 
   constructor({ signals }: VssTree) {
@@ -166,12 +166,12 @@ class VssNames {
     }
   }
 
-  /** At most three names, the closest ones; those that share nothing but a similar last part are not close. */
+  /** Returns at most three of the closest names. Names that share only a similar last part are not close. */
   closeTo(name: string): string[] {
     const parts = name.split('.');
     const leaf = parts.at(-1) as string;
     const own = new Set(parts.slice(0, -1).map((part) => part.toLowerCase()));
-    // All names begin with it.
+    // All names begin with `vehicle`.
     own.delete('vehicle');
     let best = 1;
     let found: string[] = [];

@@ -1,4 +1,4 @@
-/** `vigie bench --agent`, which only a bench starts: the agent alone, in a process that a person at the page kills. */
+/** `vigie bench --agent`, which only a bench starts: the agent alone, in a process that the page can kill. */
 import { SystemClock } from '../adapters/clock/system.ts';
 import { StreamLog } from '../adapters/logging/stream.ts';
 import type { FrameBatch, FrameSender, FrameSource, OutgoingFrame } from '../agent/ports.ts';
@@ -11,10 +11,10 @@ import { benchCallbacks } from './bench-callbacks.ts';
 import { startBenchAgent } from './bench-car.ts';
 import type { AgentOrder, FromAgent, ToAgent } from './bench-words.ts';
 
-/** An agent ends within this time after its bench has ended, ms. */
+/** Longest time from the end of the bench to the end of its agent, ms. */
 const LONGEST_END = 15_000;
 
-/** Runs until the bench ends the channel to it, or dies. */
+/** Runs until the bench closes the channel to this process, or crashes. */
 export async function benchAgent(): Promise<void> {
   if (process.send === undefined) throw new VigieError('usage.wrong', '--agent is for the bench itself: leave it out');
   // Ctrl-C reaches all processes of a terminal; the bench ends this one.
@@ -46,7 +46,7 @@ export async function benchAgent(): Promise<void> {
   await ended;
   setTimeout(() => process.exit(1), LONGEST_END).unref();
   await car.stop();
-  // The channel would keep an agent that was ended by a signal.
+  // An open channel would keep the process alive after a signal.
   if (process.connected) process.disconnect();
 }
 
@@ -64,7 +64,7 @@ function start(
       trust,
       mqtt,
       notificationChannels: channelsOf(benchCallbacks(data), () => clock.now()),
-      // The bench has the plugs: it answers for them before a request comes here.
+      // The bench has the plugs, and answers requests for them before they reach this process.
       http: { local: true, port: 0, url: page, tiles, bench: { report: () => ({}), plug: refuse } },
       published: (topic, payload) => say({ published: topic, payload }),
       clock,
@@ -86,11 +86,11 @@ function answer(what: 'outbox' | 'status', car: Car | undefined): void {
 }
 
 function say(words: FromAgent): void {
-  // The bench has ended, so the agent ends.
+  // If the bench has ended, the agent ends.
   if (process.connected) process.send?.(words);
 }
 
-/** The end of the cable in this process: frames come and go over the channel. */
+/** This process's end of the cable: frames are exchanged over the channel. */
 class FarCable implements FrameSource, FrameSender {
   readonly buses: string[] = [];
   #receive: ((batch: FrameBatch) => void) | undefined;

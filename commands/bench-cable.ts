@@ -1,10 +1,10 @@
-/** The cable between the simulated car and its unit, which a person at the page unplugs. */
+/** The cable between the simulated car and its unit, which the user unplugs from the page. */
 import type { FrameBatch, FrameSender, FrameSource, OutgoingFrame } from '../agent/ports.ts';
 import { VigieError } from '../protocol/errors.ts';
 
 export class BenchCable implements FrameSource, FrameSender {
   readonly #car: FrameSource & FrameSender;
-  /** While it is unplugged, the car continues alone: no frame passes between the car and the unit. */
+  /** False while unplugged: no frame passes between the car and the unit, and the car continues alone. */
   plugged = true;
 
   constructor(car: FrameSource & FrameSender) {
@@ -25,7 +25,7 @@ export class BenchCable implements FrameSource, FrameSender {
     return this.#car.stop();
   }
 
-  /** Rejects with `command.actuation` while it is unplugged, and as the car does. */
+  /** Sends a frame to the car. Rejects with `command.actuation` while unplugged, and with the errors of the car. */
   async send(frame: OutgoingFrame): Promise<void> {
     if (!this.plugged) {
       throw new VigieError('command.actuation', 'the frame was not sent: the car is unplugged', { where: frame.bus });

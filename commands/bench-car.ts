@@ -14,14 +14,14 @@ import { defined } from '../protocol/defined.ts';
 import { watchedSettings } from '../protocol/settings.ts';
 import { BenchCable } from './bench-cable.ts';
 
-/** How often the simulated car is written down, ms: a real one does not forget its odometer when the agent is killed. */
+/** Interval of saving the simulated car, ms: a real car keeps its odometer when the agent is killed. */
 const REMEMBER_EVERY = 5_000;
 
 interface BenchAgentOptions
   extends Pick<CarOptions, 'vin' | 'vehicle' | 'mqtt' | 'http' | 'notificationChannels' | 'published'> {
   /** Directory of records, state and the simulated car. */
   readonly data: string;
-  /** File of the keys that may command it. */
+  /** File of the keys that may sign commands. */
   readonly trust: string;
   readonly clock: SystemClock;
   readonly log: Log;
@@ -29,19 +29,19 @@ interface BenchAgentOptions
 
 export interface BenchCarOptions extends BenchAgentOptions, Pick<SimulatedCarOptions, 'begin' | 'driving'> {
   readonly scenario: ScenarioName;
-  /** Scene to play at once, in place of the scenario. */
+  /** Scene to play at the start, instead of the scenario. */
   readonly scene?: SceneName;
-  /** Controls of the bench for a person at its page. If omitted, none. */
+  /** Controls of the bench for the user of its page. If omitted, none. */
   readonly controls?: (car: SimulatedCar, cable: BenchCable) => BenchControls;
 }
 
 export interface BenchCar extends Car {
   readonly cable: BenchCable;
-  /** Ends the agent alone; the simulated car stands still until its cable is started again. */
+  /** Stops the agent alone. The simulated car stays parked until its cable is started again. */
   stopAgent(): Promise<void>;
 }
 
-/** Starts the car where an earlier run left it; rejects as {@link startCar} does. */
+/** Starts the car in the state of an earlier run. Rejects as {@link startCar} does. */
 export async function startBenchCar(options: BenchCarOptions): Promise<BenchCar> {
   const { scenario, scene, controls, http, begin, driving, ...rest } = options;
   const { vehicle, data, clock, log } = rest;
@@ -86,15 +86,15 @@ export async function startBenchCar(options: BenchCarOptions): Promise<BenchCar>
   };
 }
 
-/** The agent of a bench car; rejects as {@link startCar} does. */
+/** Starts the agent of a bench car. Rejects as {@link startCar} does. */
 export function startBenchAgent(options: BenchAgentOptions, cable: FrameSource & FrameSender): Promise<Car> {
   return startCar({
     ...options,
     sources: [cable],
     sender: cable,
-    // Cars on one machine: somebody is watching, and the broker is not short of breath.
+    // All cars are on one machine with a viewer, and the broker has enough capacity.
     backoff: { first: 500, longest: 4_000 },
-    // On a bench somebody watches.
+    // A bench always has a viewer.
     settings: watchedSettings,
   });
 }

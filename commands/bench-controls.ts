@@ -1,4 +1,4 @@
-/** Controls of the bench on the page: pull the plugs of broker, car and agent, and play scenes. */
+/** Controls of the bench on the page: unplugging broker, car and agent, and playing scenes. */
 
 import type { BenchControls, BenchPlug } from '../adapters/http/own-routes.ts';
 import type { EmbeddedBroker } from '../adapters/mqtt/index.ts';
@@ -10,7 +10,7 @@ import type { AgentPlace } from './bench-place.ts';
 import type { BenchReport } from './bench-report.ts';
 
 interface BenchParts {
-  /** Absent where the bench uses another one. */
+  /** Undefined if the bench uses another broker. */
   readonly broker: EmbeddedBroker | undefined;
   readonly car: SimulatedCar;
   readonly cable: BenchCable;
@@ -20,7 +20,7 @@ interface BenchParts {
 
 export function benchControls({ broker, car, cable, place, messages }: BenchParts): BenchControls {
   let runs = true;
-  // One after the other.
+  // Executes requests one after the other.
   let before: Promise<unknown> = Promise.resolve();
   const turn = async (plug: BenchPlug, wanted: boolean): Promise<void> => {
     if (plug === 'car') {

@@ -22,7 +22,7 @@ import { chosenPorts } from './ports.ts';
 import { programName } from './program-name.ts';
 import { untilSignal } from './signals.ts';
 
-/** While the cars start, the bench prints a line after each such number of them. */
+/** Number of started cars after which the bench prints a progress line. */
 const PROGRESS_CARS = 10;
 /** Interval of reports of acknowledged messages, ms. */
 const REPORT_EVERY = 30_000;
@@ -30,7 +30,7 @@ const REPORT_EVERY = 30_000;
 export interface BenchFleetOptions {
   readonly data: string;
   readonly cars: number;
-  /** Fleet in which the cars are registered; omitted: the hub has no registry. */
+  /** Fleet in which the cars are registered. If undefined, the hub has no registry. */
   readonly fleet: string | undefined;
   readonly port?: number;
   readonly http?: number;
@@ -39,7 +39,7 @@ export interface BenchFleetOptions {
   readonly tiles: MapTiles | undefined;
 }
 
-/** The bench cars are numbered from 1; the first is that of a bench of one. */
+/** Returns the VIN of a bench car. VINs are numbered from 1; the first is that of a bench with one car. */
 function vinOfCar(index: number): string {
   return `VF3VGEBENCH${String(index + 1).padStart(6, '0')}`;
 }

@@ -1,4 +1,4 @@
-/** The HTTP interface of a bench whose agent has a process of its own: page and plugs here, everything else there. */
+/** HTTP interface of a bench whose agent has a separate process: serves page and plugs, forwards all other requests. */
 
 import { request } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
@@ -11,20 +11,20 @@ import { BENCH_LIMITS, findDocuments, type LanServing, localServing } from '../a
 import { defined } from '../protocol/defined.ts';
 import type { OutboxReport } from '../protocol/interface/own/outbox.ts';
 
-/** The agent in its process. */
+/** The agent in its separate process. */
 export interface FrontAgent {
-  /** Port of its own interface; undefined: it does not run. */
+  /** Port of the agent's interface; undefined while the agent does not run. */
   readonly port: number | undefined;
-  /** Number of its process; undefined: it has none. */
+  /** ID of the agent's process; undefined without a process. */
   readonly pid: number | undefined;
-  /** Its answer to `/vigie/v1/car`, which stays the same; undefined: it was never ready. */
+  /** Its answer to `/vigie/v1/car`, which never changes; undefined if it was never ready. */
   readonly description: string | undefined;
 }
 
 export interface BenchFrontOptions {
   readonly port: number;
   readonly lan?: LanServing | undefined;
-  /** Address of the tiles of the map; undefined: the page loads none. */
+  /** Address of the map tiles. If undefined, the page loads none. */
   readonly tiles: string | undefined;
   readonly agent: FrontAgent;
   readonly outbox: () => OutboxReport;
@@ -33,7 +33,7 @@ export interface BenchFrontOptions {
   readonly log: Log;
 }
 
-/** Rejects as {@link startServer} does. */
+/** Starts the server. Rejects as {@link startServer} does. */
 export async function startFront(options: BenchFrontOptions): Promise<Pick<RunningServer, 'stop'>> {
   const { port, lan, tiles, agent, outbox, bench, clock, log } = options;
   const snapshots = new Snapshots(clock);
@@ -58,10 +58,10 @@ export async function startFront(options: BenchFrontOptions): Promise<Pick<Runni
   };
 }
 
-/** Headers that this server has checked itself, and headers of one connection. */
+/** Headers that this server has checked itself, and hop-by-hop headers. */
 const OWN_HEADERS = ['origin', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'connection', 'keep-alive'];
 
-/** Leads the request to the agent, and what it answers back. */
+/** Forwards the request to the agent, and returns its answer. */
 function forward({ env, req }: RequestContext, agent: FrontAgent): Promise<Response> | Response {
   const { port } = agent;
   if (port === undefined) return instead(env, req.path, agent);
@@ -87,7 +87,7 @@ function forward({ env, req }: RequestContext, agent: FrontAgent): Promise<Respo
       });
       outgoing.flushHeaders();
       answer.pipe(outgoing);
-      // The agent was killed in the middle of its answer, or the client has gone.
+      // The agent was killed during its answer, or the client has disconnected.
       answer.once('error', () => outgoing.destroy());
       outgoing.once('close', () => asked.destroy());
       resolve(RESPONSE_ALREADY_SENT);
@@ -101,7 +101,7 @@ function forward({ env, req }: RequestContext, agent: FrontAgent): Promise<Respo
   return answered;
 }
 
-/** Answers while the agent does not: the page names the car also then. */
+/** Answers while the agent does not run: the page shows the name of the car then too. */
 function instead(env: RequestContext['env'], path: string, { port, pid, description }: FrontAgent): Response {
   const json = { 'Content-Type': 'application/json' };
   if (path === '/vigie/v1/car' && description !== undefined) return respond(env, 200, description, json);

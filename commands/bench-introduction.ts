@@ -1,4 +1,4 @@
-/** The first lines of a bench: where everything is, and commands to try. */
+/** First lines of a bench: all addresses and folders, and commands to try. */
 import { join } from 'node:path';
 import { programName } from './program-name.ts';
 import { benchDirectory, type Rig } from './rig.ts';
@@ -12,7 +12,7 @@ interface IntroducedOptions {
 }
 
 /** @param url address of the page */
-/** @param lan the address that lets one browser in, for a bench whose page is in the local network */
+/** @param lan address that admits one browser, if the page is available in the local network */
 export function introduction(
   rig: Rig,
   options: IntroducedOptions,
@@ -44,7 +44,7 @@ function commandsToTry(
   { vin, broker }: Rig,
   { data, username, passwordFile, ca }: IntroducedOptions,
 ): readonly string[] {
-  // The broker of a hub admits the car alone under its name.
+  // The broker of a hub admits only the car under its own name.
   if (username === vin) {
     const hub = `${broker.startsWith('mqtts:') ? 'https' : 'http'}://${new URL(broker).hostname}:8080`;
     return [

@@ -1,4 +1,4 @@
-/** `vigie bench --lan`: the page over HTTPS in the local network, for those to whom somebody at the bench gives its token. */
+/** `vigie bench --lan`: the page over HTTPS in the local network, for people who received its token from the user. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
@@ -9,27 +9,27 @@ import { selfSigned } from '../adapters/keys/self-signed.ts';
 import type { LanServing } from '../assembly/interface.ts';
 import { DAY } from '../protocol/calendar.ts';
 
-/** Default address of the page. */
+/** Default port of the page. */
 export const STANDARD_LAN = 8443;
-/** A certificate is replaced this long before its end, ms. */
+/** Remaining validity at which a certificate is replaced, ms. */
 const RENEWED = 30 * DAY;
 
 export interface LanPage {
   readonly serving: LanServing;
-  /** For one browser; `port` is that of the interface. */
+  /** Returns the address for one browser; `port` is the port of the interface. */
   url(port: string, token?: string): string;
-  /** SHA-256 of the certificate, as browsers show it. */
+  /** SHA-256 fingerprint of the certificate, in the format of browsers. */
   readonly fingerprint: string;
 }
 
 /**
- * The certificate is kept in `data`, so that a browser asks once whether to trust it; a new one is made when the addresses of
- * the machine have changed. `used` is given the next token when a browser was let in.
+ * Returns the page. The certificate is stored in `data`, so that a browser asks once whether to trust it, and
+ * replaced when the machine's addresses have changed. `used` receives the next token after a browser was admitted.
  */
 export function lanPage(data: string, now: number, used: (token: string) => void): LanPage {
   const [cert, key] = [join(data, 'lan.pem'), join(data, 'lan-key.pem')];
   const addresses = addressesOfMachine();
-  // A machine name with other characters cannot be used in a browser.
+  // Browsers cannot use a machine name with other characters.
   const names = [...new Set(['localhost', hostname(), `${hostname()}.local`, '127.0.0.1', ...addresses])].filter(
     (name) => /^[a-z0-9.-]+$/i.test(name),
   );
@@ -54,7 +54,7 @@ function isGood(cert: string, key: string, names: readonly string[], now: number
       (isIPv4(name) ? found.checkIP(name) : found.checkHost(name, { subject: 'never' })) !== undefined;
     return names.every(covers) && Date.parse(found.validTo) > now + RENEWED;
   } catch {
-    // Missing or damaged: a new one takes its place.
+    // Missing or damaged: it is replaced.
     return false;
   }
 }

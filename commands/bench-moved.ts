@@ -1,4 +1,4 @@
-/** Moves the agent of a bench to a process of its own. The bench keeps page, broker and simulated car. */
+/** Moves the agent of a bench to a separate process. Page, broker and simulated car stay in the bench. */
 
 import type { BenchControls } from '../adapters/http/own-routes.ts';
 import type { Clock, Log } from '../agent/ports.ts';
@@ -18,7 +18,7 @@ export interface MoveOptions {
   readonly order: Omit<AgentOrder, 'buses'>;
   readonly bench: BenchControls;
   readonly lan?: LanServing | undefined;
-  /** Has the broker call it with each message before it acknowledges that; absent: the broker is another one. */
+  /** Sets the function that the broker calls with each message before acknowledging. Omitted for other brokers. */
   readonly receive?: ((take: BenchReceiver['take']) => void) | undefined;
   readonly report: Pick<BenchReport, 'published' | 'tell'>;
   readonly say: (line: string) => void;
@@ -34,7 +34,7 @@ export interface MovedAgent {
   stop(): Promise<void>;
 }
 
-/** Rejects when the port of the page is taken meanwhile, or the agent does not start. */
+/** Moves the agent. Rejects if another program took the port of the page meanwhile, or the agent does not start. */
 export async function moveAgent(options: MoveOptions): Promise<MovedAgent> {
   const { car, lan, bench, report, say, clock, log } = options;
   const { cable, outbox } = car;

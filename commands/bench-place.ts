@@ -1,6 +1,6 @@
 /**
- * Where the agent of a bench runs: in the process of the bench, so that a bench takes the memory of one process, until a
- * person at the page wants to kill it.
+ * Decides the process in which the agent of a bench runs: the process of the bench, to save the memory of a second one,
+ * until the user wants to kill it from the page.
  */
 import { VigieError } from '../protocol/errors.ts';
 import type { BenchReportEvent } from '../protocol/interface/own/outbox.ts';
@@ -8,11 +8,11 @@ import type { MovedAgent, MoveOptions } from './bench-moved.ts';
 
 export class AgentPlace {
   readonly #options: () => MoveOptions;
-  /** Settles when the agent has a process of its own. */
+  /** Settles when the agent runs in its separate process. */
   #move: Promise<MovedAgent> | undefined;
   #moved: MovedAgent | undefined;
   #fail: (error: Error) => void = () => undefined;
-  /** Rejects when the agent could not be moved: the bench has none then. */
+  /** Rejects if the agent could not be moved: the bench has no agent then. */
   readonly failed = new Promise<never>((_, reject) => {
     this.#fail = reject;
   });
@@ -26,8 +26,8 @@ export class AgentPlace {
   }
 
   /**
-   * Starts the agent in a process of its own, or kills that. Moving it there goes on when this has resolved: the server
-   * that the request came to ends meanwhile. Rejects with `input.malformed` while the agent runs in the bench itself.
+   * Starts the agent in a separate process, or kills it. The move continues after this has resolved, because the
+   * server of the request ends meanwhile. Rejects with `input.malformed` while the agent runs in the bench itself.
    */
   async turn(wanted: boolean): Promise<void> {
     if (this.#moved !== undefined) return this.#moved.turn(wanted);
@@ -44,7 +44,7 @@ export class AgentPlace {
     }, this.#fail);
   }
 
-  /** True: the process will report on car and link. False: ask the agent of the bench. */
+  /** Returns true if the separate process will report on car and link; if false, ask the agent of the bench. */
   tells(): boolean {
     this.#moved?.ask();
     return this.#move !== undefined;

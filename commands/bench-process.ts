@@ -1,4 +1,4 @@
-/** The process of its own in which the agent of a bench runs from when a person wants to kill it. */
+/** Separate process of a bench's agent, started when the user wants to kill the agent. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { FrameBatch } from '../agent/ports.ts';
 import { VigieError } from '../protocol/errors.ts';
@@ -8,13 +8,13 @@ import type { Told } from './bench-report.ts';
 import { type AgentOrder, copyOf, type FromAgent, type ToAgent } from './bench-words.ts';
 import { ownProgram } from './own-program.ts';
 
-/** Batches on their way to an agent that does not take them; it misses what comes meanwhile, as at a bus. */
+/** Largest number of unconfirmed batches. A slower agent misses further batches, as it would on a bus. */
 const MOST_ON_THE_WAY = 100;
 
 export interface AgentProcessOptions {
   readonly order: AgentOrder;
   readonly cable: BenchCable;
-  /** Last report of the agent on its outbox. */
+  /** Last report of the agent about its outbox. */
   readonly outbox: OutboxReport;
   readonly published: (topic: string, payload: Uint8Array) => void;
   readonly told: (told: Told) => void;
@@ -26,9 +26,9 @@ export class AgentProcess {
   #ended: Promise<unknown> = Promise.resolve();
   #onTheWay = 0;
   #outbox: OutboxReport;
-  /** Address of its interface. Undefined while it does not run. */
+  /** Port of its interface; undefined while it does not run. */
   port: number | undefined;
-  /** Its content of `/vigie/v1/car`. */
+  /** Its answer to `/vigie/v1/car`. */
   description: string | undefined;
 
   constructor(options: AgentProcessOptions) {
@@ -36,7 +36,7 @@ export class AgentProcess {
     this.#outbox = options.outbox;
   }
 
-  /** Last report, also of a killed agent. A running agent is asked again. */
+  /** Last report, also of a killed agent. Requests a new report from a running agent. */
   get outbox(): OutboxReport {
     this.ask('outbox');
     return this.#outbox;
@@ -50,7 +50,7 @@ export class AgentProcess {
     if (this.port !== undefined) this.#say({ ask: what });
   }
 
-  /** Resolves when it is ready; rejects when it ends before. */
+  /** Starts it. Resolves when it is ready; rejects if it ends before. */
   async start(): Promise<void> {
     if (this.#child !== undefined) return;
     const child = spawn(process.execPath, ownProgram(['bench', '--agent']), {
@@ -61,7 +61,7 @@ export class AgentProcess {
     this.#onTheWay = 0;
     const exit = new Promise<unknown>((resolve) => {
       child.once('exit', resolve);
-      // One that could not be started does not end.
+      // A process that could not be started emits no `exit`.
       child.once('error', () => child.pid === undefined && resolve(undefined));
     });
     this.#ended = exit.then(() => {
@@ -92,13 +92,13 @@ export class AgentProcess {
     this.#say({ batch: copyOf(batch) }, () => this.#onTheWay--);
   }
 
-  /** As a power cut would: nothing is written any more. */
+  /** Ends it like a power cut: it writes nothing more. */
   async kill(): Promise<void> {
     this.#child?.kill('SIGKILL');
     await this.#ended;
   }
 
-  /** Lets it hand over what is open. */
+  /** Ends it after it has handed over open records. */
   async stop(): Promise<void> {
     if (this.#child?.connected === true) this.#child.disconnect();
     await this.#ended;

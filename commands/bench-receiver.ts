@@ -1,4 +1,4 @@
-/** Messages that the embedded broker of a bench received: an independent count, also while the agent is killed. */
+/** Counts messages that the embedded broker of a bench received: independent, and also while the agent is killed. */
 import type { OutboxNumbers } from '../assembly/own-outbox.ts';
 import { Lives } from '../hub/core/lives.ts';
 import { ClassNumbers } from '../hub/core/numbers.ts';
@@ -10,9 +10,9 @@ import { parseTopic } from '../protocol/topics.ts';
 
 interface Received {
   readonly numbers: ClassNumbers;
-  /** By start of the agent. */
+  /** Received numbers by start of the agent. */
   readonly seen: Map<number, Runs>;
-  /** Messages that came for the first time, and again. */
+  /** Number of messages that arrived for the first time, and number of duplicates. */
   arrived: number;
   again: number;
 }
@@ -22,7 +22,7 @@ export class BenchReceiver {
   readonly #lives = new Lives();
   readonly #classes: readonly Received[];
 
-  /** Counts from the present content of `store`: a number that waits there or is unknown to it has yet to arrive. */
+  /** Counts from the present content of `store`: a number that waits in it, or that it lacks, has yet to arrive. */
   constructor(vin: string, store: OutboxNumbers) {
     this.#vin = vin;
     const acknowledged = classes.map((_, priority) => {
@@ -43,7 +43,7 @@ export class BenchReceiver {
     }));
   }
 
-  /** A message that the broker is about to acknowledge. Throws `message.malformed` for an invalid one. */
+  /** Counts a message that the broker is about to acknowledge. Throws `message.malformed` for an invalid one. */
   take(topic: string, payload: Uint8Array): void {
     const { vin, direction } = parseTopic(topic) ?? {};
     if (vin !== this.#vin || direction !== 'up') return;

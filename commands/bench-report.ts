@@ -5,26 +5,26 @@ import { readableBody } from '../protocol/readable.ts';
 import type { Message } from '../protocol/schema/message.ts';
 import { Catalogs } from '../protocol/signals/catalog.ts';
 
-/** Sources of the report on the car. */
+/** Sources for the report about the car. */
 export interface Told {
   readonly status: Pick<StatusReader, 'contents'>;
-  /** Messages that the broker has not acknowledged. */
+  /** Number of messages that the broker has not acknowledged. */
   readonly waiting: number;
 }
 
-/** Report of the bench while it runs: each event of the car, and its state when `tell` is called. */
+/** Report of a running bench: each event of the car, and its state when `tell` is called. */
 export class BenchReport {
-  /** UTC milliseconds. */
+  /** Returns UTC milliseconds. */
   readonly #now: () => number;
   readonly #write: (line: string) => void;
   readonly #topics = new Set<string>();
-  /** Trips whose start is printed: an open trip sends several messages. */
+  /** Trips whose start was printed: an open trip sends several messages. */
   readonly #trips = new Set<string>();
   readonly #catalogs = new Catalogs();
   #bytes = 0;
   #json = 0;
   #acknowledged = 0;
-  /** Acknowledged messages at the last call of `tell`. */
+  /** Number of acknowledged messages at the previous call of `tell`. */
   #told = 0;
 
   constructor(now: () => number, write: (line: string) => void) {
@@ -32,7 +32,7 @@ export class BenchReport {
     this.#write = write;
   }
 
-  /** The broker has acknowledged a message. */
+  /** Call when the broker has acknowledged a message. */
   published(topic: string, payload: Uint8Array): void {
     this.#acknowledged++;
     if (!this.#topics.has(topic)) {
@@ -45,19 +45,19 @@ export class BenchReport {
     if (event !== undefined) this.#line(event);
   }
 
-  /** Bytes of the acknowledged messages, and of the same messages as JSON. */
+  /** Total size of the acknowledged messages, and of the same messages as JSON. */
   get sizes(): { readonly bytes: number; readonly json: number } {
     return { bytes: this.#bytes, json: this.#json };
   }
 
   #count(message: Message, bytes: number): void {
-    // The readable form of a capture leaves its frames out.
+    // The readable form of a capture omits its frames.
     if (message.kind === 'capture') return;
     this.#bytes += bytes;
     this.#json += Buffer.byteLength(JSON.stringify({ ...message, body: readableBody(message, this.#catalogs) }));
   }
 
-  /** Reports the present state of car and link. */
+  /** Prints the current state of car and link. */
   tell({ status, waiting }: Told): void {
     const fresh = this.#acknowledged - this.#told;
     this.#told = this.#acknowledged;

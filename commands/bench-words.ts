@@ -1,4 +1,4 @@
-/** Messages between a bench and the process of its agent, over the channel between them. */
+/** Messages between a bench and its agent process, over the channel between them. */
 
 import type { Level } from '../adapters/logging/stream.ts';
 import type { TlsFiles } from '../adapters/mqtt/index.ts';
@@ -8,7 +8,7 @@ import type { MapTiles } from '../protocol/interface/own/car-description.ts';
 import type { OutboxReport } from '../protocol/interface/own/outbox.ts';
 import type { StatusContents } from '../protocol/schema/status.ts';
 
-/** The broker of a bench, by values that reach another process. */
+/** Broker of a bench, with values that can be sent to another process. */
 export interface BenchBroker {
   readonly url: string;
   readonly username?: string;
@@ -21,10 +21,10 @@ export interface AgentOrder {
   readonly vin: string;
   readonly data: string;
   readonly scenario: ScenarioName;
-  /** File of the keys that may command the car. */
+  /** File of the keys that may sign commands for the car. */
   readonly trust: string;
   readonly mqtt: BenchBroker;
-  /** Where the page is, which leads its requests to the agent. */
+  /** Address of the page, which forwards its requests to the agent. */
   readonly page: string;
   readonly tiles: MapTiles | undefined;
   readonly log: Level;
@@ -40,7 +40,7 @@ export type ToAgent =
   | { readonly ask: 'outbox' | 'status' };
 
 export type FromAgent =
-  /** Port of its interface, and its answer to `/vigie/v1/car`. */
+  /** Port of the agent's interface, and the agent's answer to `/vigie/v1/car`. */
   | { readonly ready: number; readonly car: string }
   | { readonly fault: string }
   | { readonly outbox: OutboxReport }
@@ -48,7 +48,7 @@ export type FromAgent =
   | { readonly published: string; readonly payload: Uint8Array }
   | { readonly send: OutgoingFrame; readonly number: number };
 
-/** The rows of a batch that are valid, apart from the columns that its source uses again. */
+/** Copies the valid rows of a batch, since its source reuses the columns. */
 export function copyOf({ count, at, id, bus, flags, length, offset, data }: FrameBatch): FrameBatch {
   const last = count - 1;
   const end = count === 0 ? 0 : (offset[last] ?? 0) + Math.ceil((length[last] ?? 0) / 8) * 8;

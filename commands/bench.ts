@@ -29,9 +29,9 @@ import { isFree, portOf, STANDARD_BROKER, STANDARD_HTTP, sayElsewhere } from './
 import { benchDirectory, type Rig, rigFile, vinOf } from './rig.ts';
 import { untilSignal } from './signals.ts';
 
-/** The bench car's own number: V-F for the maker's country, no check digit outside North America (ISO 3779). */
+/** VIN of the bench car: VF is the code of the maker's country; no check digit outside North America (ISO 3779). */
 const BENCH_VIN = 'VF3VGEBENCH000001';
-/** When the bench first tells how the car is, and how often, ms. */
+/** Delay of the first report about the car, and interval of reports, ms. */
 const FIRST_REPORT = 10_000;
 const REPORT_EVERY = 30_000;
 
@@ -201,7 +201,7 @@ function benchLogin(options: Options): ReturnType<typeof loginOf> {
   throw new VigieError('usage.wrong', `${option} is for a broker of yours: add --broker, or leave it out`);
 }
 
-/** @returns the directory of the keys, in which there is at least one */
+/** @returns the directory of the keys, which contains at least one key */
 async function benchKeys(data: string): Promise<string> {
   const keys = join(data, 'keys');
   if ((await listKeys(keys)).length === 0) {
@@ -211,7 +211,7 @@ async function benchKeys(data: string): Promise<string> {
   return keys;
 }
 
-/** Writes the file by which `vigie watch` and `vigie send` find the bench. */
+/** Writes the file that lets `vigie watch` and `vigie send` find the bench. */
 function listBench(rig: Rig, data: string, log: Log): void {
   try {
     writeFileSync(rigFile(data), `${JSON.stringify(rig, undefined, 2)}\n`);
@@ -220,7 +220,7 @@ function listBench(rig: Rig, data: string, log: Log): void {
   }
 }
 
-/** @returns ends it */
+/** @returns function that ends the reports */
 function reportRepeatedly(tell: () => void): () => void {
   const first = setTimeout(tell, FIRST_REPORT);
   const reporting = setInterval(tell, REPORT_EVERY);
@@ -232,7 +232,7 @@ function reportRepeatedly(tell: () => void): () => void {
 
 type Accept = NonNullable<ConstructorParameters<typeof EmbeddedBroker>[0]>['accept'] & {};
 
-/** On the standard port, unless another one is asked for; on any free one where another program has the standard port. */
+/** Starts the broker on the requested or standard port. If another program uses the standard port, on any free port. */
 async function startBroker(asked: number | undefined, accept: Accept): Promise<EmbeddedBroker> {
   const broker = new EmbeddedBroker({ port: asked ?? STANDARD_BROKER, accept });
   try {
@@ -259,7 +259,7 @@ function tilesOf(text: string): string {
   throw new InvalidArgumentError(`the address is wrong: ${fault.join(': ')}.`);
 }
 
-/** Each car is a whole agent in this process. */
+/** Largest number of cars: each is a whole agent in this process. */
 const MOST_CARS = 100;
 
 function carsOf(text: string): number {

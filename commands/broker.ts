@@ -1,4 +1,4 @@
-/** How those who watch a car, or send it something, reach its broker. */
+/** Connection to the broker of a car, for commands that watch a car or send to it. */
 
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -9,12 +9,12 @@ import { VigieError } from '../protocol/errors.ts';
 import { benchDirectory, readRig } from './rig.ts';
 
 export interface BrokerOptions {
-  /** Its URL; without one it is that of the bench in `data`. */
+  /** URL of the broker. If omitted, the broker of the bench in `data`. */
   readonly broker?: string;
   readonly data: string;
   readonly username?: string;
   readonly passwordFile?: string;
-  /** Files of certificates, PEM. */
+  /** Paths of certificates, PEM. */
   readonly ca?: string;
   readonly cert?: string;
   readonly certKey?: string;
@@ -38,8 +38,8 @@ export function withBroker(command: Command, url: string): Command {
 const HUB_HINT = 'the broker of a hub with a registry admits cars only: use the HTTP interface (vigie send --hub URL)';
 
 /**
- * Connects to the broker. @throws VigieError `usage.wrong` for options that do not go together or name no broker, and
- * what reading the files and {@link CloudClient.connect} throw
+ * Connects to the broker. @throws VigieError `usage.wrong` for options that contradict each other or name no broker,
+ * and the errors of reading the files and of {@link CloudClient.connect}
  */
 export function connectTo(options: BrokerOptions): Promise<CloudClient> {
   const url = options.broker ?? readRig(options.data)?.broker;
@@ -53,7 +53,7 @@ export function connectTo(options: BrokerOptions): Promise<CloudClient> {
   });
 }
 
-/** @throws VigieError `usage.wrong` for a password without a user name, and what {@link readSecret} throws */
+/** @throws VigieError `usage.wrong` for a password without a user name, and the errors of {@link readSecret} */
 export function loginOf({ username, passwordFile }: Pick<BrokerOptions, 'username' | 'passwordFile'>): {
   readonly username?: string;
   readonly password?: string;
@@ -65,7 +65,10 @@ export function loginOf({ username, passwordFile }: Pick<BrokerOptions, 'usernam
   return { username, ...(passwordFile === undefined ? {} : { password: readSecret(passwordFile) }) };
 }
 
-/** The files of TLS for the broker at `url`. @throws VigieError `usage.wrong` when they do not go together, or with the URL */
+/**
+ * Returns the TLS files for the broker at `url`.
+ * @throws VigieError `usage.wrong` for a certificate without its key or the reverse, or for a URL without TLS
+ */
 export function certificates(
   { ca, cert, certKey: key }: Pick<BrokerOptions, 'ca' | 'cert' | 'certKey'>,
   url: string,

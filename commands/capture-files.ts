@@ -1,4 +1,4 @@
-/** Captures as logs in a folder, one file each: candump as their parts come, MDF4 when all have come. */
+/** Writes captures as logs to a folder, one file each: candump as parts arrive, MDF4 when all have arrived. */
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatCandump } from '../adapters/can/log/index.ts';
@@ -14,11 +14,11 @@ const endings = { candump: 'log', mdf4: 'mf4' } as const satisfies Record<Captur
 
 interface OpenFile {
   readonly path: string;
-  /** Parts of an MDF4 file, which is written as a whole. */
+  /** Parts of an MDF4 file, which is written in one piece. */
   readonly parts: Capture[];
-  /** Number of the part that comes next. */
+  /** Number of the next part to write. */
   next: number;
-  /** Parts that came before it. */
+  /** Parts that arrived too early, by number. */
   readonly early: Map<number, Capture>;
 }
 
@@ -28,7 +28,7 @@ export class CaptureFiles {
   readonly #format: CaptureFormat;
   readonly #open = new Map<string, OpenFile>();
 
-  /** @throws VigieError `usage.wrong` when the folder cannot be made */
+  /** @throws VigieError `usage.wrong` if the folder cannot be created */
   constructor(folder: string, report: (line: string) => void, format: CaptureFormat = 'candump') {
     makeDirectory(folder, { of: 'captures', choose: '--captures' });
     this.#folder = folder;
@@ -37,11 +37,11 @@ export class CaptureFiles {
   }
 
   /**
-   * Takes a part, in any order, each once.
-   * @throws VigieError `message.malformed` for a part that cannot be read, `store.failed` when the file cannot be written
+   * Accepts parts in any order, each once.
+   * @throws VigieError `message.malformed` for an unreadable part, `store.failed` if the file cannot be written
    */
   take(part: Capture): void {
-    // The identifier becomes the name of a file.
+    // The identifier becomes part of a file name.
     if (!/^[0-9a-fA-F_-]{1,64}$/.test(part.id))
       throw new VigieError('message.malformed', `no capture has the id ${part.id}`);
     const path = join(this.#folder, `${part.id}.${endings[this.#format]}`);
@@ -59,7 +59,7 @@ export class CaptureFiles {
     }
   }
 
-  /** Writes the parts that arrived without an earlier one, and reports the missing ones. */
+  /** Writes the parts whose predecessors are missing, and reports the missing parts. */
   close(): void {
     for (const file of this.#open.values()) {
       const { path, early } = file;

@@ -1,4 +1,4 @@
-/** The list of keys that a car may trust, when it has lost what commands have changed of it: a person confirms it. */
+/** Lets the user confirm the list of keys that a car may trust, after the car has lost the changes by commands. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
@@ -69,7 +69,7 @@ async function confirm(names: readonly string[], options: Options): Promise<void
   }
 }
 
-/** The key id of a key of the list. @throws VigieError `usage.wrong` for a key that is not there, or may not be trusted */
+/** Returns the key id of a listed key. @throws VigieError `usage.wrong` for an unlisted or prohibited key */
 function kidOf(name: string, candidates: readonly Candidate[]): string {
   const found = candidates.filter(({ key }) => key.name === name || key.kid === name.toLowerCase());
   const [one, other] = found.filter(({ revoked }) => !revoked);

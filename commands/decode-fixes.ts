@@ -4,8 +4,8 @@ import { fixLogsIn, reportFixes } from './fix-logs.ts';
 import { type Format, type Lines, progressBar } from './output.ts';
 
 /**
- * Prints a line per fix, and resolves with their number: {t, latitude, longitude, altitude, speed, heading, fix, satellites};
- * `t` in UTC milliseconds, degrees, metres above mean sea level, km/h. What the receiver does not give is absent.
+ * Prints one line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites}. Resolves with their
+ * number. `t` in UTC milliseconds, degrees, metres above mean sea level, km/h. Omits values that the receiver lacks.
  * Throws `input.unreadable`, `input.malformed`.
  */
 export async function decodeFixes(path: string, format: Format, lines: Lines): Promise<number> {
@@ -35,7 +35,7 @@ function ndjson(fix: Fix): string {
   const { t, latitude, longitude, altitude, speed, heading, satellites } = fix;
   return JSON.stringify({
     t,
-    // Tenths of a millimetre, ten-thousandths of a km/h: finer than receivers write.
+    // Resolution of 0.1 mm and 0.0001 km/h: finer than the output of receivers.
     latitude: rounded(latitude, 1e9),
     longitude: rounded(longitude, 1e9),
     altitude: rounded(altitude, 1e4),

@@ -1,10 +1,10 @@
-/** J1939 in a log: groups of several packets, and fault codes (DM1, DM2). */
+/** J1939 in a log: parameter groups of several packets, and fault codes (DM1, DM2). */
 import { type BoundDatabase, type DbcFrameReader, parameterGroup, type ReadFrame } from '../adapters/can/dbc/index.ts';
 import { DM1, DM2, type J1939Fault, type J1939Faults, readFaultCodes } from '../adapters/can/j1939/fault-codes.ts';
 import type { J1939Transport, ParameterGroup } from '../adapters/can/j1939/transport.ts';
 import { EXTENDED, type FrameBatch } from '../agent/ports.ts';
 
-/** A frame or group with its signals, and its fault codes when it has some. */
+/** A frame or group with its signals, and its fault codes if there are any. */
 export type Decoded = ReadFrame & Partial<J1939Faults>;
 
 const NAMES: ReadonlyMap<number, string> = new Map([
@@ -12,7 +12,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [DM2, 'DM2'],
 ]);
 
-/** Groups with their last packet in a batch, in its order. */
+/** Returns the groups whose last packet is in the batch, in order. */
 export function groupsIn(batch: FrameBatch, transport: J1939Transport): ParameterGroup[] {
   const { id, bus, at, data, offset, length } = batch;
   const groups: ParameterGroup[] = [];
@@ -30,10 +30,10 @@ export function groupsIn(batch: FrameBatch, transport: J1939Transport): Paramete
   return groups;
 }
 
-/** Reads frames and groups by descriptions of J1939 networks. */
+/** Reads frames and groups with descriptions of J1939 networks. */
 export class ParameterGroupReader {
   readonly #reader: DbcFrameReader;
-  /** A description is one of a J1939 network. */
+  /** True if one of the descriptions is that of a J1939 network. */
   readonly isJ1939: boolean;
 
   constructor(reader: DbcFrameReader, databases: readonly BoundDatabase[]) {
@@ -62,7 +62,7 @@ function withFaults(decoded: ReadFrame | undefined, name: string, data: Uint8Arr
   return codes === undefined ? decoded : { ...(decoded ?? { message: name, signals: {} }), ...codes };
 }
 
-/** The fault codes for people; empty without any. */
+/** Returns the fault codes as text for people; empty if there are none. */
 export function faultWords({ lamps, faults }: Decoded): readonly string[] {
   if (lamps === undefined || faults === undefined) return [];
   const on = Object.entries(lamps).filter(([, lamp]) => lamp !== 'off');

@@ -9,9 +9,9 @@ import type { Format, Lines } from './output.ts';
 import { loadSignalSet, standardSets } from './signal-sets.ts';
 
 /**
- * `vigie decode --obd`: answers of an ELM327 class adapter on standard input, `{command?, response}` a line, decoded
- * by signal sets, those of the standard unless others are given; one line of `{command, values}` or `{error}` each, in
- * the same order, with `{vin}` and `{faults}` where the answer has them. Resolves with the number of lines that could be
+ * `vigie decode --obd`: decodes answers of an ELM327-class adapter on standard input, one `{command?, response}` per
+ * line, with signal sets (default: those of the standard). Prints `{command, values}` or `{error}` for each line in
+ * the same order, with `{vin}` and `{faults}` if the answer has them. Resolves with the number of lines that could be
  * decoded.
  * @throws VigieError `input.unreadable` or `input.malformed` for a signal set, with file and line.
  */
@@ -48,7 +48,7 @@ function decoded(decoder: ObdDecoder, line: string, number: number): Outcome {
     const standard = attempt(() => readStandardAnswers(decoder.messages(asked.response), asked.command));
     const found = standard instanceof VigieError ? {} : standard;
     if (!(values instanceof VigieError)) return { ...values, ...found };
-    // A damaged answer of the standard is more informative than an unknown signal.
+    // An error in a standard answer is more informative than an unknown signal.
     if (standard instanceof VigieError) throw standard;
     if (Object.keys(found).length === 0) throw values;
     return { ...defined({ command: asked.command }), ...found };

@@ -22,7 +22,7 @@ import { decodeValues, isValueLog, timeZoneOption } from './value-log.ts';
 /** Identifier bits of a frame id. */
 const IDENTIFIER = 0x1fff_ffff;
 
-/** Exit status when nothing could be decoded. */
+/** Exit status if no line could be decoded. */
 const NOTHING = 1;
 
 interface Options extends FilterOptions {
@@ -113,7 +113,7 @@ async function decode(logs: string[], options: Options): Promise<void> {
     if (raw !== true && dbc === undefined) {
       const fixes = await isFixLog(path);
       if (!fixes && !(await isValueLog(path))) {
-        // A file that is no log at all is refused as such; standard input cannot be opened twice.
+        // A file that is not a log gets that error instead. Standard input cannot be opened twice.
         if (path !== '-') await (await openFrames(path, columns)).close();
         throw new VigieError('usage.wrong', 'decode needs --dbc FILE to name the signals, or --raw for plain frames');
       }
@@ -140,7 +140,7 @@ async function decode(logs: string[], options: Options): Promise<void> {
     } finally {
       await log.close();
     }
-    // Lines come before the summary, and a reader that has left (`| head`) receives no more.
+    // Print lines before the summary; a reader that has ended (`| head`) receives no more.
     await lines.flush();
     reportLog(log, path);
     for (const [why, count] of lostGroups ?? [])
@@ -152,7 +152,7 @@ async function decode(logs: string[], options: Options): Promise<void> {
 
 interface Selection {
   readonly filter: FrameFilter | undefined;
-  /** Signals that lines have; undefined: all. */
+  /** Signals to print; undefined: all. */
   readonly chosen: Chosen | undefined;
 }
 
@@ -170,7 +170,7 @@ async function openFrames(path: string, columns: string | undefined): Promise<Lo
 
 interface Counts {
   readonly frames: number;
-  /** Frames that a line was printed of. */
+  /** Number of frames for which a line was printed. */
   readonly printed: number;
 }
 
@@ -231,7 +231,7 @@ function namesOf(signals: readonly Signal[]): ReadonlySet<string> {
   return new Set(signals.map(({ name }) => name));
 }
 
-/** A frame with the chosen signals only; undefined when it has none of them. */
+/** Returns a frame with only the chosen signals; undefined if it has none of them. */
 function only(names: ReadonlyMap<string, ReadonlySet<string>>, decoded: Decoded | undefined): Decoded | undefined {
   const chosen = decoded === undefined ? undefined : names.get(decoded.message);
   if (decoded === undefined || chosen === undefined) return undefined;

@@ -61,7 +61,7 @@ async function enrolment(url: string, { token: text, config, data }: Options): P
     ca: join(folder, 'authority.pem'),
     trust: join(folder, 'trust.json'),
   };
-  // The hub binds the token to the key: without it the token would be lost with a failed enrolment.
+  // The hub binds the token to the key: if the key were lost in a failed enrolment, the token would be useless.
   const key = existsSync(files.key) ? readText(files.key) : await newCarKey();
   await write(files.key, key, 0o600);
   const ca = await fetchAuthority(url, token);
@@ -75,7 +75,7 @@ async function enrolment(url: string, { token: text, config, data }: Options): P
     return beside.startsWith('..') ? file : beside;
   };
   document.set('vin', token.vin);
-  // Settings for the previous broker would not match this one.
+  // Settings of the previous broker do not apply to this one.
   if (document.has('mqtt')) {
     for (const name of ['fallbacks', 'username', 'passwordFile', 'crl']) document.deleteIn(['mqtt', name]);
   }
@@ -102,7 +102,7 @@ Next: ${isNew ? `write profile and an input such as can into ${config}, ` : ''}v
 `);
 }
 
-/** Exits with 0 when nothing is due, too. */
+/** Renews the certificate. Also exits with 0 if no renewal is due. */
 async function renewal(url: string, { ca: caFile, cert }: Options): Promise<void> {
   if (caFile === undefined || cert === undefined) {
     throw new VigieError('usage.wrong', '--renew needs --ca and --cert, as mqtt has them in the configuration');
@@ -110,7 +110,7 @@ async function renewal(url: string, { ca: caFile, cert }: Options): Promise<void
   const [ca, pem] = [readText(caFile), readText(cert)];
   const { validFrom, validTo } = new X509Certificate(pem);
   const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
-  // A clock that is not set yet is behind; that of the hub is right, and the authority shows that it is the hub.
+  // A clock that is not set is behind. The hub's clock is right, and the authority proves the hub's identity.
   const now = Math.max(Date.now(), await hubTime(url, ca));
   if (to - now > (to - from) / 3) {
     process.stdout.write(`${NOT_DUE}: ${cert} is good until ${new Date(to).toISOString()}\n`);
@@ -126,8 +126,8 @@ function expiryOf({ pem }: CarIdentity): string {
 }
 
 /**
- * @throws VigieError `input.malformed`, `usage.wrong` for the configuration of another car, `store.failed` if the file cannot
- * be replaced
+ * @throws VigieError `input.malformed`, `usage.wrong` for the configuration of another car, `store.failed` if the file
+ * cannot be replaced
  */
 function readConfiguration(file: string, vin: string): Document {
   try {
@@ -157,7 +157,7 @@ function readConfiguration(file: string, vin: string): Document {
   return document as Document;
 }
 
-/** Folder of the records. @throws VigieError `usage.wrong` if neither configuration, option nor environment name it */
+/** Returns the folder of records. @throws VigieError `usage.wrong` if configuration, option and environment lack it */
 function dataOf(document: Document, config: string, option: string | undefined): string {
   const own = document.get('data');
   if (typeof own === 'string') {
@@ -195,7 +195,7 @@ function readText(file: string): string {
   }
 }
 
-/** Owner is the user of the service, who owns the directory, also when root types the command. */
+/** Writes a file for the owner of the directory, the user of the service, even if root runs the command. */
 async function write(file: string, content: string, mode = 0o644): Promise<void> {
   await replaceFile(file, content, mode);
   if (process.getuid?.() !== 0) return;

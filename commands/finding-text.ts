@@ -1,8 +1,8 @@
-/** Answers of control units, as lines for people. */
+/** Formats answers of control units as lines for people. */
 import type { ObdDecoder, ObdValue } from '../adapters/obd/index.ts';
 import type { Fault, Finding, StandardAnswers } from '../adapters/obd/j1979/index.ts';
 
-/** Units of signal sets that measure something, as people write them. */
+/** Usual symbols for the units of signal sets. */
 const UNITS: ReadonlyMap<string, string> = new Map([
   ['amps', 'A'],
   ['bar', 'bar'],
@@ -28,7 +28,7 @@ const UNITS: ReadonlyMap<string, string> = new Map([
   ['volts', 'V'],
 ]);
 
-/** One finding of a scan. */
+/** Formats one finding of a scan. */
 export function findingText(finding: Finding, decoder: ObdDecoder): string {
   if ('problem' in finding) return `problem: ${finding.problem}`;
   if ('parameters' in finding) {
@@ -54,7 +54,7 @@ export function findingText(finding: Finding, decoder: ObdDecoder): string {
   return standardTexts(finding).join('\n');
 }
 
-/** VIN and fault codes. */
+/** Formats the VIN and the fault codes. */
 export function standardTexts({ vin, otherVins = [], faults }: StandardAnswers): readonly string[] {
   return [
     ...[...(vin === undefined ? [] : [vin]), ...otherVins].map((number) => `VIN ${number}`),
@@ -62,12 +62,12 @@ export function standardTexts({ vin, otherVins = [], faults }: StandardAnswers):
   ];
 }
 
-/** A fault code, e.g. `P0301 (confirmed; misfire: in cylinder 1; 7E8)`. */
+/** Formats a fault code, e.g. `P0301 (confirmed; misfire: in cylinder 1; 7E8)`. */
 function faultText({ code, status, name, unit }: Fault): string {
   return `${code} (${[status.join(', '), name, unit].filter((part) => part !== undefined && part !== '').join('; ')})`;
 }
 
-/** A 255th of a hundred has no end: seven digits are more than any adapter measures. */
+/** Rounds a value: 100/255 has infinitely many digits, and seven exceed the precision of any adapter. */
 export function valueText(value: ObdValue): ObdValue {
   return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(7)) : value;
 }

@@ -1,4 +1,4 @@
-/** Recordings of receivers, packed or not. */
+/** Recordings of GNSS receivers, compressed or not. */
 import { contentsOf } from '../adapters/can/log/contents.ts';
 import { openLog } from '../adapters/can/log/index.ts';
 import { type FixReader, isFixRecording, openFixLog, ubxPositions } from '../adapters/gnss/index.ts';
@@ -7,8 +7,8 @@ import { VigieError } from '../protocol/errors.ts';
 import { complain } from './output.ts';
 
 /**
- * True for a recording of a receiver or of gpsd, by its content, packed too, and for an archive with one; never for standard
- * input, which cannot be read twice. Throws `input.unreadable`.
+ * Returns true if the content of a file, also compressed, is a recording of a receiver or of gpsd, and for an archive
+ * with one. Always false for standard input, which cannot be read twice. Throws `input.unreadable`.
  */
 export async function isFixLog(path: string): Promise<boolean> {
   if (path === '-') return false;
@@ -22,7 +22,7 @@ export async function isFixLog(path: string): Promise<boolean> {
   }
 }
 
-/** As {@link isFixLog}, but false for an archive with logs of a bus: they say more of a car than where it was. */
+/** Same as {@link isFixLog}, but false for an archive that also has bus logs: they contain more data of the car. */
 export async function isOnlyFixLog(path: string): Promise<boolean> {
   return (await isFixLog(path)) && !((await isArchive(path)) && (await hasFrames(path)));
 }
@@ -41,14 +41,14 @@ async function hasFrames(path: string): Promise<boolean> {
   }
 }
 
-/** The opener reports the faults of a file. */
+/** Ignores faults of a file: its opener reports them. */
 function refuseMalformed(error: unknown): false {
   if (error instanceof VigieError && error.code === 'input.malformed') return false;
   throw error;
 }
 
 /**
- * The recordings in a file, one after the other; of other files in an archive a line goes to standard error.
+ * Yields the recordings in a file in order. Writes a line to standard error for other files of an archive.
  * Throws `input.unreadable`, `input.malformed`.
  */
 export async function* fixLogsIn(path: string): AsyncGenerator<{ readonly name: string; readonly log: FixReader }> {
@@ -68,7 +68,7 @@ export async function* fixLogsIn(path: string): AsyncGenerator<{ readonly name: 
   if (rest > 0) process.stderr.write(`${path}: ${counted(rest, 'other file was', 'other files were')} left out\n`);
 }
 
-/** Writes to standard error what was left out of a recording. @param fixes how many it had */
+/** Reports skipped parts of a recording on standard error. @param fixes number of its fixes */
 export function reportFixes(log: FixReader, name: string, fixes: number): void {
   if (fixes === 0) process.stderr.write(`vigie: ${name}: the log has no fix${insteadOf(log)}\n`);
   if (log.unproven > 0) {
@@ -82,13 +82,13 @@ export function reportFixes(log: FixReader, name: string, fixes: number): void {
   }
 }
 
-/** Files of an archive that are named with what they are. */
+/** Largest number of other files of an archive that are listed with their type. */
 const OTHERS_NAMED = 3;
 
-/** Kinds of messages that are named. */
+/** Largest number of kinds of messages that are listed. */
 const NAMED = 6;
 
-/** Contents of a recording without a fix, for people. */
+/** Returns the contents of a recording without a fix as text for people. */
 function insteadOf({ others }: FixReader): string {
   if (others.size === 0) return '';
   const kinds = [...others].sort(([, a], [, b]) => b - a).map(([name, count]) => `${name} (${count} times)`);

@@ -1,4 +1,4 @@
-/** The options by which `decode` and `inspect` choose frames. */
+/** Options of `decode` and `inspect` that select frames. */
 
 import type { Command } from 'commander';
 import type { BoundDatabase } from '../adapters/can/dbc/index.ts';
@@ -22,7 +22,7 @@ export interface FilterOptions {
   readonly changes?: boolean;
 }
 
-/** Messages that were chosen, each with the signals that were. */
+/** Selected messages with their selected signals. */
 export type Chosen = ReadonlyMap<DbcMessage, readonly Signal[]>;
 
 export function withFilters(command: Command): Command {
@@ -35,14 +35,14 @@ export function withFilters(command: Command): Command {
     .option('--changes', 'only frames that differ from the one before of their identifier');
 }
 
-/** The names of options in use, as they are written. */
+/** Returns the names of the options in use, as written on the command line. */
 export function usedFilters(options: FilterOptions): string[] {
   const names = ['ids', 'messages', 'signals', 'from', 'to', 'changes'] as const;
   return names.filter((name) => options[name] !== undefined).map((name) => `--${name}`);
 }
 
 /**
- * @returns the messages and signals that `--messages` and `--signals` name; undefined without them
+ * @returns the messages and signals that `--messages` and `--signals` name; undefined without these options
  * @throws VigieError `usage.wrong` for a name that no database has
  */
 export function chosenOf(
@@ -74,9 +74,9 @@ export function chosenOf(
 }
 
 /**
- * Filter of frames, or undefined.
- * @param compared for `--changes`: the whole payload, or the signals that the databases know
- * @throws VigieError `usage.wrong` for what cannot be understood
+ * Returns a filter of frames; undefined if no option requires one.
+ * @param compared for `--changes`: the whole payload, or only the signals in the databases
+ * @throws VigieError `usage.wrong` for invalid options
  */
 export function filterOf(
   options: FilterOptions,
@@ -116,7 +116,7 @@ function messagesNamed(list: string, databases: readonly BoundDatabase[]): DbcMe
   });
 }
 
-/** `Signal`, or `MESSAGE.Signal` of this message; names may have dots themselves. */
+/** Finds `Signal` or `MESSAGE.Signal` in this message; names themselves may contain dots. */
 function signalIn(message: DbcMessage, name: string): Signal | undefined {
   const prefix = [message.name, message.symbol].find((one) => name.startsWith(`${one}.`));
   const own = prefix === undefined ? undefined : signalNamed(message, name.slice(prefix.length + 1));

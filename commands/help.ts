@@ -1,10 +1,10 @@
-/** Forms of the help that several commands use. */
+/** Formats of the help text that several commands use. */
 import { Help, type HelpConfiguration } from 'commander';
 
-/** Options of `vigie hub` that say which hub a command is about. The others are for a hub that runs. */
+/** Options of `vigie hub` that select the hub for a command. The others apply to a running hub. */
 const PLACE_OPTIONS: ReadonlySet<string | undefined> = new Set(['--config', '--data', '--database']);
 
-/** Help of a command of the hub: from the options of its parents, those that it uses. */
+/** Help of a hub command: includes the options of its parents that it uses. */
 export const placeHelp: HelpConfiguration = {
   showGlobalOptions: true,
   visibleGlobalOptions(command) {

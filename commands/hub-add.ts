@@ -24,13 +24,13 @@ interface AddOptions extends OwnerOptions {
 
 interface HeardCar {
   readonly vin: string;
-  /** UTC ms. */
+  /** Time of the last message, UTC ms. */
   readonly lastSeen: number;
 }
 
-/** The first registration refuses to cut off cars that the hub heard within this time, ms. */
+/** The first registration fails if it would cut off cars that were connected within this time, ms. */
 const HEARD_LATELY_MS = DAY;
-/** Cars that a message names. */
+/** Largest number of cars that a message lists. */
 const NAMED_CARS = 5;
 
 export function addCarCommand(): Command {
@@ -58,7 +58,7 @@ export function addCarCommand(): Command {
       const vins = vinsIn(words, options.vins);
       const { configuration, ...place } = placeOf(command.optsWithGlobals<PlaceOptions>());
       const enrols = configuration?.tls !== undefined || usesTls(place);
-      // Its operator has not decided yet whether it uses TLS.
+      // The operator has not decided yet whether the hub uses TLS.
       const isUndecided = !hasRun(place) && options.password !== true;
       await withRegistry(command, async ({ registry, reader }) => {
         const heard = (await registry.inUse()) ? [] : await reader.vehicles();
@@ -80,7 +80,7 @@ interface Adding {
   readonly registry: Registry;
   readonly place: HubPlace;
   readonly owners: readonly Owner[];
-  /** How the cars connect. */
+  /** Credentials with which the cars connect. */
   readonly way: { readonly hasToken: boolean; readonly hasPassword: boolean };
   readonly format: string;
 }
@@ -105,7 +105,7 @@ async function addAll(vins: readonly string[], { registry, place, owners, way, f
   }
 }
 
-/** All VINs of the command, checked before the first is added. @throws VigieError `usage.wrong` or `input.unreadable` */
+/** Returns all VINs of the command after checking all. @throws VigieError `usage.wrong` or `input.unreadable` */
 function vinsIn(words: readonly string[], file: string | undefined): readonly string[] {
   const listed = file === undefined ? [] : linesOf(file);
   const vins = [...new Set([...words, ...listed].map(checkedVin))];
@@ -122,7 +122,7 @@ function linesOf(file: string): readonly string[] {
   }
 }
 
-/** @throws VigieError `usage.wrong` if a first registration would end the connections of cars in use */
+/** @throws VigieError `usage.wrong` if a first registration would disconnect cars in use */
 function refuseToCutOff(heard: readonly HeardCar[], added: readonly string[]): void {
   const since = Date.now() - HEARD_LATELY_MS;
   const lately = othersIn(heard, added).filter(({ lastSeen }) => lastSeen >= since);
@@ -134,7 +134,7 @@ function refuseToCutOff(heard: readonly HeardCar[], added: readonly string[]): v
   );
 }
 
-/** A hub that gets a registry also refuses the added cars until they have a certificate or a password. */
+/** Warns about unregistered cars. A hub that gets a registry refuses even added cars until they have a credential. */
 function warnOfUnregistered(heard: readonly HeardCar[], added: readonly string[]): void {
   const others = othersIn(heard, added);
   const refused =

@@ -39,7 +39,7 @@ export function restoreCommand(): Command {
     });
 }
 
-/** @throws VigieError `usage.wrong` for a hub on PostgreSQL, which has tools of its own */
+/** @throws VigieError `usage.wrong` for a hub on PostgreSQL, which has its own backup tools */
 function dataOf(command: Command, tools: string): string {
   const { data, database } = placeOf(command.optsWithGlobals<PlaceOptions>());
   if (database === undefined) return data;

@@ -1,4 +1,4 @@
-/** The first lines of a hub: where everything is, and who may use it. */
+/** First lines of a hub: all addresses and folders, and who may use it. */
 import type { Hub } from '../hub/start/hub.ts';
 import { programName } from './program-name.ts';
 
@@ -9,7 +9,7 @@ interface IntroducedHub {
   readonly name?: string;
 }
 
-/** Fleets that the lines name. */
+/** Largest number of fleets that the lines list. */
 const MAX_FLEETS = 3;
 
 export function introduction(hub: Hub, { data, isPostgres, name }: IntroducedHub): string {

@@ -1,4 +1,4 @@
-/** Which hub a command is about: its configuration, its directory and its database. */
+/** Selects the hub of a command: its configuration, its directory and its database. */
 
 import { join } from 'node:path';
 import { FilesRefused } from '../assembly/refused.ts';
@@ -8,17 +8,17 @@ import type { HubPlace } from '../hub/start/registry.ts';
 import { defined } from '../protocol/defined.ts';
 import { complain } from './output.ts';
 
-/** Directory without a configuration, relative to where the command is given. */
+/** Default directory without a configuration, relative to the working directory. */
 export const DEFAULT_DATA = join('.vigie', 'hub');
 
-/** As the command line has them. */
+/** Options of the command line. */
 export interface PlaceOptions {
   readonly config?: string;
   readonly data?: string;
   readonly database?: string;
 }
 
-/** Options go before the configuration. @throws FilesRefused for a configuration with faults */
+/** Returns the place of the hub. Options override the configuration. @throws FilesRefused for a faulty configuration */
 export function placeOf({ config, data, database }: PlaceOptions): HubPlace & { configuration?: HubConfiguration } {
   const configuration = config === undefined ? undefined : load(config);
   const url = database ?? databaseOf(configuration);
@@ -35,7 +35,7 @@ function load(file: string): HubConfiguration {
   return configuration;
 }
 
-/** The URL with the password, which a file has. */
+/** Returns the URL including the password, which is in a file. */
 function databaseOf(configuration: HubConfiguration | undefined): string | undefined {
   if (configuration?.database === undefined) return undefined;
   const { url, passwordFile } = configuration.database;

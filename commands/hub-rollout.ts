@@ -1,4 +1,4 @@
-/** `vigie hub rollout`: sends a configuration to the cars of a fleet, a few first. The hub does so within seconds. */
+/** `vigie hub rollout`: sends a configuration to the cars of a fleet, first to a few. The hub starts within seconds. */
 import { randomUUID } from 'node:crypto';
 import { userInfo } from 'node:os';
 import { basename } from 'node:path';
@@ -25,7 +25,7 @@ interface Options {
 
 /** Default number of cars of the first group. */
 const FIRST = 5;
-/** Cars that are read at once. */
+/** Number of cars in one read. */
 const PAGE = 1_000;
 
 export function rolloutCommand(): Command {
@@ -49,7 +49,7 @@ export function rolloutCommand(): Command {
     });
 }
 
-/** @throws VigieError `usage.wrong` */
+/** Checks the combination of options. @throws VigieError `usage.wrong` */
 function checkUse(file: string | undefined, { fleet, first, stop, continue: goesOn }: Options): void {
   if ([file !== undefined, stop, goesOn].filter(Boolean).length > 1) {
     throw new VigieError('usage.wrong', 'give one of FILE, --continue and --stop');

@@ -1,4 +1,4 @@
-/** `vigie hub token`: lets people and programs use the interface of a hub. */
+/** `vigie hub token`: creates tokens that admit people and programs to the interface of a hub. */
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { makeDirectory } from '../assembly/directory.ts';
@@ -13,12 +13,12 @@ import { type PlaceOptions, placeOf } from './hub-place.ts';
 import { withRegistry } from './hub-registry.ts';
 import { formatOf, Lines } from './output.ts';
 
-/** Units of `--for`, ms. */
+/** Units of `--for` in ms. */
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY };
 
-/** Value of `--withdraw` for all tokens. */
+/** Value of `--withdraw` that means all tokens. */
 const EVERY_TOKEN = 'all';
-/** UUID (RFC 9562). */
+/** Format of a UUID (RFC 9562). */
 const TOKEN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 interface Options {
@@ -76,7 +76,7 @@ async function listTokens(registry: Registry, { format }: Options): Promise<void
   await lines.flush();
 }
 
-/** A hub admits no token that its database does not have, so an unknown one needs nothing more, as after a restore. */
+/** Withdraws a token. An unknown one, as after a restore, needs nothing: a hub admits only tokens in its database. */
 async function withdraw(registry: Registry, id: string): Promise<void> {
   if (id === EVERY_TOKEN) {
     process.stdout.write(`${counted(await withdrawTokens(registry, Date.now()), 'token', 'tokens')} withdrawn\n`);
@@ -90,7 +90,7 @@ async function withdraw(registry: Registry, id: string): Promise<void> {
   process.stdout.write(`${id}: withdrawn${known ? '' : ' (not in the list of this hub, which refuses such tokens)'}\n`);
 }
 
-/** One token on a line, for people. */
+/** Formats one token as a line for people. */
 function textOf({ id, name, fleets, scopes, issued, expires, withdrawn }: IssuedToken): string {
   const at = (time: number): string => new Date(time).toISOString().slice(0, 19).replace('T', ' ');
   return [

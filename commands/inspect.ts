@@ -14,7 +14,7 @@ import { COLUMNS_HELP } from './log-summary.ts';
 import { formatOf, Lines } from './output.ts';
 import { timeZoneOption } from './value-log.ts';
 
-/** Exit status when there is nothing to show. */
+/** Exit status if there is nothing to show. */
 const NOTHING = 1;
 
 interface Options extends FilterOptions {
@@ -210,7 +210,7 @@ function checkUse(logs: readonly string[], options: Options): void {
   }
 }
 
-/** Characters in a line: a terminal's width, and any number where text goes into a file or pipe. */
+/** Returns the line width in characters: that of a terminal, or unlimited for a file or pipe. */
 function widthOf({ isTTY, columns }: NodeJS.WriteStream): number {
   return isTTY === true && columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }

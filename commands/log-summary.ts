@@ -1,11 +1,11 @@
-/** Summary of a log: how many lines or frames were read, how many skipped, and why. */
+/** Summary of a log: numbers of lines or frames that were read and skipped, with reasons. */
 import type { LogReader } from '../adapters/can/log/index.ts';
 import { counted } from '../protocol/counted.ts';
 import { formatDiagnostic } from '../protocol/diagnostic.ts';
 
-/** Reasons that are named, the commonest first. */
+/** Largest number of reasons that are listed, most frequent first. */
 const REASONS = 3;
-/** The share of frames that may be left out of a log that counts as read. */
+/** Largest share of skipped frames in a log that counts as read. */
 const TOLERATED = 0.01;
 
 /** Help of the option `--columns`. */
@@ -14,7 +14,7 @@ export const COLUMNS_HELP =
 
 type Read = Pick<LogReader, 'frames' | 'faults' | 'leftOut' | 'passedOver' | 'parts'> & { readonly format: string };
 
-/** Lines for people. Nothing is left out: one line. @param noun what the log consists of */
+/** Returns lines for people; one line if nothing was skipped. @param noun unit of the log's contents */
 export function summaryOf(log: Read, path: string, noun = 'frame'): readonly string[] {
   const { frames, faults, leftOut, passedOver, format, parts = [] } = log;
   const share = faults.count === 0 ? '' : ` (${percent(faults.count / (frames + faults.count))})`;
@@ -35,14 +35,14 @@ function lineOf({ name, read, count, why }: NonNullable<LogReader['parts']>[numb
   return `  ${name}: ${read.toLocaleString('en')}${of} records read${reason}`;
 }
 
-/** Whether so much of the log is missing that a program must not take it for the whole. */
+/** Returns true if so much of the log is missing that programs must not treat it as complete. */
 export function isIncomplete({ frames, faults }: Read): boolean {
   return frames === 0 || faults.count > TOLERATED * (frames + faults.count);
 }
 
 /**
- * Writes the summary to standard error, of a log that was read whole only for people; an incomplete log makes the exit
- * status 1.
+ * Writes the summary to standard error. For a complete log, only on a terminal. An incomplete log sets the exit
+ * status to 1.
  */
 export function reportLog(log: Read, path: string, noun = 'frame'): void {
   const whole = log.frames > 0 && log.faults.count === 0 && log.passedOver.size === 0;

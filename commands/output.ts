@@ -4,16 +4,16 @@ import { type Diagnostic, formatDiagnostic } from '../protocol/diagnostic.ts';
 
 export type Format = 'ndjson' | 'text';
 
-/** NDJSON for programs, text for people: the requested form, or by the kind of standard output. */
+/** Returns the requested format; by default text for a terminal and NDJSON for programs. */
 export function formatOf(asked: string | undefined): Format {
   if (asked === 'ndjson' || asked === 'text') return asked;
   return process.stdout.isTTY ? 'text' : 'ndjson';
 }
 
-/** Lines to standard output in large pieces, at the pace of the reader. */
+/** Writes lines to standard output in large chunks, at the speed of the reader. */
 export class Lines {
   readonly #pieces: string[] = [];
-  /** Characters that wait. */
+  /** Number of characters that wait. */
   size = 0;
 
   line(text: string): void {
@@ -21,7 +21,7 @@ export class Lines {
     this.size += text.length;
   }
 
-  /** True when enough is gathered that `flush` should be awaited. */
+  /** True if enough characters wait that the caller should await `flush`. */
   get full(): boolean {
     return this.size >= 64 * 1024;
   }
@@ -35,7 +35,7 @@ export class Lines {
     try {
       await once(process.stdout, 'drain');
     } catch (error) {
-      // `guardOutput` handles a reader that has left.
+      // `guardOutput` handles a reader that has closed the pipe.
       if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
     }
   }
@@ -43,19 +43,19 @@ export class Lines {
 
 let unread = (): void => process.exit(0);
 
-/** Handler for a reader of standard output that has left. Without it the program ends at once. */
+/** Sets the handler for a closed standard output. Without a handler the program ends at once. */
 export function whenUnread(stop: () => void): void {
   unread = stop;
 }
 
-/** For commands with an exit status as answer: they run to their end although standard output has no reader. */
+/** For commands whose exit status is the answer: they finish even if standard output is closed. */
 export function finishUnread(): void {
   whenUnread(() => undefined);
 }
 
 /**
- * A reader that has seen enough (`vigie decode … | head`) ends the program without complaint. If standard error has no
- * reader, the program goes on.
+ * Ends the program without an error when its reader closes the pipe (`vigie decode … | head`). If standard error is
+ * closed, the program continues.
  */
 export function guardOutput(): void {
   process.stderr.on('error', () => undefined);
@@ -68,7 +68,7 @@ export function guardOutput(): void {
 
 const RIGHTS = 'this user may not do that there: change the rights of the file or folder (chmod, chown)';
 
-/** Advice when the system refuses a file or folder. */
+/** Advice for errors of the file system, by code. */
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: free space on it',
   EDQUOT: 'the quota of this user on that disk is used up: free space on it',
@@ -77,13 +77,13 @@ const ADVICE: Readonly<Record<string, string>> = {
   EPERM: RIGHTS,
 };
 
-/** Ports and processes are refused with EACCES and EPERM too, for other reasons. */
+/** System calls on files. EACCES and EPERM also occur for ports and processes, for other reasons. */
 const FILE_CALL =
   /^(access|copyfile|f?chmod|f?chown|f?(data)?sync|f?truncate|l?stat|(mk|rm)dir|open|rename|scandir|unlink|write)$/;
 
 /**
- * A line of advice on an error that the file system caused, empty on any other error.
- * @param option with which a person names another folder
+ * Returns a line of advice for an error of the file system, empty for any other error.
+ * @param option with which the user selects another folder
  */
 export function adviceOn(error: unknown, option?: string): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -95,7 +95,7 @@ export function adviceOn(error: unknown, option?: string): string {
   return '';
 }
 
-/** Findings to standard error, in the clickable form. */
+/** Writes findings to standard error in a format that terminals make clickable. */
 export function complain(diagnostics: readonly Diagnostic[]): void {
   for (const diagnostic of diagnostics) process.stderr.write(`${formatDiagnostic(diagnostic)}\n`);
 }
@@ -106,19 +106,19 @@ export interface ProgressBar {
 }
 
 /**
- * A progress bar on a terminal, nothing elsewhere. While lines are `printed`, it is drawn only where they go into a
- * file: drawn into lines on the same terminal, it makes both unreadable.
+ * Returns a progress bar on a terminal, otherwise nothing. While lines are `printed`, it is drawn only if they go to a
+ * file: on the same terminal, bar and lines would make each other unreadable.
  */
 export async function progressBar(total: number, printed = true): Promise<ProgressBar> {
   if (!process.stderr.isTTY || total === 0 || (printed && !goesIntoFile())) {
     return { update: () => undefined, stop: () => undefined };
   }
-  // A module in CommonJS: bundled it has nothing but its default export.
+  // A CommonJS module: bundled, it has only its default export.
   const { default: progress } = await import('cli-progress');
   const bar = new progress.SingleBar({
     format: '{bar} {percentage}% | {frames} frames | {eta_formatted} left',
     stream: process.stderr,
-    // Ctrl-C ends the program where it stands: the terminal must not need mending then.
+    // Ctrl-C ends the program immediately, and must leave the terminal usable.
     hideCursor: false,
     linewrap: true,
     clearOnComplete: true,
@@ -127,7 +127,7 @@ export async function progressBar(total: number, printed = true): Promise<Progre
   return { update: (done, frames) => bar.update(done, { frames }), stop: () => bar.stop() };
 }
 
-/** False for a terminal, and for a pipe: what reads that may print on the terminal. */
+/** Returns false for a terminal, and for a pipe, whose reader may print on the terminal. */
 function goesIntoFile(): boolean {
   const output = fstatSync(1);
   return !process.stdout.isTTY && !output.isFIFO() && !output.isSocket();

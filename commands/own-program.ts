@@ -1,12 +1,12 @@
 import type { Log } from '../agent/ports.ts';
 
-/** A renewal waits for the network no longer, ms. */
+/** Longest duration of a renewal including the network, ms. */
 const TIMEOUT = 120_000;
 
-/** The first words of `vigie enroll --renew` for a certificate that is not renewed yet. */
+/** First words of the output of `vigie enroll --renew` for a certificate that needs no renewal yet. */
 export const NOT_DUE = 'not due';
 
-/** Runs `vigie enroll --renew` and the like in a process of its own, and logs what it said. */
+/** Runs commands such as `vigie enroll --renew` in a separate process, and logs their output. */
 export function renewalProgram(log: Log): (words: readonly string[]) => void {
   return (words) => {
     void run(words).then(
@@ -16,16 +16,16 @@ export function renewalProgram(log: Log): (words: readonly string[]) => void {
   };
 }
 
-/** Arguments for the executable of this process, so that it runs this program with these words. */
+/** Returns the arguments with which the executable of this process runs this program with these words. */
 export function ownProgram(words: readonly string[]): string[] {
-  // In the executable there is no script: it is the program itself.
+  // A single executable has no script: it is the program itself.
   const address: string | undefined = import.meta.url;
   const [, script = ''] = process.argv;
   return address === undefined ? [...words] : [...process.execArgv, script, ...words];
 }
 
 async function run(words: readonly string[]): Promise<string> {
-  // Not in the memory of a car that renews nothing.
+  // Loaded here to save memory in a car that renews nothing.
   const { execFile } = await import('node:child_process');
   return new Promise((resolve, reject) => {
     execFile(process.execPath, ownProgram(words), { timeout: TIMEOUT }, (error, stdout, stderr) => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../agent/ports.ts';
 
-/** Holds a replay back so that log time passes `speed` times as fast as real time; undefined never waits. */
+/** Delays a replay so that log time passes `speed` times as fast as real time; never waits if undefined. */
 export function pauses(speed: number | undefined, clock: Clock): (at: number) => Promise<void> {
   if (speed === undefined) return async () => undefined;
   let origin: { log: number; real: number } | undefined;

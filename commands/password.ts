@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { hashPassword } from '../adapters/http/access/password.ts';
 import { VigieError } from '../protocol/errors.ts';
 
-/** `vigie keys password`: the hash that a fleet user's `passwordFile` holds. */
+/** `vigie keys password`: creates the hash for a fleet user's `passwordFile`. */
 export function passwordCommand(): Command {
   return new Command('password')
     .description('reads a password from standard input and prints its hash, for passwordFile under http.fleet')

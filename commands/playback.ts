@@ -17,10 +17,10 @@ import { type FixPlay, replayFixes } from './replay-fixes.ts';
 import type { ReplayOutput } from './replay-output.ts';
 import { isValueLog, replayValues } from './value-log.ts';
 
-/** Time that passes without a reading behind tables of values: a trip ends after its grace time. ms */
+/** Time without readings that is simulated after tables of values, so that a trip's grace time ends it, ms. */
 const SILENCE_BEHIND_VALUES = 10 * 60_000;
 
-/** The options of `vigie replay` that say how logs are read. */
+/** Options of `vigie replay` for reading logs. */
 interface PlaybackOptions {
   readonly bus?: string;
   readonly columns?: string;
@@ -34,7 +34,7 @@ interface PlaybackParts {
   readonly options: PlaybackOptions;
   readonly agent: Agent;
   readonly clock: ReplayClock;
-  /** Time of this machine, for the pace. */
+  /** Clock of this machine, for the playback speed. */
   readonly started: SystemClock;
   readonly output: ReplayOutput;
   readonly copy: CandumpFile | undefined;
@@ -55,7 +55,7 @@ export class Playback {
     this.#parts = parts;
   }
 
-  /** Buses that the logs name. */
+  /** Names of the buses in the logs. */
   get buses(): readonly string[] {
     return this.#buses.flat();
   }
@@ -69,10 +69,10 @@ export class Playback {
     } else await this.#playFrames(path);
   }
 
-  /** @returns the trip that the logs end in */
+  /** @returns the unfinished trip at the end of the logs */
   async end(): Promise<Trip | undefined> {
     const { agent, clock, output } = this.#parts;
-    // A driver ends the recording app with the drive: only silence at the end of the log shows that the trip is over.
+    // A driver ends the recording app with the trip: only silence at the end of the log ends the trip.
     clock.advanceTo(this.#last + (this.rows > 0 ? SILENCE_BEHIND_VALUES : 0));
     const unfinished = this.#begun ? agent.putUnfinishedTrip() : undefined;
     await agent.stop();
@@ -89,7 +89,7 @@ export class Playback {
     agent.up();
   }
 
-  /** How readings that are not frames are played: at the pace of their own log. */
+  /** Returns the player for readings that are not frames: they follow the times of their own log. */
   #readingsAt(): FixPlay {
     const { agent, clock, options, output, started } = this.#parts;
     const pace = pauses(options.speed, started);
@@ -120,7 +120,7 @@ export class Playback {
         for (const part of parts(batch, clock)) {
           await pace(part.at[part.count - 1] as number);
           intake(part);
-          // At the log's pace somebody may be looking on.
+          // At a limited speed a person may be watching.
           if (output.full || options.speed !== undefined) await output.flush();
         }
         copy?.write(batch, log.buses);
@@ -141,8 +141,8 @@ export class Playback {
 }
 
 /**
- * Cuts a batch where a timer falls due, so that what the timer does stands between the frames before and after it
- * and does not depend on how the reader cut its batches.
+ * Splits a batch at each timer, so that the timer runs between the frames before and after its time, independent of
+ * the batch boundaries of the reader.
  */
 function* parts(batch: FrameBatch, clock: ReplayClock): Generator<FrameBatch> {
   const { at, count } = batch;
@@ -158,7 +158,7 @@ function* parts(batch: FrameBatch, clock: ReplayClock): Generator<FrameBatch> {
   if (count > from) yield from === 0 ? batch : slice(batch, from, count);
 }
 
-/** A log that steps back by more than frames of several buses may overtake each other, ms. */
+/** Largest backward step that overlapping frames of several buses explain, ms. */
 const BACKWARDS = 1_000;
 
 function jumps({ at, count }: FrameBatch, last: number): number {

@@ -1,12 +1,12 @@
 import type { CloudClient } from '../adapters/mqtt/index.ts';
 import { parseTopic, presenceFilter, presenceTopic } from '../protocol/topics.ts';
 
-/** Wait for retained messages after a subscription, ms: most brokers send them before its acknowledgement. */
+/** Longest wait for retained messages after a subscription, ms: most brokers send them before its acknowledgement. */
 const PATIENCE = 2_000;
 
 /**
- * Follows whether a car is `online`, `asleep` or `offline`. The broker keeps the last word of every car that was ever
- * connected to it: `kept` is that word, or undefined when none came. Rejects with `link.refused` or `link.lost`.
+ * Follows the state of a car: `online`, `asleep` or `offline`. The broker retains the last state of every car that was
+ * ever connected: `kept` is that state, undefined if the broker has none. Rejects with `link.refused` or `link.lost`.
  */
 export async function followPresence(
   client: CloudClient,
@@ -26,7 +26,7 @@ export async function followPresence(
   return { kept };
 }
 
-/** Follows the same of all cars; what the broker keeps comes first. Rejects with `link.refused` or `link.lost`. */
+/** Same for all cars; retained states arrive first. Rejects with `link.refused` or `link.lost`. */
 export async function followAllPresence(
   client: CloudClient,
   changed: (vin: string, word: string) => void,
@@ -37,7 +37,7 @@ export async function followAllPresence(
   });
 }
 
-/** Advice if a broker has no retained message of a car. */
+/** Returns advice for a broker without a retained message of a car. */
 export function explainAbsence(vin: string): string {
   return `the broker has no presence of ${vin}: no car with this VIN was ever connected to it, or this user may not read \
 ${presenceTopic(vin)}; check the VIN, the broker (--broker) and its rules`;

@@ -8,7 +8,7 @@ import type { Message } from '../protocol/schema/message.ts';
 import { Catalogs } from '../protocol/signals/catalog.ts';
 import { hexOf } from '../protocol/signals/hash.ts';
 
-/** A message as `watch` and `replay` print it: the body as JSON by schema names. */
+/** A message as printed by `watch` and `replay`: the body as JSON with the names of the schema. */
 export interface ReceivedMessage {
   readonly topic: string;
   readonly seq: number;
@@ -16,15 +16,15 @@ export interface ReceivedMessage {
   readonly body: unknown;
 }
 
-/** Reads the messages of one car, in the order in which they come. */
+/** Reads the messages of one car in the order in which they arrive. */
 export class MessageReader {
   readonly #catalogs = new Catalogs();
-  /** By name of a custom signal: its units in all catalogs. '' is no unit. */
+  /** Units of a custom signal in all catalogs, by its name. '' means no unit. */
   readonly #units = new Map<string, Set<string>>();
   readonly #unknown: (catalog: string) => void;
   readonly #reported = new Set<string>();
 
-  /** @param unknown called once for each catalog that telemetry names and that has not come */
+  /** @param unknown called once for each catalog that telemetry refers to and that has not arrived */
   constructor(unknown: (catalog: string) => void = () => undefined) {
     this.#unknown = unknown;
   }
@@ -35,7 +35,7 @@ export class MessageReader {
     return { topic, seq, at, body: this.#readable(message) };
   }
 
-  /** The body with readings as names, times and values, and with units. */
+  /** Returns the body with readings as names, times and values, and with units. */
   #readable(message: Message): unknown {
     const body = readableBody(message, this.#catalogs);
     if (message.kind === 'telemetry' && message.body.signals !== undefined) this.#report(message.body.signals.catalog);
@@ -47,7 +47,7 @@ export class MessageReader {
     return message.kind === 'event' ? this.#withUnits(body as ReadableBody<'event'>) : body;
   }
 
-  /** An event names its signals without a catalog: a name has a unit if it has the same one in all catalogs. */
+  /** Adds units to an event, which names signals without a catalog: only units that are equal in all catalogs. */
   #withUnits({ values, ...event }: ReadableBody<'event'>): unknown {
     if (values === undefined) return event;
     const shown = values.map((value) => {
@@ -65,13 +65,13 @@ export class MessageReader {
   }
 }
 
-/** Numbers further below the highest are not remembered: the car numbers on for ever. */
+/** Largest distance below the highest number that is remembered, since a car's numbers grow without limit. */
 const REMEMBERED = 100_000;
 
 interface Seen {
-  /** By number, the starts of the agent it came from. A number is used twice only when a disk failed in between. */
+  /** For each number, the agent starts that sent it. A number is used twice only if a disk failed in between. */
   readonly boots: Map<number, number[]>;
-  /** The first number that arrived, and the highest that arrived or that a gap message contains. */
+  /** First number that arrived, and highest number that arrived or is in a gap message. */
   from: number;
   highest: number;
 }
@@ -82,30 +82,30 @@ interface Outcome {
 }
 
 /**
- * The receiver's half of exactly-once: every class of a car is numbered without a hole within a life of its folder of
- * records, so what was seen is a duplicate and what is missing is known. Messages of a class may arrive out of order after an
+ * Receiver side of exactly-once delivery: each class of a car is numbered without gaps within a life of its folder of
+ * records, so duplicates and missing messages are detectable. Messages of a class may arrive out of order after an
  * outage.
  */
 export class ReceivedNumbers {
   readonly #lives = new Lives();
   readonly #began: (boot: number) => void;
-  /** Newest life of which a message arrived that was not retained. */
+  /** Newest life with a message that was not retained. */
   #newest: number | undefined;
-  /** By class of a life. */
+  /** Seen numbers by life and class. */
   readonly #seen = new Map<string, Seen>();
-  /** By class of a life: numbers in gap messages, which never arrive. */
+  /** Numbers in gap messages, which never arrive, by life and class. */
   readonly #told = new Map<string, Runs>();
-  /** Messages that are not counted: retained ones, and those of starts without records. */
+  /** Identities of uncounted messages: retained ones, and those of starts without records. */
   readonly #uncounted = new Set<string>();
 
-  /** @param began called with the `boot` of each life that follows another one while this receiver listens */
+  /** @param began called with the `boot` of each new life that follows another one while this receiver listens */
   constructor(began: (boot: number) => void = () => undefined) {
     this.#began = began;
   }
 
   /**
-   * False when this message was seen before. A `retained` one is as old as it is: what came between it and the first
-   * live message was never sent to this receiver, so it does not count as missing.
+   * Returns false for a duplicate. A `retained` message may be old: messages between it and the first live one were
+   * never sent to this receiver, and do not count as missing.
    */
   admit(payload: Uint8Array, retained = false): boolean {
     const { kind, seq, boot, body } = decodeMessage(payload);
@@ -141,14 +141,14 @@ export class ReceivedNumbers {
   }
 
   /**
-   * Numbers from the first seen up to the last that is known that have not arrived, and of which no gap message has told
-   * that they never will.
+   * Number of messages that have not arrived, from the first seen to the last known number. Excludes numbers that gap
+   * messages declare lost.
    */
   get missing(): number {
     return this.#outcomes.reduce((sum, { missing }) => sum + missing, 0);
   }
 
-  /** Missing numbers that will never arrive, by gap messages. */
+  /** Number of missing messages that will never arrive, according to gap messages. */
   get lost(): number {
     return this.#outcomes.reduce((sum, { lost }) => sum + lost, 0);
   }
@@ -158,7 +158,7 @@ export class ReceivedNumbers {
       const told = this.#told.get(line) ?? new Runs();
       let lost = 0;
       for (const [first, last] of told.all) lost += Math.max(0, Math.min(last, highest) - Math.max(first, from) + 1);
-      // A number that arrived all the same is not lost.
+      // A number in a gap message that arrived anyway is not lost.
       for (const seq of boots.keys()) if (told.has(seq)) lost--;
       return { missing: highest - from + 1 - boots.size - lost, lost };
     });

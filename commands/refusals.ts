@@ -1,4 +1,4 @@
-/** Mapped paths of a profile without a value or with refused values, and the rule of the refusal. */
+/** Lists mapped paths of a profile without a value or with refused values, and the rule of each refusal. */
 import type { ChannelObserver } from '../agent/model/channels.ts';
 import type { StatusObserver } from '../agent/model/status.ts';
 import type { RefusalListener, ValueRefusal } from '../agent/model/target.ts';
@@ -7,25 +7,25 @@ import { counted } from '../protocol/counted.ts';
 import type { SourceMapping } from '../protocol/profile.ts';
 import { type Leaf, type Slot, slotByPath, slots } from '../protocol/slots.ts';
 
-/** Paths that are listed; of the rest there is a number. */
+/** Largest number of listed paths; the rest is only counted. */
 const MOST_PATHS = 20;
-/** Raw values of one path that are listed. */
+/** Largest number of listed raw values per path. */
 const MOST_RAWS = 5;
-/** Sources of one path that are named. */
+/** Largest number of named sources per path. */
 const MOST_SOURCES = 3;
 
 interface Tally {
   count: number;
-  /** The farthest from what the rule admits. */
+  /** Value that exceeds the limit of the rule most. */
   worst: number;
   worstRaw: number;
   readonly raws: Set<number>;
 }
 
-/** Listens to an agent while it takes the readings of a log. */
+/** Observes an agent while it receives the readings of a log. */
 export class Refusals implements RefusalListener, StatusObserver, ChannelObserver {
   readonly #tallies = new Map<string, Map<ValueRefusal, Tally>>();
-  /** By index, slots and channels that had a value: there are thousands a second. */
+  /** Flags of slots and channels that had a value, by index: thousands of values arrive per second. */
   readonly #slots = new Uint8Array(slots.length);
   readonly #channels = new Uint8Array(channels.length);
 
@@ -60,7 +60,7 @@ export class Refusals implements RefusalListener, StatusObserver, ChannelObserve
     this.#channels[index] = 1;
   }
 
-  /** @param known whether the path has a value from before the log. */
+  /** @param known returns true if the path has a value from before the log */
   lines(sources: readonly SourceMapping[], known: (path: string) => boolean): string[] {
     const valued = new Set<string>();
     for (const { index, path } of slots) if (this.#slots[index] === 1) valued.add(path);

@@ -1,4 +1,4 @@
-/** Where the messages of a replay go: to standard output, or into a file of CBOR. */
+/** Writes the messages of a replay to standard output, or to a CBOR file. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { VigieError } from '../protocol/errors.ts';
 import { type Format, Lines } from './output.ts';
@@ -27,7 +27,7 @@ export function printer(format: Format): ReplayOutput {
   };
 }
 
-/** Bytes of messages that are written together. */
+/** Size of messages that are written together, bytes. */
 const GATHERED = 64 * 1024;
 
 export function cborWriter(file: string): ReplayOutput {
@@ -42,7 +42,7 @@ export function cborWriter(file: string): ReplayOutput {
   }
   const room = new Uint8Array(GATHERED);
   let gathered = 0;
-  // The link may not fail for it: the outbox would wait for a better time, which a log does not have.
+  // The link must not fail because of this: the outbox would wait for a retry, which a log never reaches.
   let fault: VigieError | undefined;
   const write = (bytes: Uint8Array): void => {
     if (fault !== undefined) return;
@@ -77,7 +77,7 @@ export function cborWriter(file: string): ReplayOutput {
       if (fault !== undefined) throw fault;
     },
     close: () => {
-      // Messages from before a log ended early.
+      // Writes messages from before a log ended early.
       empty();
       closeSync(descriptor);
     },

@@ -26,7 +26,7 @@ import { cborWriter, printer } from './replay-output.ts';
 import { vinOf } from './rig.ts';
 import { timeZoneOption } from './value-log.ts';
 
-/** VIN for a car whose log has none. */
+/** VIN of a car whose log has none. */
 const REPLAY_VIN = 'VF3REPLAY00000001';
 
 interface Options {
@@ -138,7 +138,7 @@ async function replay(logs: string[], options: Options): Promise<void> {
 /** Ports of the agent that a replay does not replace. */
 type ReplayPorts = Omit<AgentPorts, 'log' | 'ledger' | 'deflate' | 'link' | 'actuator' | 'verifier'>;
 
-/** An agent whose messages all go to `publish`, and that refuses commands. */
+/** Returns an agent that sends all messages to `publish` and refuses commands. */
 function replayAgent(
   vehicle: Vehicle,
   vin: string,
@@ -178,7 +178,7 @@ function unfinishedLine({ duration = 0, distance }: Trip): string {
   return `the log ends before its last trip (${soFar} so far): the trip is written as it is then, marked Unfinished`;
 }
 
-/** Why nothing of a log may have been of use. Several buses of a profile are known by the names that the log has. */
+/** Returns possible reasons why no frame of a log was used. A profile with several buses requires their names. */
 function unheard({ profile }: Vehicle, heard: readonly string[]): string {
   const buses = profile.buses.filter(({ kind }) => kind === 'can').map(({ name }) => name);
   if (buses.length < 2 || buses.some((name) => heard.includes(name))) return 'is it the right car, and the right bus?';
@@ -186,7 +186,7 @@ function unheard({ profile }: Vehicle, heard: readonly string[]): string {
   return `the log has bus ${log}, profile ${profile.name} has ${buses.join(', ')}; rename them in the log, or give --bus`;
 }
 
-/** A replay leaves nothing behind, and no client reads its series. */
+/** Returns stores in memory: a replay leaves no files, and no client reads its series. */
 function forgetting() {
   const records = new MemoryRecords({ unread: new Set(['telemetry', 'waypoint', 'signals', 'capture']) });
   return { store: memoryOutboxStore(), records, memory: { recall: () => undefined, keep: () => undefined } };

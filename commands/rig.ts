@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { VigieError } from '../protocol/errors.ts';
 import { isVin } from '../protocol/topics.ts';
 
-/** The bench keeps everything here unless the command names another folder. */
+/** Default folder for all files of the bench. */
 export const benchDirectory = join('.vigie', 'bench');
 
 /** Data of a running bench for `watch` and `send`, so that they need no options. */
@@ -20,7 +20,7 @@ export function rigFile(directory: string): string {
   return join(directory, 'bench.json');
 }
 
-/** The rig of a bench that was started here, or undefined when there was none. */
+/** Reads the rig of a bench that was started here; undefined if there was none. */
 export function readRig(directory: string): Rig | undefined {
   const file = rigFile(directory);
   let text: string;
@@ -37,7 +37,7 @@ export function readRig(directory: string): Rig | undefined {
   }
 }
 
-/** A VIN from the command line. @throws InvalidArgumentError which ends the command */
+/** Parses a VIN from the command line. @throws InvalidArgumentError which ends the command */
 export function vinOf(text: string): string {
   if (isVin(text)) return text;
   throw new InvalidArgumentError(

@@ -47,18 +47,18 @@ With \`log: '-'\` in the configuration, live frames come from standard input:
       const signalled = untilSignal();
       const kept: Kept = { unwritten: {}, waits: new Backoff(REREAD) };
       while (await runOnce(options, signalled, kept));
-      // A bus that never spoke is still being waited for there.
+      // Standard input may still be waiting for a bus that never sent anything.
       closeStandardInput();
     });
 }
 
-/** Time between attempts to read records that the disk did not return, ms. */
+/** Delays between attempts to read records that the disk did not return, ms. */
 const REREAD = { first: 5_000, longest: 5 * 60_000 } as const;
 
 /** State that a run passes to the next one in the same process. */
 interface Kept {
   readonly unwritten: Unwritten;
-  /** Since the disk returned all records. */
+  /** Back-off, reset when the disk has returned all records. */
   readonly waits: Backoff;
 }
 
@@ -74,7 +74,7 @@ async function runOnce(options: Options, signalled: Promise<void>, kept: Kept): 
   const data = options.data ?? local?.data ?? (process.env['VIGIE_DATA'] || configurationDefaults.data);
   const log = openServiceLog(process.stderr, local?.log.level ?? configurationDefaults.log.level, process.env);
   const clock = new SystemClock({ stepped: (by) => log.warn('clock.set', { by }) });
-  // Without a readable file there is only what an earlier run left: nothing new is made for a mistyped name.
+  // Without a readable file, use only the files of an earlier run: a mistyped name must not create a folder.
   if (local === undefined && !existsSync(join(data, 'configuration'))) return refuse(options.config);
   makeDirectory(data);
   const { config } = options;
@@ -97,7 +97,7 @@ async function runOnce(options: Options, signalled: Promise<void>, kept: Kept): 
 
 interface RecordsOfRun {
   readonly options: Options;
-  /** The configuration on the unit; undefined when it has errors. */
+  /** Configuration on the unit; undefined if it has errors. */
   readonly local: Configuration | undefined;
   readonly data: string;
   readonly log: Log;
@@ -105,7 +105,7 @@ interface RecordsOfRun {
   readonly unwritten: Unwritten;
 }
 
-/** As {@link runOnce}, in a directory that this process has. @throws VigieError `store.unreadable` for the records */
+/** Same as {@link runOnce}, after this process has locked the directory. @throws VigieError `store.unreadable` */
 async function runWithRecords(
   { options, local, data, log, clock, unwritten }: RecordsOfRun,
   signalled: Promise<void>,
@@ -160,12 +160,12 @@ interface Run {
   readonly clock: SystemClock;
   readonly configurations: Configurations;
   readonly starts: Starts;
-  /** Why it is to be the minimal mode. */
+  /** Reason for the minimal mode; undefined for a normal run. */
   readonly minimal: string | undefined;
   readonly record: string | undefined;
 }
 
-/** One run, whole or minimal, and what stands around it. */
+/** Performs one run, whole or minimal, with the service around it. */
 async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
   const { configuration, data, log, clock, configurations, starts, minimal, missing } = run;
   const { vin, metrics, profile } = configuration;
@@ -183,7 +183,7 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
   });
   const dialing = renewalOf(configuration.mqtt, renewalProgram(log));
   let stop: (() => Promise<void>) | undefined;
-  // A process that ends on request does not wait for what was due later.
+  // A process that ends on request does not wait for timers.
   let forget: () => void = () => undefined;
   let ends = true;
   try {
@@ -224,8 +224,8 @@ async function attend(run: Run, signalled: Promise<void>): Promise<boolean> {
 }
 
 /**
- * The number where the configuration has none: of the car whose records these are, else as the car gives it. Undefined
- * when the process is to end before it does, or there is no configuration to ask by.
+ * Returns the VIN if the configuration has none: from the records, otherwise from the car. Undefined if the process
+ * must end before the car returns it, or if there is no configuration for the request.
  */
 async function vinOfCar(
   local: Configuration | undefined,
@@ -238,27 +238,27 @@ async function vinOfCar(
   return (await import('../assembly/car-vin.ts')).awaitCarVin(local, parts, signalled);
 }
 
-/** Refuses records of a newer agent. A disk that refuses the number must not keep the car dark. */
+/** Refuses records of a newer agent. If the disk refuses to store the format number, the car must still record. */
 async function checkFormat(data: string, log: Log): Promise<void> {
   const { fault, refused } = await claimFormat(data);
   if (fault !== undefined) log.error('records.versionDamaged', { fault });
   if (refused !== undefined) log.error('records.versionUnwritten', { error: refused });
 }
 
-/** A configuration that cannot be read, and no record of another one. */
+/** Throws the faults of an unreadable configuration, if no other configuration is stored. */
 function refuse(file: string): never {
   const { diagnostics } = loadConfiguration(file, process.env);
   throw new FilesRefused('the configuration has errors', diagnostics, file);
 }
 
-/** Resolves with a reason after this time. */
+/** Resolves with a reason after `ms`. */
 function after(clock: SystemClock, ms: number): Promise<string> {
   return new Promise((resolve) => {
     clock.after(ms, () => resolve('it is tried again'));
   });
 }
 
-/** Whether the first of two came before the second. */
+/** Resolves with true if the first promise settles before the second. */
 function first(one: Promise<void>, other: Promise<string>): Promise<boolean> {
   return Promise.race([one.then(() => true), other.then(() => false)]);
 }

@@ -1,12 +1,12 @@
-/** The software bill of materials that packages carry (scripts/package/sbom.ts). */
+/** The software bill of materials that packages contain (scripts/package/sbom.ts). */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { VigieError } from '../protocol/errors.ts';
 
 /**
- * Prints the bill of this program.
- * @throws VigieError if the program is not a package, such as a clone of the project
+ * Prints the bill of materials of this program.
+ * @throws VigieError if the program is not a package, for example a clone of the project
  */
 export function printSbom(): void {
   const address: string | undefined = import.meta.url;

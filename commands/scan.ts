@@ -10,7 +10,7 @@ import { findingText } from './finding-text.ts';
 import { type Format, formatOf, Lines } from './output.ts';
 import { loadSignalSet, standardSets } from './signal-sets.ts';
 
-/** Exit status when no control unit answers. */
+/** Exit status if no control unit answers. */
 const NOTHING = 1;
 interface Options {
   readonly obd?: string[];

@@ -6,7 +6,7 @@ import { shippedProfiles } from '../config/shipped.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { complain } from './output.ts';
 
-/** Signal sets of SAE J1979, as the profile for any car has them. */
+/** Signal sets of SAE J1979 from the profile for any car. */
 export const standardSets: readonly string[] = ['sae-j1979.json', 'sae-j1979-09.json'].map((name) =>
   join(shippedProfiles, 'generic-obd2', name),
 );

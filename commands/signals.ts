@@ -1,8 +1,8 @@
 import { whenUnread } from './output.ts';
 
 /**
- * Resolves at SIGINT or SIGTERM, or when the reader of standard output has gone. The terminal and npm may both deliver
- * the same Ctrl-C; only a signal that comes a good while later means that the user no longer wants to wait.
+ * Resolves at SIGINT or SIGTERM, or when the reader of standard output has closed it. The terminal and npm may both
+ * deliver the same Ctrl-C; only a clearly later signal means that the user no longer wants to wait.
  */
 export function untilSignal(): Promise<void> {
   const PATIENCE = 2_000;

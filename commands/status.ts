@@ -40,7 +40,7 @@ async function status(options: Options): Promise<void> {
   if (report.stuck !== undefined || report.mode === 'minimal') process.exitCode = 1;
 }
 
-/** The folder of the records that options name. */
+/** Returns the folder of records from the options. */
 export function folderOf({ config, data }: Pick<Options, 'config' | 'data'>): string {
   if (data !== undefined) return data;
   if (config === undefined) return process.env['VIGIE_DATA'] || configurationDefaults.data;
@@ -51,7 +51,7 @@ export function folderOf({ config, data }: Pick<Options, 'config' | 'data'>): st
   });
 }
 
-/** An agent that does not answer within this time is busy, ms. */
+/** Longest wait for an answer of the agent, ms. Without an answer it is busy. */
 const PATIENCE = 5_000;
 
 function ask(socket: string): Promise<StatusReport> {
@@ -83,7 +83,7 @@ function ask(socket: string): Promise<StatusReport> {
   });
 }
 
-/** Lines for people. */
+/** Formats the report as lines for people. */
 export function describe(report: StatusReport): string[] {
   const { agent, link, journal, process: own, configuration } = report;
   const state = report.stuck ?? (report.mode === 'minimal' ? `minimal mode: ${report.reason ?? ''}` : 'running');
@@ -120,7 +120,7 @@ export function describe(report: StatusReport): string[] {
   ];
 }
 
-/** Parts that the agent runs without. */
+/** Returns the parts that do not work. */
 function lacking({ interface: unserved, trust, callbacks }: Lacking): string[] {
   return [
     ...(unserved === undefined ? [] : [`interface: not served (${unserved})`]),
@@ -129,7 +129,7 @@ function lacking({ interface: unserved, trust, callbacks }: Lacking): string[] {
   ];
 }
 
-/** Where the link is and how. */
+/** Describes the address and state of the link. */
 function describeLink(details: LinkDetails, at: number): string {
   const { state, since, reason, broker, protocol, keepalive, certificateExpires, counts } = details;
   const version = protocol === undefined ? '' : `, MQTT ${protocol}`;

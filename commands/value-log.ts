@@ -1,4 +1,4 @@
-/** Tables of values (CSV of phones and data loggers) for `decode` and `replay`. */
+/** Tables of values (CSV files of phones and data loggers) for `decode` and `replay`. */
 
 import { InvalidArgumentError, Option } from 'commander';
 import { contentsOf } from '../adapters/can/log/contents.ts';
@@ -16,10 +16,10 @@ import { reportLog } from './log-summary.ts';
 import { type Format, type Lines, progressBar } from './output.ts';
 import type { FixPlay } from './replay-fixes.ts';
 
-/** Rows after which what was published is written. */
+/** Number of rows after which published messages are written. */
 const ROWS = 256;
 
-/** `--time-zone` of commands that read tables of values. */
+/** Returns the option `--time-zone` of commands that read tables of values. */
 export function timeZoneOption(): Option {
   return new Option('--time-zone <name>', 'zone of local times in tables of values (default: UTC)').argParser(
     (name) => {
@@ -34,8 +34,8 @@ export function timeZoneOption(): Option {
 }
 
 /**
- * True for a table of values, packed too, and for an archive that has one; never for standard input, which cannot be read
- * twice. Throws `input.unreadable`.
+ * Returns true for a table of values, also compressed, and for an archive with one. Always false for standard input,
+ * which cannot be read twice. Throws `input.unreadable`.
  */
 export async function isValueLog(path: string): Promise<boolean> {
   if (path === '-') return false;
@@ -48,7 +48,7 @@ export async function isValueLog(path: string): Promise<boolean> {
   return false;
 }
 
-/** The tables in a file, one after the other; of other files in an archive a line goes to standard error. */
+/** Yields the tables in a file in order. Writes a line to standard error for other files of an archive. */
 async function* tablesIn(path: string, zone: string | undefined): AsyncGenerator<{ name: string; log: ValueLog }> {
   for await (const { name, archived, bytes } of contentsOf(path)) {
     try {
@@ -60,7 +60,10 @@ async function* tablesIn(path: string, zone: string | undefined): AsyncGenerator
   }
 }
 
-/** Prints a line per row, {t, values: {name: number}}; resolves with their number. Throws `input.unreadable`, `input.malformed`. */
+/**
+ * Prints a line {t, values: {name: number}} per row; resolves with the number of rows.
+ * Throws `input.unreadable`, `input.malformed`.
+ */
 export async function decodeValues(
   path: string,
   zone: string | undefined,
@@ -107,7 +110,7 @@ function text(row: ValueRow, log: ValueLog): string {
   return [new Date(row.at).toISOString(), ...values].join(' ');
 }
 
-/** Plays the rows through the readings that are wanted; resolves with their number. Throws as {@link decodeValues} does. */
+/** Plays the rows as the wanted readings; resolves with the number of rows. Throws as {@link decodeValues} does. */
 export async function replayValues(path: string, play: FixPlay, zone: string | undefined): Promise<number> {
   let rows = 0;
   for await (const { name, log } of tablesIn(path, zone)) rows += await replayTable(name, log, play);

@@ -5,7 +5,7 @@ import { version } from '../assembly/version.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { adviceOn, complain, guardOutput } from './output.ts';
 
-/** Exit status for input that cannot be worked with, as `check` uses it too. */
+/** Exit status for invalid input, the same as that of `check`. */
 const WRONG_INPUT = 2;
 
 const description = `The agent in a car's telematics unit: CAN in, CBOR over MQTT out, signed commands carried out.
@@ -15,7 +15,7 @@ diagnostics go to standard error. Times are UTC milliseconds, numbers are physic
 Exit status: 0 done, 1 a command failed in the car, or more than one in a hundred \
 frames of a log could not be read or decoded, 2 wrong input.`;
 
-/** The commands in the order of the help. Each brings what it needs when it is asked for: `check` has no use for MQTT. */
+/** The commands in the order of the help. Each is loaded with its modules on demand: `check` does not need MQTT. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   bench: async () => (await import('./bench.ts')).benchCommand(),
   run: async () => (await import('./run.ts')).runCommand(),
@@ -32,7 +32,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   keys: async () => (await import('./keys.ts')).keysCommand(),
 };
 
-/** The command line with these commands, by default all: the source of help and manual pages. */
+/** Returns the command line with these commands, by default all: the source of help and manual pages. */
 export async function commandLine(names: readonly string[] = Object.keys(commands)): Promise<Command> {
   const program = new Command('vigie')
     .description(description)
@@ -49,7 +49,7 @@ export async function commandLine(names: readonly string[] = Object.keys(command
   return program;
 }
 
-/** Reads the command line and does what it says; sets the process's exit status. */
+/** Parses and executes the command line; sets the exit status of the process. */
 export async function run(argv: readonly string[]): Promise<void> {
   guardOutput();
   const program = await commandLine(needed(argv[2]));
@@ -57,12 +57,12 @@ export async function run(argv: readonly string[]): Promise<void> {
     if (argv[2] === '--sbom') return (await import('./sbom.ts')).printSbom();
     await program.parseAsync(argv);
   } catch (error) {
-    // Whatever was started before the fault (a broker, a source) must not keep the process alive.
+    // A resource that was started before the error (a broker, a source) must not keep the process alive.
     process.exit(explain(error, adviceOn(error, folderOption(program, argv.slice(2)))));
   }
 }
 
-/** The commands to bring for a first argument: help and what is not a command are answered with all of them. */
+/** Returns the commands to load for a first argument: all of them for help and unknown commands. */
 function needed(asked = ''): readonly string[] {
   if (asked === '--version' || asked === '-V' || asked === '--sbom') return [];
   return Object.hasOwn(commands, asked) ? [asked] : Object.keys(commands);
@@ -70,11 +70,11 @@ function needed(asked = ''): readonly string[] {
 
 /** Hints for frequent mistakes, in addition to the messages of the command-line parser. */
 const hints: readonly (readonly [said: RegExp, hint: string, given?: RegExp])[] = [
-  // A number that was meant as a word, such as a longitude west of Greenwich, is taken for an option.
+  // A negative number that was meant as a word, such as a longitude west of Greenwich, looks like an option.
   [/unknown option '-\d/, 'put -- before an argument that begins with a minus'],
   [/unknown command 'record'/, 'to record buses, vigie run --record FOLDER'],
   [/missing required argument 'adapter'/, 'such as /dev/ttyUSB0, /dev/rfcomm0, tcp://192.168.0.10:35000 or can0'],
-  // An option that takes several words takes all that follow.
+  // An option that accepts several words consumes all following words.
   [/missing required argument/, 'write it before options that take several words, such as --dbc and --kinds', / --?\w/],
 ];
 
@@ -83,18 +83,18 @@ function complaint(text: string): string {
     .replace(/^error: /, 'vigie: ')
     .replace(/command-argument value '[^']*' is invalid for argument '\w+'\. /, '');
   const hint = hints.find(([pattern, , given = /^/]) => pattern.test(said) && given.test(process.argv.join(' ')))?.[1];
-  // Commander's nearest name leads away from a hint that knows the purpose.
+  // Commander's suggestion would distract from a hint that fits the purpose.
   return hint === undefined ? said : `${said.replace(/\(Did you mean.*/, '').trimEnd()}: ${hint}\n`;
 }
 
-/** The option of a command that names the folder in which it writes. */
+/** Returns the option of a command that names its output folder. */
 function folderOption(command: Command, words: readonly string[]): string | undefined {
   const sub = command.commands.find((one) => one.name() === words[0]);
   if (sub !== undefined) return folderOption(sub, words.slice(1));
   return command.options.find(({ long }) => long === '--data' || long === '--dir')?.long;
 }
 
-/** @param advice a line for people, or nothing */
+/** @param advice a line for people, or empty */
 function explain(error: unknown, advice: string): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_INPUT;
   if (error instanceof FilesRefused) complain(error.diagnostics);

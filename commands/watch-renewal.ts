@@ -3,13 +3,13 @@ import { VigieError } from '../protocol/errors.ts';
 import { downTopic } from '../protocol/topics.ts';
 import { encodeWatch } from '../protocol/watch.ts';
 
-/** Said for so long, and again so often, ms: the car goes back to its own pace soon after the last who watches. */
+/** Validity of a watch request and interval of renewal, ms: the car resumes its own pace soon after the last viewer. */
 const LEASE = 180_000;
 const RENEWAL = 60_000;
 
 /**
- * Tells a car that somebody watches it, until the result is called. Whom the broker does not let speak to the car sees
- * what it publishes all the same, in its own time; that is said once.
+ * Notifies a car that it is being watched, until the returned function is called. If the broker does not let this user
+ * send to the car, its messages still arrive, at the car's own pace; that is reported once.
  */
 export async function renewWatch(client: CloudClient, vin: string): Promise<() => void> {
   let timer: NodeJS.Timeout | undefined;
@@ -19,7 +19,7 @@ export async function renewWatch(client: CloudClient, vin: string): Promise<() =
       const payload = encodeWatch({ until: Date.now() + LEASE });
       await client.publish(downTopic(vin, 'watch'), payload, { expiry: LEASE / 1000 });
     } catch (error) {
-      // A connection that is being made again is there for the next time.
+      // A connection that is being restored will be available at the next renewal.
       if (error instanceof VigieError && error.code === 'link.lost') return;
       refused = true;
       clearInterval(timer);

@@ -13,10 +13,10 @@ import { vinOf } from './rig.ts';
 import { untilSignal } from './signals.ts';
 import { renewWatch } from './watch-renewal.ts';
 
-/** In place of a VIN: all cars that this user of the broker may read. */
+/** Wildcard instead of a VIN: all cars that this user of the broker may read. */
 const ALL = '+';
 
-/** Characters that wait for a slow reader of the output; beyond them messages are counted and left out. */
+/** Largest number of characters that wait for a slow reader of the output; further messages are counted and dropped. */
 const WAITING = 16 * 1024 * 1024;
 
 interface Options extends BrokerOptions {
@@ -83,7 +83,7 @@ async function watch(vin: string, options: Options): Promise<void> {
     cars.set(one, car);
     return car;
   };
-  // A folder that cannot be made is refused before anything is read.
+  // A folder that cannot be created is refused before any message is read.
   if (!all) watched(vin);
   const client = await connectTo(options);
   const lines = new Lines();

@@ -1,4 +1,4 @@
-/** The minimal mode of an agent to which the disk does not return its records: it reports that, and leaves them alone. */
+/** The minimal mode of an agent whose disk does not return its records: it reports that, and changes no record. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -26,15 +26,15 @@ export interface WithoutRecords {
   readonly unwritten: Unwritten;
   readonly clock: SystemClock;
   readonly log: Log;
-  /** `store.unreadable`. */
+  /** Error with code `store.unreadable`. */
   readonly fault: VigieError;
-  /** Time between attempts to read what the disk did not return. */
+  /** Back-off between attempts to read the data that the disk did not return. */
   readonly waits: Backoff;
 }
 
 /**
- * Runs the minimal mode until a signal (false), or until the disk returns what it did not return (true).
- * @throws the fault when the VIN of the car is unknown, and as {@link Configurations.choose}
+ * Runs the minimal mode until a signal (false), or until the disk returns the missing data (true).
+ * @throws the fault if the VIN of the car is unknown, and the errors of {@link Configurations.choose}
  */
 export async function runWithoutRecords(parts: WithoutRecords, signalled: Promise<void>): Promise<boolean> {
   const { config, vin: local, data, unwritten, clock, log, fault, waits } = parts;
@@ -86,7 +86,7 @@ export async function runWithoutRecords(parts: WithoutRecords, signalled: Promis
   }
 }
 
-/** Reads the path from time to time; `reached` resolves when that succeeds or nothing is there to be read. */
+/** Retries reading the path; `reached` resolves when it succeeds, or if the path does not exist. */
 function untilReadable(path: string, waits: Backoff, clock: SystemClock): { reached: Promise<void>; cancel(): void } {
   let cancel: () => void = () => undefined;
   const reached = new Promise<void>((resolve) => {

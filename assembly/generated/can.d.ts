@@ -31,7 +31,7 @@ export declare class DbcCodec implements MessageCodec {
      *   does not fit, for a signal that the given multiplexor values leave out, and for a message that is not a frame.
      */
     encode(message: string, values: Readonly<Record<string, number | string>>): NamedFrame;
-    /** Physical values of a frame, integers beyond 2^53 rounded; signals that are not in it are absent. */
+    /** Returns the physical values of a frame, integers beyond 2^53 rounded. Omits signals that are not in the frame. */
     decode(frame: NamedFrame): {
         readonly message: string;
         readonly signals: Readonly<Record<string, number>>;
@@ -44,8 +44,8 @@ export declare class DbcCodec implements MessageCodec {
 }
 
 /**
- * Loads a CAN network description (Vector DBC file format). Never throws: what is unusual is decided on and said
- * in a diagnostic; a file that is not a network description gives an empty database and a diagnostic of severity
+ * Loads a CAN network description (Vector DBC file format). Never throws: reports deviations
+ * as diagnostics. A file that is not a network description returns an empty database and a diagnostic of severity
  * `error`.
  * @param file name for the diagnostics.
  */
@@ -55,27 +55,27 @@ export declare function parseDbc(bytes: Uint8Array, file: string): {
 };
 
 /**
- * Adds a frame: the first `length` of `bytes` are its payload; bytes that are not there count as 0 (a remote frame
- * has a length and no bytes).
+ * Adds a frame. The first `length` of `bytes` are its payload; missing bytes count as 0 (a remote frame has a length
+ * but no bytes).
  * @param at UTC milliseconds
  * @param id identifier with EXTENDED, REMOTE and ERROR bits
  * @param length 0..64
- * @returns false when the batch has no room; nothing was added then.
+ * @returns false if the batch has no room; nothing was then added.
  */
 export declare function append(batch: FrameBatch, at: number, id: number, bus: number, flags: number, bytes: Uint8Array, length: number): boolean;
 
 /**
- * An empty batch for at most `capacity` frames.
- * @param bytes room for payloads; `capacity * 64` holds any mixture of frames.
+ * Creates an empty batch for at most `capacity` frames.
+ * @param bytes room for payloads; `capacity * 64` suffices for any mixture of frames.
  */
 export declare function createBatch(capacity: number, bytes: number): FrameBatch;
 
 /**
- * Frames as columns, reused from batch to batch: nothing is allocated per frame. Payloads lie one after the
+ * Frames as columns, reused for each batch: nothing is allocated per frame. Payloads are stored one after the
  * other in `data`, each at an `offset` that is a multiple of 8 and padded with zeros to the next such multiple.
  */
 export interface FrameBatch {
-    /** Number of frames that are valid. */
+    /** Number of valid frames. */
     count: number;
     /** UTC milliseconds with fraction. */
     readonly at: Float64Array;
@@ -90,16 +90,16 @@ export interface FrameBatch {
     readonly data: Uint8Array;
 }
 
-/** Puts frames on a bus; rejects when the bus does not take them. */
+/** Sends frames on a bus; rejects if the bus does not accept them. */
 export interface FrameSender {
     send(frame: OutgoingFrame): Promise<void>;
 }
 
-/** Emits frames until it is stopped. A source restarts itself with back-off; it never throws into the core. */
+/** Emits frames until it is stopped. A source restarts automatically with back-off; it never throws into the core. */
 export interface FrameSource {
     /** Names of the buses that {@link FrameBatch.bus} indexes; grows while reading a log. */
     readonly buses: readonly string[];
-    /** `receive` must be done with the batch when it returns. */
+    /** `receive` must not use the batch after it returns. */
     start(receive: (batch: FrameBatch) => void): Promise<void>;
     stop(): Promise<void>;
     readonly health?: () => SourceHealth;
@@ -134,23 +134,23 @@ export declare const FD = 1;
 
 export declare const REMOTE = 1073741824;
 
-/** A finding about a file that a person wrote: where, what, and what to do about it. */
+/** A finding in a file that a person wrote: location, fault, and fix. */
 export interface Diagnostic {
     readonly file: string;
-    /** 1-based; 0 when the finding is about the whole file. */
+    /** 1-based; 0 if the finding concerns the whole file. */
     readonly line: number;
     readonly severity: 'error' | 'warning' | 'info';
     readonly message: string;
     readonly fix?: string;
 }
 
-/** A CAN input; without `bus` it feeds the only CAN bus of the profile. */
+/** CAN input. If `bus` is omitted, it feeds the only CAN bus of the profile. */
 export interface CanDescription {
     readonly can: Omit<SocketCanInput, 'bus' | 'line'> | Omit<SlcanInput, 'bus' | 'line'> | Omit<LogInput, 'bus' | 'line'>;
     readonly bus?: string | undefined;
 }
 
-/** Every frame of the CAN inputs is written to files. */
+/** Writes every frame of the CAN inputs to files. */
 export interface RecordingDescription {
     readonly record: RecordingSettings;
 }
@@ -162,12 +162,12 @@ export interface BusOptions {
 
 /**
  * A CAN interface of this Linux machine, such as `can0`. Needs the package `koffi`.
- * @throws VigieError `usage.wrong` for an argument that is unknown or cannot be used, as all functions here
+ * @throws VigieError `usage.wrong` for an unknown or invalid argument, like all functions in this module
  */
 export declare function socketcan(name: string, options?: BusOptions): CanDescription;
 
 export interface StickOptions extends BusOptions {
-    /** bit/s; default 500,000. */
+    /** Bit rate, bit/s; default 500,000. */
     readonly bitrate?: number;
 }
 
@@ -175,14 +175,14 @@ export interface StickOptions extends BusOptions {
 export declare function slcan(address: string, options?: StickOptions): CanDescription;
 
 export interface CanLogOptions extends BusOptions {
-    /** 1, the default, is as recorded. */
+    /** Playback speed factor; default 1, as recorded. */
     readonly speed?: number;
     readonly loop?: boolean;
-    /** Called once, when the last frame was played, or the agent stops before. Must not throw. */
+    /** Called once, when the last frame was played or the agent stops earlier. Must not throw. */
     readonly ended?: () => void;
 }
 
-/** A recording in one of the formats that `vigie decode` reads; its frames come as if they came now. */
+/** Plays a recording in a format that `vigie decode` reads; its frames get the current time. */
 export declare function canLog(file: string, options?: CanLogOptions): CanDescription;
 
 /** Writes every frame of the CAN inputs to candump logs in `folder`. */

@@ -5,12 +5,12 @@ export interface GnssDescription {
 }
 
 export interface ReceiverOptions {
-    /** Whether the receiver's time sets the clock of the agent; default true. */
+    /** If true, the receiver's time sets the clock of the agent; default true. */
     readonly clock?: boolean;
 }
 
-/** A receiver of NMEA 0183, UBX or SiRF on a line: `/dev/ttyUSB1` (needs `serialport`), `tcp://host:port` or a file. */
+/** Receiver of NMEA 0183, UBX or SiRF on a line: `/dev/ttyUSB1` (needs `serialport`), `tcp://host:port` or a file. */
 export declare function receiver(address: string, options?: ReceiverOptions): GnssDescription;
 
-/** The daemon gpsd; default: that of this machine. */
+/** The gpsd daemon; default: that of this machine. */
 export declare function gpsd(address?: string, options?: ReceiverOptions): GnssDescription;

@@ -4,7 +4,7 @@
 export interface LinkEvents {
     up(): void;
     down(reason: string): void;
-    /** A message on one of the car's own down topics, its size already bounded. */
+    /** A message arrived on one of the car's own down topics. Its size is already bounded. */
     message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void;
 }
 
@@ -13,62 +13,62 @@ export interface OutgoingMessage {
     readonly topic: string;
     readonly payload: Uint8Array;
     readonly retain: boolean;
-    /** Seconds after which the broker may drop it; absent: never. */
+    /** Seconds after which the broker may drop the message. If omitted, never. */
     readonly expiry?: number;
     /** MQTT 5 correlation data, echoed from the command that this answers. */
     readonly correlation?: Uint8Array;
 }
 
-/** The way to the cloud, as an agent is built around it; `MqttLink` is one. */
+/** Connection of an agent to the cloud, for example `MqttLink`. */
 export interface CloudLink extends Link {
     /** Connects, and reports received messages. Called once, when the agent has started. */
     open(events: LinkEvents): void;
-    /** Resolves when nothing of it is open any more. */
+    /** Resolves when the link has closed everything. */
     close(): Promise<void>;
-    /** Messages worth publishing at the same time; default: one after the other. */
+    /** Number of messages to publish concurrently; default: one after the other. */
     readonly window?: number;
-    /** Bytes to and from the cloud since the start, for what sleep costs. */
+    /** Bytes sent and received since startup, to report the cost of sleep. */
     readonly bytes?: number;
-    /** How it is, for a service that reports it. */
+    /** Returns the state of the link, for a service that reports it. */
     health?(): LinkDetails;
 }
 
-/** Which broker, and how to show oneself there. */
+/** Address of the broker, and the car's credentials. */
 export interface MqttAddress {
     /**
-     * One broker, or several that stand for each other in the order of preference: `mqtt://host:1883`,
-     * `mqtts://host:8883`. They are tried in turn; from another than the first the link goes back when that is there.
+     * One broker, or several equivalent ones in the order of preference: `mqtt://host:1883`, `mqtts://host:8883`. The
+     * link tries them in turn; from a fallback it returns to the first broker when that is reachable.
      */
     readonly url: string | readonly string[];
-    /** Default: the VIN. The session is kept under this name; two clients of one name disconnect each other. */
+    /** Default: the VIN. The broker keeps the session under this id; two clients with one id disconnect each other. */
     readonly clientId?: string;
-    /** Default `auto`: MQTT 5, or 3.1.1 where that is refused. */
+    /** Default `auto`: MQTT 5, or 3.1.1 if the broker refuses MQTT 5. */
     readonly protocol?: 'auto' | Version;
-    /** Files, or a function that reads them: it is called for each connection, so that they can be renewed. */
+    /** Files, or a function that reads them: the link calls it for each connection, so that files can be renewed. */
     readonly tls?: TlsSource;
     readonly username?: string;
-    /** Or what reads it again for each connection. */
+    /** The password, or a function that reads it for each connection. */
     readonly password?: string | (() => string);
     /**
-     * Seconds of silence after which the broker is asked whether it is there, 1..65535; default 60. Less where the
-     * network forgets silent connections sooner (see keep-alive.ts), down to 15.
+     * Silence before a ping to the broker, s, 1..65535; default 60. Shorter, down to 15, if the network drops silent
+     * connections earlier (see keep-alive.ts).
      */
     readonly keepalive?: number;
-    /** The same for a unit that sleeps; default, and at least, `keepalive`. */
+    /** The same for a unit that sleeps, s; default and minimum: `keepalive`. */
     readonly asleepKeepalive?: number;
-    /** Seconds the broker keeps commands for a car that is away; default a week. MQTT 3.1.1 brokers set their own. */
+    /** Time for which the broker keeps commands for an absent car, s; default a week. 3.1.1 brokers use their own. */
     readonly sessionExpiry?: number;
 }
 
 export interface MqttOptions extends Omit<MqttAddress, 'tls'> {
-    /** Certificates of the authorities that the broker is checked against, PEM. */
+    /** Certificates of the authorities that may sign the broker's certificate, PEM. */
     readonly ca?: string | Uint8Array;
     /** The car's own certificate and its private key, PEM. */
     readonly cert?: string | Uint8Array;
     readonly key?: string | Uint8Array;
-    /** Instead of these three: files, or a function that reads them for each connection, so that they can be renewed. */
+    /** Replaces these three: files, or a function that reads them for each connection, so that they can be renewed. */
     readonly tls?: MqttAddress['tls'];
-    /** Waits between attempts to reach the broker, ms; default 1 s to 2 min. */
+    /** Delays in ms between attempts to reach the broker; default 1 s to 2 min. */
     readonly backoff?: BackoffOptions;
 }
 
@@ -78,5 +78,5 @@ export interface MqttLinkDescription {
     readonly backoff?: BackoffOptions;
 }
 
-/** MQTT 5, or 3.1.1 where the broker refuses that. @throws VigieError `usage.wrong` for an option that is unknown or cannot be used */
+/** Link by MQTT 5, or 3.1.1 if the broker refuses 5. @throws VigieError `usage.wrong` for unknown or invalid options */
 export declare function mqtt(options: MqttOptions): MqttLinkDescription;

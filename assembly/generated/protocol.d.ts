@@ -6,9 +6,9 @@ export interface RawFrame {
     readonly at: number;
     readonly bus: string;
     readonly id: number;
-    /** Hexadecimal; a remote frame has none. */
+    /** Payload in hexadecimal; empty for a remote frame. */
     readonly data: string;
-    /** The identifier has 29 bits. */
+    /** True if the identifier has 29 bits. */
     readonly extended?: true;
     readonly remote?: true;
     readonly error?: true;
@@ -16,24 +16,24 @@ export interface RawFrame {
     readonly fd?: true;
     readonly bitRateSwitch?: true;
     readonly errorState?: true;
-    /** The unit itself sent it. */
+    /** True if the unit itself sent the frame. */
     readonly sent?: true;
 }
 
 /**
- * The message that `bytes` carry. Members and values that a later version may have added are left out. Throws
- * `message.unbounded` beyond {@link messageBounds} and `message.malformed` for what is not a message of this version.
+ * Decodes a message. Omits members and values that a later version may have added. Throws
+ * `message.unbounded` beyond {@link messageBounds}, and `message.malformed` if it is not a message of this version.
  */
 export declare function decodeMessage(bytes: Uint8Array): Message;
 
 /**
- * The payload of a message (RFC 8949 section 4.2.1), in the shortest of the forms it can have. Throws
- * `message.malformed`, naming the member and the rule, when the envelope or the body is not what the kind's schema
- * says, and `message.unbounded` when it is longer than receivers take.
+ * Returns the payload of a message (RFC 8949 section 4.2.1), in the shortest of its possible forms. Throws
+ * `message.malformed`, naming the member and the rule, if the envelope or the body does not match the schema of the
+ * kind, and `message.unbounded` if it is longer than receivers accept.
  */
 export declare function encodeMessage(message: UncheckedMessage, deflate?: Deflate): Uint8Array;
 
-/** Bounds for a receiver. An item has at least one byte, so the bytes bound the items too. */
+/** Bounds for a receiver. An item has at least one byte, so the limit of bytes also limits the items. */
 export declare const messageBounds: Bounds;
 
 export type ErrorCode = keyof typeof errors;
@@ -89,10 +89,10 @@ export declare const errors: {
     readonly 'command.actuation': ErrorFact;
 };
 
-/** Every error the agent throws on purpose: a code of the table, a sentence for people, and where it happened. */
+/** Every error that the agent throws deliberately: a code of the table, a sentence for people, and the place. */
 export declare class VigieError extends Error {
     readonly code: ErrorCode;
-    /** File or topic, with line when there is one, e.g. `car.dbc:12`. */
+    /** File or topic, with its line if known, e.g. `car.dbc:12`. */
     readonly where: string | undefined;
     constructor(code: ErrorCode, message: string, options?: {
         where?: string;
@@ -319,7 +319,7 @@ export interface StatusPaths {
     readonly 'service.type': 'Electric' | 'Hybrid' | 'Unknown';
 }
 
-/** The body of a message of kind `K`, readable. */
+/** Readable body of a message of kind `K`. */
 export type ReadableBody<K extends BodyKind = BodyKind> = K extends 'status' ? Omit<Body<'status'>, 'stale'> & {
     readonly stale?: readonly string[];
 } : K extends 'telemetry' ? ReadableTelemetry : K extends 'catalog' ? Omit<Body<'catalog'>, 'catalog'> & {
@@ -346,17 +346,17 @@ export type Message<K extends BodyKind = BodyKind> = {
     };
 }[K];
 
-/** Kinds of messages from the car. The order is that of the wire, so new kinds go to the end. */
+/** Kinds of messages from the car. The order is that of the wire: append only. */
 export declare const kinds: readonly ['status', 'telemetry', 'waypoint', 'trip', 'alert', 'collision', 'maintenance', 'alarm', 'stolen', 'event', 'remote', 'monitor', 'gap', 'hello', 'catalog', 'fault', 'capture', 'text'];
 
-/** Changes when a receiver of the version before could misread a message. New members do not change it. */
+/** Changes if a receiver of the previous version could misread a message. New members do not change it. */
 export declare const PROTOCOL_VERSION = 1;
 
 /**
- * The readings of all series, series by series, each value rounded to the slot's resolution and each time to that of
- * its series. Left out is what a newer sender knows and this version does not: slots, and names at the end of an
+ * Returns the readings of all series in sequence, with each value rounded to the slot's resolution and each time to
+ * that of its series. Omits content that this version does not know: slots, and names at the end of an
  * enumeration.
- * @throws VigieError `message.malformed` when the columns are not what docs/wire-format.md says, and
+ * @throws VigieError `message.malformed` if the columns do not conform to docs/wire-format.md, and
  * `message.unbounded` beyond {@link telemetryBounds}
  */
 export declare function readingsFromTelemetry(telemetry: Telemetry): Reading[];
@@ -366,12 +366,12 @@ export type Telemetry = Static<typeof telemetrySchema>;
 /** Telemetry for people and programs: paths, UTC milliseconds and physical values. */
 export interface TelemetryJson {
     readonly series: readonly {
-        /** Path of the slot; `#` and its id in decimal when this version does not know it, values are integers then. */
+        /** Path of the slot; `#` and its decimal id if this version does not know it: the values are then integers. */
         readonly path: string;
-        /** Absent: the value has none, is a time, or this version does not know it. */
+        /** If omitted, the value has no unit, is a time, or is unknown to this version. */
         readonly unit?: string;
         readonly at: readonly number[];
-        /** An integer in place of a name that this version does not know. */
+        /** An integer replaces a name that this version does not know. */
         readonly values: readonly SlotValue[];
     }[];
 }
@@ -379,23 +379,23 @@ export interface TelemetryJson {
 /** Catalogs of one car at a receiver. */
 export declare class Catalogs {
     #private;
-    /** Takes a part, in any order and any number of times. */
+    /** Adds a part, in any order and any number of times. */
     add({ catalog, entries }: Catalog): void;
     has(catalog: Uint8Array): boolean;
-    /** Meaning of a number of a catalog. Undefined if that part has not arrived. */
+    /** Returns the definition of a number of a catalog, or undefined if that part has not arrived. */
     signal(catalog: Uint8Array, number: number): NamedSignal | undefined;
 }
 
 /** A leaf of Status. A profile maps signals to it by its path; telemetry names it by its id. */
 export interface Slot extends Leaf {
-    /** Dense, 0 first, in the order of the document. Changes when the schema grows: for memory only. */
+    /** Dense, 0 first, in document order. Changes when the schema grows: for memory only. */
     readonly index: number;
     /**
-     * Names the slot on the wire, for ever. It is made of the integer keys on the way from Status to the leaf, of the
-     * position of each identity member's value in its enumeration where the way goes through an identified array, and of
-     * the index where it goes through a tuple. Each number is written in octal digits, four bits a digit, the top bit
-     * set on all but its last digit; all digits in a row are the id. Root keys start at 1, so no id begins with a 0
-     * digit and no two ways give the same id. Example: kinetic (1), speed (1) is 0x11.
+     * Permanent id of the slot on the wire. It consists of the integer keys from Status to the leaf, the position of each
+     * identity member's value in its enumeration for an identified array, and the index for a tuple. Each number is
+     * written in octal digits, four bits per digit, with the top bit set on all but its last digit; all digits together
+     * are the id. Root keys start at 1, so no id begins with a 0 digit and no two leaves have the same id. Example:
+     * kinetic (1), speed (1) is 0x11.
      */
     readonly id: number;
     /**
@@ -403,25 +403,25 @@ export interface Slot extends Leaf {
      * `lightingSystem.turn.LeftFront.status`, `lastPosition.latitude`.
      */
     readonly path: string;
-    /** Index of the {@link StatusObject} whose `createdAt` tells how old the value is. */
+    /** Index of the {@link StatusObject} whose `createdAt` dates the value. */
     readonly object: number;
 }
 
 export declare const slotByPath: ReadonlyMap<string, Slot>;
 
-/** Every leaf of Status, in the order of the document; `slots[n].index === n`. */
+/** All leaves of Status, in document order; `slots[n].index === n`. */
 export declare const slots: readonly Slot[];
 
-/** The CDDL of a signed command, which goes after {@link vigieCddl}. */
+/** Returns the CDDL of a signed command, to be appended to {@link vigieCddl}. */
 export declare function signedCommandCddl(): string;
 
 /**
- * The CDDL of the items that go over the air: messages from the car, commands to it before they are signed, and their
- * bodies, word of who watches.
+ * Returns the CDDL of all items on the wire: messages from the car, commands to the car before signing, their bodies,
+ * and watch messages.
  */
 export declare function vigieCddl(): string;
 
-/** As {@link ReadableBody}, with the frames of captures. */
+/** Like {@link ReadableBody}, with the frames of captures. */
 export type DecodedBody<K extends BodyKind = BodyKind> = K extends 'capture' ? Omit<ReadableBody<'capture'>, 'bytes'> & {
     readonly rawFrames: readonly RawFrame[];
 } : ReadableBody<K>;
@@ -432,23 +432,23 @@ export type DecodedMessage<K extends BodyKind = BodyKind> = {
         readonly kind: B;
         readonly body: DecodedBody<B>;
         /**
-         * Units of the numbers of `body` by their path in it, such as `status.kinetic.speed`; `[]` stands for the entries of
-         * a list, `[0]` for the first coordinate of a position. Times have none: they are UTC milliseconds. Readings have theirs in each series.
+         * Units of the numbers of `body` by their path in it, such as `status.kinetic.speed`; `[]` means the entries of a
+         * list, `[0]` the first coordinate of a position. Times have no unit: they are UTC ms. Each series has its own.
          */
         readonly units: Readonly<Record<string, string>>;
     };
 }[K];
 
-/** Decodes the messages of one car: it remembers the catalogs, which say what its custom signals are. */
+/** Decodes the messages of one car: it stores the catalogs, which define its custom signals. */
 export declare class CarDecoder {
     #private;
     /**
-     * Takes a message in any order; custom signals have numbers in place of names until their catalog has come.
-     * @throws VigieError `message.malformed` for what is not a message of this version, `message.unbounded` beyond
+     * Decodes a message, in any order; custom signals have numbers instead of names until their catalog arrives.
+     * @throws VigieError `message.malformed` if it is not a message of this version, `message.unbounded` beyond
      * `messageBounds`
      */
     decode(payload: Uint8Array): DecodedMessage;
 }
 
-/** One message; `catalogs` are those that came before. For custom signals use a {@link CarDecoder} for each car. */
+/** Decodes one message with the `catalogs` received before. For custom signals, use one {@link CarDecoder} per car. */
 export declare function decode(payload: Uint8Array, catalogs?: Catalogs): DecodedMessage;

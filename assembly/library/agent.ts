@@ -1,4 +1,4 @@
-/** An agent as a part of another program. */
+/** The agent as a part of another program. */
 
 import { type CarClock, SystemClock } from '../../adapters/clock/system.ts';
 import type { Agent } from '../../agent/agent.ts';
@@ -22,21 +22,21 @@ import { type InputDescription, isFrameSource, isPort } from './source.ts';
 
 export type StatusPath = keyof StatusPaths;
 
-/** A change of one value of Status; `value` is undefined where it is not known any more. `at` is UTC ms. */
+/** Change of one value of Status. `value` is undefined if it is no longer known. `at` is UTC ms. */
 export type StatusChange = {
   readonly [P in StatusPath]: { readonly path: P; readonly value: StatusPaths[P] | undefined; readonly at: number };
 }[StatusPath];
 
 export interface AgentEvents {
-  /** A value of Status has changed. */
+  /** Emitted when a value of Status has changed. */
   readonly change: StatusChange;
-  /** The agent has made a message for the cloud: a union by `kind`. It is on disk soon, and published when it can be. */
+  /** Emitted when the agent has created a message (a union by `kind`). Soon on disk, and published when possible. */
   readonly record: Message;
 }
 
-/** Present values of the car. */
+/** Current values of the car. */
 export interface StatusValues {
-  /** Undefined while it is not known, and before the agent has started. */
+  /** Returns undefined while the value is unknown, and before the agent has started. */
   get<P extends StatusPath>(path: P): StatusPaths[P] | undefined;
 }
 
@@ -52,9 +52,9 @@ function explained(log: LogSink): Log {
 }
 
 /**
- * Reads the profile and checks that everything fits together; nothing is opened before {@link VigieAgent.start}.
- * @throws VigieError `configuration.wrong` for a profile with faults or inputs that do not fit it (with `diagnostics`),
- * `usage.wrong` for options that are missing, unknown, cannot be used or do not go together
+ * Reads the profile and checks that all options match; opens nothing before {@link VigieAgent.start}.
+ * @throws VigieError `configuration.wrong` for a faulty profile or inputs that do not match it (with `diagnostics`),
+ * `usage.wrong` for options that are missing, unknown, invalid or contradictory
  */
 export async function createAgent(options: CreateAgentOptions): Promise<VigieAgent> {
   checkOptions(options);
@@ -78,7 +78,7 @@ export async function createAgent(options: CreateAgentOptions): Promise<VigieAge
 /** @throws VigieError `configuration.wrong` with the first finding in its message: a program may show nothing else */
 async function vehicleOf(profile: string): Promise<Vehicle> {
   try {
-    // The simulated car stops for half a minute between its trips: with the usual limits one trip would never end.
+    // The simulated car stops for 30 s between its trips: with the usual limits a trip would never end.
     return profile === 'bench' ? (await import('../simulation.ts')).benchVehicle('loop') : loadVehicle(profile);
   } catch (error) {
     if (!(error instanceof FilesRefused)) throw error;
@@ -93,15 +93,15 @@ function storeOptions(store: CreateAgentOptions['store']): Pick<CarOptions, 'sto
   if (store === undefined) return {};
   if (typeof store === 'function') return { store };
   if ('directory' in store) return { data: store.directory };
-  // It is the program's to close: another agent may go on with it.
+  // The program closes its store: another agent may use it afterwards.
   return { store: async () => ({ ...store, close: async () => undefined }) };
 }
 
-/** One car. Several fit in one process. */
+/** The agent of one car. One process can run several. */
 export class VigieAgent {
   readonly #options: CreateAgentOptions;
   readonly #vehicle: Vehicle;
-  /** Undefined: all sources are the program's own. */
+  /** Undefined if all sources belong to the program. */
   readonly #inputs: InputsOfCar | undefined;
   readonly #listeners: { readonly [E in keyof AgentEvents]: Set<(event: AgentEvents[E]) => void> } = {
     change: new Set(),
@@ -129,18 +129,18 @@ export class VigieAgent {
     },
   };
 
-  /** Where the HTTP interface is served; undefined while it is not. */
+  /** Address of the HTTP interface; undefined while it is not served. */
   get url(): string | undefined {
     return this.#url;
   }
 
-  /** Messages that no broker has acknowledged yet. */
+  /** Number of messages that no broker has acknowledged yet. */
   get waiting(): number {
     return this.#core?.waiting ?? 0;
   }
 
   /**
-   * Calls `listener` with each event; the result ends that. What a listener throws is logged.
+   * Calls `listener` with each event, until the returned function is called. Errors of a listener are logged.
    * @throws VigieError `usage.wrong` for an event that does not exist
    */
   on<E extends keyof AgentEvents>(event: E, listener: (event: AgentEvents[E]) => void): () => void {
@@ -154,11 +154,11 @@ export class VigieAgent {
   }
 
   /**
-   * Opens the store, the link and the sources. A broker or a source that is not there yet is tried again, and no error; a
-   * recording must be there.
-   * @throws VigieError `usage.wrong` when it runs already or its directory is another agent's, `configuration.wrong` for
-   * addresses and files that cannot be used, `input.unreadable` for a recording that does not exist, `package.missing`
-   * where an optional package is not installed
+   * Opens the store, the link and the sources. If a broker or a source is not available yet, the agent retries without
+   * an error; a recording must exist.
+   * @throws VigieError `usage.wrong` if it already runs or another agent uses its directory, `configuration.wrong` for
+   * unusable addresses and files, `input.unreadable` for a recording that does not exist, `package.missing`
+   * if an optional package is not installed
    */
   async start(): Promise<void> {
     if (this.#car !== undefined) {
@@ -176,8 +176,8 @@ export class VigieAgent {
   }
 
   /**
-   * Ends the sources, hands over what is open and closes the link. Resolves when everything is on disk, for each caller;
-   * at once when the agent does not run.
+   * Stops the sources, hands over open records and closes the link. Resolves for each caller when everything is on
+   * disk, or at once if the agent does not run.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#end().finally(() => {
@@ -188,7 +188,7 @@ export class VigieAgent {
 
   async #end(): Promise<void> {
     const begun = this.#car;
-    // Why an agent could not start is start()'s to say.
+    // start() reports why an agent could not start.
     const car = await begun?.catch(() => undefined);
     this.#url = undefined;
     try {
@@ -206,7 +206,7 @@ export class VigieAgent {
       await checkRecordings(this.#inputs);
       await loadPackages(this.#inputs);
     }
-    // Only an agent with such inputs loads what opens them.
+    // Only an agent with such inputs loads the modules that open them.
     const opened =
       this.#inputs === undefined
         ? undefined
@@ -217,7 +217,7 @@ export class VigieAgent {
         vin,
         vehicle: this.#vehicle,
         clock,
-        // A program that stops an agent does not move its clock any more.
+        // A program that stops an agent no longer advances its clock.
         stopTimer: firstOf(clock, new SystemClock()),
         log: this.#log,
         rest,
@@ -268,7 +268,7 @@ export class VigieAgent {
   }
 }
 
-/** Calls back when the first of two clocks does; perhaps once more when the other does. */
+/** Calls back when the first of two clocks does, and possibly again when the other does. */
 function firstOf(one: CarClock, other: CarClock): Pick<CarClock, 'after'> {
   return {
     after: (delay, due) => {
@@ -289,7 +289,7 @@ function isReadingSource(source: FrameSource | ReadingSource): source is Reading
   return !isFrameSource(source);
 }
 
-/** Each frame to the source of the program's own that has its bus and takes frames, else to the inputs. */
+/** Sends each frame to the program's own source of its bus if that accepts frames, otherwise to the inputs. */
 function senderOf(
   own: readonly (FrameSource | ReadingSource)[],
   inputs: FrameSender | undefined,

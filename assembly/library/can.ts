@@ -40,7 +40,7 @@ const SPEED_RULE: OptionRule = [
 
 /**
  * A CAN interface of this Linux machine, such as `can0`. Needs the package `koffi`.
- * @throws VigieError `usage.wrong` for an argument that is unknown or cannot be used, as all functions here
+ * @throws VigieError `usage.wrong` for an unknown or invalid argument, like all functions in this module
  */
 export function socketcan(name: string, options: BusOptions = {}): CanDescription {
   checkValue(name, INTERFACE_RULE, 'socketcan');
@@ -50,7 +50,7 @@ export function socketcan(name: string, options: BusOptions = {}): CanDescriptio
 }
 
 export interface StickOptions extends BusOptions {
-  /** bit/s; default 500,000. */
+  /** Bit rate, bit/s; default 500,000. */
   readonly bitrate?: number;
 }
 
@@ -63,14 +63,14 @@ export function slcan(address: string, options: StickOptions = {}): CanDescripti
 }
 
 export interface CanLogOptions extends BusOptions {
-  /** 1, the default, is as recorded. */
+  /** Playback speed factor; default 1, as recorded. */
   readonly speed?: number;
   readonly loop?: boolean;
-  /** Called once, when the last frame was played, or the agent stops before. Must not throw. */
+  /** Called once, when the last frame was played or the agent stops earlier. Must not throw. */
   readonly ended?: () => void;
 }
 
-/** A recording in one of the formats that `vigie decode` reads; its frames come as if they came now. */
+/** Plays a recording in a format that `vigie decode` reads; its frames get the current time. */
 export function canLog(file: string, options: CanLogOptions = {}): CanDescription {
   checkValue(file, FILE_RULE, 'canLog');
   checkFields(options, { bus: BUS_RULE, speed: SPEED_RULE, loop: SWITCH_RULE, ended: ENDED_RULE }, 'canLog');

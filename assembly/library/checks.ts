@@ -1,11 +1,11 @@
-/** Checks of options, for programs without a compiler. */
+/** Validation of options, for programs without a compiler. */
 import { VigieError } from '../../protocol/errors.ts';
 import { suggestion } from '../../protocol/nearest.ts';
 import type { NumberSetting, SettingGroup } from '../../protocol/settings.ts';
 
 export type OptionFields = Readonly<Record<string, unknown>>;
 
-/** The check of an option, and the end of the sentence "must be …". */
+/** Validation function of an option, and the end of the sentence "must be …". */
 export type OptionRule = readonly [fits: (value: unknown) => boolean, expected: string];
 
 export const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
@@ -19,7 +19,7 @@ export const isList = (value: unknown, fits: (item: unknown) => boolean): boolea
 export const BUS_RULE: OptionRule = [isText, 'the name of a bus of the profile'];
 export const SWITCH_RULE: OptionRule = [(value) => typeof value === 'boolean', 'true or false'];
 
-/** @throws VigieError `usage.wrong` for a name that is not in `known`, with a suggestion; `before` is the path to the names */
+/** @throws VigieError `usage.wrong` for a name not in `known`, with a suggestion; `before`: path of the names */
 export function checkNames(given: object, known: object, before: string): void {
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(known, name)) continue;
@@ -29,8 +29,8 @@ export function checkNames(given: object, known: object, before: string): void {
 }
 
 /**
- * Checks the options of a function; all of them may be omitted.
- * @throws VigieError `usage.wrong` for the first that is unknown or cannot be used, with its path in `where`
+ * Checks the options of a function; all of them are optional.
+ * @throws VigieError `usage.wrong` for the first unknown or invalid option, with its path in `where`
  */
 export function checkFields(given: unknown, rules: Readonly<Record<string, OptionRule>>, of: string): void {
   if (!isFields(given) || Array.isArray(given)) {
@@ -42,12 +42,12 @@ export function checkFields(given: unknown, rules: Readonly<Record<string, Optio
   }
 }
 
-/** @throws VigieError `usage.wrong` for a value that cannot be used */
+/** @throws VigieError `usage.wrong` for an invalid value */
 export function checkValue(value: unknown, [fits, expected]: OptionRule, where: string): void {
   if (!fits(value)) throw wrong(where, `must be ${expected}`);
 }
 
-/** @throws VigieError `usage.wrong` for the first number of a group of settings that is unknown or cannot be used */
+/** @throws VigieError `usage.wrong` for the first unknown or invalid number of a group of settings */
 export function checkNumbers(values: unknown, group: SettingGroup, at: string): void {
   if (!isFields(values)) throw wrong(at, 'must be an object of numbers');
   checkNames(values, group, `${at}.`);
@@ -62,7 +62,7 @@ function numberFault({ kind, form, range, whole }: NumberSetting, value: unknown
   if (typeof value !== 'number' || !Number.isFinite(value)) {
     return `must be a number${kind === 'time' ? ' of milliseconds' : kind === 'size' ? ' of bytes' : ''}`;
   }
-  // A time or a size of nothing is allowed only where its form says so.
+  // A time or a size of zero is allowed only if its form permits that.
   const least = form?.minimum ?? (kind === 'number' ? undefined : 1);
   if (least !== undefined && value < least) return `must be at least ${least}`;
   if (form?.exclusiveMinimum !== undefined && value <= form.exclusiveMinimum)

@@ -4,7 +4,7 @@ import { defaultsOf, type InterfaceSettings, interfaceSettings } from '../../pro
 import type { InterfaceOptions } from '../interface.ts';
 import { checkValue, type OptionRule } from './checks.ts';
 
-/** An interface that the agent serves. */
+/** HTTP interface that the agent serves. */
 export interface HttpInterface {
   readonly http: InterfaceOptions['http'];
 }
@@ -14,7 +14,7 @@ const PORT_RULE: OptionRule = [
   'a port from 0 to 65535',
 ];
 
-/** Both sides of the interface on the loopback address, without access control. @param port 0: any free one */
+/** Both APIs of the interface on the loopback address, without access control. @param port 0: any free port */
 export function localInterface(port = 0): HttpInterface {
   checkValue(port, PORT_RULE, 'localInterface');
   return { http: { local: true, port } };
@@ -24,7 +24,7 @@ export type GuardedInterface = Omit<HttpConfiguration, keyof InterfaceSettings |
   Partial<InterfaceSettings> &
   Partial<Pick<HttpConfiguration, 'vehicle'>>;
 
-/** The interface with its users and bearer tokens, as the section `http` of vigie.yaml; all paths are absolute. */
+/** The interface with its users and bearer tokens, like the section `http` of vigie.yaml; all paths are absolute. */
 export function httpInterface(options: GuardedInterface): HttpInterface {
   return { http: { ...defaultsOf(interfaceSettings), vehicle: {}, ...options } };
 }

@@ -1,4 +1,4 @@
-/** The inputs of an agent as `sourcesOf` takes them, with what a program leaves out. */
+/** Inputs of an agent in the form that `sourcesOf` accepts, completed with defaults. */
 
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
@@ -16,19 +16,19 @@ import { FilesRefused } from '../refused.ts';
 import type { Vehicle } from '../vehicle.ts';
 import { type CanDescription, type InputDescription, isFrameSource, type ObdDescription } from './source.ts';
 
-/** Place of a fault in messages: there is no file. */
+/** Location of a fault in messages, since there is no file. */
 const WHERE = 'sources';
 
-/** Findings about inputs, in the words of a program. */
+/** Advice for findings about inputs, as code of a program. */
 const fixes = {
   can: (bus: string) => `add a source of it, such as socketcan('can0', { bus: '${bus}' })`,
   obd: 'add elm327(…) or isotp()',
 };
 
 /**
- * @param own sources of the program: they feed their buses as inputs do
- * @param warn takes what is odd but can be used
- * @throws VigieError `configuration.wrong` for inputs that do not fit the profile, or more than one of `obd` or `gnss`
+ * @param own the program's own sources: they feed their buses as inputs do
+ * @param warn receives findings about unusual inputs that can still be used
+ * @throws VigieError `configuration.wrong` for inputs that do not match the profile, or more than one `obd` or `gnss`
  */
 export function inputsOf(
   given: readonly InputDescription[],
@@ -60,7 +60,7 @@ export function inputsOf(
     ...(commanded ? { commands: {} } : {}),
   };
   const fed = own.filter(isFrameSource).flatMap(({ buses: names }) => names);
-  // Any reading source of the program may feed the bus that is asked.
+  // Any reading source of the program may feed the polled bus.
   const isPolled = own.some((source) => !isFrameSource(source));
   const findings = checkInputs(inputs, profile, { fed, isPolled, fixes });
   const errors = findings.filter(({ severity }) => severity === 'error');
@@ -72,8 +72,8 @@ export function inputsOf(
 }
 
 /**
- * Loads the packages that the inputs need: a later attempt to open an input would not find one either.
- * @throws VigieError `package.missing` for one that is not installed
+ * Loads the packages that the inputs need: if one is missing now, it is also missing at any later attempt.
+ * @throws VigieError `package.missing` for a package that is not installed
  */
 export async function loadPackages({ can, obd, gnss }: InputsOfCar): Promise<void> {
   const lines = [
@@ -87,7 +87,7 @@ export async function loadPackages({ can, obd, gnss }: InputsOfCar): Promise<voi
     await installed(() => import('serialport'));
 }
 
-/** @throws VigieError `input.unreadable` for a recording that cannot be read: waiting does not make one */
+/** @throws VigieError `input.unreadable` for a recording that cannot be read: waiting does not help */
 export async function checkRecordings({ can }: InputsOfCar): Promise<void> {
   for (const input of can) {
     if (input.kind !== 'log') continue;
@@ -101,7 +101,7 @@ export async function checkRecordings({ can }: InputsOfCar): Promise<void> {
   }
 }
 
-/** One that is installed and does not load is a trouble of its source, which reports it and tries again. */
+/** If an installed package does not load, its source reports the problem and retries. */
 async function installed(load: () => Promise<unknown>): Promise<void> {
   await withPackage(load).catch((error: unknown) => {
     if (error instanceof VigieError) throw error;

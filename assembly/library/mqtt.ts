@@ -1,4 +1,4 @@
-/** The way to an MQTT broker: `vigie/mqtt`. */
+/** Link to an MQTT broker: `vigie/mqtt`. */
 
 import type { MqttAddress, TlsFiles } from '../../adapters/mqtt/index.ts';
 import type { BackoffOptions } from '../../agent/backoff.ts';
@@ -11,14 +11,14 @@ export type { CloudLink } from '../cloud-link.ts';
 export type { MqttAddress };
 
 export interface MqttOptions extends Omit<MqttAddress, 'tls'> {
-  /** Certificates of the authorities that the broker is checked against, PEM. */
+  /** Certificates of the authorities that may sign the broker's certificate, PEM. */
   readonly ca?: string | Uint8Array;
   /** The car's own certificate and its private key, PEM. */
   readonly cert?: string | Uint8Array;
   readonly key?: string | Uint8Array;
-  /** Instead of these three: files, or a function that reads them for each connection, so that they can be renewed. */
+  /** Replaces these three: files, or a function that reads them for each connection, so that they can be renewed. */
   readonly tls?: MqttAddress['tls'];
-  /** Waits between attempts to reach the broker, ms; default 1 s to 2 min. */
+  /** Delays in ms between attempts to reach the broker; default 1 s to 2 min. */
   readonly backoff?: BackoffOptions;
 }
 
@@ -28,7 +28,7 @@ export interface MqttLinkDescription {
   readonly backoff?: BackoffOptions;
 }
 
-/** The compiler keeps it complete. */
+/** All option names; the compiler checks that the list is complete. */
 const optionNames = {
   url: 0,
   clientId: 0,
@@ -45,7 +45,7 @@ const optionNames = {
   backoff: 0,
 } satisfies { readonly [O in keyof Required<MqttOptions>]: 0 };
 
-/** MQTT 5, or 3.1.1 where the broker refuses that. @throws VigieError `usage.wrong` for an option that is unknown or cannot be used */
+/** Link by MQTT 5, or 3.1.1 if the broker refuses 5. @throws VigieError `usage.wrong` for unknown or invalid options */
 export function mqtt(options: MqttOptions): MqttLinkDescription {
   if (!isFields(options)) throw wrong('mqtt', "must be called with an object, such as mqtt({ url: 'mqtts://broker' })");
   checkNames(options, optionNames, 'mqtt.');
@@ -58,7 +58,7 @@ export function mqtt(options: MqttOptions): MqttLinkDescription {
   };
 }
 
-/** @throws VigieError `usage.wrong` for a text that is not PEM, such as the name of a file */
+/** @throws VigieError `usage.wrong` for a text that is not PEM, for example the name of a file */
 function pemOf(name: 'ca' | 'cert' | 'key', pem: string | Uint8Array | undefined): Uint8Array | undefined {
   if (typeof pem !== 'string') return pem;
   if (!pem.includes('-----BEGIN ')) {

@@ -1,4 +1,4 @@
-/** Diagnostics of the car by the signal sets of the profile: `vigie/obd`. */
+/** Diagnostics of the car with the signal sets of the profile: `vigie/obd`. */
 
 import { obdProtocols } from '../../config/configuration-schema.ts';
 import type { ObdInput } from '../../config/inputs.ts';
@@ -19,7 +19,7 @@ const PROTOCOL_RULE: OptionRule = [
   `one of ${obdProtocols.join(', ')}`,
 ];
 
-/** An ELM327 or STN adapter on a line: `/dev/rfcomm0` (needs the package `serialport`) or `tcp://host:port`. */
+/** ELM327 or STN adapter on a line: `/dev/rfcomm0` (needs the package `serialport`) or `tcp://host:port`. */
 export function elm327(address: string, options: AdapterOptions = {}): ObdDescription {
   checkValue(address, ADDRESS_RULE, 'elm327');
   checkFields(options, { protocol: PROTOCOL_RULE }, 'elm327');

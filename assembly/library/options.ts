@@ -1,4 +1,4 @@
-/** Options of `createAgent`. They are checked, since not every program has a compiler that checks types. */
+/** Options of `createAgent`, with run-time checks: not every program has a compiler that checks types. */
 import type { CarClock } from '../../adapters/clock/system.ts';
 import { parseAddress } from '../../adapters/mqtt/address.ts';
 import type { MemoryStore } from '../../adapters/store/index.ts';
@@ -40,27 +40,27 @@ import type { Directory } from './store.ts';
 
 export interface CreateAgentOptions {
   readonly vin: string;
-  /** Folder of a vehicle profile, or the name of a shipped one, such as `generic-obd2`. */
+  /** Folder of a vehicle profile, or the name of a shipped profile, such as `generic-obd2`. */
   readonly profile: string;
   readonly sources?: readonly AgentSource[];
-  /** Absent: nothing is published, and what would be waits in the store. */
+  /** If omitted, nothing is published, and messages wait in the store. */
   readonly link?: MqttLinkDescription | CloudLink;
-  /** A directory, `memoryStore()`, or a function that opens a store of the program's own; if omitted, everything is in memory. */
+  /** A directory, `memoryStore()`, or a function that opens your own store. If omitted, everything is in memory. */
   readonly store?: Directory | MemoryStore | (() => Promise<OwnStore>);
-  /** Signed commands; without it the agent refuses all of them. It needs a directory, where the agent records which were carried out. */
+  /** Signed commands. If omitted, the agent refuses all commands. Needs a directory, to record executed commands. */
   readonly remotes?: {
-    /** File of the keys that may sign. */
+    /** File of the keys that may sign commands. */
     readonly trust: string;
-    /** Ways to carry out commands that go before those of the profile. */
+    /** Actuators that precede those of the profile. */
     readonly actuators?: readonly Actuator[];
   };
   /** Recorders in addition to the agent's own. */
   readonly recorders?: readonly MakeRecorder[];
   /** The HTTP interface. Needs a directory. */
   readonly http?: HttpInterface;
-  /** Time zone of programs, a name of the IANA data base; default Europe/Paris. */
+  /** IANA time zone of scheduled commands; default Europe/Paris. */
   readonly timeZone?: string;
-  /** Members of vigie.yaml of the same names; what is left out has its default. */
+  /** Sections of vigie.yaml with the same names; omitted ones have their defaults. */
   readonly settings?: Parameters<typeof agentSettings>[0];
   /** Default: nothing is logged. */
   readonly log?: Log;
@@ -68,12 +68,12 @@ export interface CreateAgentOptions {
   readonly clock?: CarClock;
 }
 
-/** Whether the value has the parts of a store, as `memoryStore()` returns them. */
+/** Returns true if the value has the parts of a store, such as the result of `memoryStore()`. */
 export function isStore(value: unknown): value is MemoryStore {
   return isFields(value) && ['outbox', 'memory', 'records'].every((part) => isFields(value[part]));
 }
 
-/** By name of the option; `undefined` is an option left out. */
+/** Rules by name of the option; `undefined` stands for an omitted option. */
 const rules: { readonly [O in keyof Required<CreateAgentOptions>]: OptionRule } = {
   vin: [
     (value) => typeof value === 'string' && isVin(value),
@@ -123,7 +123,7 @@ const groups: { readonly [S in keyof Required<AgentSettings>]: SettingGroup } = 
   health: healthSettings,
 };
 
-/** @throws VigieError `usage.wrong` for the first option that is missing, unknown or cannot be used, with its name in `where` */
+/** @throws VigieError `usage.wrong` for the first missing, unknown or invalid option, with its name in `where` */
 export function checkOptions(options: unknown): asserts options is CreateAgentOptions {
   if (!isFields(options)) throw wrong('options', 'must be an object with at least vin and profile');
   checkNames(options, rules, '');
@@ -148,7 +148,7 @@ function checkBroker(url: string | readonly string[]): void {
   }
 }
 
-/** Sections that people look for among the settings; they are limits of a car, not of the program. */
+/** Sections that users may expect among the settings; they are limits of a car, not of the program. */
 const PROFILE_SECTIONS = ['trips', 'alerts', 'telemetry', 'waypoints', 'impact', 'theft'];
 
 function checkSettings(settings: OptionFields): void {
@@ -162,7 +162,7 @@ function checkSettings(settings: OptionFields): void {
   }
 }
 
-/** A description of an input, or a port of the program's own. */
+/** Returns true for a description of an input, or a port of the program. */
 function isSource(value: unknown): boolean {
   return (
     hasFunctions(value, 'start', 'stop') ||

@@ -1,4 +1,4 @@
-/** Sources of a program for an agent: its own ports, or descriptions of inputs that the agent opens. */
+/** Sources that a program passes to an agent: its own ports, or descriptions of inputs that the agent opens. */
 import type { FrameSource, ReadingSource } from '../../agent/ports.ts';
 import type {
   GnssInput,
@@ -9,7 +9,7 @@ import type {
   SocketCanInput,
 } from '../../config/inputs.ts';
 
-/** A CAN input; without `bus` it feeds the only CAN bus of the profile. */
+/** CAN input. If `bus` is omitted, it feeds the only CAN bus of the profile. */
 export interface CanDescription {
   readonly can:
     | Omit<SocketCanInput, 'bus' | 'line'>
@@ -18,7 +18,7 @@ export interface CanDescription {
   readonly bus?: string | undefined;
 }
 
-/** Diagnostic access to the car. Over a CAN bus: without `over`, the only CAN input. */
+/** Diagnostic access to the car. Over a CAN bus: if `over` is omitted, the only CAN input. */
 export interface ObdDescription {
   readonly obd:
     | Omit<Extract<ObdInput, { kind: 'elm327' }>, 'bus' | 'line'>
@@ -29,15 +29,15 @@ export interface GnssDescription {
   readonly gnss: Omit<GnssInput, 'bus' | 'line'>;
 }
 
-/** Every frame of the CAN inputs is written to files. */
+/** Writes every frame of the CAN inputs to files. */
 export interface RecordingDescription {
   readonly record: RecordingSettings;
 }
 
-/** An input that the agent opens, and opens again when it fails. */
+/** Input that the agent opens, and opens again if it fails. */
 export type InputDescription = CanDescription | ObdDescription | GnssDescription | RecordingDescription;
 
-/** A source that is a port of the program's own may also take frames: then it has `send`. */
+/** Source of an agent. A program's own port with `send` also accepts frames. */
 export type AgentSource = InputDescription | FrameSource | ReadingSource;
 
 export function isPort(source: AgentSource): source is FrameSource | ReadingSource {

@@ -1,4 +1,4 @@
-/** A car, a time and a broker for tests of programs that build on Vigie: `vigie/testing`. */
+/** Simulated car and clock for tests of programs that build on Vigie: `vigie/testing`. */
 import { SystemClock } from '../../adapters/clock/system.ts';
 import type { ScenarioName, SimulatedCar } from '../../adapters/simulated/index.ts';
 import type { Clock } from '../../agent/ports.ts';
@@ -11,13 +11,13 @@ export { CloudClient } from '../../adapters/mqtt/index.ts';
 export type { ScenarioName, SimulatedCar };
 
 export interface TestCarOptions {
-  /** The clock of the agent; default: that of the machine. */
+  /** Clock of the agent; default: that of the machine. */
   readonly clock?: Clock;
-  /** Default `loop`: a day in a few minutes, again and again. */
+  /** Scenario; default `loop`: a day in a few minutes, repeatedly. */
   readonly scenario?: ScenarioName;
 }
 
-/** The compiler keeps it complete. */
+/** All scenario names; the compiler checks that the list is complete. */
 const scenarios = { loop: 0, parked: 0, day: 0 } satisfies { readonly [S in ScenarioName]: 0 };
 
 const rules: { readonly [O in keyof Required<TestCarOptions>]: OptionRule } = {
@@ -28,7 +28,7 @@ const rules: { readonly [O in keyof Required<TestCarOptions>]: OptionRule } = {
   ],
 };
 
-/** The car of the profile `bench`, as frames on its bus; it obeys commands. A source for an agent. */
+/** Simulated car of the profile `bench`, as frames on its bus. It executes commands. Use as a source of an agent. */
 export function simulatedCar(options: TestCarOptions = {}): SimulatedCar {
   checkFields(options, rules, 'simulatedCar');
   const { clock = new SystemClock(), scenario = 'loop' } = options;

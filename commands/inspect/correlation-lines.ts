@@ -1,4 +1,4 @@
-/** Correlations with a reference, as lines for programs and for people. */
+/** Formats correlations with a reference as lines for programs and for people. */
 import type { BoundDatabase } from '../../adapters/can/dbc/index.ts';
 import { bitsOf, MessageFinder } from '../../adapters/can/dbc/index.ts';
 import type { Correlation } from '../../adapters/can/inspect/index.ts';
@@ -65,7 +65,7 @@ export function correlationText(lines: readonly CorrelationLine[], width: number
   return tableLines(columns, rows, width);
 }
 
-/** Four digits that count. */
+/** Rounds to four significant digits. */
 function digits(value: number): string {
   return String(Number(value.toPrecision(4)));
 }

@@ -1,4 +1,4 @@
-/** How well network descriptions fit, as lines for programs and for people. */
+/** Formats how well network descriptions match, as lines for programs and for people. */
 import type { Coverage } from '../../adapters/can/inspect/index.ts';
 import type { DatabaseLine } from './schema.ts';
 import { printable, type TableColumn, tableLines } from './table.ts';
@@ -29,7 +29,7 @@ const columns: readonly TableColumn[] = [
   { title: 'signals', align: 'right', dispensable: 2 },
 ];
 
-/** The table of network descriptions, the one that fits best first. */
+/** Returns the table of network descriptions, best match first. */
 export function coverageText(lines: readonly DatabaseLine[], width: number): string[] {
   const rows = lines.map((line) => ({
     cells: [

@@ -6,14 +6,14 @@ import type { FrameBatch, ReadingSink } from '../../agent/ports.ts';
 import type { FrameConsumer } from './read-log.ts';
 import { valuesOf } from './value-text.ts';
 
-/** Where finished lines go. */
+/** Receiver of finished lines. */
 interface LineSink {
   line(text: string): void;
 }
 
 /**
- * One column of seconds since 1970 and one for each signal. A row is written when a value changes; the other columns
- * repeat their last values and are empty before the first, so that each row has all that is known at its time.
+ * Writes one column of seconds since 1970 and one for each signal. Writes a row when a value changes; the other columns
+ * repeat their last values and are empty before the first, so that each row has all values that are known at its time.
  */
 export class CsvExport implements ReadingSink, FrameConsumer {
   readonly #signals: readonly SignalOfMessage[];
@@ -22,7 +22,7 @@ export class CsvExport implements ReadingSink, FrameConsumer {
   readonly #texts: ((value: number) => number | string)[];
   readonly #values: string[];
   #decoder: DbcDecoder | undefined;
-  /** Time of the row that is being gathered, and of the latest frame. */
+  /** Time of the row being collected, and of the latest frame. */
   #rowAt = Number.NaN;
   #latest = Number.NaN;
   #changed = false;
@@ -45,7 +45,7 @@ export class CsvExport implements ReadingSink, FrameConsumer {
     this.#decoder.decode(batch, this);
   }
 
-  /** Writes what is known at the end; what follows is of another log, in which nothing is known yet. */
+  /** Writes the last row of a log. The next frames belong to another log, of which no value is known yet. */
   endLog(): void {
     this.#write();
     if (this.#latest > this.#rowAt) {
@@ -90,7 +90,7 @@ function titleOf({ message, signal }: SignalOfMessage): string {
   return `${message.name}.${signal.name}${signal.unit === '' ? '' : ` [${signal.unit}]`}`;
 }
 
-/** RFC 4180 §2. */
+/** Quotes a field if needed (RFC 4180 §2). */
 function quoted(field: string): string {
   return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }

@@ -1,4 +1,4 @@
-/** A network description with what a log shows: a beginning for people who map a car. */
+/** Creates a network description with the messages of a log: a start for people who map a car. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import type { BitField, Database } from '../../adapters/can/dbc/index.ts';
 import { fieldsOf } from '../../adapters/can/inspect/fields.ts';
@@ -9,7 +9,7 @@ import { loadDbc } from '../dbc-files.ts';
 import { checksumText, counterText, identifierLineOf } from './traffic-lines.ts';
 
 const CYCLE_TIME = 'GenMsgCycleTime';
-/** Statements in the order in which a DBC has them; those that are not listed come before. */
+/** Statements in their order in a DBC. Unlisted statements precede these. */
 const SECTIONS: readonly RegExp[] = [
   /^(BO_|SG_)\s/,
   /^(BO_TX_BU_|EV_|ENVVAR_DATA_|SGTYPE_)\s/,
@@ -26,14 +26,14 @@ type Section = typeof MESSAGES | typeof COMMENTS | typeof DEFINITIONS | typeof D
 type Additions = Record<Section, string[]>;
 
 /**
- * Writes the messages of a log to a DBC. Of a file that exists nothing is changed: messages that it lacks are added.
- * @returns what was written, for people; undefined when nothing had to be
- * @throws VigieError `configuration.wrong` for a DBC that cannot be read; `input.unreadable` when it cannot be written
+ * Writes the messages of a log to a DBC. In an existing file it only adds missing messages, and changes nothing.
+ * @returns a summary for people; undefined if nothing had to be written
+ * @throws VigieError `configuration.wrong` for a DBC that cannot be read; `input.unreadable` if it cannot be written
  */
 export function writeSkeleton(path: string, traffic: Traffic): string | undefined {
   const exists = existsSync(path);
   const known: Database['messages'] = exists ? loadDbc(path).database.messages : [];
-  // Latin-1 keeps every byte of a file in any encoding.
+  // Latin-1 preserves every byte of a file in any encoding.
   const before = exists ? readFileSync(path, 'latin1') : EMPTY;
   const missing = newMessages(traffic, new Set(known.map(({ id }) => id)));
   if (missing.length === 0) return undefined;
@@ -54,7 +54,7 @@ interface Seen {
   readonly observed: ObservedMessage;
 }
 
-/** A description has one bus: of an identifier on several, that with most frames. */
+/** Returns the missing messages. A DBC has one bus: for an identifier on several, uses the bus with most frames. */
 function newMessages(traffic: Traffic, known: ReadonlySet<number>): Seen[] {
   const seen = new Map<number, Seen>();
   for (const bus of traffic.buses) {
@@ -121,16 +121,16 @@ function describe({ bus, observed }: Seen, additions: Additions): void {
   if (cycle > 0 && cycle <= 65_535) additions[VALUES].push(`BA_ "${CYCLE_TIME}" BO_ ${id} ${cycle};`);
 }
 
-/** Text of a string in a DBC that every tool reads. */
+/** Returns the text as a DBC string that every tool can read. */
 function plain(text: string): string {
   return text.replaceAll('"', "'").replaceAll(/[^ -~]/g, ' ');
 }
 
-/** The text with each addition before the first statement of a later section; no line of it changes. */
+/** Inserts each addition before the first statement of a later section; no existing line changes. */
 function withAdditions(before: string, additions: Additions): string {
   const end = before.includes('\r\n') ? '\r\n' : '\n';
   const lines = before.split(end);
-  // A last line without an end gets one.
+  // Terminates an unterminated last line.
   if (lines.at(-1) === '') lines.pop();
   const sections = sectionsOf(lines);
   const result: string[] = [];
@@ -150,7 +150,7 @@ function withAdditions(before: string, additions: Additions): string {
   return `${result.join(end)}${end}`;
 }
 
-/** The section of each line that begins a statement; lines within a text begin none. */
+/** Returns the section of each line that begins a statement; lines within a string begin none. */
 function sectionsOf(lines: readonly string[]): (number | undefined)[] {
   let quoted = false;
   return lines.map((line) => {

@@ -1,17 +1,17 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { VigieError } from '../../protocol/errors.ts';
 
-/** Characters that wait before they are written. */
+/** Largest number of characters that wait before a write. */
 const MOST_WAITING = 256 * 1024;
 
-/** Lines to a file. */
+/** Writes lines to a file. */
 export class FileLines {
   readonly #path: string;
   readonly #file: number;
   readonly #waiting: string[] = [];
   #size = 0;
 
-  /** @throws VigieError `input.unreadable` when the file cannot be opened; `store.failed` later, when it is full */
+  /** @throws VigieError `input.unreadable` if the file cannot be opened; later `store.failed` if the disk is full */
   constructor(path: string) {
     this.#path = path;
     this.#file = this.#try('input.unreadable', () => openSync(path, 'w'));

@@ -5,18 +5,18 @@ import { defined } from '../../protocol/defined.ts';
 import { reportLog } from '../log-summary.ts';
 import { type Lines, progressBar } from '../output.ts';
 
-/** Consumers of frames while logs are read. */
+/** Consumer of frames while logs are read. */
 export interface FrameConsumer {
-  /** @param buses names that {@link FrameBatch.bus} indexes in this log */
+  /** @param buses names of this log; {@link FrameBatch.bus} is an index into them */
   add(batch: FrameBatch, buses: readonly string[]): void;
-  /** The next frames belong to another log. */
+  /** Call between logs: the next frames belong to another log. */
   endLog?(): void;
 }
 
 interface ReadOptions {
   readonly columns?: string | undefined;
   readonly filter: FrameFilter | undefined;
-  /** Flushed while the log is read, when consumers write to them. */
+  /** Output lines, flushed while the log is read if consumers write to them. */
   readonly lines: Lines;
 }
 

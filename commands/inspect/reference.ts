@@ -1,4 +1,4 @@
-/** The value that fields of frames are compared with, from a table of values. */
+/** Reads the reference values with which fields of frames are compared, from a table of values. */
 
 import type { Reference } from '../../adapters/can/inspect/index.ts';
 import { openValueLog, type ValueLog } from '../../adapters/can/log/values/index.ts';
@@ -7,12 +7,12 @@ import { VigieError } from '../../protocol/errors.ts';
 import { suggestion } from '../../protocol/nearest.ts';
 import { reportLog } from '../log-summary.ts';
 
-/** Values that are kept: of twice as many, every second. */
+/** Largest number of stored values. When twice as many are read, every second one is dropped. */
 const MOST = 10_000;
 
 /**
- * @param column its name; it may be left out when the table has one
- * @throws VigieError `usage.wrong` for a column that the table does not have, `input.malformed` for no table of values
+ * @param column name of the column; optional if the table has only one
+ * @throws VigieError `usage.wrong` for a column that the table lacks, `input.malformed` if it is not a table of values
  */
 export async function readReference(path: string, column?: string, zone?: string): Promise<Reference> {
   const log = await openValueLog(path, defined({ zone }));
@@ -23,7 +23,7 @@ export async function readReference(path: string, column?: string, zone?: string
   try {
     let place = log.layout.single === undefined ? placeOf(log, path, column) : -1;
     for await (const row of log.rows()) {
-      // A table of one value a line names its columns as they come.
+      // In a table with one value per line, columns become known only row by row.
       if (place < 0 && column !== undefined) place = log.columns.findIndex(({ signal }) => signal === column);
       const value = place < 0 ? undefined : row.values[place];
       if (value === undefined || seen++ % step !== 0) continue;
@@ -45,7 +45,7 @@ export async function readReference(path: string, column?: string, zone?: string
   return {
     times: order.map((i) => times[i]!),
     values: order.map((i) => values[i]!),
-    // Times without a known base count from the first frame.
+    // Times without a known base start at the first frame.
     relative: form.kind === 'elapsed' && start === undefined,
   };
 }

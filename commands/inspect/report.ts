@@ -1,4 +1,4 @@
-/** Findings, as lines of NDJSON for programs or tables for people. */
+/** Formats findings as lines of NDJSON for programs or tables for people. */
 import type { BoundDatabase } from '../../adapters/can/dbc/index.ts';
 import { MessageFinder } from '../../adapters/can/dbc/index.ts';
 import {
@@ -20,11 +20,11 @@ interface Report {
   readonly traffic: Traffic;
   readonly databases: readonly BoundDatabase[];
   readonly signals: readonly SignalStatistics[] | undefined;
-  /** Leaves out identifiers and signals that never changed. */
+  /** Omits identifiers and signals that never changed. */
   readonly onlyChanged: boolean;
 }
 
-/** Lines one by one: a log of garbage has millions of identifiers. @param width characters that a line for people may have */
+/** Yields line by line: garbage logs have millions of identifiers. @param width longest line for people, characters */
 export function* reportLines(report: Report, format: Format, width: number): Generator<string> {
   const { traffic, databases, signals, onlyChanged } = report;
   const isShown = ({ changes }: { readonly changes: number }): boolean => !onlyChanged || changes > 0;
@@ -47,7 +47,7 @@ export function* reportLines(report: Report, format: Format, width: number): Gen
   yield* parts.filter((part) => part.length > 0).flatMap((part, i) => (i === 0 ? part : ['', ...part]));
 }
 
-/** @param width characters that a line for people may have */
+/** @param width longest line for people, characters */
 export function comparisonLines(
   first: Traffic,
   second: Traffic,
@@ -60,11 +60,11 @@ export function comparisonLines(
   return format === 'ndjson' ? lines.map((line) => JSON.stringify(line)) : differenceText(lines, width);
 }
 
-/** Coefficients below it, and all but the best fields, are not shown. */
+/** Smallest coefficient that is shown, and largest number of shown fields. */
 const LEAST = 0.5;
 const MOST = 20;
 
-/** @param width characters that a line for people may have */
+/** @param width longest line for people, characters */
 export function correlationLines(
   correlator: Correlator,
   databases: readonly BoundDatabase[],

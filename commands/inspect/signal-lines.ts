@@ -1,4 +1,4 @@
-/** Statistics of signals, as lines for programs and for people. */
+/** Formats statistics of signals as lines for programs and for people. */
 
 import { MOST_VALUES, type SignalStatistics } from '../../adapters/can/inspect/index.ts';
 import { defined } from '../../protocol/defined.ts';
@@ -6,7 +6,7 @@ import type { SignalLine } from './schema.ts';
 import { printable, type TableColumn, tableLines } from './table.ts';
 import { valuesOf } from './value-text.ts';
 
-/** A signal with more different values than this has no list of them. */
+/** Largest number of different values of a signal that are listed. */
 const LISTED = 16;
 
 export function signalLineOf(seen: SignalStatistics): SignalLine {
@@ -62,7 +62,7 @@ const columns: readonly TableColumn[] = [
   { title: 'last', align: 'right', dispensable: 2 },
 ];
 
-/** The table of the signals that were seen; the names of the values of those that have some. */
+/** Returns the table of the signals that were seen, including the names of their values. */
 export function signalText(lines: readonly SignalLine[], width: number): string[] {
   const seen = lines.filter(({ frames }) => frames > 0);
   const rows = seen.map((line) => ({

@@ -1,31 +1,31 @@
-/** Tables for people, as wide as their terminal. */
+/** Formats tables for people that fit their terminal. */
 
 export interface TableColumn {
   readonly title: string;
   readonly align: 'left' | 'right';
-  /** Where the width does not suffice, the column with the lowest number is left out first; undefined: never. */
+  /** Order of removal if the width does not suffice: the lowest number first; undefined: never removed. */
   readonly dispensable?: number;
-  /** Where even that does not suffice, its cells are broken into several lines. */
+  /** True if cells may be broken into several lines when removing columns does not suffice. */
   readonly breakable?: boolean;
 }
 
 export interface Row {
-  /** One for each column; a cell of several lines has them one below the other. */
+  /** One cell for each column. A cell of several lines is an array. */
   readonly cells: readonly (string | readonly string[])[];
   /** Details after the cells: next to them if there is room, otherwise below. Broken between words. */
   readonly details: readonly string[];
 }
 
 const GAP = '  ';
-/** Details narrower than this are hard to read next to the cells, and go below. */
+/** Narrower details are hard to read next to the cells, and are printed below. */
 const NARROW = 24;
-/** A column is not broken to less. */
+/** Smallest width to which a column is broken. */
 const NARROWEST = 12;
 const INDENT = '    ';
 
 /**
- * Lines of a table, its titles first. No line is wider than `width` unless the columns that are never left out are.
- * Details go beside the cells if all of them fit there unbroken or there is room for some words; else below.
+ * Returns the lines of a table, titles first. No line exceeds `width` unless the columns that are never removed do.
+ * Details are next to the cells if all fit there unbroken or there is room for some words; otherwise below.
  */
 export function tableLines(columns: readonly TableColumn[], rows: readonly Row[], width: number): string[] {
   const widths = columns.map(({ title }, c) =>
@@ -75,7 +75,7 @@ export function tableLines(columns: readonly TableColumn[], rows: readonly Row[]
   return lines;
 }
 
-/** Joins phrases by commas into lines of at most `width` characters; a phrase that is longer is broken between words. */
+/** Joins phrases by commas into lines of at most `width` characters; a longer phrase is broken between words. */
 export function wrap(phrases: readonly string[], width: number): string[] {
   const words = phrases.flatMap((phrase, i) => `${phrase}${i < phrases.length - 1 ? ',' : ''}`.split(' '));
   const lines: string[] = [];
@@ -106,12 +106,12 @@ function lengthOf(text: string): number {
   return [...text].length;
 }
 
-/** A name from a file, without what would steer a terminal. */
+/** Returns a name from a file without control characters, which could change the state of a terminal. */
 export function printable(name: string): string {
   return name.replace(/\p{Cc}/gu, '?');
 }
 
-/** Three hexadecimal digits of an 11-bit identifier, eight of a 29-bit one, as candump writes them. */
+/** Formats an 11-bit identifier as three hexadecimal digits and a 29-bit one as eight, like candump. */
 export function identifierText(id: number, extended: boolean): string {
   return id
     .toString(16)
@@ -119,7 +119,7 @@ export function identifierText(id: number, extended: boolean): string {
     .padStart(extended ? 8 : 3, '0');
 }
 
-/** Bytes are counted from 0, bits of a byte from its least significant. */
+/** Formats the position of a field. Bytes are counted from 0, bits of a byte from the least significant. */
 export function placeText(start: number, bits: number): string {
   const first = start & 7;
   if (bits === 1) return `byte ${start >>> 3} bit ${first}`;

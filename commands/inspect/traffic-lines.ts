@@ -1,4 +1,4 @@
-/** Statistics of buses and identifiers, as lines for programs and for people. */
+/** Formats statistics of buses and identifiers as lines for programs and for people. */
 
 import type { DbcMessage } from '../../adapters/can/dbc/index.ts';
 import type { FoundChecksum, ObservedBus, ObservedMessage, Traffic } from '../../adapters/can/inspect/index.ts';
@@ -15,7 +15,7 @@ export function busLineOf(bus: ObservedBus): BusLine {
   return { kind: 'bus', bus: name, frames, remotes, errors, identifiers: messages.length, first, last };
 }
 
-/** @param message its name and payload length in a network description */
+/** @param message name and payload length from a network description */
 export function identifierLineOf(
   bus: ObservedBus,
   observed: ObservedMessage,
@@ -75,7 +75,7 @@ const columns: readonly TableColumn[] = [
   { title: 'bits that change', align: 'left' },
 ];
 
-/** For people: each bus with the table of its identifiers. */
+/** Returns each bus with the table of its identifiers, for people. */
 export function trafficText(traffic: Traffic, identifiers: readonly IdentifierLine[], width: number): string[] {
   return traffic.buses.flatMap((bus, i) => {
     const rows = identifiers.filter((line) => line.bus === bus.name).map(rowOf);
@@ -113,7 +113,7 @@ function rowOf(line: IdentifierLine): Row {
   };
 }
 
-/** The mask of the bits that change, a dot for four bits that never do; eight bytes a line. */
+/** Returns the mask of the changing bits, with a dot for four bits that never change; eight bytes per line. */
 function bitmap(changed: string): string[] {
   const digits = changed.toUpperCase().replaceAll('0', '.');
   return digits.match(/.{1,16}/g) ?? [''];
@@ -159,12 +159,12 @@ function hexByte(value: number): string {
   return value.toString(16).toUpperCase().padStart(2, '0');
 }
 
-/** Milliseconds with some four digits. */
+/** Formats milliseconds with about four digits. */
 function decimals(value: number): string {
   return value.toFixed(value < 100 ? 2 : value < 1000 ? 1 : 0);
 }
 
-/** Whole microseconds, which is as exact as logs are: the difference of two times has more digits than it knows. */
+/** Rounds to whole microseconds, the precision of logs: further digits of a difference of two times are noise. */
 function micro(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }

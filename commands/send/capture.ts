@@ -1,8 +1,8 @@
-/** Captures of raw frames in people's words. */
+/** Parses captures of raw frames from command-line words. */
 import type { CaptureOrder } from '../../protocol/schema/order.ts';
 import { type Details, named, type SendRequest, timeOf, wrong } from './request.ts';
 
-/** The capture of this name. Omitted members are those of the profile. */
+/** Returns the request for the capture of this name. Omitted members default to those of the profile. */
 export function captureOf(name: string, { before, after, buses, identifiers }: Details): SendRequest {
   const body: CaptureOrder = {
     name: named(name),

@@ -1,4 +1,4 @@
-/** Collections in people's words: signals to be recorded for a while. */
+/** Parses collections from command-line words: signals to record for a limited time. */
 
 import { readYamlFile } from '../../config/document.ts';
 import { readDuration } from '../../config/quantities.ts';
@@ -10,7 +10,7 @@ import { type Details, duration, faulty, named, type SendRequest, timeOf, wrong 
 export const collectUsage =
   'collect start NAME [BUS:]MESSAGE.SIGNAL… --until TIME [--interval TIME] [--while CONDITION] | file FILE | stop NAME…';
 
-/** Undefined when it cannot be meant. */
+/** Returns undefined for invalid words. */
 export function collectionsOf(
   word: string | undefined,
   rest: readonly string[],
@@ -39,7 +39,7 @@ function signalOf(text: string): CollectedSignal {
   return { signal, ...defined({ bus }) };
 }
 
-/** UTC ms of a time from now, or of a date-time. */
+/** Returns UTC ms for a duration from now, or for a date-time. */
 function endOf(text: string, what: string): number {
   if (duration.test(text)) return Date.now() + readDuration(text);
   const isDateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
@@ -60,7 +60,7 @@ function conditionOf(text: string): NonNullable<CollectOrder['while']> {
   return { path, ...(sign === '>=' ? { atLeast: bound } : { atMost: bound }) };
 }
 
-/** A file with the members of the command; times as people write them, and a signal may be its name alone. */
+/** Reads a file with the members of the command. Times are durations or date-times; a signal may be only its name. */
 function collectionIn(file: string): SendRequest {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined) throw faulty(file, diagnostics);

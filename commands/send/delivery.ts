@@ -1,4 +1,4 @@
-/** A command on its way: signed, sent, and followed until its last state. */
+/** Delivery of a command: signs it, sends it, and follows it to its last state. */
 
 import type { CommandSigner } from '../../adapters/keys/index.ts';
 import type { CloudClient } from '../../adapters/mqtt/index.ts';
@@ -14,11 +14,11 @@ interface DeliveryOptions {
   readonly vin: string;
   readonly client: CloudClient;
   readonly signer: CommandSigner;
-  /** Seconds after which the car refuses to carry a command out. */
+  /** Validity after which the car refuses to execute a command, s. */
   readonly valid: number;
-  /** Seconds for which the last state is waited for after that. */
+  /** Additional time to wait for the last state, s. */
   readonly wait: number;
-  /** Whether a command without an answer is sent again: a car that is away gets the first one when it comes. */
+  /** True to resend an unanswered command. An offline car receives the first one when it connects. */
   readonly repeats: boolean;
   /** Called once for each state. */
   readonly report: (report: RemoteReport) => void;
@@ -35,7 +35,7 @@ interface Pending {
   readonly end: (report: RemoteReport) => void;
 }
 
-/** Until the car answers, the command is sent again: a car under a flood verifies repeated messages first. */
+/** Interval (ms) and maximum of sendings until the car answers: a car under a flood verifies repeats first. */
 const REPEAT_INTERVAL_MS = 1_000;
 const MAX_SENDINGS = 10;
 
@@ -48,14 +48,14 @@ export class Deliveries {
     this.#options = options;
   }
 
-  /** Listens before anything is sent. Rejects with `link.refused` or `link.lost`. */
+  /** Subscribes before any command is sent. Rejects with `link.refused` or `link.lost`. */
   static async open(options: DeliveryOptions): Promise<Deliveries> {
     const deliveries = new Deliveries(options);
     await options.client.subscribe(upTopic(options.vin, 'remote'), (_topic, payload) => deliveries.#heard(payload));
     return deliveries;
   }
 
-  /** Signs and sends; resolves with the last state, or without one when it did not come in time. */
+  /** Signs and sends a command. Resolves with the last state, or without one if it did not arrive in time. */
   async send({ kind, body }: SendRequest): Promise<Outcome> {
     const { vin, client, signer, valid, wait, repeats } = this.#options;
     const id = crypto.randomUUID();
@@ -76,7 +76,7 @@ export class Deliveries {
       });
     await publish();
     const stopRepeating = repeats ? repeat(publish, () => seen.size > 0) : undefined;
-    // The car may be carrying it out until its own limit after the command's validity ends.
+    // The car may execute the command beyond the end of its validity, up to its own limit.
     const timer = setTimeout(() => end(undefined), (valid + wait) * 1000);
     const report = await ended;
     clearTimeout(timer);
@@ -97,7 +97,7 @@ export class Deliveries {
   }
 }
 
-/** Publishes again until `answered`, at most {@link MAX_SENDINGS} times in all. Returns what ends it. */
+/** Publishes again until `answered`, at most {@link MAX_SENDINGS} times in total. Returns a function that stops it. */
 function repeat(publish: () => Promise<void>, answered: () => boolean): () => void {
   let sent = 1;
   const stop = (): void => clearInterval(again);

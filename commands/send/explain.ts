@@ -1,7 +1,7 @@
 import type { FailureCause } from '../../protocol/errors.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 
-/** Advice for the sender about a failure. */
+/** Advice for the sender, by cause of failure. */
 const advice: Readonly<Record<FailureCause, string>> = {
   GeneralError: 'the unit has a fault of its own, such as a full disk: look into its log',
   VehicleError: 'the car did not do it: see whether its profile fits, and try again',
@@ -25,7 +25,7 @@ const advice: Readonly<Record<FailureCause, string>> = {
   CanceledByDriver: 'somebody at the car acted against it',
 };
 
-/** A state for people, a failure with what to do about it. */
+/** Formats a state for people; a failure includes advice. */
 export function explain({ type, status, failureCause, detail }: RemoteReport): string {
   const cause = failureCause === undefined ? '' : ` (${failureCause})`;
   const reason = detail === undefined ? '' : `: ${detail}`;

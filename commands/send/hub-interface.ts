@@ -1,4 +1,4 @@
-/** The HTTP interface of a hub, for commands of people. */
+/** Client of the HTTP interface of a hub, for commands of the user. */
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { certificateFault } from '../../protocol/certificate-faults.ts';
@@ -8,11 +8,11 @@ import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
 interface HubAddress {
   readonly url: string;
   readonly token?: string;
-  /** Certificates (PEM) of the authorities that the hub is checked against; omitted: those of the system. */
+  /** Certificates (PEM) of the authorities that may sign the hub's certificate. If omitted, those of the system. */
   readonly ca?: Uint8Array;
 }
 
-/** A hub that does not answer within this time is away, ms. */
+/** Longest time to wait for an answer of the hub, ms. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
 const codes: Readonly<Record<number, ErrorCode>> = {
@@ -27,7 +27,7 @@ export class HubInterface {
   readonly #address: HubAddress;
   readonly #base: URL;
 
-  /** @throws VigieError `usage.wrong` for a URL that is not of HTTP */
+  /** @throws VigieError `usage.wrong` for a URL that is not HTTP(S) */
   constructor(address: HubAddress) {
     const base = URL.canParse(address.url) ? new URL(address.url) : undefined;
     if (base === undefined || !['http:', 'https:'].includes(base.protocol)) {
@@ -43,12 +43,12 @@ export class HubInterface {
     this.#base = base;
   }
 
-  /** The answer; rejects with the refusal of the hub, or with `link.lost` while it does not answer. */
+  /** Resolves with the answer. Rejects with the refusal of the hub, or with `link.lost` while it does not answer. */
   ask<T>(path: string): Promise<T> {
     return this.#request<T>('GET', path);
   }
 
-  /** As {@link ask}; the same `key` asks for the same thing. */
+  /** Same as {@link ask}, with a body. Requests with the same `key` are executed once. */
   submit<T>(path: string, body: object, key: string): Promise<T> {
     return this.#request<T>('POST', path, { body: JSON.stringify(body), key });
   }
@@ -98,7 +98,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-/** The sentence of an answer that is an error of the interface. */
+/** Returns the sentence of an error answer of the interface. */
 function messageIn(text: string): string | undefined {
   try {
     const { message } = JSON.parse(text) as { readonly message?: unknown };

@@ -4,10 +4,10 @@ import type { MonitorList } from '../../protocol/schema/monitor.ts';
 import { upTopic } from '../../protocol/topics.ts';
 import { readMessage } from './received.ts';
 
-/** Wait for retained messages after a subscription in a slow network, ms. */
+/** Longest wait for retained messages after a subscription in a slow network, ms. */
 const PATIENCE = 5_000;
 
-/** Last list of monitors that the car reported. Undefined if the broker has no such message. */
+/** Returns the last list of monitors that the car reported; undefined if the broker has no such message. */
 export async function keptMonitors(client: CloudClient, vin: string): Promise<MonitorList | undefined> {
   let found: (list: MonitorList | undefined) => void = () => undefined;
   const kept = new Promise<MonitorList | undefined>((resolve) => {
@@ -23,7 +23,7 @@ export async function keptMonitors(client: CloudClient, vin: string): Promise<Mo
   return list;
 }
 
-/** The list for people, the version first. */
+/** Formats the list for people, version first. */
 export function explainList({ version, monitors }: MonitorList): string[] {
   const head = `version ${version}, ${counted(monitors.length, 'monitor')}`;
   return [

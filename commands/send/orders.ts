@@ -1,4 +1,4 @@
-/** Orders to the agent itself, in words of people: monitors, callbacks, keys, messages again, another configuration. */
+/** Parses orders to the agent itself: monitors, callbacks, keys, resending messages, another configuration. */
 
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
@@ -22,9 +22,9 @@ import { addedKeys, revokedKeys } from './trust.ts';
 
 interface Order {
   readonly usage: string;
-  /** Names of details that it knows, by its first word. */
+  /** Names of the options that the order accepts, by its first word. */
   readonly details: Readonly<Record<string, readonly (keyof Details)[]>>;
-  /** Undefined when it cannot be meant. */
+  /** Returns undefined for invalid words. */
   read(
     words: readonly string[],
     details: Details,
@@ -86,18 +86,18 @@ const orders: Readonly<Record<string, Order>> = {
   },
 };
 
-/** One line an order, for help and complaints. */
+/** Usage lines of all orders, for help and error messages. */
 export const orderUsages: readonly string[] = Object.values(orders).map(({ usage }) => usage);
 
-/** Whether `what` is about the agent itself. */
+/** Returns true if `what` is an order to the agent itself. */
 export function isOrder(what: string): boolean {
   return Object.hasOwn(orders, what);
 }
 
 /**
- * Commands to the agent itself for the words, in their order; `keys` is the directory of keys that
- * names of keys are looked up in. Rejects with `usage.wrong` for what cannot be meant, with `configuration.wrong` that
- * tells every fault with file and line for a file that has any, before anything is sent.
+ * Returns the commands to the agent itself for the words, in order. `keys` is the directory in which names of keys
+ * are looked up. Rejects with `usage.wrong` for invalid words, and with `configuration.wrong` that lists every fault
+ * with file and line for a faulty file, before any command is sent.
  */
 export async function ordersOf(
   what: string,
@@ -113,7 +113,7 @@ export async function ordersOf(
   }
   const requests = await order.read(words, details, keys);
   if (requests === undefined) throw wrong(`cannot send "${said}": ${order.usage}`);
-  // A command that is too long is refused here, and not after half was sent.
+  // Refuse a too long command here, before half of the commands were sent.
   for (const { kind, body } of requests) encodeBody(kind, body);
   return requests;
 }
@@ -132,7 +132,7 @@ function resendOf(priority: string, runs: readonly string[]): SendRequest {
 
 const statuses: Readonly<Record<string, string>> = { pause: 'Paused', resume: 'Running' };
 
-/** Ids as the interface has them. */
+/** Format of ids in the interface. */
 const ids = {
   Monitor: { member: 'monitorId', pattern: new RegExp(monitorIdPattern), form: '1 to 64 letters, digits, - and _' },
   Callback: { member: 'callbackId', pattern: new RegExp(callbackIdPattern), form: '1 to 64 of 0-9, a-f, - and _' },
@@ -164,7 +164,7 @@ function monitorsIn(file: string, { id }: Details): SendRequest[] {
   });
 }
 
-/** A callback as the interface shows it, with `callbackId` and `subscribe`, or what is sent to it. */
+/** Reads a callback in the form that the interface returns (with `callbackId` and `subscribe`) or that it accepts. */
 function callbackIn(file: string, { id, side }: Details): SendRequest {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined) throw faulty(file, diagnostics);
@@ -201,7 +201,7 @@ function callbackIn(file: string, { id, side }: Details): SendRequest {
   throw faulty(file, findings.sorted());
 }
 
-/** Only the form is checked: what its paths name is on the unit, which checks the rest. */
+/** Reads a configuration and checks only its form: its paths refer to files of the unit, which checks the rest. */
 function configurationIn(file: string): SendRequest {
   const { contents, diagnostics } = readYamlFile(file);
   if (contents === undefined) throw faulty(file, diagnostics);
@@ -212,7 +212,7 @@ function configurationIn(file: string): SendRequest {
   return { kind: 'Configuration', body: { configuration: readFileSync(file, 'utf8') } };
 }
 
-/** Name of a file without its ending. */
+/** Returns the name of a file without its extension. */
 function nameOf(file: string): string {
   return basename(file, extname(file));
 }

@@ -1,4 +1,4 @@
-/** A command through the HTTP interface of a hub: the hub signs it, and its audit trail has the states. */
+/** Sends a command through the HTTP interface of a hub: the hub signs it, and its audit trail contains the states. */
 import { setTimeout } from 'node:timers/promises';
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -10,9 +10,9 @@ import { type SendRequest, wrong } from './request.ts';
 interface HubDelivery {
   readonly vin: string;
   readonly hub: HubInterface;
-  /** Seconds for which the last state is waited for after the validity of the command. */
+  /** Time to wait for the last state after the validity of the command, s. */
   readonly wait: number;
-  /** Called with each state once. */
+  /** Called once for each state. */
   readonly report: (report: RemoteReport) => void;
 }
 
@@ -27,7 +27,7 @@ interface AuditedCommand {
 
 interface HubOutcome {
   readonly report?: RemoteReport;
-  /** Seconds within which no last state came, and what the hub said last if it did not answer. */
+  /** Seconds of waiting without a last state, and the last error of the hub if it did not answer. */
   readonly waited: number;
   readonly fault?: VigieError;
 }
@@ -60,7 +60,7 @@ export async function sendThroughHub(
         if (FINAL.includes(status)) return { report: state, waited };
       }
     } catch (error) {
-      // The hub has the command: it may answer again while the car carries it out.
+      // The hub has the command, and may answer again while the car executes it.
       if (!(error instanceof VigieError) || !error.fact.retriable) throw error;
       fault = error;
     }

@@ -11,8 +11,8 @@ import { type SendRequest, wrong } from './request.ts';
 type Added = Pick<TrustedKey, 'name' | 'publicKey' | 'kinds' | 'notBefore' | 'notAfter'>;
 
 /**
- * An order for each key: the name of one in the trust file of the directory `keys`, or the file (PEM) of a public key,
- * for which `kinds` must be given. `kinds` are separated by commas, and replace those in the trust file.
+ * Returns an order for each key. A key is a name in the trust file of the directory `keys`, or a public key file (PEM),
+ * for which `kinds` is required. `kinds` are separated by commas, and replace those in the trust file.
  */
 export async function addedKeys(
   names: readonly string[],
@@ -37,7 +37,7 @@ export async function addedKeys(
   });
 }
 
-/** An order for each key: its id (16 hexadecimal digits), its name in the trust file, or its file. */
+/** Returns an order for each key: its id (16 hexadecimal digits), its name in the trust file, or its file. */
 export async function revokedKeys(names: readonly string[], keys: string): Promise<SendRequest[]> {
   const trusted = await readTrust(keys);
   return names.map((name) => {

@@ -1,4 +1,4 @@
-/** Words of people for commands to a car, and the resulting body. */
+/** Parses command-line words for commands to a car into the body of the command. */
 
 import { instantOf } from '../../protocol/calendar.ts';
 import { defined } from '../../protocol/defined.ts';
@@ -11,11 +11,11 @@ import { weekdays } from '../../protocol/schema/monitor/schedule.ts';
 import { orderUsages } from './orders.ts';
 import { type Details, type SendRequest, wrong } from './request.ts';
 
-/** How words are read that are not one word of a kind's `bodies`. */
+/** Parser for words that are not a single word of a kind's `bodies`. */
 interface Reader {
-  /** Names of details that it knows. */
+  /** Names of the options that it accepts. */
   readonly details?: readonly (keyof Details)[];
-  /** The body; undefined when it cannot be meant. */
+  /** Returns the body; undefined for invalid words. */
   read(words: readonly string[], details: Details): object | undefined;
 }
 
@@ -29,7 +29,7 @@ const readers: Partial<Record<RemoteType, Reader>> = {
 /** One line for each command, for help and error messages. */
 export const usages: readonly string[] = remoteKinds.map(({ words }) => words.usage);
 
-/** Command for the words. @throws VigieError `usage.wrong` with the known ones, or the part that cannot be meant */
+/** Returns the command for the words. @throws VigieError `usage.wrong` with the valid commands, or the invalid part */
 export function requestOf(what: string, words: readonly string[], details: Details): SendRequest {
   const kind = remoteKinds.find(({ words: { verb } }) => verb === what);
   const said = [what, ...words].join(' ');
@@ -51,7 +51,7 @@ export function requestOf(what: string, words: readonly string[], details: Detai
   return { kind: type, body };
 }
 
-/** The command that the words come closest to, in any order: `lock door` for `doors lock`. */
+/** Returns the usage of the command that matches the words best, in any order: `lock door` for `doors lock`. */
 function meantUsage(said: readonly string[]): string | undefined {
   for (const word of said) {
     const [verb] = nearest(
@@ -87,7 +87,7 @@ function charge([word, ...more]: readonly string[], details: Details): object | 
   return { ...defined({ schedule: plan }), ...(preferred ? { preferences } : {}) };
 }
 
-/** Once at a time, or a program when it ends, repeats or has a place. */
+/** Returns a single charge, or a program if it has an end, repeats or has a slot. */
 function chargePlan(at: string, until?: string, days?: string, slot?: string): object {
   if (until === undefined && days === undefined && slot === undefined) {
     return { nextDelayedTime: instantOf(at) === undefined ? timeOfDay('at', at) : at };
@@ -148,13 +148,13 @@ function navigate(words: readonly string[]): object | undefined {
   return { positions };
 }
 
-/** A word for now, and details of later. */
+/** Returns the error for a word that applies now together with options that apply later. */
 function together(what: string, word: string, details: Details): VigieError {
   const names = Object.keys(details).map((name) => `--${name}`);
   return wrong(`"${what} ${word}" is for now and has no ${names.join(', ')}; leave ${word} out for a plan`);
 }
 
-/** `23:30` as the interface writes it. */
+/** Returns a time such as `23:30` in the format of the interface. */
 function timeOfDay(option: string, text: string): string {
   const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
   if (hours === undefined) throw wrong(`--${option} must be a time of day such as 23:30, is ${text}`);

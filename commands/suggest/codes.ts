@@ -1,30 +1,30 @@
-/** Raw values of a number that are not values of it: "not available", "error" and their like. */
+/** Detects raw values of a number that are codes instead of values: "not available", "error" and similar. */
 import type { Signal } from '../../adapters/can/dbc/index.ts';
 import type { SignalFacts } from './signals.ts';
 import type { Conversion } from './units.ts';
 import { wordsOf } from './words.ts';
 
-/** All bits set is a code only where the signal has room for it. */
+/** Smallest signal in which a value with all bits set is a code, bits. */
 const FEWEST_BITS = 8;
-/** Beyond this a raw value is not exact. */
+/** Largest signal with exact raw values, bits. */
 const MOST_BITS = 48;
-/** More strange values than these are a range that the file has wrong. */
+/** Largest number of codes; more strange values mean that the range in the file is wrong. */
 const MOST_CODES = 6;
 
-/** Whether the bits of the signal can have the raw value; labels of files stand for others too. */
+/** Returns true if the bits of the signal can hold the raw value; labels in files also name other values. */
 export function holds({ length, type }: Signal, raw: number): boolean {
   if (!Number.isSafeInteger(raw)) return false;
   const bits = Math.min(length, 53);
   return type === 'signed' ? raw >= -(2 ** (bits - 1)) && raw < 2 ** (bits - 1) : raw >= 0 && raw < 2 ** bits;
 }
 
-/** Whether the raw value of a number is most likely a code: by label, by the range of the file, or as all bits are set. */
+/** Returns true if a raw value is most likely a code: by its label, by the range of the file, or with all bits set. */
 export function isCode(signal: Signal, raw: number): boolean {
   const label = signal.choices?.get(raw);
   return (label !== undefined && isUnusable(label)) || isOutside(signal, raw) || raw === allBits(signal);
 }
 
-/** Codes among the raw values, ascending: by label, by the range of the file, and by what the log shows. */
+/** Returns the codes among the raw values, ascending: by label, by the range in the file, and by the log. */
 export function codesOf(
   { signal, observed }: SignalFacts,
   conversion: Conversion,
@@ -45,7 +45,7 @@ export function codesOf(
   return [...codes].sort((one, other) => one - other);
 }
 
-/** Codes of a number with an unknown unit: those that the log shows. */
+/** Returns the codes of a number with an unknown unit: those in the log. */
 export function shownCodes({ signal, observed }: SignalFacts): number[] {
   return [...(observed?.raws ?? [])]
     .filter((raw) => isCode(signal, raw))
@@ -61,12 +61,12 @@ function isOutside(signal: Signal, raw: number): boolean {
   const { range, factor } = signal;
   if (range === undefined || !(range[1] > range[0])) return false;
   const value = physical(signal, raw);
-  // A step less than one is the range rounded.
+  // A distance below one step can result from a rounded range.
   const step = Math.abs(factor) / 2;
   return value < range[0] - step || value > range[1] + step;
 }
 
-/** The raw value with all bits set, of a signal that can have such a code. */
+/** Returns the raw value with all bits set, for a signal that can have such a code. */
 function allBits({ length, type }: Signal): number | undefined {
   return type === 'unsigned' && length >= FEWEST_BITS && length <= MOST_BITS ? 2 ** length - 1 : undefined;
 }

@@ -1,34 +1,34 @@
-/** How well the name of a signal fits a rule. */
+/** Rates how well the name of a signal matches a rule. */
 import type { Rule } from './rule.ts';
 import type { SignalFacts } from './signals.ts';
 import type { Word } from './words.ts';
 
 export interface Match {
-  /** The higher the better; {@link ENOUGH} at least. */
+  /** Quality of the match, at least {@link ENOUGH}; higher is better. */
   readonly score: number;
-  /** Words of the name that say it, for the reason. */
+  /** Matching words of the name, for the reason. */
   readonly said: readonly string[];
-  /** The comment was needed. */
+  /** True if the comment was needed for the match. */
   readonly byComment: boolean;
 }
 
-/** Weight of a meaning by its place. */
+/** Weight of a meaning, by the location of its word. */
 const OWN = 2;
 const AROUND = 1;
 const COMMENT = 1;
 
-/** Cost of words that the pattern does not explain: unknown ones, abbreviations, numbers, the message's. */
+/** Cost of words that the pattern does not explain: unknown ones, abbreviations, numbers, those of the message. */
 const UNKNOWN = 1;
 const SHORT = 0.5;
-/** Next to one matching word, an abbreviation changes the meaning more often than not. */
+/** With only one matching word, an abbreviation usually changes the meaning. */
 const SHORT_BESIDE_ONE = 0.8;
 const LETTER = 0.2;
 const NUMBER = 0.1;
 const ELSEWHERE = 0.3;
-/** Cost of a word for a value that is shown or estimated rather than measured. */
+/** Cost of a word for a displayed or estimated value instead of a measured one. */
 const LESSER = 0.15;
 
-/** A lower score is a guess. */
+/** Smallest score of a match; below it, a match would be a guess. */
 const ENOUGH = 1.5;
 
 const lesser: ReadonlySet<string> = new Set([
@@ -46,7 +46,7 @@ const lesser: ReadonlySet<string> = new Set([
   'hud',
 ]);
 
-/** Meanings of a comment that concern something else than the value. */
+/** Meanings in a comment that describe something other than the value. */
 const twisting: ReadonlySet<string> = new Set([
   'request',
   'fault',
@@ -72,7 +72,7 @@ interface Group {
 
 const prepared = new WeakMap<Rule, Prepared>();
 
-/** How the signal's name matches the rule. Undefined if it does not, or if it names another matter too. */
+/** Returns how the signal's name matches the rule; undefined if it does not, or if it also names another topic. */
 export function matchOf(rule: Rule, facts: SignalFacts): Match | undefined {
   const { patterns, around, never } = prepare(rule);
   let best: Match | undefined;
@@ -84,13 +84,13 @@ export function matchOf(rule: Rule, facts: SignalFacts): Match | undefined {
     if (match === undefined) continue;
     const isAverse = (word: Word): boolean => isOf(word, never) && foreign(word);
     const averse = facts.around.filter(isAverse);
-    // A message of many matters may carry what says by itself what it is.
+    // A message with many topics may contain a signal whose own name is sufficient.
     if (facts.own.some(isAverse) || (averse.length > 0 && match.score < 2 * OWN)) continue;
     if (groups.length === 1 && facts.prefix !== undefined && !near(facts.prefix)) continue;
     const unknown = facts.own.filter(
       (word) => word !== facts.prefix && isUnknown(word) && !facts.frequent.has(word.text),
     );
-    // Where the message says what it is about, a word without meaning, or its sender's name, is of another part.
+    // If the topic is in the message's name, an unknown word or the sender's name indicates another part.
     const long = unknown.filter(({ text }) => text.length > 3);
     if (match.shared && (long.length > 0 || (facts.prefix !== undefined && foreign(facts.prefix)))) continue;
     if (rule.strict === true && unknown.some(({ text }) => text.length > 1)) continue;
@@ -110,7 +110,7 @@ export function matchOf(rule: Rule, facts: SignalFacts): Match | undefined {
 }
 
 interface PatternMatch extends Match {
-  /** A meaning was found in the name of the message only. */
+  /** True if a meaning was found only in the name of the message. */
   readonly shared: boolean;
 }
 
@@ -132,13 +132,13 @@ function matchPattern(groups: readonly Group[], facts: SignalFacts): PatternMatc
     byComment ||= inName === undefined && inMessage === undefined;
     said.push(word.text.replaceAll('-', ' '));
   }
-  // A comment alone must say more than one thing, and nothing that makes it another matter.
+  // A match by comment alone needs more than one meaning, and no meaning of another topic.
   if (!owned && !(byComment && groups.length > 1)) return undefined;
   if (byComment && facts.comment.some((word) => isOf(word, twisting))) return undefined;
   return { score, said: [...new Set(said)], byComment, shared };
 }
 
-/** Whether the word has a meaning, or looks like one that has, and none of those expected. */
+/** Returns true if the word has a meaning, or resembles one that does, but no expected meaning. */
 function isForeign({ concepts, resembles }: Word, expected: ReadonlySet<string>): boolean {
   const meant = concepts.length > 0 ? concepts : resembles;
   return meant.length > 0 && !meant.some((concept) => concept === '' || expected.has(concept));

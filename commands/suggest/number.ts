@@ -1,19 +1,19 @@
-/** Whether the values of a signal can be those of a path that takes a number, and by which conversion. */
+/** Checks if the values of a signal can be those of a numeric path, and finds the conversion. */
 import type { NumberRule } from './rule.ts';
 import type { SignalFacts } from './signals.ts';
 import { type Conversion, conversionTo, saysNoUnit, unitsFor } from './units.ts';
 import { wordsOf } from './words.ts';
 
 export type NumberFit =
-  /** `by` is the source of the unit. */
+  /** The signal fits. `by` is the source of the unit. */
   | { readonly kind: 'fits'; readonly conversion: Conversion; readonly by: string; readonly certain: boolean }
-  /** The name fits; what is missing is the question. */
+  /** The name fits; the question asks for the missing data. */
   | { readonly kind: 'asks'; readonly question: string };
 
-/** Fewer bits are a state. */
+/** Smallest number, bits; a shorter signal is a state. */
 const FEWEST_BITS = 4;
 
-/** Undefined: the signal is no such number. */
+/** Returns how the signal fits the rule; undefined if it is not such a number. */
 export function numberFit(rule: NumberRule, wanted: string, facts: SignalFacts): NumberFit | undefined {
   const { signal } = facts;
   if (signal.length < FEWEST_BITS || isList(facts)) return undefined;
@@ -23,7 +23,7 @@ export function numberFit(rule: NumberRule, wanted: string, facts: SignalFacts):
   const possible = (conversion: Conversion): boolean => {
     const [low, high] = converted(span, conversion);
     if (low > rule.covers[0] || high < rule.covers[1]) return false;
-    // The range of the bits means nothing if the file has the unit and no range.
+    // If the file contains the unit but no range, the range of the bits is meaningless.
     if (declared && (low < rule.within[0] || high > rule.within[1])) return false;
     if (shown === undefined) return true;
     const [least, most] = converted(shown, conversion);
@@ -49,7 +49,7 @@ export function numberFit(rule: NumberRule, wanted: string, facts: SignalFacts):
   const range = `the range ${span[0]} to ${span[1]}`;
   const candidates = unitsFor(wanted).filter(({ conversion }) => possible(conversion));
   const [only] = candidates;
-  // Ranges are often careless: only the usual unit is taken for granted by them.
+  // Ranges are often inaccurate: they only suffice to assume the usual unit.
   const usual = only !== undefined && only.conversion.scale === 1 && only.conversion.offset === 0;
   if (usual && candidates.length === 1 && rule.unitNeeded === undefined) {
     return { kind: 'fits', conversion: only.conversion, by: `unit ${only.name} by ${range}`, certain: false };
@@ -75,18 +75,18 @@ function howTo({ scale, offset }: Conversion): string {
   return ` (scale: ${rounded(scale)}${offset === 0 ? '' : `, offset: ${rounded(offset)}`})`;
 }
 
-/** Numbers as they are written into a profile: without the noise of binary fractions. */
+/** Rounds a number for a profile, without the noise of binary fractions. */
 export function rounded(value: number): number {
   return Number(value.toPrecision(9));
 }
 
-/** Names for most of its values: a state, not a number. */
+/** Returns true if most values have names: then it is a state, not a number. */
 function isList({ signal }: SignalFacts): boolean {
   const names = signal.choices?.size ?? 0;
   return names > 4 && names > 2 ** Math.min(signal.length, 30) / 4;
 }
 
-/** Smallest and largest physical value that the description allows. */
+/** Returns the smallest and largest physical value that the description allows. */
 function spanOf({ signal }: SignalFacts): [number, number] {
   const { length, type, factor, offset, range } = signal;
   if (type === 'float') return range === undefined ? [-1e9, 1e9] : [...range];
@@ -98,7 +98,7 @@ function spanOf({ signal }: SignalFacts): [number, number] {
   return both[1] > both[0] ? both : able;
 }
 
-/** Smallest and largest value in the log, codes left out. */
+/** Returns the smallest and largest value in the log, excluding codes. */
 function shownSpan({ observed }: SignalFacts): readonly [number, number] | undefined {
   return observed?.span;
 }

@@ -1,15 +1,15 @@
-/** Facts of a log about one signal. */
+/** Data about one signal from a log. */
 export interface Observed {
-  /** Raw values that were seen; of more than {@link mostValues} the first ones. Of a float none. */
+  /** Observed raw values, limited to the first {@link mostValues}; empty for a float. */
   readonly raws: ReadonlySet<number>;
-  /** Smallest and largest physical value, without those that are most likely codes; absent when there was no other. */
+  /** Smallest and largest physical value, excluding probable codes; omitted if there was no other value. */
   readonly span?: readonly [minimum: number, maximum: number];
-  /** Times that the value became another one, and times that it became smaller; codes left out. */
+  /** Number of changes of the value, and number of decreases, excluding codes. */
   readonly changes: number;
   readonly falls: number;
-  /** Milliseconds between frames, the median; absent of a single frame. */
+  /** Median time between frames, ms; omitted after a single frame. */
   readonly period?: number;
 }
 
-/** Different raw values of a signal that are kept. */
+/** Largest number of different raw values of a signal that are stored. */
 export const mostValues = 64;

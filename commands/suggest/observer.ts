@@ -1,4 +1,4 @@
-/** The values of all signals in logs. */
+/** Collects the values of all signals in logs. */
 import {
   type BoundDatabase,
   DbcFrameReader,
@@ -13,7 +13,7 @@ import { mostValues, type Observed } from './observed.ts';
 /** Observed content of one message on one bus. */
 interface Seen {
   readonly signals: readonly SeenSignal[];
-  /** Previous payload: a repetition contains nothing new. */
+  /** Previous payload, to skip repetitions. */
   payload: Uint8Array;
 }
 
@@ -60,7 +60,7 @@ export class SuggestionObserver {
     this.#finder = new MessageFinder(databases);
   }
 
-  /** @param names of the buses that {@link FrameBatch.bus} indexes in this log */
+  /** @param names buses of this log; {@link FrameBatch.bus} is an index into them */
   add(batch: FrameBatch, names: readonly string[]): void {
     if (this.#reader === undefined || this.#names !== names) {
       this.#reader = new DbcFrameReader(this.#databases, names);
@@ -84,17 +84,17 @@ export class SuggestionObserver {
     }
   }
 
-  /** Buses with described frames, in the order of their appearance. */
+  /** Buses with described frames, in order of their first frame. */
   get buses(): readonly string[] {
     return [...this.#seen.keys()];
   }
 
-  /** Whether the bus has had frames of the message. */
+  /** Returns true if the bus has had frames of the message. */
   has(bus: string, message: DbcMessage): boolean {
     return this.#seen.get(bus)?.has(message) === true;
   }
 
-  /** Undefined when the bus has had no value of the signal. */
+  /** Returns the data about a signal; undefined if the bus has had no value of it. */
   observed(bus: string, message: DbcMessage, signal: Signal): Observed | undefined {
     const seen = this.#seen
       .get(bus)

@@ -1,4 +1,4 @@
-/** Suggestions as the text of a profile, each line with its reason. */
+/** Formats suggestions as the text of a profile, each line with its reason. */
 import { basename, dirname, relative, sep } from 'node:path';
 import { writeDuration } from '../../config/quantities.ts';
 import { channelByPath } from '../../protocol/channels.ts';
@@ -13,16 +13,16 @@ export interface ProfileBus {
 }
 
 const WIDTH = 110;
-/** Periods of a message after which its value is stale, and the shortest such time. */
+/** Number of periods of a message after which its value is stale, and shortest such time, ms. */
 const PERIODS = 10;
 const SHORTEST = 2000;
-/** No message has a longer period. */
+/** Longest plausible period of a message, ms. */
 const LONGEST = 3_600_000;
 
-/** Kinds of energy that a car with such paths takes, as facts that no signal carries. */
+/** Kinds of energy of a car with such paths, as constants that no signal carries. */
 const kinds = { Fuel: 'FossilEnergy', Electric: 'ElectricEnergy' } as const;
 
-/** @param file where it will be written; DBC files are named from there. */
+/** @param file path of the profile to write; paths of DBC files are relative to it */
 export function profileText(
   file: string,
   buses: readonly ProfileBus[],
@@ -103,14 +103,14 @@ function entry(line: Suggestion, key: string, several: boolean): string[] {
   return [...comment('  ', text), question === undefined ? `  ${written}` : `  # ${written}`];
 }
 
-/** Sentences in a row; a question has its own mark. */
+/** Joins sentences with a full stop, or with nothing after a question mark. */
 function joined(text: string, next: string): string {
   return `${text}${text.endsWith('?') ? '' : '.'} ${next}`;
 }
 
 function members({ path, facts, conversion, invalid, map, blanks }: Suggestion, several: boolean): string[] {
   const { scale, offset } = conversion ?? { scale: 1, offset: 0 };
-  // Cars send more slowly than their descriptions say, and descriptions may say anything.
+  // Cars send more slowly than their descriptions state, and descriptions may contain any number.
   const periods = [facts.message.cycleTime, facts.observed?.period].filter(
     (one) => one !== undefined && one <= LONGEST,
   );
@@ -141,7 +141,7 @@ function notFound(missing: readonly string[]): string[] {
   return missing.length === 0 ? [] : comment('', `not found: ${missing.join(', ')}`);
 }
 
-/** Lines of a comment. */
+/** Returns the lines of a comment. */
 function comment(indent: string, text: string): string[] {
   const lines: string[] = [];
   let line = '';
@@ -155,7 +155,7 @@ function comment(indent: string, text: string): string[] {
   return [...lines, line].map((one) => `${indent}# ${one}`);
 }
 
-/** Codes are mostly all bits or nearly so. */
+/** Formats a raw value; as hexadecimal if large, since codes usually have almost all bits set. */
 function rawText(value: number): string {
   return value > 15 ? `0x${value.toString(16).toUpperCase()}` : String(value);
 }
@@ -164,12 +164,12 @@ function scalar(text: string): string {
   return /^[A-Za-z_.][A-Za-z0-9_./-]*$/.test(text) ? text : JSON.stringify(text);
 }
 
-/** A path as people write it from the folder of the profile. */
+/** Returns a path relative to the folder of the profile. */
 function pathFrom(file: string, path: string): string {
   return relative(dirname(file), path).split(sep).join('/');
 }
 
-/** For `mine/profile.yaml` mine, for `my-car.yaml` my-car. */
+/** Returns the name of a profile: mine for `mine/profile.yaml`, my-car for `my-car.yaml`. */
 function profileName(file: string): string {
   const name = basename(file).replace(/\.ya?ml$/i, '');
   const chosen = name === 'profile' ? basename(dirname(file)) : name;

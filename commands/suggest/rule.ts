@@ -1,90 +1,90 @@
 import { defined } from '../../protocol/defined.ts';
-/** Conditions for a signal to become a path: one entry of the tables in rules/. */
+/** Conditions under which a signal feeds a path: one entry of the tables in rules/. */
 
 /**
- * Meanings (vocabulary.ts) that must all be said, `a/b` being either. They may be in the name of the signal or of its
- * message; one with `!` must be in the signal's own.
+ * Required meanings (vocabulary.ts); `a/b` means either. Their words may be in the name of the signal or its message;
+ * a meaning with `!` must be in the signal's own name.
  */
 export type Pattern = string;
 
-/** Meanings, any of them, separated by blanks. */
+/** List of alternative meanings, separated by blanks. */
 export type Concepts = string;
 
 export interface Rule {
   /** Path of Status, or a channel such as `alerts.FuelLevelLow`. */
   readonly path: string;
-  /** Accepted words of the name, any of them. A signal that also names another matter does not match. */
+  /** Accepted patterns of the name, any of them. A signal that also names another topic does not match. */
   readonly names: readonly Pattern[];
-  /** Further allowed words of its own name. */
+  /** Additional allowed words of its own name. */
   readonly besides?: Concepts;
-  /** Further allowed words of the message's name, which do not point to another matter. */
+  /** Additional allowed words of the message's name, which do not indicate another topic. */
   readonly around?: Concepts;
   /** Forbidden words, also in the name of the message. */
   readonly never?: Concepts;
-  /** A word that no dictionary has makes it another matter: it is the abbreviation of one. */
+  /** True if an unknown word indicates another topic, because it abbreviates one. */
   readonly strict?: boolean;
   readonly number?: NumberRule;
   readonly states?: StateRule;
-  /** Takes the place of `states` when no signal was found for another path. */
+  /** Replaces `states` if no signal was found for another path. */
   readonly alone?: { readonly path: string; readonly states: StateRule; readonly note: string };
-  /** With one of the words `when` and none of `unless` in the names, a person must answer the question first. */
+  /** If the names contain a word of `when` and none of `unless`, a person must answer the question first. */
   readonly doubt?: { readonly when: Concepts; readonly unless: Concepts; readonly question: string };
-  /** Hint for a person who reads the line. With `when`, only if the name has such a word. */
+  /** Hint for the reader of the line. With `when`, only if the name has such a word. */
   readonly note?: string;
   readonly when?: Concepts;
 }
 
-/** For a path with a number. All in the unit of the path. */
+/** Rule for a path with a number. All values in the unit of the path. */
 export interface NumberRule {
-  /** Values that the signal must be able to have, or it measures something smaller. */
+  /** Range that the signal must be able to represent; otherwise it measures a smaller quantity. */
   readonly covers: readonly [low: number, high: number];
-  /** Values that it may have at most by its description: more is another unit. */
+  /** Largest range that its description may have: a larger range means another unit. */
   readonly within: readonly [low: number, high: number];
-  /** Values that a car really shows; a log with others (save codes for "not available") speaks against it. */
+  /** Range of real values of a car. A log with other values (except codes for "not available") contradicts the rule. */
   readonly usual: readonly [low: number, high: number];
-  /** It never falls, such as a total. */
+  /** True for a value that never decreases, such as a total. */
   readonly rises?: boolean;
-  /** The file must name the unit, as several have such ranges; the text tells of one that is not a unit of the path. */
+  /** Set if the file must name the unit, since several have such ranges. A text names one that the path cannot have. */
   readonly unitNeeded?: string | true;
-  /** Units that the profile cannot convert by itself, separated by blanks, and what to ask for. */
+  /** Units that the profile cannot convert, separated by blanks, each with a question to the user. */
   readonly asks?: Readonly<Record<string, string>>;
 }
 
 /** Value of a path, and the meaning of its label. */
 export type LabelRule = readonly [value: string, label: Pattern];
 
-/** For a path with names, or true and false. */
+/** Rule for a path with names, or true and false. */
 export interface StateRule {
-  /** The first that fits a label counts. */
+  /** Values with their labels. The first match applies. */
   readonly values: readonly LabelRule[];
-  /** Values that the labels must give, or they are of something else. */
+  /** Values that the labels must include; otherwise they describe another topic. */
   readonly enough: readonly string[];
-  /** Labels with a word that no dictionary has are left out: they may well say something else. */
+  /** True to ignore labels with an unknown word, since they may have another meaning. */
   readonly plain?: boolean;
-  /** Without labels it is not suggested: the name alone is not sufficient. */
+  /** True if the signal is not suggested without labels: the name alone is not sufficient. */
   readonly labelled?: boolean;
-  /** Values of 0 and 1 of one bit without labels. */
+  /** Values for 0 and 1 of a single bit without labels. */
   readonly bit?: readonly [zero: string, one: string];
-  /** Words of which the signal's name must have one for that, since the bit could mean the opposite as well. */
+  /** Words of which the signal's name must contain one for `bit`; otherwise the bit could have the opposite meaning. */
   readonly bitNeeds?: Concepts;
-  /** With one of the words `when` in its name and none of `unless`, a signal has these values only. */
+  /** If its name contains a word of `when` and none of `unless`, the signal has only these values. */
   readonly only?: { readonly when: Concepts; readonly unless: Concepts; readonly values: readonly string[] };
-  /** Words in the signal's name that turn the bit round. */
+  /** Words in the signal's name that invert the bit. */
   readonly turnedBy?: Concepts;
 }
 
-/** A row of a table: the path, the names of its signals, and what else must hold. */
+/** Returns a table row: the path, the names of its signals, and further conditions. */
 export function rule(path: string, names: readonly Pattern[], rest: Omit<Rule, 'path' | 'names'>): Rule {
   return { path, names, ...rest };
 }
 
-/** Labels of what is on or off. */
+/** Labels for on and off. */
 export const onOff: readonly LabelRule[] = [
   ['false', 'off/inactive/no/none/released/standby/not-active/not-on'],
   ['true', 'on/active/yes/pressed/engaged/progress/running/warning'],
 ];
 
-/** Two states by the labels of each, both of which a signal must give; `bit` as in {@link StateRule}. */
+/** Returns a rule for two states by their labels; a signal must have both. `bit` as in {@link StateRule}. */
 export function twoStates(labels: Readonly<Record<string, Pattern>>, bit?: StateRule['bit']): StateRule {
   return { values: Object.entries(labels), enough: Object.keys(labels), ...defined({ bit }) };
 }

@@ -1,4 +1,4 @@
-/** Facts about each signal from the files and, if there is one, from a log. */
+/** Collects data about each signal from the files and, if there is one, from a log. */
 
 import { type DbcMessage, readable, type Signal } from '../../adapters/can/dbc/index.ts';
 import { defined } from '../../protocol/defined.ts';
@@ -6,24 +6,24 @@ import type { Observed } from './observed.ts';
 import { type Concept, qualifying } from './vocabulary.ts';
 import { type Word, wordsOf } from './words.ts';
 
-/** A signal with the words that are said about it. */
+/** A signal with the words that describe it. */
 export interface SignalFacts {
   readonly message: DbcMessage;
   readonly signal: Signal;
-  /** Logical bus; absent where the profile has one only. */
+  /** Logical bus; omitted if the profile has only one. */
   readonly bus?: string;
-  /** The signal's own name; the message's where the signal is called no more than its state or value. */
+  /** Words of the signal's own name, or of the message's name if the signal is only called state, value or similar. */
   readonly own: readonly Word[];
   readonly borrowed: boolean;
-  /** The first word of the name when many signals of the file begin with it: who sends it, rather than what it is. */
+  /** First word of the name if many signals of the file begin with it: it names the sender, not the quantity. */
   readonly prefix?: Word;
-  /** Words of no dictionary that many names of the file have, such as those of control units. */
+  /** Unknown words that many names of the file contain, such as those of control units. */
   readonly frequent: ReadonlySet<string>;
-  /** The name of the message. */
+  /** Words of the message's name. */
   readonly around: readonly Word[];
-  /** A short comment of the signal. */
+  /** Words of the signal's comment, if short. */
   readonly comment: readonly Word[];
-  /** Facts of the log. Undefined without a log, and for a signal without a value in the log. */
+  /** Data from the log. Undefined without a log, and for a signal without a value in the log. */
   readonly observed?: Observed;
 }
 
@@ -32,19 +32,19 @@ export interface DescribedBus {
   readonly bus?: string;
 }
 
-/** Signals that begin with the same word before the word is the sender's. */
+/** Smallest number of signals with the same first word for which the word names their sender. */
 const SHARED = 3;
 
-/** Share of the signals that have a word of no dictionary before it is a sender's. */
+/** Smallest share of signals with an unknown word for which the word names a sender. */
 const SENDERS = 0.02;
 
-/** Names that say: what the message is about. */
+/** Signal names that refer to the topic of the message. */
 const pointing: ReadonlySet<string> = new Set(['state', 'status', 'stat', 'st', 'value', 'val', 'signal', 'sig']);
 
-/** Longer comments are ignored: they contain more than a name. */
+/** Longest comment that is used, words: longer ones contain more than a name. */
 const LONGEST_COMMENT = 10;
 
-/** Every signal of the files that a profile can use, in their order. */
+/** Returns every signal of the files that a profile can use, in order. */
 export function signalsOf(
   described: readonly DescribedBus[],
   observed?: (message: DbcMessage, signal: Signal, bus: string | undefined) => Observed | undefined,
@@ -92,8 +92,8 @@ export function signalsOf(
 }
 
 /**
- * The signal that each name means: a profile knows signals by their names, so all that have one name must be read the
- * same way. Undefined where they are not.
+ * Returns the signal for each name. A profile refers to signals by name, so all signals with one name must be read with
+ * the same properties; undefined if they differ.
  */
 function namedOnce(messages: readonly DbcMessage[]): Map<string, Signal | undefined> {
   const named = new Map<string, Signal | undefined>();
@@ -116,7 +116,7 @@ function meaningOf({ factor, offset, unit, length, choices }: Signal): string {
   return JSON.stringify([factor, offset, unit, length, [...(choices ?? [])]]);
 }
 
-/** An l or r is a side where another signal of the message has the other letter there. */
+/** Treats an l or r as a side if another signal of the message has the opposite letter there. */
 function withSides({ name }: Signal, { signals }: DbcMessage, words: readonly Word[]): readonly Word[] {
   return words.map((word, index) => {
     if (word.concepts.length > 0 || (word.text !== 'l' && word.text !== 'r')) return word;
@@ -132,12 +132,12 @@ function withSides({ name }: Signal, { signals }: DbcMessage, words: readonly Wo
   });
 }
 
-/** Whether the word may be that of a control unit: it does not say what kind of value it is. */
+/** Returns true if the word may name a control unit: it does not describe the kind of value. */
 function maySend({ concepts }: Word): boolean {
   return !concepts.some((concept) => qualifying.has(concept) || concept === 'row' || concept === 'time');
 }
 
-/** Whether `Message.Signal` can be written with it. */
+/** Returns true if the name can be used in `Message.Signal`. */
 function nameable(name: string): boolean {
   return /^[^.\s]+$/.test(name);
 }

@@ -1,4 +1,4 @@
-/** Whether the values of a signal can be those of a path that takes names or truth, and by which map. */
+/** Checks if the values of a signal can be those of a path with names or booleans, and finds the map. */
 import { holds } from './codes.ts';
 import type { StateRule } from './rule.ts';
 import type { SignalFacts } from './signals.ts';
@@ -8,16 +8,16 @@ export type StateFit =
   | { readonly kind: 'fits'; readonly map: ReadonlyMap<number, string>; readonly by: string; readonly certain: boolean }
   | { readonly kind: 'asks'; readonly question: string };
 
-/** More bits are a number. */
+/** Largest state, bits; a longer signal is a number. */
 const MOST_BITS = 8;
 
-/** With more bits and without labels, nothing shows that it is a state. */
+/** Largest unlabelled signal that may be a state, bits; nothing indicates that a longer one is a state. */
 const MOST_ASKED = 4;
 
-/** Letters of a gear lever; in a name they may be anything. */
+/** Letters of a gear lever; in other names they may have any meaning. */
 const letters: Readonly<Record<string, string>> = { r: 'reverse', n: 'neutral', p: 'park', d: 'drive', b: 'drive' };
 
-/** Words that deny what follows; {@link negationsBehind} also what was said before. */
+/** Words that negate the following words; {@link negationsBehind} also negate the preceding ones. */
 const negations: ReadonlySet<string> = new Set([
   'not',
   'no',
@@ -33,12 +33,12 @@ const negations: ReadonlySet<string> = new Set([
 
 const negationsBehind: ReadonlySet<string> = new Set(['nicht', 'pas']);
 
-/** A rule with the names that the path has for its values; none of a flag. */
+/** A rule with the names of the path's values; no names for a flag. */
 interface NamedStates extends StateRule {
   readonly names?: readonly string[] | undefined;
 }
 
-/** Undefined: the signal is no such state. */
+/** Returns how the signal fits the rule; undefined if it is not such a state. */
 export function stateFit(rule: NamedStates, facts: SignalFacts): StateFit | undefined {
   const { signal, observed } = facts;
   if (signal.length > MOST_BITS || signal.type === 'float') return undefined;
@@ -63,7 +63,7 @@ export function stateFit(rule: NamedStates, facts: SignalFacts): StateFit | unde
   return { kind: 'fits', map, by, certain: true };
 }
 
-/** The values of 0 and 1 by the words of the name; undefined when it could be either way. */
+/** Returns the values for 0 and 1 according to the words of the name; undefined if ambiguous. */
 function bitOf({ bit, bitNeeds, turnedBy }: StateRule, own: readonly Word[]): readonly [string, string] | undefined {
   if (bit === undefined || (bitNeeds !== undefined && !says(own, bitNeeds))) return undefined;
   return says(own, turnedBy) ? [bit[1], bit[0]] : bit;
@@ -78,7 +78,7 @@ function says(words: readonly Word[], concepts: string | undefined): boolean {
 const affirming: ReadonlySet<string> = new Set(['yes', 'on', 'active']);
 const denying: ReadonlySet<string> = new Set(['no', 'off', 'inactive']);
 
-/** Whether a label only means yes or no to the name of the signal. Undefined if it means more. */
+/** Returns the value of a label that only affirms or denies the name of the signal; undefined for any other label. */
 function polarityOf(label: string, own: readonly Word[]): boolean | undefined {
   const named = new Set(own.flatMap(({ concepts }) => concepts.filter((concept) => concept !== '')));
   const is = (word: Word, set: ReadonlySet<string>): boolean => word.concepts.some((concept) => set.has(concept));
@@ -111,7 +111,7 @@ function withoutLabels(rule: StateRule, { signal, own, observed }: SignalFacts):
   return { kind: 'asks', question: `no labels in the DBC: which raw values are ${wanted}${seen}?` };
 }
 
-/** Labels that are the names of the path's values, each of them, need no interpretation. */
+/** Returns the map if every label is a name of the path's values, which needs no interpretation. */
 function identityOf(rule: NamedStates, labels: readonly string[]): ReadonlyMap<string, string> | undefined {
   const names = new Map(rule.names?.map((name) => [plain(name), name]));
   const usable = labels.filter((label) => !meaningsOf(label).has('unusable'));
@@ -122,13 +122,13 @@ function plain(label: string): string {
   return label.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-/** The value that a label of the DBC stands for; undefined: none, so the raw value stays out of the map. */
+/** Returns the value for a label of the DBC; undefined if the map must omit the raw value. */
 function valueOfLabel(rule: StateRule, label: string): string | undefined {
   if (rule.plain === true && wordsOf(label).some(isUnknown)) return undefined;
   const meant = meaningsOf(label);
   for (const [value, pattern] of rule.values) {
     if (pattern.split(' ').every((group) => group.split('/').some((concept) => meant.has(concept)))) {
-      // "Error" and "not available" are values only where a path has one for them.
+      // "Error" and "not available" are values only if the path has a value for them.
       if (!meant.has('unusable') || pattern.split('/').includes('fault')) return value;
     }
   }
@@ -140,7 +140,7 @@ function meaningsOf(label: string): Set<string> {
   const words = wordsOf(label);
   let negated = false;
   for (const [index, { text, concepts, isNumber }] of words.entries()) {
-    // L2 is a position of the lever that allows the first two gears.
+    // L2 is a lever position that allows the first two gears.
     if (isNumber && !['l', 'low'].includes(words[index - 1]?.text ?? '')) meant.add(`digit${Number(text)}`);
     const letter = letters[text];
     if (letter !== undefined) meant.add(letter);
@@ -150,7 +150,7 @@ function meaningsOf(label: string): Set<string> {
     }
     negated ||= negations.has(text);
   }
-  // "Not installed" is not one of the states: absent equipment must be recognised by its word.
+  // "Not installed" is not one of the states: a word of the label must identify absent equipment.
   if (negated && !words.some(isUnknown)) meant.add('none');
   return meant;
 }

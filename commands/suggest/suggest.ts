@@ -1,4 +1,4 @@
-/** From the signals of a car to lines of a first profile. */
+/** Converts the signals of a car to lines of a first profile. */
 
 import { channelByPath } from '../../protocol/channels.ts';
 import { defined } from '../../protocol/defined.ts';
@@ -17,26 +17,26 @@ import type { Word } from './words.ts';
 export interface Suggestion {
   readonly path: string;
   readonly facts: SignalFacts;
-  /** Undefined: the line is a question, and stays a comment until a person has answered it. */
+  /** Question of a line that stays a comment until a person has answered it; undefined for a usable line. */
   readonly question?: string;
-  /** With a question: the members to fill in. */
+  /** Members to fill in; only with a question. */
   readonly blanks?: string;
   readonly conversion?: Conversion;
-  /** Raw values that are not values. */
+  /** Raw values that are codes, not values. */
   readonly invalid: readonly number[];
-  /** Raw value to value. */
+  /** Values by raw value. */
   readonly map?: ReadonlyMap<number, string>;
-  /** Why this signal, and why this unit or these values. */
+  /** Reason for this signal, and for its unit or values. */
   readonly reason: string;
-  /** Signals that fit too, the best first, as `Message.Signal`. */
+  /** Other matching signals as `Message.Signal`, best first. */
   readonly rivals: readonly string[];
   readonly note?: string;
 }
 
 export interface Suggestions {
-  /** In the order of Status, channels last; one of a path at most. */
+  /** Lines in the order of Status, then channels; at most one per path. */
   readonly lines: readonly Suggestion[];
-  /** Paths that a profile can have and no signal was found for. */
+  /** Paths of a profile for which no signal was found. */
   readonly missing: readonly string[];
 }
 
@@ -45,19 +45,19 @@ interface Candidate {
   readonly match: Match;
   readonly fit: NumberFit | StateFit;
   readonly rank: number;
-  /** The question of the rule. */
+  /** Question of the rule. */
   readonly doubt?: string;
 }
 
-/** Cost of a signal that fits only if a person confirms it. */
+/** Cost of a signal that needs confirmation by a person. */
 const ASKED = 10;
-/** Cost of a guess, such as one bit without labels. */
+/** Cost of a guess, for example a single bit without labels. */
 const GUESSED = 0.5;
-/** Cost of a signal without a value in the log, and of one that never changes there. */
+/** Cost of a signal without a value in the log, and of a signal that never changes in it. */
 const UNSEEN = 5;
 const STILL = 0.4;
 
-/** Cost of a value in another unit than the path's. */
+/** Cost of a value whose unit differs from that of the path. */
 const CONVERTED = 0.05;
 
 /** Gain for each value of the path that a state can represent. */
@@ -66,7 +66,7 @@ const MOST_TOLD = 8;
 
 const MOST_RIVALS = 3;
 
-/** @param logged a log was read, so that a signal without values in it is one the car may not have. */
+/** @param logged true if a log was read: a signal without values in it may not exist in the car */
 export function suggest(signals: readonly SignalFacts[], logged: boolean): Suggestions {
   const found = new Map<string, Suggestion>();
   for (const rule of rules) {
@@ -90,7 +90,7 @@ function answered(suggestion: Suggestion | undefined): Suggestion | undefined {
   return suggestion?.question === undefined ? suggestion : undefined;
 }
 
-/** @param named the rule as the table has it, which the names are matched by. */
+/** @param named the unmodified rule of the table, for matching names */
 function suggestPath(
   rule: Rule,
   named: Rule,
@@ -127,7 +127,7 @@ function suggestPath(
   };
 }
 
-/** The members of a line that say how raw values become values, or what is missing for that. */
+/** Returns the members of a line that convert raw values to values, or a question for the missing ones. */
 function valuesOf(
   { number }: Rule,
   { facts, match, fit }: Candidate,
@@ -144,7 +144,7 @@ function valuesOf(
   return { conversion: fit.conversion, invalid, reason };
 }
 
-/** Whether the names have a word of doubt and none that dispels it. */
+/** Returns true if the names contain a word of doubt and no word that removes the doubt. */
 function isDoubtful({ doubt }: Rule, { own, around }: SignalFacts): boolean {
   const words = [...own, ...around];
   return doubt !== undefined && says(words, doubt.when) && !says(words, doubt.unless);
@@ -155,7 +155,7 @@ function says(words: readonly Word[], concepts: string): boolean {
   return words.some((word) => word.concepts.some((concept) => wanted.has(concept)));
 }
 
-/** A map with the raw values that are known, and no names. */
+/** Returns a map with the known raw values, without names. */
 function blankMap({ signal, observed }: SignalFacts): string {
   const raws = observed === undefined ? [...Array(2 ** signal.length).keys()] : [...observed.raws];
   return `map: { ${raws
@@ -164,7 +164,7 @@ function blankMap({ signal, observed }: SignalFacts): string {
     .join(', ')} }`;
 }
 
-/** Durations are given in seconds. */
+/** Returns the unit of a path; durations are in seconds. */
 function unitOf(leaf: Leaf): string {
   return leaf.kind === 'text' ? 's' : (leaf.unit ?? '1');
 }
@@ -186,7 +186,7 @@ function shownBy({ observed }: SignalFacts, logged: boolean): string {
   return observed.changes === 0 ? '; it never changes in the log' : '';
 }
 
-/** `Message.Signal`, as a profile names it. */
+/** Returns `Message.Signal`, the name of a signal in a profile. */
 export function nameOf({ message, signal }: SignalFacts): string {
   return `${message.name}.${signal.name}`;
 }

@@ -1,4 +1,4 @@
-/** Writes what is suggested for the signals of DBC files, and of the logs that were read with them. */
+/** Writes suggestions for the signals of DBC files, and of the logs that were read with them. */
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { type BoundDatabase, type DbcMessage, MessageFinder } from '../../adapters/can/dbc/index.ts';
@@ -13,7 +13,7 @@ import { suggest } from './suggest.ts';
 
 export { SuggestionObserver };
 
-/** The bus of a profile that has only one. */
+/** Name of the bus in a profile with only one. */
 const ONLY = 'car';
 
 interface LogsRead {
@@ -22,8 +22,8 @@ interface LogsRead {
 }
 
 /**
- * Writes the profile and returns a sentence about it; undefined when no signal fits any path, and nothing is written.
- * @throws VigieError `usage.wrong` when the file exists or cannot be written
+ * Writes the profile and returns a summary. If no signal fits any path, writes nothing and returns undefined.
+ * @throws VigieError `usage.wrong` if the file exists or cannot be written
  */
 export function writeSuggestions(
   file: string,
@@ -54,12 +54,12 @@ export function writeSuggestions(
 }
 
 interface Bus extends ProfileBus {
-  /** Its name in the log; absent without a log. */
+  /** Name of the bus in the log; omitted without a log. */
   readonly inLog?: string;
   readonly messages: readonly DbcMessage[];
 }
 
-/** The buses of the profile: those of the log, where it has described frames on several. */
+/** Returns the buses of the profile: those of the log if several of them have described frames. */
 function busesOf(databases: readonly BoundDatabase[], observer: SuggestionObserver | undefined): Bus[] {
   const inLog = observer?.buses ?? [];
   const [only] = inLog;
@@ -84,7 +84,7 @@ function busesOf(databases: readonly BoundDatabase[], observer: SuggestionObserv
   });
 }
 
-/** The bus that has most messages of a file: messages that the log has nowhere are most likely there. */
+/** Returns the bus with most messages of a file: messages that are missing in the log are most likely on this bus. */
 function homeOf(
   messages: readonly DbcMessage[],
   buses: readonly string[],
@@ -94,7 +94,7 @@ function homeOf(
   return [...buses].sort((one, other) => count(other) - count(one))[0];
 }
 
-/** Milliseconds between frames by bus and identifier of the DBC. */
+/** Returns the time between frames by bus and DBC identifier, ms. */
 function periodsOf(databases: readonly BoundDatabase[], traffic: Traffic): Map<string, number> {
   const finder = new MessageFinder(databases);
   const periods = new Map<string, number>();
@@ -108,7 +108,7 @@ function periodsOf(databases: readonly BoundDatabase[], traffic: Traffic): Map<s
   return periods;
 }
 
-/** @throws VigieError `usage.wrong` when the file exists: a profile that somebody has worked on is not replaced */
+/** @throws VigieError `usage.wrong` if the file exists: an edited profile must not be replaced */
 export function refuseExisting(file: string): void {
   if (existsSync(file)) throw new VigieError('usage.wrong', `${file} exists: name another file, or remove it`);
 }

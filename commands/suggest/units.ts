@@ -1,15 +1,15 @@
-/** Units as DBC files write them, and how a value in one becomes a value in the unit of a Status path. */
+/** Units as written in DBC files, with conversions to the unit of a Status path. */
 
-/** value in the other unit = value × scale + offset */
+/** Linear conversion: value in the other unit = value × scale + offset. */
 export interface Conversion {
   readonly scale: number;
   readonly offset: number;
 }
 
 interface Unit extends Conversion {
-  /** As people write it, for reasons and questions. */
+  /** Usual symbol, for reasons and questions. */
   readonly name: string;
-  /** How files write it, in lower case without blanks. */
+  /** Spellings in files, in lower case without blanks. */
   readonly written: readonly string[];
 }
 
@@ -24,7 +24,7 @@ const degC = linear(
 );
 const kilometre = linear('km', 1, 'kms kilometer kilometre kilometers');
 
-/** Units that a value may have, by the unit of the path, the most usual first; `scale` and `offset` lead to the path's. */
+/** Possible units of a value by the path's unit, most usual first; `scale` and `offset` convert to the path's unit. */
 const unitsOf: Readonly<Record<string, readonly Unit[]>> = {
   'km/h': [
     linear('km/h', 1, 'kmh kph km_h kmph km/hr km/hour kilometerperhour kilometreperhour'),
@@ -87,7 +87,7 @@ const unitsOf: Readonly<Record<string, readonly Unit[]>> = {
   ],
 };
 
-/** Texts in files for no unit. */
+/** Texts in files that mean "no unit". */
 const unstated: ReadonlySet<string> = new Set([
   '',
   '-',
@@ -103,29 +103,29 @@ const unstated: ReadonlySet<string> = new Set([
   'sna',
 ]);
 
-/** Degrees of any scale. */
+/** Spellings of degrees, of temperature or angle. */
 const degrees: ReadonlySet<string> = new Set(['deg', 'degree', 'degrees', '°', 'grad', 'degre']);
 
-/** Units that are a percentage of something else, or of no use to any path, are known by name only. */
+/** A unit in a file. Percentages of other quantities, and units of no path, have only a name. */
 interface ReadUnit {
   readonly name: string;
   readonly conversion: Conversion;
 }
 
-/** Whether the file names no unit at all. */
+/** Returns true if the file contains no unit. */
 export function saysNoUnit(unit: string, wanted: string): boolean {
   const text = unit.trim().toLowerCase();
   return unstated.has(text) || (wanted === 'degC' && degrees.has(text));
 }
 
-/** How a value in `written` becomes one in `wanted`, the unit of a path; undefined when it never does. */
+/** Returns the conversion from the unit `written` to `wanted`, the unit of a path; undefined if there is none. */
 export function conversionTo(wanted: string, written: string): ReadUnit | undefined {
   const text = normalized(written);
   const unit = unitsOf[wanted]?.find((one) => one.written.includes(text));
   return unit === undefined ? undefined : { name: unit.name, conversion: unit };
 }
 
-/** Every unit that a value may have which is to become one in `wanted`, the most usual first. */
+/** Returns every possible unit of a value that is converted to `wanted`, most usual first. */
 export function unitsFor(wanted: string): ReadUnit[] {
   return (unitsOf[wanted] ?? []).map((unit) => ({ name: unit.name, conversion: unit }));
 }

@@ -1,10 +1,10 @@
 /**
- * Words in names of signals and of values, and what they mean. English, French and German words and abbreviations as
- * makers of cars and of control units write them. A word may have several meanings; `parking-brake` is two words in a
- * row. Words of one or two letters count only when they stand alone.
+ * Words in names of signals and of values, with their meanings. English, French and German words and abbreviations as
+ * used by manufacturers of cars and control units. A word may have several meanings; `parking-brake` means two
+ * consecutive words. Words of one or two letters count only as separate words.
  */
 
-/** Meaning to words. */
+/** Words by meaning. */
 const measures = {
   speed:
     'speed spd velocity vel vitesse vit geschwindigkeit geschw gschw vss vs v kph kmh mph speedo speedometer tacho',
@@ -151,7 +151,7 @@ const assistance = {
   lead: 'lead object target relative rel preceding vorausfahrend obj following cible gap leading',
 } as const;
 
-/** Adjectives: sides, states, and what kind of value it is. */
+/** Adjectives: sides, states, and kinds of value. */
 const states = {
   driver: 'dr driver drv fahrer conducteur cond drvr fa lhs drivers drs',
   passenger: 'passenger pass psgr beifahrer passager psngr codriver pas astp assist-side passengers bf ast psg',
@@ -223,7 +223,7 @@ const states = {
   progress: 'progress in-progress encours en-cours charging laedt',
 } as const;
 
-/** Words that mean another matter than a state unless a rule requires them. */
+/** Words that indicate another topic than a state, unless a rule requires them. */
 const qualifiers = {
   request:
     'request req cmd command commande demand dem desired target tgt trgt setpoint set setting soll wunsch consigne anf ' +
@@ -260,7 +260,7 @@ const qualifiers = {
   inertial: 'ins imu gyro gps gnss navi',
 } as const;
 
-/** Words that say nothing about what is measured. */
+/** Words without information about the measured quantity. */
 const neutral = {
   '':
     'state status stat st sta value val act actual ist signal sig sens sensor info information inf data dat com the of is ' +
@@ -277,10 +277,10 @@ export type Concept =
   | keyof typeof states
   | keyof typeof qualifiers;
 
-/** Meanings that change the value of the word next to them. */
+/** Meanings that change the value of the adjacent word. */
 export const qualifying: ReadonlySet<string> = new Set(Object.keys(qualifiers));
 
-/** Meanings by word or by words in a row, joined by `-`. The empty meaning is that of a word without meaning. */
+/** Meanings by word, or by consecutive words joined by `-`. A word without meaning has the empty meaning. */
 export const meanings: ReadonlyMap<string, readonly (Concept | '')[]> = byWord([
   measures,
   parts,
@@ -290,7 +290,7 @@ export const meanings: ReadonlyMap<string, readonly (Concept | '')[]> = byWord([
   neutral,
 ]);
 
-/** Words in a row that have a meaning of their own, at most. */
+/** Largest number of words in a phrase with its own meaning. */
 export const longestPhrase = Math.max(...[...meanings.keys()].map((phrase) => phrase.split('-').length));
 
 function byWord(groups: readonly Readonly<Record<string, string>>[]): Map<string, (Concept | '')[]> {

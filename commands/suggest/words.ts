@@ -1,24 +1,24 @@
-/** Names of signals, messages and values as words with meanings. */
+/** Splits names of signals, messages and values into words with meanings. */
 import { type Concept, longestPhrase, meanings } from './vocabulary.ts';
 
-/** A word of a name, or several in a row that mean one thing. */
+/** A word of a name, or several consecutive words with one meaning. */
 export interface Word {
   readonly text: string;
-  /** Empty: the vocabulary does not have the word. `''` among them: it may say nothing. */
+  /** Meanings; empty if the vocabulary lacks the word. `''` means that the word may be meaningless. */
   readonly concepts: readonly (Concept | '')[];
-  /** For an abbreviation without vowels: the meanings of the possible words, such as `limit` for `lmt`. */
+  /** Meanings of the words that a vowelless abbreviation may stand for, such as `limit` for `lmt`. */
   readonly resembles: readonly (Concept | '')[];
   readonly isNumber: boolean;
 }
 
-/** Letters that take two in ASCII; all other marks are dropped. */
+/** Letters that become two ASCII letters; all other diacritics are removed. */
 const letters: Readonly<Record<string, string>> = { ä: 'ae', ö: 'oe', ü: 'ue', ß: 'ss', Ä: 'Ae', Ö: 'Oe', Ü: 'Ue' };
 
-/** Shortest piece of a compound: shorter ones are found in any word. */
+/** Shortest part of a compound, letters: shorter parts occur in any word. */
 const SHORTEST_PIECE = 3;
 const longestWord = Math.max(...[...meanings.keys()].map((word) => word.length));
 
-/** Meanings by what is left of a word without its vowels, from three letters on. */
+/** Meanings by the consonants of a word, if there are at least three. */
 const skeletons: ReadonlyMap<string, readonly (Concept | '')[]> = skeletonsOf(meanings);
 
 function skeletonsOf(known: typeof meanings): Map<string, (Concept | '')[]> {
@@ -31,7 +31,7 @@ function skeletonsOf(known: typeof meanings): Map<string, (Concept | '')[]> {
   return found;
 }
 
-/** The words of `ESP_v_Signal`, `VehSpd`, `DOOR_OPEN_FL` or `Aussentemperatur`. */
+/** Returns the words of `ESP_v_Signal`, `VehSpd`, `DOOR_OPEN_FL` or `Aussentemperatur`. */
 export function wordsOf(name: string): Word[] {
   const tokens = tokensOf(name).flatMap((token) => (isWord(token) ? [token] : (piecesOf(token) ?? [token])));
   const meaning = tokens.findLastIndex((token) => meanings.get(token)?.includes('') !== true);
@@ -62,7 +62,7 @@ export function tokensOf(name: string): string[] {
     .filter((token) => token !== '');
 }
 
-/** Before other words, an l or r is the kind of variable. It is a side only if nothing with a meaning follows. */
+/** Returns the meanings of a word. An l or r is a side only as the last word; earlier it is the kind of variable. */
 function conceptsOf(text: string, last: boolean): readonly (Concept | '')[] {
   return !last && (text === 'l' || text === 'r') ? [] : (meanings.get(singular(text)) ?? []);
 }
@@ -71,13 +71,13 @@ function isWord(token: string): boolean {
   return meanings.has(singular(token)) || /^[0-9]+$/.test(token);
 }
 
-/** A plural as the vocabulary has the word. */
+/** Returns a plural in the form of the vocabulary. */
 function singular(token: string): string {
   const stem = token.replace(/(?<=[a-z]{3})s$/, '');
   return meanings.has(token) || !meanings.has(stem) ? token : stem;
 }
 
-/** Number of tokens in the longest phrase of the vocabulary from `at` on; 1 when the vocabulary has no such phrase. */
+/** Returns the number of tokens in the longest phrase of the vocabulary that starts at `at`; 1 if there is none. */
 function phraseLength(tokens: readonly string[], at: number): number {
   for (let count = Math.min(longestPhrase, tokens.length - at); count > 1; count--) {
     if (meanings.has(tokens.slice(at, at + count).join('-'))) return count;
@@ -85,9 +85,9 @@ function phraseLength(tokens: readonly string[], at: number): number {
   return 1;
 }
 
-/** A compound such as `motordrehzahl` as words of the vocabulary, the fewest; undefined when a piece is not one. */
+/** Splits a compound such as `motordrehzahl` into the fewest known words; undefined if the vocabulary lacks a part. */
 function piecesOf(token: string): string[] | undefined {
-  // By end of a prefix that the vocabulary covers: how many words cover it, and where the last of them begins.
+  // For each covered prefix, by its end: the number of covering words, and the start of the last one.
   const best: ({ readonly count: number; readonly start: number } | undefined)[] = [{ count: 0, start: 0 }];
   for (let end = 1; end <= token.length; end++) {
     for (let start = Math.max(0, end - longestWord); start <= end - SHORTEST_PIECE; start++) {

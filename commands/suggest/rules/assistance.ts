@@ -1,4 +1,4 @@
-/** Driving assistance, driving mode, warnings and service. */
+/** Rules for driving assistance, driving mode, warnings and service. */
 import type { Rule, StateRule } from '../rule.ts';
 import { onOff, rule, twoStates } from '../rule.ts';
 

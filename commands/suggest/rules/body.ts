@@ -1,4 +1,4 @@
-/** Doors, locks, belts, lamps, wipers, alarm. */
+/** Rules for doors, locks, belts, lamps, wipers and alarm. */
 import type { Rule } from '../rule.ts';
 import { rule, twoStates } from '../rule.ts';
 
@@ -33,7 +33,7 @@ const openings: readonly Rule[] = Object.entries(sides).map(([side, { names, bes
   }),
 );
 
-/** The buckle of the driver only: an open one at another seat may mean an empty seat. */
+/** Only the driver's buckle: an open buckle at another seat may mean an empty seat. */
 const belts: readonly Rule[] = [
   rule('safety.beltStatus.Driver.belt', ['belt driver', 'belt frontleft', 'belt front left'], {
     besides: 'warning forgotten unfastened fastened lamp seat front switch contact',

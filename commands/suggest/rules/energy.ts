@@ -1,10 +1,10 @@
-/** Fuel, traction battery and charging. */
+/** Rules for fuel, traction battery and charging. */
 import type { Rule } from '../rule.ts';
 import { rule, twoStates } from '../rule.ts';
 
 const percent = { covers: [0, 100], within: [-10, 130], usual: [0, 101] } as const;
 
-/** Combustion cars have sensors on the starter battery with the same names. */
+/** Question for battery sensors: combustion cars have sensors of the starter battery with the same names. */
 const whichBattery: Rule['doubt'] = {
   when: 'battery',
   unless: 'traction motor charging',

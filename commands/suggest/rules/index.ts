@@ -1,4 +1,4 @@
-/** All rules; one that depends on whether another path was found comes after it. */
+/** All rules. A rule that depends on the result for another path follows the rule of that path. */
 import type { Rule } from '../rule.ts';
 import { assistance } from './assistance.ts';
 import { body } from './body.ts';

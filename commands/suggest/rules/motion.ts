@@ -1,4 +1,4 @@
-/** Movement, way, gear, ignition and engine. */
+/** Rules for movement, distance, gear, ignition and engine. */
 import type { LabelRule, NumberRule, Rule } from '../rule.ts';
 import { rule, twoStates } from '../rule.ts';
 
@@ -66,7 +66,7 @@ export const motion: readonly Rule[] = [
       states: {
         values: gears,
         enough: ['Reverse'],
-        // The lever's 3 allows the first three gears; which one is engaged it does not say.
+        // Lever position 3 allows the first three gears, and does not determine the engaged gear.
         only: { when: 'lever', unless: 'gear', values: ['Reverse', 'Neutral'] },
       },
       note: 'P and D are not ratios and are left out',

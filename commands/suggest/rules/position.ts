@@ -1,4 +1,4 @@
-/** A receiver of satellites on the bus. */
+/** Rules for a GNSS receiver on the bus. */
 import type { Rule } from '../rule.ts';
 import { rule, twoStates } from '../rule.ts';
 
