@@ -8,18 +8,18 @@ import { preferredLanguage, speak } from './shared/words.ts';
 
 const root = document.getElementById('page') as HTMLElement;
 if (root.dataset['of'] === 'hub') store.source = 'hub';
-// Without an answer the page asks for a token.
+// If this fails, the page asks for a token.
 if (root.dataset['signIn'] !== undefined) await takeSignIn().catch(() => undefined);
 root.replaceChildren();
 render(store.source === 'hub' ? <HubShell /> : <Shell />, root);
 store.start();
-// Absent without HTTPS.
+// Undefined without HTTPS.
 navigator.serviceWorker?.addEventListener('message', ({ data }) => {
   location.hash = (data as OpenMessage).open;
 });
-// Without them the names are English, and the choice below the page shows that.
+// If this fails, names stay English, and the selection below the page shows that.
 speak(preferredLanguage()).catch(() => undefined);
-// A browser opens six connections to a server for all its tabs: a hidden tab closes its streams.
+// A browser opens only six connections to a server for all tabs: a hidden tab closes its streams.
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'hidden') store.stop();
   else store.start();

@@ -1,4 +1,4 @@
-/** A hub at a broker of its own: receives the messages of all cars, shared with other hubs, and publishes to cars. */
+/** Hub at an external broker: receives the messages of all cars, shared with other hubs, and publishes to cars. */
 import { setTimeout } from 'node:timers/promises';
 import {
   type BrokerAbilities,
@@ -15,38 +15,38 @@ export interface FleetReceiverOptions {
   readonly address: Omit<MqttAddress, 'clientId' | 'sessionExpiry'>;
   /** Hubs of one group share the messages of all cars. */
   readonly group: string;
-  /** Name of this hub in the group. The broker keeps its session under group and name. */
+  /** Name of this hub in the group. The broker identifies the session by group and name. */
   readonly name: string;
-  /** The same whenever this hub starts, and of no other: a claim that it made itself may reach it late. */
+  /** Unique to this hub, and the same after each start: the hub may receive its own earlier claim late. */
   readonly identity: string;
-  /** Messages that the broker sends before they are acknowledged (MQTT 5). */
+  /** Largest number of unacknowledged messages from the broker (MQTT 5). */
   readonly receiveMaximum: number;
-  /** Resolves when the message of a car is on disk: it is acknowledged then. */
+  /** Stores the message of a car. Resolves when it is on disk; only then is it acknowledged. */
   readonly accept: (topic: string, payload: Uint8Array, retained: boolean) => Promise<void>;
-  /** A car has published its presence, which the broker retains. */
+  /** Call when a car has published its presence, which the broker retains. */
   readonly presence: (vin: string) => void;
-  /** A car has connected. */
+  /** Call when a car has connected. */
   readonly online: (vin: string) => void;
-  /** VINs of the cars that are known. */
+  /** VINs of all known cars. */
   readonly known: () => Promise<readonly string[]>;
-  /** On a broker without shared subscriptions the hub that holds the lock receives. */
+  /** Locks. On a broker without shared subscriptions only the hub that holds the lock receives. */
   readonly locks: HubLocks;
-  /** Another hub connected under the same name, or the broker refused this one: it receives nothing any more. */
+  /** Called when another hub uses the same name, or the broker refused this hub. It then receives nothing more. */
   readonly displaced: (error: VigieError) => void;
   readonly log: HubLog;
 }
 
-/** Seconds that the broker keeps messages for a hub that does not come back. */
+/** Time for which the broker keeps messages for a hub that is away, s. */
 const SESSION = 7 * 86_400;
-/** Seconds after which the broker drops a command that no car took; the car would refuse it. */
+/** Time after which the broker drops an undelivered command, s. The car would refuse it by then. */
 const EXPIRY = 120;
-/** A broker or database that is not there is looked for again after that, ms. */
+/** Delay before the next attempt to reach a broker or database, ms. */
 const RETRY = 1_000;
 
-/** Retained messages of a car, by kind. */
+/** Kinds of messages of a car that are retained. */
 const RETAINED = ['status', 'hello', 'monitor'] as const;
 
-/** The first clears what was found by the second. */
+/** Each round clears the topics that the previous round found. */
 const CLEARING_ROUNDS = 3;
 const MAY_WRITE = 'let the hub write to vigie/1/+/up/+, vigie/1/+/presence and vigie/1/+/down/+';
 
@@ -58,11 +58,11 @@ export class FleetReceiver {
   readonly #stopping = new AbortController();
   #client: CloudClient | undefined;
   #claimed = false;
-  /** Resolves with the first message. */
+  /** Resolves with the first received message. */
   readonly #receiving: Promise<void>;
   #received: () => void = ignore;
   #turns: Promise<void> = Promise.resolve();
-  /** Cars whose retained messages are read only to clear them. */
+  /** Cars with retained messages that are read only to be cleared. */
   readonly #clearing = new Set<string>();
 
   private constructor(options: FleetReceiverOptions) {
@@ -73,8 +73,8 @@ export class FleetReceiver {
   }
 
   /**
-   * Connects. Rejects with `link.refused` where the broker cannot be reached or does not permit it, with
-   * `configuration.wrong` for an address or certificates that cannot be used.
+   * Connects. Rejects with `link.refused` if the broker cannot be reached or refuses the hub, and with
+   * `configuration.wrong` if the address or certificates cannot be used.
    */
   static async start(options: FleetReceiverOptions): Promise<FleetReceiver> {
     const receiver = new FleetReceiver(options);
@@ -82,16 +82,18 @@ export class FleetReceiver {
     return receiver;
   }
 
-  /** Rejects with `link.lost` without a connection: the broker has not got it. */
+  /**
+   * Publishes to a car. Rejects with `link.lost` without a connection: then the broker has not received the message.
+   */
   async publish(topic: string, payload: Uint8Array): Promise<void> {
     if (this.#client === undefined) throw new VigieError('link.lost', 'the hub is not connected', { where: topic });
     await this.#client.publish(topic, payload, { expiry: EXPIRY });
   }
 
   /**
-   * Clears the `topics`, and every topic of the car that the broker retains. Resolves when the broker retains none; one that
-   * has retained messages for no filter with wildcards is believed when it has acknowledged. Rejects with `link.lost`
-   * without a connection, with `link.refused` where the broker does not let the hub clear them.
+   * Clears the `topics` and all topics of the car that the broker retains. Resolves when the broker retains none. If
+   * a broker does not send retained messages to filters with wildcards, its acknowledgement is sufficient. Rejects
+   * with `link.lost` without a connection, and with `link.refused` if the broker does not let the hub clear them.
    */
   async clearRetained(vin: string, topics: readonly string[]): Promise<void> {
     const client = this.#client;
@@ -111,7 +113,7 @@ export class FleetReceiver {
     }
   }
 
-  /** Topics that match and have a retained message. */
+  /** Returns the topics that match the filters and have a retained message. */
   async #retainedAt(client: CloudClient, filters: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
     for (const filter of filters) {
@@ -121,14 +123,14 @@ export class FleetReceiver {
         });
         await subscription.close();
       } catch (error) {
-        // Rules of brokers may not let hubs read the messages to cars.
+        // Access rules of the broker may forbid hubs to read messages to cars.
         if (!(error instanceof VigieError) || error.code !== 'link.refused') throw error;
       }
     }
     return found;
   }
 
-  /** Disconnects when what has come is on disk; the broker keeps what comes later for the next start. */
+  /** Disconnects when all received messages are on disk. The broker keeps later messages for the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#turns;
@@ -160,7 +162,7 @@ export class FleetReceiver {
     this.#client = client;
     const claiming = this.#claimName(client, claim);
     try {
-      // A hub serves while a backlog comes; brokers may send the acknowledgement behind it.
+      // Do not wait for the acknowledgement while a backlog arrives: brokers may send it after the backlog.
       await Promise.race([claiming, this.#receiving]);
     } catch (error) {
       await client.close();
@@ -179,7 +181,7 @@ export class FleetReceiver {
     this.#claimed = true;
   }
 
-  /** After a lost connection the next one claims again. */
+  /** Reports a refused claim. After a lost connection, the next connection claims again. */
   #unclaimed(error: unknown): void {
     if (error instanceof VigieError && error.code === 'link.refused') this.#displace(error);
   }
@@ -190,7 +192,7 @@ export class FleetReceiver {
     return { ...rest, clientId, sessionExpiry: SESSION, keepsSession: true, receiveMaximum, log };
   }
 
-  /** `share` goes before each filter. */
+  /** Subscriptions for messages of cars. `share` is a prefix of each filter. */
   #receivers(share: string): readonly Subscriber[] {
     const { accept, online, presence } = this.#options;
     return [
@@ -214,7 +216,7 @@ export class FleetReceiver {
     ];
   }
 
-  /** The last hub that started under the name has it; the one before receives its claim when it connects again. */
+  /** The last hub that started owns the name. A previous owner receives that claim when it connects again. */
   #claimedBy(payload: Uint8Array): void {
     if (!this.#claimed || Buffer.from(payload).toString() === this.#options.identity) return;
     const { name } = this.#options;
@@ -222,16 +224,16 @@ export class FleetReceiver {
   }
 
   /**
-   * Hubs on one database take turns by its lock. Those on different databases would end each other's connection for ever,
-   * and each would have some of the messages. The last that started receives; the one before gets its claim when it
-   * connects again.
+   * Claims the group. Hubs on one database take turns by its lock. Hubs on different databases would end each other's
+   * connection for ever, and each would receive only some of the messages. So the last hub that started receives; the
+   * previous one receives its claim when it connects again.
    */
   async #claimGroup(client: CloudClient): Promise<void> {
     const { group, identity, locks } = this.#options;
     const own = (await locks.place()) ?? identity;
     const claim = `vigie/hub/${group}`;
     await client.publish(claim, Buffer.from(own), { retain: true });
-    // Only now, or it would get the claim of a hub that received before it.
+    // Subscribe only now: before, this hub would receive the claim of the hub that received previously.
     await client.subscribe(claim, (_topic, payload) => {
       if (Buffer.from(payload).toString() === own) return;
       this.#displace(
@@ -249,8 +251,8 @@ export class FleetReceiver {
   }
 
   /**
-   * One hub of the group receives, in the session of the group; the others wait for the lock. `settled` is called when it is
-   * known whether this one receives. Never rejects.
+   * Lets one hub of the group receive, in the session of the group, while the others wait for the lock. Calls
+   * `settled` when it is known whether this hub receives. Never rejects.
    */
   async #receiveInTurn(settled: () => void): Promise<void> {
     const { group, locks, log } = this.#options;
@@ -312,9 +314,10 @@ export class FleetReceiver {
   }
 
   /**
-   * The broker had no session, so it kept nothing for this hub: takes the retained Status of all cars. Those of shared
-   * subscriptions come with a subscription that is not shared, and those of brokers that keep them from filters with
-   * wildcards (RabbitMQ) with one for each car. Never rejects: the next message of a car says the same.
+   * Reads the retained Status of all cars. Call if the broker had no session and therefore kept nothing for this hub.
+   * Shared subscriptions receive no retained messages, so this uses an unshared one. Brokers that do not send them to
+   * filters with wildcards (RabbitMQ) need one subscription for each car. Never rejects: the next message of a car
+   * contains the same data.
    */
   async #readRetained(client: CloudClient, { shares }: BrokerAbilities): Promise<void> {
     const { known, log } = this.#options;

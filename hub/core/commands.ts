@@ -1,4 +1,4 @@
-/** Commands to cars: kept in the audit trail and signed in one commit, then sent, and sent again until the car has answered. */
+/** Commands to cars: stored in the audit trail and signed in one commit, then sent until the car has answered. */
 
 import { type CommandBodyKind, encodeBody, encodeCommand } from '../../protocol/command.ts';
 import { commandTopic } from '../../protocol/command-topic.ts';
@@ -6,33 +6,33 @@ import { defined } from '../../protocol/defined.ts';
 import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { CallbackOrder, CommandStore, HubLog, KeptCommand, WallClock } from './ports.ts';
 
-/** A car that is away for longer does not carry it out, ms. */
+/** Validity of a command, ms. A car that is away for longer does not carry it out. */
 const VALID = 120_000;
 
-/** States that nothing follows. */
+/** Final states of a command. */
 export const finalStatuses: ReadonlySet<RemoteStatus> = new Set(['Success', 'AlreadyDone', 'Failed']);
 
 /** A submitted command. */
 export interface CommandOrder {
-  /** The same id asks for the same command: nothing is done again. */
+  /** Id of the command. An order with a known id has no further effect. */
   readonly id: string;
   readonly vin: string;
   readonly type: CommandKind;
   /** Body of the command (protocol/command.ts). */
   readonly body: object;
-  /** Entry of the audit trail in place of a long body. */
+  /** Entry for the audit trail, instead of a long body. */
   readonly audited?: object;
-  /** Who asks, for the audit trail. */
+  /** Caller of the request, for the audit trail. */
   readonly caller: string;
-  /** Omitted: no callback receives its states. */
+  /** If omitted, no callback receives the states of the command. */
   readonly through?: CallbackOrder;
 }
 
-/** The key of the hub, which cars trust for the kinds they choose. */
+/** Signing key of the hub. Cars trust it for the kinds of commands that they choose. */
 export interface CommandKey {
   /** Hexadecimal. */
   readonly id: string;
-  /** The payload signed (COSE_Sign1). */
+  /** Returns the signed payload (COSE_Sign1). */
   sign(payload: Uint8Array): Uint8Array;
 }
 
@@ -41,7 +41,7 @@ interface CommandsParts {
   readonly key: CommandKey;
   readonly clock: WallClock;
   readonly log: HubLog;
-  /** Hands a message to the broker; rejects when it does not take it. */
+  /** Passes a message to the broker. Rejects if the broker does not accept it. */
   readonly publish: (topic: string, payload: Uint8Array) => Promise<void>;
 }
 
@@ -53,9 +53,9 @@ export class HubCommands {
   }
 
   /**
-   * Resolves when the command is on disk, with who asked for it; it is sent by then, or as soon as the car subscribes.
-   * Rejects with `request.unknown` for a car that was never heard, `command.malformed` for a body that the kind does not
-   * have, `store.failed` when the disk does not take it.
+   * Resolves when the command and its caller are on disk. The command is then sent already, or as soon as the car
+   * subscribes. Rejects with `request.unknown` for a car without messages, with `command.malformed` for a body that
+   * does not fit the kind, and with `store.failed` if the database cannot write.
    */
   async submit({ id, vin, type, body, audited = body, caller, through }: CommandOrder): Promise<KeptCommand> {
     const { store, key, clock } = this.#parts;
@@ -80,8 +80,8 @@ export class HubCommands {
   }
 
   /**
-   * Sends what a car has not answered yet and may still carry out: the car has subscribed, so it was away,
-   * or the hub was. A car carries out a command once, however often it comes.
+   * Sends all commands that a car has not answered and may still carry out. Call when the car subscribes: the car or
+   * the hub was away. A car carries out a command once, however often it arrives.
    */
   async resend(vin: string): Promise<void> {
     const { store, clock } = this.#parts;

@@ -1,6 +1,6 @@
 /**
- * The changes that the new messages of one commit make besides the messages themselves. What follows from a message is decided
- * here; SQLite and PostgreSQL write the same lists, each in its own way.
+ * Changes that the new messages of one commit cause, in addition to storing the messages. This file decides on the
+ * changes; SQLite and PostgreSQL each write the same lists.
  */
 import type { Message } from '../../protocol/schema/message.ts';
 import { type CarMessage, correctionIn, isAfter, isSeries, type RecordPlace, recordPlaceOf } from './message.ts';
@@ -12,7 +12,7 @@ export interface PlacedMessage extends CarMessage {
   readonly row: number;
 }
 
-/** Such a message of some kinds. */
+/** A message of certain kinds with its rows. */
 export type PlacedOf<K extends Message['kind']> = PlacedMessage & { readonly message: Message<K> };
 
 export interface PlacedRecord<T = PlacedMessage> {
@@ -20,7 +20,7 @@ export interface PlacedRecord<T = PlacedMessage> {
   readonly place: RecordPlace;
 }
 
-/** All times of a start of the agent are so far behind, ms. */
+/** Correction of all times of one start of the agent: they are behind by `by` ms. */
 export interface ClockCorrection {
   readonly vehicle: number;
   readonly boot: number;
@@ -28,23 +28,23 @@ export interface ClockCorrection {
 }
 
 export interface CommitChanges {
-  /** UTC ms of the newest new message that a car itself sent, by vehicle. */
+  /** Arrival of the newest new message that a car itself sent, UTC ms, by vehicle. */
   readonly heard: ReadonlyMap<number, number>;
-  /** Messages of Status in their order, by vehicle. */
+  /** Status messages in their order, by vehicle. */
   readonly statuses: ReadonlyMap<number, readonly PlacedOf<'status'>[]>;
-  /** Written before the records, because they correct the times of those. */
+  /** Write these before the records: they correct the times of records. */
   readonly corrections: readonly ClockCorrection[];
-  /** The newest message of each record; pieces of series are their own records and need no row. */
+  /** Newest message of each record. Pieces of series are their own records and need no row. */
   readonly records: readonly PlacedRecord[];
   /** States of commands. */
   readonly reports: readonly PlacedOf<'remote'>[];
-  /** The newest list of its monitors that each car sent. */
+  /** Newest list of monitors from each car. */
   readonly monitors: readonly PlacedOf<'monitor'>[];
-  /** Messages that receivers may have to learn of. */
+  /** Messages of which receivers may have to be notified. */
   readonly events: readonly PlacedOf<'event' | 'remote'>[];
 }
 
-/** `fresh`: messages that were not there before, in the order in which they came. */
+/** Returns the changes by `fresh`, the messages that were not stored before, in the order of arrival. */
 export function changesOf(fresh: readonly PlacedMessage[]): CommitChanges {
   const statuses = new Map<number, PlacedOf<'status'>[]>();
   for (const one of fresh) {
@@ -68,20 +68,22 @@ export function changesOf(fresh: readonly PlacedMessage[]): CommitChanges {
       fresh.flatMap((one) => (is(one, 'monitor') ? [{ one }] : [])),
       ({ one }) => `${one.vehicle}`,
     ).map(({ one }) => one),
-    // The complement of an event comes after the event, which receivers have then.
+    // The complement follows the event, which receivers already have.
     events: fresh.filter((one) =>
       is(one, 'event') ? one.message.body.complement !== true : is(one, 'remote'),
     ) as readonly PlacedOf<'event' | 'remote'>[],
   };
 }
 
-/** Changes of the numbers of one class of a car. */
+/** A change of the numbers of one class of a car. */
 export interface NumberChange {
   readonly class: number;
   apply(numbers: ClassNumbers): void;
 }
 
-/** The numbers that a new message reports: its own, and those that the car gave up or has sent. */
+/**
+ * Returns the changes by the numbers in a new message: its own number, and numbers that the car gave up or has sent.
+ */
 export function numberChangesOf({ class: own, message }: CarMessage): readonly NumberChange[] {
   const { kind, boot, body } = message;
   const arrived: NumberChange = { class: own, apply: (numbers) => numbers.arrive(message) };
@@ -103,7 +105,7 @@ function recordsIn(one: PlacedMessage): readonly PlacedRecord[] {
   return place === undefined || isSeries(place.collection) ? [] : [{ one, place }];
 }
 
-/** The newest of each key. */
+/** Returns the newest item of each key. */
 function newestOf<T extends { readonly one: PlacedMessage }>(all: readonly T[], keyOf: (item: T) => string): T[] {
   const newest = new Map<string, T>();
   for (const item of all) {

@@ -1,14 +1,14 @@
-/** Events and states of commands that wait for receivers: kept by the commit of the message that brought them, sent by one hub at a time. */
+/** Events and states of commands that wait for receivers. Stored with their message, sent by one hub at a time. */
 import type { Callback } from '../../protocol/schema/callback.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import type { Owner } from './registry.ts';
 
-/** Events for receivers in one commit of messages. */
+/** Changes of the deliveries by one commit of messages. */
 export interface KeptDeliveries {
-  /** Receivers for which something waits now that did not before. */
+  /** Number of receivers that had no waiting events before this commit and have some now. */
   readonly receivers: number;
-  /** Receivers with too many waiting events lost the oldest. */
+  /** Receivers that lost their oldest events because too many were waiting. */
   readonly dropped: readonly DroppedDeliveries[];
   /** Monitors with an unreadable delivery, and receivers with an unreadable callback. */
   readonly unreadable: readonly UnreadableDelivery[];
@@ -20,39 +20,39 @@ export type UnreadableDelivery = ({ readonly monitorId: string } | { readonly ke
 
 export interface DroppedDeliveries {
   readonly receiver: string;
-  /** By this commit. */
+  /** Events dropped in this commit. */
   readonly count: number;
-  /** Since the receiver is there. */
+  /** Events dropped since the receiver exists. */
   readonly total: number;
 }
 
-/** How far the delivery to one receiver has come. */
+/** Progress of the delivery to one receiver. */
 interface ReceiverProgress {
-  /** Events below this number are in the request that was tried already; 0: there was no request. */
+  /** Events below this number belong to the request that was already tried. 0: no request yet. */
   readonly held: number;
-  /** Attempts of that request that failed. */
+  /** Failed attempts of that request. */
   readonly tries: number;
-  /** UTC ms: when it is tried again. */
+  /** Time of the next attempt, UTC ms. */
   readonly due?: number;
 }
 
-/** A receiver that this hub alone sends to, until its lease ends. */
+/** A receiver that only this hub sends to until the lease ends. */
 export interface ClaimedReceiver extends ReceiverProgress {
   /** `monitor/ID`, `callback/ID`, or `callback/ID/DEVICE` with the digest of the endpoint. */
   readonly key: string;
   readonly lease: string;
   readonly owner: Owner;
-  /** Why its callback or monitor cannot be read; absent: it can. */
+  /** Reason why the callback or monitor cannot be read. Omitted if it can. */
   readonly unreadable?: string;
-  /** As it is now; absent: it was removed, it cannot be read, or the receiver is the webhook of a monitor. */
+  /** Current callback. Omitted if it was removed or unreadable, or if the receiver is the webhook of a monitor. */
   readonly callback?: Callback;
-  /** Delivery of the monitor that the receiver belongs to (MonitorParameter.delivery), also after its removal. */
+  /** Delivery of the receiver's monitor (MonitorParameter.delivery), also after the monitor was removed. */
   readonly delivery?: string;
-  /** Its callback or monitor was removed: no event comes any more. */
+  /** True if the callback or monitor was removed, so that no more events arrive. */
   readonly removed: boolean;
-  /** The last request was accepted at once. */
+  /** True if the receiver accepted the last request at once. */
   readonly proven: boolean;
-  /** Events that came later have this number or a higher one. */
+  /** Lowest number of events that arrive later. */
   readonly next: number;
 }
 
@@ -66,11 +66,11 @@ export interface DeliveryContents {
 
 export interface WaitingDelivery {
   readonly seq: number;
-  /** UTC ms of the hub: when the event came. */
+  /** Arrival of the event, UTC ms of the hub. */
   readonly at: number;
   readonly vin: string;
   readonly contents: DeliveryContents;
-  /** Undefined: its message is not there any more. `time`: UTC ms of the car. */
+  /** Undefined if the message no longer exists. `time`: UTC ms of the car. */
   readonly about:
     | { readonly event: MonitorEvent }
     | { readonly report: RemoteReport; readonly time: number }
@@ -81,47 +81,47 @@ export interface ClaimOptions {
   /** UTC ms of the hub. */
   readonly now: number;
   readonly lease: string;
-  /** How long the lease lasts, ms. */
+  /** Duration of the lease, ms. */
   readonly lasts: number;
   readonly proven: boolean;
   readonly limit: number;
 }
 
-/** Outcomes of a receiver's events. */
+/** Outcome of sending events to a receiver. */
 export interface DeliveryChange extends ReceiverProgress {
   readonly key: string;
   readonly lease: string;
   /** Numbers of events that were delivered or given up. */
   readonly done: readonly number[];
-  /** Absent: the receiver stays claimed, for {@link lasts} more ms. */
+  /** If omitted, the receiver stays claimed for {@link lasts} more ms. */
   readonly released?: {
     readonly proven: boolean;
-    /** UTC ms: now. */
+    /** Present time, UTC ms. */
     readonly now: number;
-    /** UTC ms: when to look again at what waits; absent: now. */
+    /** Time of the next check of the waiting events, UTC ms. If omitted, now. */
     readonly until?: number;
-    /** Paused: what waits is looked at when the callback runs again. */
+    /** The callback is paused: check the waiting events when it is resumed. */
     readonly resting?: boolean;
-    /** The highest number that was seen, plus one: what came later is looked at at once. */
+    /** Highest number that was read, plus one. Later events are checked at once. */
     readonly seen: number;
   };
   readonly lasts: number;
 }
 
-/** Keeps deliveries for all hubs. Each rejects with `store.failed`. */
+/** Stores deliveries for all hubs. Each method rejects with `store.failed`. */
 export interface DeliveryStore {
-  /** Receivers that are due and that no hub has claimed, the longest due first. */
+  /** Claims receivers that are due and not claimed by another hub, the longest due first. */
   claim(options: ClaimOptions): Promise<readonly ClaimedReceiver[]>;
-  /** The first that wait for a receiver. */
+  /** Returns the oldest events that wait for a receiver. */
   waiting(key: string, limit: number): Promise<readonly WaitingDelivery[]>;
-  /** All changes in one commit; the keys of receivers that this hub no longer has, of which nothing was changed. */
+  /** Applies all changes in one commit. Returns the keys of receivers that this hub lost, for which nothing changed. */
   save(changes: readonly DeliveryChange[]): Promise<ReadonlySet<string>>;
-  /** Erases receivers that this hub has, with what waits for them. */
+  /** Erases a receiver that this hub has claimed, with its waiting events. */
   removeReceiver(key: string, lease: string): Promise<void>;
-  /** Those of the callbacks that are there and run. */
+  /** Returns those of the callbacks that exist and are not paused. */
   running(callbackIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Events that wait, and receivers for which events wait. */
+  /** Number of waiting events, and number of receivers with waiting events. */
   totals(): Promise<{ readonly waiting: number; readonly receivers: number }>;
-  /** No other hub uses the database: what was claimed before this start is free. */
+  /** Releases all claims. Only for a database that no other hub uses: the claims are from before this start. */
   releaseAll(): Promise<void>;
 }

@@ -1,6 +1,6 @@
-/** Counters of one hub for its deliveries to receivers, since its start, for metrics. */
+/** Metrics: counters of one hub for its deliveries to receivers, since the start of the hub. */
 
-/** Reasons why a receiver does not get an event. */
+/** Reasons for the loss of an event. */
 const deliveryLosses = ['dropped', 'refused', 'expired', 'damaged'] as const;
 export type DeliveryLoss = (typeof deliveryLosses)[number];
 
@@ -15,7 +15,7 @@ export interface DeliveryCounts {
 /** Outcome of one request. */
 interface Sent {
   readonly outcome: 'delivered' | 'failed' | 'offline' | 'gone';
-  /** For a failed request: events that were accepted all the same. */
+  /** For a failed request: number of events that were accepted nevertheless. */
   readonly delivered?: number;
 }
 
@@ -24,7 +24,7 @@ export class DeliveryMeasures {
   #failed = 0;
   readonly #lost = { dropped: 0, refused: 0, expired: 0, damaged: 0 };
 
-  /** A request with `count` events has ended. */
+  /** Counts a request with `count` events that has ended. */
   sent({ outcome, delivered = 0 }: Sent, count: number): void {
     this.#delivered += outcome === 'delivered' ? count : delivered;
     if (outcome === 'failed' || outcome === 'gone') this.#failed++;

@@ -1,25 +1,25 @@
 /**
- * A hub whose clock was fast has left moments behind that lie far in the future, where another hub, or this one when its clock
- * is right, would wait for them: what lies further ahead than any wait is due now.
+ * Corrects due times that a hub with a fast clock has set too far ahead. Hubs with a correct clock would wait for
+ * them. A due time further ahead than the longest wait becomes due now.
  */
 import { Looks } from './looks.ts';
 import type { HubLog, Timer, WallClock } from './ports.ts';
 
-/** The longest waits by what waits, ms. */
+/** Longest wait of each kind of work, ms. */
 export interface LongestWaits {
   readonly resends: number;
   readonly monitors: number;
   readonly rollouts: number;
-  /** For receivers: a due time that is too far ahead is checked now, and moved again if its own rules require it. */
+  /** For receivers. A due time that is too far ahead is checked now, and set again if its own rules require it. */
   readonly deliveries: number;
 }
 
 export interface DueTimesStore {
-  /** Makes due at `now` what lies further ahead than its longest wait; how many rows. Rejects with `store.failed`. */
+  /** Makes waits that are too long due at `now`. Returns the number of changed rows. Rejects with `store.failed`. */
   pullIn(now: number, longest: LongestWaits): Promise<number>;
 }
 
-/** Between two looks, ms. */
+/** Time between two checks, ms. */
 const EVERY = 60_000;
 
 interface DueTimesParts {
@@ -39,17 +39,17 @@ export class DueTimes {
     this.#looks = new Looks({ after: parts.after, every: EVERY, look: () => this.#look() });
   }
 
-  /** Looks at once, and by itself from now on. */
+  /** Checks now, and then regularly. */
   begin(): void {
     this.#looks.wake();
   }
 
-  /** Resolves when nothing is changed any more. */
+  /** Resolves when no check is running any more. */
   stop(): Promise<void> {
     return this.#looks.stop();
   }
 
-  /** Never rejects: what failed is tried at the next look. */
+  /** Never rejects. The next check retries after a failure. */
   async #look(): Promise<void> {
     const { store, longest, clock, log } = this.#parts;
     try {

@@ -1,16 +1,16 @@
-/** Clears retained messages of forgotten cars at the broker, until it has no more; also after a restart. */
+/** Clears the retained messages of forgotten cars at the broker until none remains, also after a restart. */
 import { Looks } from './looks.ts';
 import type { HubLog, Timer } from './ports.ts';
 import type { Registry } from './registry.ts';
 
-/** Time between two looks, and from a message of a forgotten car to the next look, ms. */
+/** Time between two checks, and from a message of a forgotten car to the next check, ms. */
 const RETRY_MS = 5_000;
 
 interface ErasuresParts {
   readonly registry: Pick<Registry, 'erasures' | 'cleared' | 'clearAgain' | 'isForgotten'>;
   /**
-   * Clears the topics, and all others of the car that the broker retains. Resolves when it has no more; rejects while the
-   * broker is away or does not permit it.
+   * Clears the topics and all other topics of the car that the broker retains. Resolves when the broker retains none
+   * of them. Rejects while the broker is unreachable or does not permit it.
    */
   readonly clear: (vin: string, topics: readonly string[]) => Promise<void>;
   readonly after: Timer;
@@ -20,9 +20,9 @@ interface ErasuresParts {
 export class Erasures {
   readonly #parts: ErasuresParts;
   readonly #looks: Looks;
-  /** Cars that sent something since the last look. */
+  /** Cars that sent messages since the last check. */
   readonly #heard = new Set<string>();
-  /** Cars of which the registry could not take down that they sent something. */
+  /** Cars that sent messages which the registry could not record. */
   readonly #untold = new Set<string>();
 
   constructor(parts: ErasuresParts) {
@@ -38,12 +38,12 @@ export class Erasures {
     return this.#looks.stop();
   }
 
-  /** A car was forgotten. */
+  /** Call when a car was forgotten. */
   wake(): void {
     this.#looks.wake();
   }
 
-  /** A car has sent a message that brokers retain. Never rejects. */
+  /** Call when a car has sent a message that brokers retain. Never rejects. */
   async sent(vin: string): Promise<void> {
     try {
       if (await this.#parts.registry.isForgotten(vin)) this.forgottenSent([vin]);
@@ -53,17 +53,17 @@ export class Erasures {
     }
   }
 
-  /** Forgotten cars have sent messages, which the broker may retain: the next look clears them. */
+  /** Call when forgotten cars have sent messages that the broker may retain. The next check clears them. */
   forgottenSent(vins: Iterable<string>): void {
     for (const vin of vins) {
       if (this.#heard.has(vin)) continue;
       this.#heard.add(vin);
-      // On disk now: after a restart no message may come that shows it again.
+      // Record it on disk now: after a restart, no further message may arrive to show it again.
       void this.#clearAgain(vin);
     }
   }
 
-  /** Never rejects. Changes nothing for a car that was not forgotten. */
+  /** Records that the broker may retain messages again. Never rejects. Changes nothing if the car was not forgotten. */
   async #clearAgain(vin: string): Promise<void> {
     try {
       await this.#parts.registry.clearAgain(vin);

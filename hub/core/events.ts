@@ -1,19 +1,21 @@
-/** Latest events of all cars, of one car, or of the cars of some owners. In memory, updated only for present readers. */
+/**
+ * Latest events of all cars, of one car, or of the cars of some owners. Kept in memory, updated only when requested.
+ */
 import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 import type { Kind } from '../../protocol/schema/kind.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 import type { ArrivedMessage, EventScope, OverviewReader, WallClock } from './ports.ts';
 
-/** Least time between two looks at the database for the same cars, ms; several viewers share one look. */
+/** Shortest time between two reads of the database for the same cars, ms. Several viewers share one read. */
 const PAUSE = 500;
-/** Hubs that share a database commit messages in another order than that of their ids. */
+/** Tolerance in ids: hubs that share a database do not commit messages in the order of their ids. */
 export const ORDER_TOLERANCE = 1_000;
-/** Events that are kept, the newest. */
+/** Number of newest events to keep. */
 const EVENTS = 200;
-/** Largest number of cached scopes, the most recently used. */
+/** Largest number of cached scopes. The least recently used ones are removed. */
 const SCOPES = 64;
 
-/** Kinds of messages with an event. Series and Status have none. */
+/** Kinds of messages with an event. Series and Status have no events. */
 export const eventKinds: readonly Kind[] = [
   'trip',
   'alert',
@@ -27,27 +29,27 @@ export const eventKinds: readonly Kind[] = [
   'fault',
 ];
 
-/** The events that a caller may see. */
+/** Events that a caller may see. */
 interface EventView {
-  /** The same for views that see the same. */
+  /** Key of the view: equal for views that show the same events. */
   readonly key: string;
-  /** Undefined: the event is hidden. */
+  /** Returns the event as the caller may see it, or undefined if it is hidden. */
   see(event: FleetEvent): FleetEvent | undefined;
 }
 
-/** Batches of one look: who sees little must not have all messages read. */
+/** Largest number of batches in one read: a caller who may see little must not cause a read of all messages. */
 const MOST_BATCHES = 25;
 
 interface EventParts {
   readonly reader: Pick<OverviewReader, 'arrived'>;
   readonly clock: WallClock;
-  /** Resolves when other work that waits had its turn. */
+  /** Resolves after other waiting work has run. */
   readonly turn: () => Promise<void>;
 }
 
 export class EventReader {
   readonly #parts: EventParts;
-  /** The most recently used come last. */
+  /** The most recently used scopes are last. */
   readonly #scopes = new Map<string, ScopeEvents>();
 
   constructor(parts: EventParts) {
@@ -55,8 +57,8 @@ export class EventReader {
   }
 
   /**
-   * The newest first, as of half a second ago at most. `version`: of the registry; what belonged to an owner before it
-   * changed is not in the answer after it. Rejects with `store.failed`.
+   * Returns the newest events first, at most half a second old. `version`: version of the registry. After a change of
+   * the registry, the result excludes events of cars that the owner has lost. Rejects with `store.failed`.
    */
   of(scope: EventScope = {}, version = 0, view: EventView = ALL): Promise<readonly FleetEvent[]> {
     const key = JSON.stringify([scope, version, view.key]);
@@ -78,7 +80,7 @@ class ScopeEvents {
   readonly #scope: EventScope;
   readonly #view: EventView;
   readonly #events = new Map<number, FleetEvent>();
-  /** UTC ms. */
+  /** Time of the next read, UTC ms. */
   #nextLook = Number.NEGATIVE_INFINITY;
   #look: Promise<void> | undefined;
 
@@ -90,7 +92,7 @@ class ScopeEvents {
 
   async newest(): Promise<readonly FleetEvent[]> {
     const now = this.#parts.clock.now();
-    // A clock that was set back must not stop the looks.
+    // If a clock was set back, reads must not stop.
     const isFresh = now < this.#nextLook && this.#nextLook - now < 60_000;
     if (!isFresh) {
       this.#look ??= this.#read().finally(() => {
@@ -102,7 +104,7 @@ class ScopeEvents {
     return [...this.#events.values()].sort((a, b) => b.id - a.id);
   }
 
-  /** Reads from the newest on back, until there are enough or those of the look before. */
+  /** Reads backwards from the newest event until there are enough events, or until those of the previous read. */
   async #read(): Promise<void> {
     const { reader, turn } = this.#parts;
     const after = Math.max(0, Math.max(0, ...this.#events.keys()) - ORDER_TOLERANCE);
@@ -127,7 +129,7 @@ class ScopeEvents {
   }
 }
 
-/** A car sends a trip again while it continues, and a command in every state: only their ends are shown. */
+/** Returns true for events to show. Trips and commands, which cars send several times, are shown at their end. */
 function isNews({ kind, body }: Message): boolean {
   if (kind === 'trip') return body.done === true;
   if (kind === 'remote') return body.status !== 'Accepted' && body.status !== 'SentToVehicle';

@@ -1,15 +1,15 @@
-/** Takes messages from the broker. Those that arrive together share one commit; each is acknowledged after it. */
+/** Receives messages from the broker. Messages that arrive together share one commit, and are acknowledged after it. */
 import { VigieError } from '../../protocol/errors.ts';
 import type { KeptDeliveries } from './deliveries.ts';
 import type { HubMeasures } from './measures.ts';
 import { type CarMessage, type RefusedMessage, readMessage, vinIn } from './message.ts';
 import type { HubLog, MessageStore, Timer, WallClock } from './ports.ts';
 
-/** Messages of one commit: the backlog of a car that was away must not hold up the others. */
+/** Largest number of messages in one commit: the backlog of a car that was away must not delay other cars. */
 const BATCH = 500;
 /**
- * While messages keep coming, a commit waits for more of them, since a commit costs hub and database much the same for one
- * message as for fifty: it looks so often whether more came, after so many ms each.
+ * A commit costs hub and database about the same for one message as for fifty. While messages keep arriving, a commit
+ * waits for more: at most `LOOKS` checks, `LOOK` ms apart.
  */
 const LOOKS = 20;
 const LOOK = 5;
@@ -22,12 +22,12 @@ interface IntakeParts {
   readonly clock: WallClock;
   readonly log: HubLog;
   readonly measures: HubMeasures;
-  /** Calls `work` when what has already arrived has been taken in. */
+  /** Calls `work` after all data that has already arrived was processed. */
   readonly soon: (work: () => void) => void;
   readonly after: Timer;
-  /** Cars that were forgotten have sent messages, which the broker may retain; absent: they stay there. */
+  /** Reports forgotten cars that sent messages, which the broker may retain. If omitted, such messages stay there. */
   readonly forgotten?: (vins: ReadonlySet<string>) => void;
-  /** Events wait for receivers; absent: this process sends no events. */
+  /** Reports that events wait for receivers. If omitted, this process sends no events. */
   readonly waiting?: () => void;
 }
 
@@ -42,7 +42,7 @@ export class Intake {
   readonly #parts: IntakeParts;
   #waiting: Waiting[] = [];
   #draining = false;
-  /** Settles when nothing waits any more. */
+  /** Resolves when no message waits any more. */
   #drained: Promise<void> = Promise.resolve();
 
   constructor(parts: IntakeParts) {
@@ -50,14 +50,14 @@ export class Intake {
   }
 
   /**
-   * Resolves when the message is on disk: only then may it be acknowledged. Bytes that are not messages are kept aside and
-   * acknowledged, or the car would send them for ever; so are messages of forgotten cars, of which nothing is kept. Rejects
-   * with `store.failed`: the car sends it again. Rejects with `request.forbidden` for a car that is not in the registry or
-   * was removed from it: nothing of the message is kept.
-   * @param retained the broker had kept it: the car may have sent it long ago
+   * Resolves when the message is on disk: only then may it be acknowledged. Bytes that are not a message are stored
+   * separately and acknowledged, otherwise the car would send them for ever. Messages of forgotten cars are
+   * acknowledged too, but not stored. Rejects with `store.failed`: the car sends the message again. Rejects with
+   * `request.forbidden` for a car that is not in the registry or was removed from it: the message is not stored.
+   * @param retained the broker retained the message: the car may have sent it long ago
    */
   async accept(topic: string, payload: Uint8Array, retained = false): Promise<void> {
-    // Clears a retained message (MQTT 5.0 §3.3.1.3).
+    // An empty payload clears a retained message (MQTT 5.0 §3.3.1.3).
     if (payload.byteLength === 0) return;
     const item = this.#read(topic, payload, retained);
     return new Promise((resolve, reject) => {
@@ -70,12 +70,12 @@ export class Intake {
     });
   }
 
-  /** Messages that wait for a commit. */
+  /** Number of messages that wait for a commit. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** Resolves when everything that was accepted is on disk or was rejected. */
+  /** Resolves when all accepted messages are on disk or rejected. */
   async settled(): Promise<void> {
     while (this.#draining) await this.#drained;
   }
@@ -91,7 +91,7 @@ export class Intake {
     }
   }
 
-  /** Never rejects, like what it calls: the sender of each message learns what became of it. */
+  /** Never rejects, and neither do the functions it calls: the sender of each message receives the outcome. */
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
       await this.#commit(this.#waiting.splice(0, BATCH));
@@ -100,7 +100,7 @@ export class Intake {
     this.#draining = false;
   }
 
-  /** Resolves when no more messages came since the last look, when there are enough for a commit, or after all looks. */
+  /** Resolves when no message arrived since the last check, when there are enough for a commit, or after all checks. */
   async #gather(): Promise<void> {
     let before = 0;
     for (let looks = 0; looks < LOOKS; looks++) {
@@ -149,12 +149,12 @@ export class Intake {
     }
   }
 
-  /** Outcomes of the events of the commit. */
+  /** Counts and logs the outcome for the events of the commit. */
   #tell({ receivers, dropped, unreadable }: KeptDeliveries): void {
     const { log, measures, waiting } = this.#parts;
     for (const { receiver, count, total } of dropped) {
       measures.deliveries.gaveUp({ dropped: count });
-      // One line for each power of two: a receiver that is away for days must not fill the log.
+      // Log one line for each power of two: a receiver that is away for days must not fill the log.
       if (Math.floor(Math.log2(total)) > Math.floor(Math.log2(total - count))) {
         log.warn('callbacks.dropped', { receiver, dropped: total });
       }
@@ -163,7 +163,7 @@ export class Intake {
     if (receivers > 0) waiting?.();
   }
 
-  /** The database does not take one of these messages: it is found and kept aside, the others are committed. */
+  /** Finds the message that the database rejects, stores it as refused, and commits the others. */
   async #isolate(batch: readonly Waiting[], { message: reason }: Error): Promise<void> {
     const [one] = batch;
     if (batch.length > 1 || one === undefined || !('read' in one.item)) {

@@ -1,18 +1,18 @@
 /**
- * Follows what cars tell, whichever hub received it: the events of all cars, or those of one car and its values. News say
- * what to read; what was committed while they did not come is found by reading on from before.
+ * Live feed for viewers, whichever hub received the messages: the events of all cars, or the events and values of one
+ * car. News report what to read. After missed news the feed reads from the last known position.
  */
 import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 import { disassemble, type Slot } from '../../protocol/slots.ts';
 import { eventOf, ORDER_TOLERANCE } from './events.ts';
 import type { HubLog, HubNews, News, OverviewReader, Timer, VehicleReader, WallClock } from './ports.ts';
 
-/** Largest number of events in one read, and for a viewer who returns or missed notifications. */
+/** Largest number of events in one read, and for a viewer who reconnects or missed notifications. */
 const BATCH = 200;
 const MOST = 1_000;
-/** Hubs that share a database commit messages in another order than that of their ids, but hardly later than that, ms. */
+/** Longest delay of a commit behind one with a later id, ms: hubs do not commit in the order of ids. */
 const LATEST_COMMIT = 120_000;
-/** From a reading that failed to the next, ms. */
+/** Delay after a failed read, ms. */
 const AGAIN = 1_000;
 
 interface LiveValue {
@@ -23,20 +23,20 @@ interface LiveValue {
 }
 type LiveValues = ReadonlyMap<Slot, LiveValue>;
 
-/** Somebody who follows. */
+/** A viewer of the feed. */
 export interface LiveViewer {
-  /** The car that it follows; absent: all that it may see, without their values. */
+  /** The car that the viewer follows. If omitted, all visible cars, without values. */
   readonly vin?: string;
-  /** Id of the token that let it in; absent: its token has none, or it needed none. */
+  /** Id of the viewer's token. Omitted if the token has no id or none was needed. */
   readonly token?: string;
-  /** Cars that it may see now; undefined: all. Rejects with `store.failed`. */
+  /** Cars that the viewer may see now; undefined for all. Rejects with `store.failed`. */
   visible(): Promise<ReadonlySet<string> | undefined>;
   event(event: FleetEvent): void;
-  /** Values that changed, of the car that it follows; the present ones are in {@link LiveFeed.values}. */
+  /** Reports changed values of the followed car. {@link LiveFeed.values} contains the present values. */
   changed(slots: readonly Slot[]): void;
-  /** There were more events than are read again. */
+  /** Reports that there were more events than the feed reads again. */
   missed(): void;
-  /** It may not see its car any more, its token was withdrawn, or the hub stops. */
+  /** Ends the stream: the viewer may no longer see its car, its token was withdrawn, or the hub stops. */
   end(): void;
 }
 
@@ -51,7 +51,7 @@ interface LiveParts {
 /** Pending reads. */
 interface Due {
   readonly vins: Set<string>;
-  /** The lowest and the highest id of events. */
+  /** Lowest and highest id of the events. */
   first: number;
   last: number;
 }
@@ -61,17 +61,17 @@ const nothing = (): Due => ({ vins: new Set(), first: Number.POSITIVE_INFINITY, 
 export class LiveFeed {
   readonly #parts: LiveParts;
   readonly #viewers = new Set<LiveViewer>();
-  /** Changes of the cars with viewers. */
+  /** Values of the cars with viewers. */
   readonly #values = new Map<string, LiveValues>();
-  /** Events that viewers have got, with the time of that, UTC ms; older ones are below `#floor`. */
+  /** Ids of events that viewers received, with the time, UTC ms. Older events are below `#floor`. */
   readonly #told = new Map<number, number>();
   #floor = 0;
   #due = nothing();
-  /** One reads at a time: what a viewer gets at first and what it gets then have no gap. */
+  /** Serializes reads, so that the first events of a viewer and the following ones have no gap. */
   #reading: Promise<void> = Promise.resolve();
   #queued = false;
   #cancel: () => void = () => undefined;
-  /** The events before the first viewer are known. */
+  /** True when the events before the first viewer are known. */
   #begun = false;
   readonly #stop: () => void;
 
@@ -81,11 +81,11 @@ export class LiveFeed {
   }
 
   /**
-   * Resolves when the values of the car are there. `since`: the newest event that the viewer has; it gets those after it,
-   * and maybe some of before again. Rejects with `store.failed`.
+   * Resolves when the values of the car are loaded. `since`: newest event that the viewer has. The viewer receives
+   * later events, and possibly some earlier ones again. Rejects with `store.failed`.
    */
   async open(viewer: LiveViewer, since?: number): Promise<void> {
-    // Before what it reads, so that nothing between is lost.
+    // Add the viewer before reading, so that no event is lost in between.
     this.#viewers.add(viewer);
     const read = async (): Promise<void> => {
       if (!this.#begun) await this.#begin();
@@ -110,7 +110,7 @@ export class LiveFeed {
     }
   }
 
-  /** As they are now; empty for a car without viewers. */
+  /** Present values of the car; empty for a car without viewers. */
   values(vin: string): LiveValues {
     return this.#values.get(vin) ?? new Map();
   }
@@ -120,7 +120,7 @@ export class LiveFeed {
     for (const viewer of this.#viewers) if (viewer.token !== undefined && !isIssued(viewer.token)) this.#end(viewer);
   }
 
-  /** Ends all viewers. Resolves when nothing is read any more. */
+  /** Ends all viewers. Resolves when no read is running any more. */
   async stop(): Promise<void> {
     this.#stop();
     this.#cancel();
@@ -164,7 +164,7 @@ export class LiveFeed {
     this.#reading = this.#reading.then(look);
   }
 
-  /** Events before the first viewer are not sent. */
+  /** Marks the events before the first viewer as known: they are not sent. */
   async #begin(): Promise<void> {
     const { reader, clock } = this.#parts;
     this.#told.clear();
@@ -188,14 +188,14 @@ export class LiveFeed {
     await this.#tell([...this.#viewers], events);
     for (const { id } of events) this.#told.set(id, now);
     for (const [id, at] of this.#told) {
-      // A clock that was set back must not make it grow for ever.
+      // If a clock was set back, the map must not grow for ever.
       if (Math.abs(now - at) < LATEST_COMMIT) break;
       this.#told.delete(id);
       this.#floor = Math.max(this.#floor, id);
     }
   }
 
-  /** The newest of those between that are not known, ascending; `more`: there are older ones between. */
+  /** Returns the newest unknown events in between, ascending. `more`: there are older ones in between. */
   async #eventsAfter(
     after: number,
     end: number,
@@ -214,7 +214,7 @@ export class LiveFeed {
 
   async #tell(viewers: readonly LiveViewer[], events: readonly FleetEvent[]): Promise<void> {
     if (events.length === 0) return;
-    // All at once: the state of the registry is read once for all of them.
+    // In parallel, so that the state of the registry is read once for all viewers.
     const seen = await Promise.all(viewers.map((viewer) => viewer.visible()));
     for (const [index, viewer] of viewers.entries()) {
       for (const event of events) {
@@ -248,7 +248,7 @@ export class LiveFeed {
     }
   }
 
-  /** One that throws is ended; the others see what happens. */
+  /** Calls `show`. Ends a viewer that throws; other viewers continue. */
   #show(viewer: LiveViewer, show: () => void): void {
     if (!this.#viewers.has(viewer)) return;
     try {

@@ -1,11 +1,11 @@
-/** Looks again and again at what is due, one look at a time. */
+/** Runs a check repeatedly, one at a time. */
 import type { Timer } from './ports.ts';
 
 interface LooksParts {
   readonly after: Timer;
-  /** From the end of a look to the next, ms. */
+  /** Time from the end of a check to the next, ms. */
   readonly every: number;
-  /** Never rejects. */
+  /** Runs one check. Never rejects. */
   readonly look: () => Promise<void>;
 }
 
@@ -14,7 +14,7 @@ export class Looks {
   #cancel: () => void = () => undefined;
   #looking: Promise<void> = Promise.resolve();
   #stopped = false;
-  /** Something may be due before the next look. */
+  /** True if work may be due before the next regular check. */
   #again = false;
   #busy = false;
 
@@ -22,24 +22,24 @@ export class Looks {
     this.#parts = parts;
   }
 
-  /** A look that is under way ends early. */
+  /** True after {@link stop}. A running check should end early. */
   get stopped(): boolean {
     return this.#stopped;
   }
 
-  /** Looks by itself from now on. */
+  /** Starts the regular checks. */
   begin(): void {
     this.#cancel = this.#parts.after(this.#parts.every, () => this.wake());
   }
 
-  /** Resolves when no look is under way any more. */
+  /** Stops the checks. Resolves when no check is running any more. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel();
     await this.#looking;
   }
 
-  /** Looks now: something has changed. */
+  /** Checks now. Call after a change. */
   wake(): void {
     if (this.#stopped) return;
     this.#again = true;

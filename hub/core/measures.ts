@@ -1,4 +1,4 @@
-/** Counters of one hub for received messages, for metrics. */
+/** Metrics: counters of one hub for received messages. */
 import { classes } from '../../protocol/classes.ts';
 import type { Kind } from '../../protocol/schema/kind.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
@@ -7,36 +7,36 @@ import { type DeliveryCounts, DeliveryMeasures } from './delivery-measures.ts';
 import type { CarMessage } from './message.ts';
 import type { WallClock } from './ports.ts';
 
-/** A car with a message within this time counts as heard, ms. */
+/** A car with a message within this time counts as active, ms. */
 const HEARD = 300_000;
 
-/** Since the start of the hub; lists are by priority class. */
+/** Counters since the start of the hub. Lists are indexed by priority class. */
 export interface HubMeasurements {
   /** New messages, without repetitions. */
   readonly messages: readonly number[];
   readonly bytes: readonly number[];
-  /** Sum of the time from the making of a message to its arrival, of cars that know the time, ms. */
+  /** Sum of the times from creation of a message to its arrival, ms. Only for cars with a set clock. */
   readonly lag: readonly number[];
   readonly repeated: number;
   readonly refused: number;
-  /** Messages of forgotten cars, which are acknowledged and not kept. */
+  /** Messages of forgotten cars, which are acknowledged but not stored. */
   readonly forgotten: number;
   readonly commits: number;
-  /** Sum of what they took, ms. */
+  /** Sum of the durations of commits, ms. */
   readonly commitTime: number;
   readonly failedCommits: number;
-  /** The last commit failed. */
+  /** True if the last commit failed. */
   readonly failing: boolean;
-  /** Messages that cars gave up, as their `gap` messages say. */
+  /** Messages that cars gave up, by their `gap` messages. */
   readonly givenUp: readonly number[];
-  /** Commands that ended, by outcome: a final state or the cause of the failure. */
+  /** Commands that ended, by outcome: final state or cause of the failure. */
   readonly commands: Readonly<Record<string, number>>;
-  /** Cars from which a message came in the last five minutes. */
+  /** Number of cars that sent a message in the last five minutes. */
   readonly heard: number;
-  /** Waiting messages in those cars, by their last report. */
+  /** Waiting messages in those cars, by their last reports. */
   readonly backlog: readonly number[];
   readonly deliveries: DeliveryCounts;
-  /** Messages that were kept long enough and are removed, by kind. */
+  /** Messages that retention removed, by kind. */
   readonly removed: Readonly<Partial<Record<Kind, number>>>;
 }
 
@@ -69,8 +69,8 @@ export class HubMeasures {
   }
 
   /**
-   * A commit has ended. `fresh`: those of its messages that were not there before; `forgotten`: messages of forgotten cars;
-   * `took`: ms.
+   * Counts a commit. `fresh`: its messages that were not stored before; `forgotten`: number of messages of forgotten
+   * cars; `took`: duration, ms.
    */
   committed(messages: number, fresh: readonly CarMessage[], refused: number, took: number, forgotten = 0): void {
     this.#commits++;
@@ -87,7 +87,7 @@ export class HubMeasures {
     this.#failing = true;
   }
 
-  /** Messages of a kind were kept long enough. */
+  /** Counts messages of a kind that retention removed. */
   removed(kind: Kind, messages: number): void {
     this.#removed[kind] = (this.#removed[kind] ?? 0) + messages;
   }
@@ -122,7 +122,7 @@ export class HubMeasures {
   #count({ vin, class: priority, message, payload, received, retained }: CarMessage): void {
     add(this.#messages, priority, 1);
     add(this.#bytes, priority, payload.byteLength);
-    // A retained message shows nothing of the car now.
+    // A retained message contains nothing about the present state of the car.
     if (retained === true) return;
     if (message.clock !== 'none') add(this.#lag, priority, Math.max(0, received - message.at));
     const car = this.#cars.get(vin) ?? { at: received, backlog: [] };
@@ -144,7 +144,7 @@ function perClass(): number[] {
   return classes.map(() => 0);
 }
 
-/** A car may name a class of a newer protocol. */
+/** Adds to a sum. A car may send a class of a newer protocol, which is ignored. */
 function add(sums: number[], priority: number, more: number): void {
   const sum = sums[priority];
   if (sum !== undefined) sums[priority] = sum + more;

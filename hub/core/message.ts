@@ -14,15 +14,15 @@ export interface CarMessage {
   /** Priority class (protocol/classes.ts). */
   readonly class: number;
   readonly message: Message;
-  /** The bytes as received. */
+  /** Bytes as received. */
   readonly payload: Uint8Array;
   /** UTC ms of the hub. */
   readonly received: number;
-  /** The broker had kept it: the car may have sent it long ago. */
+  /** The broker retained the message: the car may have sent it long ago. */
   readonly retained?: true;
 }
 
-/** A message that the hub cannot read; a car that sends it again would send the same bytes. */
+/** A message that the hub cannot read. If the car sends it again, the bytes are the same. */
 export interface RefusedMessage {
   readonly topic: string;
   readonly reason: string;
@@ -31,7 +31,7 @@ export interface RefusedMessage {
   readonly received: number;
 }
 
-/** @throws VigieError `message.malformed`, `message.unbounded` for bytes that are not the message its topic announces */
+/** @throws VigieError `message.malformed`, `message.unbounded` if the bytes are not the message of the topic */
 export function readMessage(topic: string, payload: Uint8Array, received: number, retained = false): CarMessage {
   const parsed = parseTopic(topic);
   if (parsed?.direction !== 'up') {
@@ -45,21 +45,21 @@ export function readMessage(topic: string, payload: Uint8Array, received: number
 }
 
 /**
- * When a car was heard that the hub knows by a retained message only, UTC ms: as the message says, since its arrival says
- * nothing of the car.
+ * Returns the time of the last activity of a car known only by a retained message, UTC ms. Uses the time in the
+ * message, because the arrival of a retained message shows nothing about the car.
  */
 export function heardBefore({ message, received }: CarMessage): number {
   return Math.max(0, Math.min(Math.round(message.at), received));
 }
 
-/** The level of a topic at which the topics of this protocol have the VIN. */
+/** Returns the VIN level of a topic of this protocol. */
 export function vinIn(topic: string): string {
   return topic.split('/')[2] ?? '';
 }
 
 /**
- * Kinds whose messages are pieces of series, or what is needed to read these: they are read by time as the view `series`, and
- * no row of `records` names them.
+ * Kinds of messages that are pieces of series, or are needed to read them. They are read by time through the view
+ * `series` and have no row in `records`.
  */
 export const seriesKinds: readonly Kind[] = ['telemetry', 'waypoint', 'catalog', 'text'];
 export const isSeries = (collection: string): collection is Kind =>
@@ -67,13 +67,13 @@ export const isSeries = (collection: string): collection is Kind =>
 
 const records: ReadonlySet<Kind> = new Set(recordKinds);
 
-/** Where a record stands in its collection, as in the car. */
+/** Position of a record in its collection, as in the car. */
 export interface RecordPlace {
   readonly collection: string;
   readonly id: string;
-  /** UTC ms by the clock that the car had then. */
+  /** UTC ms by the clock of the car at that time. */
   readonly at: number;
-  /** Columns that lists are filtered by. Pieces of series have none. */
+  /** Columns for filters of lists. Pieces of series have none. */
   readonly facts?: RecordFacts;
 }
 
@@ -82,7 +82,7 @@ function pieceId({ boot, seq }: MessageOrder): string {
   return `${boot.toString(16)}-${seq.toString(16)}`;
 }
 
-/** The other way round; undefined: no such id. */
+/** Inverse of `pieceId`. Returns undefined for an invalid id. */
 export function pieceOf(id: string): MessageOrder | undefined {
   const [, boot = '', seq = ''] = /^([0-9a-f]{1,14})-([0-9a-f]{1,8})$/.exec(id) ?? [];
   const piece = { boot: Number.parseInt(boot, 16), seq: Number.parseInt(seq, 16) };
@@ -90,7 +90,7 @@ export function pieceOf(id: string): MessageOrder | undefined {
   return isKnown && pieceId(piece) === id ? piece : undefined;
 }
 
-/** The record that a message carries: a record with an id, or a piece of a series, which is its own record. */
+/** Returns the record of a message: a record with an id, or a piece of a series, which is its own record. */
 export function recordPlaceOf({ kind, seq, boot, at, body }: Message): RecordPlace | undefined {
   const piece = pieceId({ boot, seq });
   if (kind === 'catalog') return { collection: kind, id: piece, at: Math.round(at) };
@@ -105,18 +105,18 @@ export function recordPlaceOf({ kind, seq, boot, at, body }: Message): RecordPla
   return { collection: kind, id, at: Math.round(createdAt), facts: factsOf(kind, body) };
 }
 
-/** The clock of a car that does not know the time begins in 1970 or later: no hello corrects it by a century, ms. */
+/** Largest correction, ms. A clock that is not set starts in 1970 or later, so no hello corrects it by a century. */
 const MOST_BEHIND = 36_500 * DAY;
 
-/** Correction in a `hello` for all times of its start of the agent, ms. Undefined for none or an impossible one. */
+/** Correction in a `hello` for all times of that start of the agent, ms. Undefined if missing or impossible. */
 export function correctionIn({ kind, body }: Message): number | undefined {
   if (kind !== 'hello' || body.behind === undefined || Math.abs(body.behind) > MOST_BEHIND) return undefined;
   return Math.round(body.behind);
 }
 
 /**
- * The order in which a car made its messages of one class: starts of the agent are counted, numbers within them. A start
- * that the car could not write down has a random number: the numbers of its messages give its place.
+ * Order in which a car made its messages of one class: by counted start, then by number. A start that the car could
+ * not record has a random number; the numbers of its messages then show the order.
  */
 export interface MessageOrder {
   /** Number of the start at the hub ({@link ./lives.ts}). */
@@ -124,11 +124,11 @@ export interface MessageOrder {
   readonly seq: number;
 }
 
-/** Whether `a` was made after `b`. */
+/** Returns true if `a` was made after `b`. */
 export function isAfter(a: MessageOrder, b: MessageOrder): boolean {
   if (lifeOf(a.boot) !== lifeOf(b.boot)) return a.boot > b.boot;
   const [isOneCounted, isOtherCounted] = [isCounted(a.boot), isCounted(b.boot)];
   if (isOneCounted && isOtherCounted && a.boot !== b.boot) return a.boot > b.boot;
-  // A message from memory of an uncounted start leaves its number to the next start.
+  // A message from the memory of an uncounted start may have its number reused by the next start.
   return a.seq > b.seq || (a.seq === b.seq && isOneCounted && !isOtherCounted);
 }

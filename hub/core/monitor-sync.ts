@@ -1,8 +1,8 @@
 /**
- * Sends cars the monitors that they should have. What a car should have follows from the database, what it has from the
- * list that it publishes after each change: where both differ, the car gets a command for each difference, so that a lost
- * command, a killed hub and a car that was away are all repaired by the next comparison. A command is the same however
- * often it comes: it has the whole monitor.
+ * Sends cars the monitors that they should have. The database contains the monitors that a car should have; the car
+ * publishes a list of those that it has after each change. For each difference the car receives a command. The next
+ * comparison therefore repairs a lost command, a killed hub and a car that was away. A command contains the whole
+ * monitor, so repeating it is harmless.
  */
 import type { CommandBody } from '../../protocol/command.ts';
 import type { Monitor } from '../../protocol/schema/monitor.ts';
@@ -13,17 +13,17 @@ import type { HubLog, Timer, WallClock } from './ports.ts';
 
 type MonitorOrder = CommandBody<'Monitor'>;
 
-/** Between two looks at what is due, ms. */
+/** Time between two checks for due cars, ms. */
 const EVERY = 5_000;
-/** Cars that one look serves: a whole fleet is served little by little. */
+/** Largest number of cars in one check: a whole fleet is processed in small parts. */
 const MOST = 100;
-/** Commands that a car gets at once: it refuses what is more than 64 commands behind the newest. */
+/** Largest number of commands to a car at once. The car refuses commands that are more than 64 behind the newest. */
 const MOST_COMMANDS = 32;
-/** A car without messages for longer is away. It is served when it subscribes again. ms */
+/** Time without messages after which a car counts as away, ms. It is processed when it subscribes again. */
 const AWAY = 300_000;
-/** Who asks, in the audit trail. */
+/** Caller in the audit trail. */
 const CALLER = 'hub';
-/** Characters of a revision. */
+/** Length of a revision in characters. */
 const REVISION = 16;
 
 export interface MonitorSyncParts {
@@ -31,10 +31,10 @@ export interface MonitorSyncParts {
   readonly commands: Pick<HubCommands, 'submit'>;
   readonly clock: WallClock;
   readonly after: Timer;
-  /** How long to wait for the report of a car before the commands are sent again, ms. */
+  /** Returns how long to wait for the report of a car before the commands are sent again, ms. */
   readonly wait: (attempts: number) => number;
   readonly newId: () => string;
-  /** A digest of a text, hexadecimal. */
+  /** Returns the digest of a text, hexadecimal. */
   readonly digest: (text: string) => string;
   readonly log: HubLog;
 }
@@ -42,7 +42,7 @@ export interface MonitorSyncParts {
 export class MonitorSync {
   readonly #parts: MonitorSyncParts;
   readonly #looks: Looks;
-  /** Cars that have subscribed since the last round, whatever arrived from them before. */
+  /** Cars that have subscribed since the last check, even if their last message is old. */
   #online = new Set<string>();
 
   constructor(parts: MonitorSyncParts) {
@@ -50,29 +50,29 @@ export class MonitorSync {
     this.#looks = new Looks({ after: parts.after, every: EVERY, look: () => this.#look() });
   }
 
-  /** Compares by itself from now on. */
+  /** Starts the regular comparisons. */
   begin(): void {
     this.#looks.begin();
   }
 
-  /** Resolves when nothing is sent any more. */
+  /** Stops the comparisons. Resolves when no commands are being sent any more. */
   stop(): Promise<void> {
     return this.#looks.stop();
   }
 
-  /** Looks now: something has changed. */
+  /** Checks now. Call after a change. */
   wake(): void {
     this.#looks.wake();
   }
 
-  /** The car can receive: it gets at once what it lacks. */
+  /** Call when the car can receive. Sends the monitors that it lacks at once. */
   async online(vin: string): Promise<void> {
     this.#online.add(vin);
     await this.#parts.store.carOnline(vin, Math.round(this.#parts.clock.now()));
     this.wake();
   }
 
-  /** Never rejects: what failed is tried at the next look. */
+  /** Never rejects. The next check retries after a failure. */
   async #look(): Promise<void> {
     const { store, clock, log } = this.#parts;
     const online = this.#online;
@@ -109,17 +109,17 @@ export class MonitorSync {
   }
 }
 
-/** Names what a car has to do with a monitor: equal for equal monitors. */
+/** Returns a digest of a monitor's effect in the car. Equal monitors have equal revisions. */
 export function revisionOf({ status, monitor }: Monitor, digest: (text: string) => string): string {
   return digest(JSON.stringify([status, sentOf(monitor)])).slice(0, REVISION);
 }
 
-/** Where events go is the business of the hub: the car neither sends them there nor learns the address. */
+/** Returns the monitor without its delivery. Only the hub sends events, so the car must not learn the address. */
 function sentOf({ delivery: _, ...parameter }: Monitor['monitor']): Monitor['monitor'] {
   return parameter;
 }
 
-/** Commands that give a car what it should have. Monitors that others gave it have no revision, and stay. */
+/** Returns the commands for the differences. Monitors from others have no revision and stay unchanged. */
 export function differences(
   { wanted, reported }: Pick<CarMonitors, 'wanted' | 'reported'>,
   digest: (text: string) => string,

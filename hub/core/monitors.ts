@@ -1,14 +1,14 @@
-/** Monitors and callbacks that fleets and users gave at the hub, and what cars report of them. */
+/** Monitors and callbacks that fleets and users created at the hub, and the monitors that cars report. */
 import type { Callback } from '../../protocol/schema/callback.ts';
 import type { Monitor, MonitorList } from '../../protocol/schema/monitor.ts';
 import type { Owner } from './registry.ts';
 
-/** A monitor, and the cars that it is for. */
+/** A monitor and the cars to which it applies. */
 export interface OwnedMonitor {
   readonly owner: Owner;
-  /** The only car that it is for; absent: every car of the owner, also one that joins later. */
+  /** The only car of the monitor. If omitted, all cars of the owner, including cars that join later. */
   readonly vin?: string;
-  /** User side: the callback under which it was given. */
+  /** User side: the callback under which the monitor was created. */
   readonly callbackId?: string;
   readonly monitor: Monitor;
 }
@@ -18,49 +18,52 @@ export interface OwnedCallback {
   readonly callback: Callback;
 }
 
-/** Keeps them for all hubs. Each change is one commit, which also makes the cars due; it rejects with `store.failed`. */
+/** Stores them for all hubs. Each change is one commit, which also makes cars due. Rejects with `store.failed`. */
 export interface MonitorStore {
-  /** In the order in which they were given. */
+  /** In the order of creation. */
   monitorsOf(owner: Owner): Promise<readonly OwnedMonitor[]>;
   callbacksOf(owner: Owner): Promise<readonly OwnedCallback[]>;
-  /** Replaces the one with the same id. Rejects with `request.forbidden` when that belongs to another owner. */
+  /** Replaces the monitor with the same id. Rejects with `request.forbidden` if that belongs to another owner. */
   putMonitor(one: OwnedMonitor): Promise<void>;
-  /** False: the owner has no such monitor. */
+  /** Removes a monitor. Resolves with false if the owner has no such monitor. */
   removeMonitor(owner: Owner, id: string): Promise<boolean>;
-  /** As {@link putMonitor}. */
+  /** Replaces the callback with the same id, under the rules of {@link putMonitor}. */
   putCallback(one: OwnedCallback): Promise<void>;
-  /** Removes it with the monitors that were given under it. False: the owner has no such callback. */
+  /** Removes a callback with its monitors. Resolves with false if the owner has no such callback. */
   removeCallback(owner: Owner, id: string): Promise<boolean>;
 }
 
-/** A car to compare: its reported monitors with those that it should have. */
+/** A car that is due for a comparison of its reported monitors with those that it should have. */
 export interface DueMonitors {
   readonly vin: string;
-  /** UTC ms since when it is time. */
+  /** Due time, UTC ms. */
   readonly due: number;
-  /** How often the car was sent something since it last had all of them. */
+  /** Number of times that commands were sent since the car last had all monitors. */
   readonly attempts: number;
-  /** UTC ms of the hub: the latest message of the car. */
+  /** Arrival of the latest message of the car, UTC ms of the hub. */
   readonly lastSeen: number;
 }
 
 /** The monitors of one car. */
 export interface CarMonitors {
-  /** Those that it should have. */
+  /** Monitors that the car should have. */
   readonly wanted: readonly OwnedMonitor[];
-  /** Those that it reported last; empty while it has reported none. */
+  /** Monitors that the car reported last; empty before its first report. */
   readonly reported: MonitorList['monitors'];
-  /** UTC ms of the hub: when the report came; absent: the car has reported nothing. */
+  /** Arrival of the report, UTC ms of the hub. Omitted if the car has reported nothing. */
   readonly reportedAt?: number;
 }
 
-/** Remembers for all hubs which cars are to be compared, and when. */
+/** Schedule of comparisons, shared by all hubs. */
 export interface CarMonitorStore {
-  /** Cars that are due at `now`, the oldest first, at most `limit`. */
+  /** Cars that are due at `now`, oldest first, at most `limit`. */
   dueCars(now: number, limit: number): Promise<readonly DueMonitors[]>;
-  /** When it is time again; absent: when something changes. Resolves with false, and changes nothing, when another hub or a change was faster. */
+  /**
+   * Sets the next due time; if omitted, the next change. Resolves with false and changes nothing if another hub or a
+   * change came first.
+   */
   putOffCar(one: DueMonitors, next: { readonly due?: number; readonly attempts: number }): Promise<boolean>;
   carMonitors(vin: string): Promise<CarMonitors>;
-  /** The car can receive: what it still lacks is due at `at`, UTC ms. */
+  /** Marks that the car can receive: monitors that it lacks are due at `at`, UTC ms. */
   carOnline(vin: string, at: number): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Which numbers of one class of a car arrived, which the car gave up, and which are missing. */
+/** Message numbers of one class of a car: which arrived, which the car gave up, and which are missing. */
 import { type Run, Runs } from '../../protocol/runs.ts';
 import type { Gap } from '../../protocol/schema/gap.ts';
 import type { HelloNumbers } from '../../protocol/schema/hello.ts';
@@ -6,8 +6,8 @@ import type { Envelope } from '../../protocol/schema/message.ts';
 import { isCounted, isUnrecorded, lifeOf } from './lives.ts';
 
 /**
- * Numbers of one start of the agent: [boot, the first assigned number, arrived, given up, the number
- * below which it reports to have sent all].
+ * Numbers of one start of the agent: [boot, first assigned number, arrived, given up, number below which the start
+ * reports that all were sent].
  */
 export type KeptStart = readonly [
   boot: number,
@@ -19,42 +19,42 @@ export type KeptStart = readonly [
 
 /** Persisted form of the numbers. */
 interface KeptNumbers {
-  /** From starts before those of `starts`. */
+  /** Numbers from starts before those in `starts`. */
   readonly arrived: readonly Run[];
-  /** As `gap` messages of these starts say, numbers included that arrived all the same. */
+  /** Numbers that `gap` messages of these starts list, including numbers that arrived nevertheless. */
   readonly givenUp: readonly Run[];
-  /** The newest starts, in the order in which the car made them. */
+  /** The newest starts, in the order of the car. */
   readonly starts: readonly KeptStart[];
 }
 
-/** Ascending runs; every number from 0 up to the highest that is known is in exactly one of the three lists. */
+/** Ascending runs. Each number from 0 to the highest known one is in exactly one of the three lists. */
 export interface NumbersReport {
   readonly arrived: readonly Run[];
   readonly givenUp: readonly Run[];
   readonly missing: readonly Run[];
 }
 
-/** Members of a message that are counted; `boot` is the number of its start at the hub ({@link ./lives.ts}). */
+/** Members of a message needed for counting. `boot` is the number of the start at the hub ({@link ./lives.ts}). */
 type Numbered = Pick<Envelope, 'seq' | 'boot' | 'offset'>;
 
 interface Start {
   readonly boot: number;
-  /** Undefined until a message of this class contains it. */
+  /** First number of the start. Undefined until a message of this class contains it. */
   first: number | undefined;
   readonly arrived: Runs;
   readonly givenUp: Runs;
-  /** By its own report, all lower numbers were sent or given up. */
+  /** The start reports that all lower numbers were sent or given up. */
   below: number;
 }
 
-/** Latest starts of a car with separate numbers. Messages of older starts arrive only on request. */
+/** Number of latest starts with separate numbers. Messages of older starts arrive only on request. */
 const STARTS = 4;
 
 /**
- * A car numbers each class from 0, without a hole and for ever, so what is in neither set is missing. After its disk
- * refused to write, a start gives numbers out again that the start before has sent from memory: from the first number
- * of a start on, what earlier starts sent or gave up says nothing of the number. Numbers of a start without records are its
- * own: they are not counted.
+ * A car numbers the messages of each class from 0 without gaps, so a number in neither set is missing. If the disk
+ * refuses to write, the next start assigns numbers again that the previous start has already sent from memory.
+ * Therefore reports of earlier starts do not apply to numbers from the first number of a start on. A start without
+ * records has its own numbers, which are not counted.
  */
 export class ClassNumbers {
   readonly #arrived: Runs;
@@ -83,7 +83,7 @@ export class ClassNumbers {
     };
   }
 
-  /** Nothing is known of the class. */
+  /** True if no number of the class is known. */
   get isEmpty(): boolean {
     return this.#starts.length === 0 && this.#arrived.size === 0 && this.#givenUp.size === 0;
   }
@@ -100,7 +100,7 @@ export class ClassNumbers {
     return { arrived: arrived.all, givenUp: givenUp.all, missing: missing.all };
   }
 
-  /** How many numbers are missing. */
+  /** Count of missing numbers. */
   get missing(): number {
     const known = this.#valid('arrived');
     for (const [first, last] of this.#valid('givenUp').all) known.add(first, last);
@@ -108,8 +108,8 @@ export class ClassNumbers {
   }
 
   /**
-   * Whether this message was here before, as far as numbers say. Only some starts are kept apart: one that is older
-   * than these is assumed to have sent what they together have sent.
+   * Returns true if the numbers show that this message arrived before. Only the latest starts have separate numbers:
+   * an older start is assumed to have sent what all older starts together have sent.
    */
   has({ seq, boot }: Pick<Numbered, 'seq' | 'boot'>): boolean {
     if (isUnrecorded(boot)) return false;
@@ -118,15 +118,16 @@ export class ClassNumbers {
     return this.#starts.length === STARTS && isCounted(boot) && this.#arrived.has(seq);
   }
 
-  /** A message that was not here before. */
+  /** Adds a message that did not arrive before. */
   arrive({ seq, boot, offset }: Numbered): void {
     if (isUnrecorded(boot)) return;
     (this.#startOf(boot, offset === undefined ? undefined : seq - offset)?.arrived ?? this.#arrived).add(seq);
   }
 
   /**
-   * A message that was here before. The place of an uncounted start among the others is a guess: a message that the car
-   * sends again although a later start seemed to have taken its number is the one that the car has under this number.
+   * Adds a message that arrived before. The position of an uncounted start among the others is a guess. If the car
+   * sends a message again although a later start seemed to have reused its number, then the car has this message
+   * under the number.
    */
   arriveAgain({ seq, boot }: Numbered): void {
     const isMissing = this.report.missing.some(([first, last]) => first <= seq && seq <= last);
@@ -134,8 +135,8 @@ export class ClassNumbers {
   }
 
   /**
-   * A `gap` message of the start `boot` says which numbers of the class never come; one without numbers says nothing of
-   * them.
+   * Applies a `gap` message of the start `boot`: these numbers of the class will never arrive. Without numbers it
+   * changes nothing.
    */
   giveUp(boot: number, numbers: Gap['numbers'] = []): void {
     if (numbers.length === 0 || isUnrecorded(boot)) return;
@@ -144,19 +145,20 @@ export class ClassNumbers {
   }
 
   /**
-   * A `hello` of the start `boot` says how far it has sent: a broker may have lost the newest messages of a class.
+   * Applies a `hello` of the start `boot`, which reports how far the start has sent: a broker may have lost the
+   * newest messages of a class.
    */
   sent(boot: number, { first, below }: Pick<HelloNumbers, 'first' | 'below'>): void {
     if (isUnrecorded(boot)) return;
     const end = Math.max(endOf(this.#valid('arrived')), endOf(this.#valid('givenUp')), this.#sentBelow);
     const isKnown = this.#starts.some((one) => one.boot === boot && one.first !== undefined);
-    // Most say nothing new, and only a few starts are kept apart.
+    // Most reports contain nothing new, and only a few starts have separate numbers.
     if (below <= end && (isKnown || first >= end)) return;
     const start = this.#startOf(boot, first);
     if (start !== undefined) start.below = Math.max(start.below, below);
   }
 
-  /** All lower numbers were sent or given up, by reports of starts about numbers that no later start uses again. */
+  /** Number below which all were sent or given up, by reports of starts about numbers that no later start reuses. */
   get #sentBelow(): number {
     let [below, end] = [0, Number.POSITIVE_INFINITY];
     for (const start of this.#starts.toReversed()) {
@@ -166,7 +168,7 @@ export class ClassNumbers {
     return below;
   }
 
-  /** Without what was sent or given up under a number before a later start gave the number out again. */
+  /** Returns the numbers, except those that were sent or given up before a later start assigned them again. */
   #valid(what: 'arrived' | 'givenUp'): Runs {
     const valid = new Runs();
     let end = Number.POSITIVE_INFINITY;
@@ -178,7 +180,7 @@ export class ClassNumbers {
     return valid;
   }
 
-  /** Undefined for a start before all that are kept apart. */
+  /** Undefined for a start that is older than all starts with separate numbers. */
   #startOf(boot: number, first: number | undefined): Start | undefined {
     const known = this.#starts.find((one) => one.boot === boot);
     if (known !== undefined) {
@@ -189,7 +191,7 @@ export class ClassNumbers {
     const place = next < 0 ? this.#starts.length : next;
     if (place === 0 && this.#starts.length === STARTS) return undefined;
     const start: Start = { boot, first, arrived: new Runs(), givenUp: new Runs(), below: 0 };
-    // A bench that starts its receiver knows which numbers arrived, and not which start sent them: this one may have.
+    // A bench that starts its receiver has numbers that arrived, but not their start. It may be this one.
     if (place === 0 && first !== undefined) {
       move(this.#arrived, start.arrived, first);
       move(this.#givenUp, start.givenUp, first);
@@ -212,9 +214,10 @@ export class ClassNumbers {
 }
 
 /**
- * Whether a start that is not listed came before one that is. If one of them is uncounted, their boots do not show it,
- * but first numbers never decrease from start to start. If they are equal, the earlier start sent from memory alone, so
- * none of its messages waited on the disk: the start that arrives first is the earlier one.
+ * Returns true if a start that is not listed precedes a listed one. If one of them is uncounted, their boots do not
+ * show the order, but first numbers never decrease from start to start. If the first numbers are equal, the earlier
+ * start sent from memory only, so none of its messages waited on the disk: the start that arrives first is the
+ * earlier one.
  */
 function isBefore({ boot, first = Number.POSITIVE_INFINITY }: Pick<Start, 'boot' | 'first'>, listed: Start): boolean {
   if (lifeOf(boot) !== lifeOf(listed.boot)) return boot < listed.boot;
@@ -223,9 +226,9 @@ function isBefore({ boot, first = Number.POSITIVE_INFINITY }: Pick<Start, 'boot'
 }
 
 /**
- * The lowest number that the start gave out, possibly after an earlier start; Infinity if it has given out none as far
- * as is known. Until it has, numbers that an earlier start sent stay valid: the place of a start with the same first
- * number may be wrong.
+ * Lowest number that the start assigned, which an earlier start may have assigned too. Infinity if the start is not
+ * known to have assigned any. Until then numbers that an earlier start sent stay valid, because the order of starts
+ * with the same first number may be wrong.
  */
 function reusedFrom({ first, arrived, givenUp, below }: Start): number {
   const end = Math.max(endOf(arrived), endOf(givenUp), below);
@@ -238,7 +241,7 @@ function runsOf(runs: readonly Run[]): Runs {
   return made;
 }
 
-/** Number after the highest, or 0. */
+/** Returns the highest number plus one, or 0. */
 function endOf({ all }: Runs): number {
   return (all.at(-1)?.[1] ?? -1) + 1;
 }
@@ -247,7 +250,7 @@ function addBelow(to: Runs, from: Runs, end: number): void {
   for (const [first, last] of from.all) if (first < end) to.add(first, Math.min(last, end - 1));
 }
 
-/** Moves the numbers from `first` on. */
+/** Moves the numbers from `first` upwards. */
 function move(from: Runs, to: Runs, first: number): void {
   for (const [begin, last] of from.all) if (last >= first) to.add(Math.max(begin, first), last);
   from.remove(first, Number.POSITIVE_INFINITY);

@@ -1,28 +1,28 @@
-/** All cars at a glance. Kept in memory and read again only while somebody asks. */
+/** Overview of all cars. Kept in memory and read again only on request. */
 import type { FleetCar } from '../../protocol/interface/own/hub-overview.ts';
 import type { OverviewReader, VehicleSummary, WallClock } from './ports.ts';
 
-/** Least time between two looks at the database, ms; several viewers share one look. */
+/** Shortest time between two reads of the database, ms. Several viewers share one read. */
 const PAUSE = 500;
-/** Share of the time that looking may take: a look at ten thousand driving cars is followed by a longer pause. */
+/** Pause after a read, as a multiple of its duration: with ten thousand driving cars the pause is longer. */
 const PAUSE_PER_LOOK = 4;
-/** Cars read at once: others are served between two batches. */
+/** Number of cars in one read. Other requests are processed between two batches. */
 const BATCH = 500;
-/** Hubs that share a database differ in their clocks, and commit after they have received, ms. */
+/** Tolerance for different clocks of hubs that share a database, and for the time from receipt to commit, ms. */
 const CLOCK_TOLERANCE = 5_000;
 interface OverviewParts {
   readonly reader: OverviewReader;
   readonly clock: WallClock;
-  /** Resolves when other work that waits had its turn. */
+  /** Resolves after other waiting work has run. */
   readonly turn: () => Promise<void>;
 }
 
 export class FleetOverview {
   readonly #parts: OverviewParts;
   readonly #cars = new Map<string, FleetCar>();
-  /** UTC ms of the newest change of all read cars, at most the time of the read. */
+  /** Newest change of all read cars, at most the time of the read, UTC ms. */
   #changed = Number.NEGATIVE_INFINITY;
-  /** UTC ms. */
+  /** Time of the next read, UTC ms. */
   #nextLook = Number.NEGATIVE_INFINITY;
   #look: Promise<void> | undefined;
 
@@ -30,7 +30,7 @@ export class FleetOverview {
     this.#parts = parts;
   }
 
-  /** As of half a second ago at most, or longer where reading takes long. Rejects with `store.failed`. */
+  /** Returns all cars, at most half a second old, or older if reading is slow. Rejects with `store.failed`. */
   async cars(): Promise<Iterable<FleetCar>> {
     await this.#refresh();
     return this.#cars.values();
@@ -39,7 +39,7 @@ export class FleetOverview {
   #refresh(): Promise<void> {
     const { clock } = this.#parts;
     const began = clock.now();
-    // A clock that was set back must not stop the looks.
+    // If a clock was set back, reads must not stop.
     if (began < this.#nextLook && this.#nextLook - began < 60_000) return this.#look ?? Promise.resolve();
     this.#look ??= this.#read().finally(() => {
       const ended = clock.now();
@@ -51,10 +51,10 @@ export class FleetOverview {
 
   async #read(): Promise<void> {
     const { reader, clock } = this.#parts;
-    // The clock was set back: later messages have earlier times.
+    // If the clock was set back, later messages have earlier times.
     if (this.#changed - CLOCK_TOLERANCE > clock.now()) this.#changed = Number.NEGATIVE_INFINITY;
     await this.#readCars(this.#changed - CLOCK_TOLERANCE);
-    // A car that was erased is in no answer; everything is read again without it.
+    // The result does not show which cars were erased: read all cars again.
     if ((await reader.countVehicles()) < this.#cars.size) {
       this.#cars.clear();
       await this.#readCars(Number.NEGATIVE_INFINITY);
@@ -63,7 +63,7 @@ export class FleetOverview {
 
   async #readCars(since: number): Promise<void> {
     const { reader, clock, turn } = this.#parts;
-    // A hub with a fast clock has left later times.
+    // A hub with a fast clock may have stored later times.
     const now = clock.now();
     let after = '';
     for (;;) {

@@ -21,73 +21,74 @@ export interface WallClock {
 /** Calls `due` once, `delay` ms from now; the result cancels it. */
 export type Timer = (delay: number, due: () => void) => () => void;
 
-/** Takes the events of the hub, which are rows of the same table as the agent's. */
+/** Log of the hub. Its events are in the same table as those of the agent. */
 export type HubLog = Log;
 
-/** A car with messages at the hub. */
+/** A car from which the hub has received messages. */
 export interface KnownVehicle {
   readonly vin: string;
-  /** UTC ms of the hub: its first message, and its latest new one that the car itself sent. */
+  /** UTC ms of the hub: arrival of the first message, and of the latest new message that the car itself sent. */
   readonly firstSeen: number;
   readonly lastSeen: number;
 }
 
-/** A life of a car's folder of records. */
+/** A new life of a car's folder of records. */
 export interface BegunLife {
   readonly vin: string;
-  /** `boot` of its first message. */
+  /** `boot` of the first message of this life. */
   readonly first: number;
 }
 
 /** Result of one commit. */
 export interface Saved {
-  /** Those of its messages that were not there before. */
+  /** Messages of the commit that were not stored before. */
   readonly fresh: readonly CarMessage[];
-  /** VINs of cars that the registry does not let send ({@link ./registry.ts}); nothing of theirs is kept. */
+  /** VINs of cars that the registry does not allow to send ({@link ./registry.ts}). Their messages are not stored. */
   readonly strangers: ReadonlySet<string>;
-  /** VINs of cars that were forgotten and not added again; nothing of theirs is kept, and they are not strangers. */
+  /** VINs of cars that were forgotten and not added again; not part of `strangers`. Their messages are not stored. */
   readonly forgotten: ReadonlySet<string>;
-  /** Messages of `fresh` with a number that another message with other contents has. Omitted if there are none. */
+  /** Messages of `fresh` with the number of another message that has different contents. Omitted if there are none. */
   readonly conflicts?: readonly CarMessage[];
-  /** Lives of folders that began after others of the same car, with the `boot` of their first message; omitted if there are none. */
+  /** Lives of folders that follow an earlier life of the same car. Omitted if there are none. */
   readonly lives?: readonly BegunLife[];
-  /** Events that now wait for receivers; absent: none. */
+  /** Events that now wait for receivers. Omitted if there are none. */
   readonly deliveries?: KeptDeliveries;
 }
 
-/** Keeps messages, and in the same commit what they say of numbers, records and Status. */
+/** Stores messages and, in the same commit, the numbers, records and Status that follow from them. */
 export interface MessageStore {
   /**
-   * Resolves when all of them are on disk. A message that is there already, by vehicle, class, `seq`, `boot` and bytes,
-   * changes nothing; nor does one that retention has removed. Other bytes under one number are stored too, and returned
-   * among the `conflicts`. Rejects with `store.failed`, and then none of them is kept.
+   * Resolves when all messages are on disk. A message that is already stored (same vehicle, class, `seq`, `boot` and
+   * bytes) changes nothing, and neither does a message that retention has removed. A message with a stored number but
+   * different bytes is stored too, and returned in `conflicts`. Rejects with `store.failed`; then no message is
+   * stored.
    */
   save(messages: readonly CarMessage[], refused: readonly RefusedMessage[]): Promise<Saved>;
-  /** Whether {@link save} rejected with this error because of the content of a message, and so would reject it again. */
+  /** Returns true if {@link save} rejected because of a message's content, so that a retry would fail again. */
   refuses(error: unknown): boolean;
 }
 
-/** Reports of the hub on its cars. */
+/** Reports about the cars of the hub and their message numbers. */
 export interface NumbersStore {
-  /** By VIN. */
+  /** Sorted by VIN. */
   vehicles(): Promise<readonly KnownVehicle[]>;
-  /** Lives of the folder of a car, the newest last; empty for an unknown car. */
+  /** Lives of the folder of a car, oldest first. Empty for an unknown car. */
   lives(vin: string): Promise<readonly VehicleLife[]>;
-  /** Numbers of each known class, in the order of the classes. Undefined for an unknown car. */
+  /** Numbers of each known class, sorted by class. Undefined for an unknown car. */
   numbers(vin: string): Promise<readonly VehicleNumbers[] | undefined>;
-  /** Sums of all cars, without classes that miss nothing. */
+  /** Totals of all cars, without classes that miss no numbers. */
   missingNumbers(): Promise<readonly MissingNumbers[]>;
 }
 
-/** A life of a car's folder, by the first message of it that a hub received. */
+/** A life of a car's folder, identified by the first message that a hub received from it. */
 export interface VehicleLife {
-  /** `boot` of the message. */
+  /** `boot` of that message. */
   readonly first: number;
-  /** UTC ms of the hub. */
+  /** Arrival of that message, UTC ms of the hub. */
   readonly since: number;
 }
 
-/** How many numbers of one class are missing, and of how many cars. */
+/** Count of missing numbers of one class, and count of cars that miss them. */
 export interface MissingNumbers {
   readonly class: number;
   readonly numbers: number;
@@ -98,10 +99,10 @@ export interface VehicleNumbers extends NumbersReport {
   readonly class: number;
 }
 
-/** A record, its time and its id, as `StoredRecord` of the car's core has them. */
+/** A record with its time and id, as in `StoredRecord` of the car's core. */
 export interface HubRecord {
   readonly id: string;
-  /** UTC ms */
+  /** UTC ms. */
   readonly at: number;
   readonly record: unknown;
 }
@@ -110,75 +111,75 @@ export interface FleetRecord extends HubRecord {
   readonly vin: string;
 }
 
-/** Where something stands: records by time and id, vehicles by VIN (`id`; `at` is 0). */
+/** Position in a list: time and id of a record, or the VIN of a vehicle (`id` is the VIN, `at` is 0). */
 export interface HubPosition {
   readonly at: number;
   readonly id: string;
 }
 
-/** Which records of which cars; absent members do not choose. */
+/** Selects records and cars. Omitted members select all. */
 export interface FleetRecordsAsked {
-  /** Cars that belong to one of them. */
+  /** Only cars that belong to one of these owners. */
   readonly owners?: readonly Owner[] | undefined;
   readonly filter?: RecordFilter;
   /** Only the newest record of each car. */
   readonly newest?: boolean;
 }
 
-/** A part of a collection; absent bounds do not bound. `to` belongs to it, `before` does not; only one of them is there. */
+/** A part of a collection. Omitted bounds are open. Either `to` (inclusive) or `before` (exclusive) may be set. */
 export interface HubRange {
   readonly from?: HubPosition;
   readonly to?: HubPosition;
   readonly before?: HubPosition;
 }
 
-/** The name of a car in addresses, from its VIN; always the same. */
+/** Returns the name of a car in addresses. The same VIN always has the same name. */
 export type IdOf = (vin: string) => string;
 
-/** A collection, read along its index part by part. */
+/** A collection that is read part by part along its index. */
 export interface HubKeyset<T extends HubPosition> {
   count(range: HubRange): Promise<number>;
-  /** The place after leaving out `skip`; nothing but places is read. `backwards`: counted from the end. */
+  /** Returns the position after `skip` entries. Reads positions only. `backwards`: counts from the end. */
   nth(range: HubRange, skip: number, backwards?: boolean): Promise<HubPosition | undefined>;
-  /** The first `limit`; `backwards`: the last, the last of all first. */
+  /** Returns the first `limit` entries; `backwards`: the last ones, in reverse order. */
   read(range: HubRange, limit: number, backwards?: boolean): Promise<readonly T[]>;
 }
 
-/** Reads what cars have sent, as committed; every hub on the same database sees the same. */
+/** Reads committed data that cars have sent. All hubs on a database see the same data. */
 export interface VehicleReader {
-  /** By VIN. */
+  /** Sorted by VIN. */
   vehicles(): Promise<readonly KnownVehicle[]>;
   vehicle(vin: string): Promise<KnownVehicle | undefined>;
-  /** Undefined: no such car. */
+  /** Returns the Status of the car, or undefined if there is no such car. */
   status(vin: string): Promise<VehicleStatus | undefined>;
   record(vin: string, collection: string, id: string): Promise<HubRecord | undefined>;
-  /** Those with `from` ≤ at < `to`, ascending by time, then by id; not all of them are in memory at once. */
+  /** Records with `from` ≤ at < `to`, ascending by time, then by id. Does not load all of them into memory at once. */
   records(vin: string, collection: string, from?: number, to?: number): AsyncIterable<HubRecord>;
   lastRecord(vin: string, collection: string): Promise<HubRecord | undefined>;
-  /** Parts of the list of {@link records}, filtered by `filter`. Series have no filter. */
+  /** Keyset of the list {@link records}, filtered by `filter`. Series have no filter. */
   recordKeys(vin: string, collection: string, filter?: RecordFilter): HubKeyset<HubRecord>;
-  /** The car with this {@link IdOf id}. */
+  /** Returns the car with this {@link IdOf id}, or undefined. */
   vehicleById(id: string): Promise<KnownVehicle | undefined>;
-  /** Cars with a VIN that begins like this, by VIN. `owners`: only cars that belong to one of them. */
+  /** Cars with a VIN that starts with `prefix`, sorted by VIN. `owners`: only cars that belong to one of them. */
   vehicleKeys(prefix: string, owners?: readonly Owner[]): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }>;
-  /** Records of all cars, by time, then by id, then by car. Places belong to this list only. No series. */
+  /** Records of all cars except series, sorted by time, id and car. Positions are valid in this list only. */
   fleetRecordKeys(collection: string, asked?: FleetRecordsAsked): HubKeyset<FleetRecord>;
-  /** Parts of captures, as a car has made them. */
+  /** Parts of the captures that a car has made. */
   captureParts(vin: string): AsyncIterable<Capture>;
-  /** Record of any car with this id. `owners`: only cars that belong to one of them. */
+  /** Returns the record of any car with this id. `owners`: only cars that belong to one of them. */
   fleetRecord(collection: string, id: string, owners?: readonly Owner[]): Promise<FleetRecord | undefined>;
 }
 
 /** A car with its latest values. */
 export interface VehicleSummary extends KnownVehicle {
-  /** UTC ms of the hub: the latest message, of the car itself or retained by the broker. */
+  /** UTC ms of the hub: arrival of the latest message, from the car itself or retained by the broker. */
   readonly changed: number;
   readonly contents: StatusContents;
-  /** Numbers of all classes that did not arrive and were not given up. */
+  /** Count of numbers of all classes that did not arrive and were not given up. */
   readonly missing: number;
 }
 
-/** A message with its place in the order in which the hubs took messages in. */
+/** A message with its position in the order of arrival at the hubs. */
 export interface ArrivedMessage {
   readonly id: number;
   readonly vin: string;
@@ -187,7 +188,7 @@ export interface ArrivedMessage {
   readonly message: Message;
 }
 
-/** Cars that events are of; absent members do not choose. */
+/** Selects the cars of events. Omitted members select all. */
 export interface EventScope {
   readonly vin?: string | undefined;
   readonly owners?: readonly Owner[] | undefined;
@@ -199,12 +200,12 @@ export interface EventRange {
   readonly limit: number;
 }
 
-/** Reads all cars at once, for a table of them; every hub on the same database sees the same. */
+/** Reads all cars at once, for tables. All hubs on a database see the same data. */
 export interface OverviewReader {
   countVehicles(): Promise<number>;
-  /** Cars that changed at `since` or later, with a VIN after `after`, in that order, at most `limit`. */
+  /** Cars that changed at `since` or later, with a VIN after `after`, sorted by VIN, at most `limit`. */
   summaries(since: number, after: string, limit: number): Promise<readonly VehicleSummary[]>;
-  /** Messages that may contain an event, with `after` < id < `before`, at most `limit`, the newest first. */
+  /** Messages that may contain an event, with `after` < id < `before`, newest first, at most `limit`. */
   arrived(asked: EventScope & EventRange): Promise<readonly ArrivedMessage[]>;
 }
 
@@ -218,36 +219,36 @@ export interface News {
 
 export interface NewsListener {
   arrived(news: News): void;
-  /** There may have been commits without news: the listener reads again what it follows. */
+  /** Commits may have happened without news. The listener must read everything that it follows again. */
   missed(): void;
 }
 
-/** Notifies of every commit of messages of all hubs on the same database, after the commit. */
+/** Notifies listeners after each commit of messages by any hub on the same database. */
 export interface HubNews {
-  /** The result ends it. */
+  /** Returns a function that removes the listener. */
   listen(listener: NewsListener): () => void;
 }
 
-/** Numbers of one class of a car that are missing, when it is time to ask the car for their messages. */
+/** Missing numbers of one class of a car when a request for their messages is due. */
 export interface DueNumbers {
   readonly vin: string;
   readonly class: number;
   readonly missing: readonly Run[];
-  /** UTC ms since when it is time. */
+  /** Due time, UTC ms. */
   readonly due: number;
-  /** How often the time had come since nothing was missing; 0: it comes for the first time. */
+  /** Number of times that a request was due since no number was missing; 0 at the first time. */
   readonly attempts: number;
-  /** Number of missing messages at the last request to the car. 0: no request yet. */
+  /** Count of missing messages at the last request to the car; 0 before the first request. */
   readonly requested: number;
-  /** UTC ms of the hub: the latest message of the car. */
+  /** Arrival of the latest message of the car, UTC ms of the hub. */
   readonly lastSeen: number;
 }
 
-/** Shared schedule of all hubs: which cars to ask for which messages, and when. */
+/** Schedule shared by all hubs: which cars to ask for which messages, and when. */
 export interface ResendStore {
-  /** Entries that are due at `now`, the oldest first, at most `limit`. */
+  /** Returns entries that are due at `now`, oldest first, at most `limit`. */
   dueNumbers(now: number, limit: number): Promise<readonly DueNumbers[]>;
-  /** When it is time again. Resolves with false, and changes nothing, when another hub has just done so. */
+  /** Sets the next due time. Resolves with false and changes nothing if another hub has just done so. */
   putOff(one: DueNumbers, next: Pick<DueNumbers, 'due' | 'attempts' | 'requested'>): Promise<boolean>;
 }
 
@@ -259,16 +260,16 @@ export interface NewCommand {
   readonly body: object;
   /** Caller of the request. */
   readonly caller: string;
-  /** UTC ms: time of the request, and end of its validity in the car. */
+  /** UTC ms: time of the request, and time when the command expires in the car. */
   readonly requested: number;
   readonly expires: number;
-  /** Id of the key that signs it, hexadecimal. */
+  /** Id of the signing key, hexadecimal. */
   readonly key: string;
-  /** Omitted for a command that was not sent through a callback. */
+  /** Omitted if the command was not sent through a callback. */
   readonly through?: CallbackOrder;
 }
 
-/** A command that was sent through a callback, which receives its states. */
+/** Details of a command that was sent through a callback. The callback receives its states. */
 export interface CallbackOrder {
   readonly owner: Owner;
   readonly callbackId: string;
@@ -281,7 +282,7 @@ export interface CallbackOrder {
 /** A command with its request. */
 export type CallbackCommand = KeptCommand & Pick<CallbackOrder, 'remote'>;
 
-/** A state that the car has reported. */
+/** A state that the car reported. */
 export interface CommandState {
   readonly status: RemoteStatus;
   readonly failureCause?: FailureCause;
@@ -293,35 +294,35 @@ export interface CommandState {
 /** A command in the audit trail, with the reported states, oldest first. */
 export interface KeptCommand extends NewCommand {
   readonly counter: number;
-  /** As it is sent (COSE_Sign1). */
+  /** Signed command as sent (COSE_Sign1). */
   readonly signed: Uint8Array;
   readonly states: readonly CommandState[];
 }
 
-/** The audit trail. Reports of cars on commands arrive with {@link MessageStore.save}. */
+/** The audit trail. {@link MessageStore.save} stores the reports of cars about commands. */
 export interface CommandStore {
   /**
-   * Keeps a command and what `seal` makes of it with the next counter of its key and car, in one commit: above every
-   * counter given before, and not below `requested`. An id that is there already changes nothing. Rejects with
-   * `request.unknown` for a car that was never heard, `store.failed`, and what `seal` throws.
+   * Stores a command and the result of `seal` in one commit. `seal` receives the next counter of the key and car,
+   * which is above all previous counters and not below `requested`. If the id exists, nothing changes. Rejects with
+   * `request.unknown` for a car without messages, with `store.failed`, and with the errors of `seal`.
    */
   add(command: NewCommand, seal: (counter: number) => Uint8Array): Promise<{ kept: KeptCommand; isNew: boolean }>;
-  /** Those that have no final state and have not expired at `now`; what expires first comes first, then by counter. */
+  /** Commands without a final state that have not expired at `now`, sorted by expiry, then by counter. */
   pending(vin: string, now: number): Promise<readonly KeptCommand[]>;
   command(vin: string, id: string): Promise<KeptCommand | undefined>;
-  /** At most 100, the newest first, those before the one with the id `before`. Rejects with `input.malformed` for an id that is not there. */
+  /** At most 100 commands before `before`, newest first. Rejects with `input.malformed` if that id is unknown. */
   commands(vin: string, before?: string): Promise<readonly KeptCommand[]>;
   /** Commands that were sent to a car through a callback: the newest 256, or the one with this id. */
   throughCallback(vin: string, callbackId: string, id?: string): Promise<readonly CallbackCommand[]>;
 }
 
-/** Locks that one hub of those on the same database holds at a time; a hub that dies loses its own. */
+/** Locks that only one hub on a database can hold at a time. A hub that dies loses its locks. */
 export interface HubLocks {
-  /** The same for all hubs that share the database, and for no others; undefined: this hub has it alone. */
+  /** Identifies the database: the same for all hubs that share it. Undefined if only this hub uses the database. */
   place(): Promise<string | undefined>;
   /**
-   * Resolves when this hub holds the lock; undefined when another has held it for all of `patience`, ms, or on `signal`.
-   * Rejects with `store.failed` where the database cannot be reached.
+   * Resolves when this hub holds the lock. Resolves with undefined if another hub held it for `patience` ms, or on
+   * `signal`. Rejects with `store.failed` if the database cannot be reached.
    */
   acquire(
     name: string,
@@ -330,7 +331,7 @@ export interface HubLocks {
 }
 
 export interface HeldLock {
-  /** Resolves with the reason when the database no longer keeps it for this hub. */
+  /** Resolves with the reason when the database no longer holds the lock for this hub. */
   readonly lost: Promise<string>;
   release(): Promise<void>;
 }

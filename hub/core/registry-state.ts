@@ -1,17 +1,17 @@
-/** The registry in memory, as it is in the database now: a hub asks it for every connection and every request. */
+/** Copy of the registry in memory, up to date with the database. A hub needs it for each connection and request. */
 import type { KnownOwner, Owner, Registry } from './registry.ts';
 
 /** One state of the registry. */
 export interface RegistryState {
   readonly version: number;
-  /** False: every car may send, and there is no access control. */
+  /** If false, every car may send, and there is no access control. */
   readonly inUse: boolean;
   readonly fleets: readonly KnownOwner[];
-  /** Whether there is a token with this id that was not withdrawn. */
+  /** Returns true if a token with this id was issued and not withdrawn. */
   isIssued(token: string): boolean;
-  /** Whether the car is registered and was not removed. */
+  /** Returns true if the car is registered and was not removed. */
   isActive(vin: string): boolean;
-  /** Cars that belong to a fleet or user, removed ones included. */
+  /** Returns the cars that belong to a fleet or user, including removed ones. */
   carsOf(owner: Owner): ReadonlySet<string>;
 }
 
@@ -22,16 +22,16 @@ export class RegistryStates {
   readonly #staysInUse: boolean;
   #state: RegistryState | undefined;
   #reading: Promise<RegistryState> | undefined;
-  /** Begins when {@link #reading} ends: a read that has begun may not see a change that its caller knows of. */
+  /** The read after {@link #reading}. A read that has begun may miss a change that its caller has already made. */
   #next: Promise<RegistryState> | undefined;
 
-  /** @param staysInUse other machines reach the hub: it refuses everybody after the registry has ended */
+  /** @param staysInUse other machines can reach the hub: it refuses all access after the registry has ended */
   constructor(registry: Registry, staysInUse = false) {
     this.#registry = registry;
     this.#staysInUse = staysInUse;
   }
 
-  /** Reads all of it when it has changed, else its number only. Rejects with `store.failed`. */
+  /** Returns the present state. Reads only the version if the registry has not changed. Rejects with `store.failed`. */
   current(): Promise<RegistryState> {
     if (this.#reading === undefined) return this.#begin();
     this.#next ??= this.#reading

@@ -1,4 +1,4 @@
-/** Which cars belong to the hub, to which fleets and to which users. */
+/** Registry: the cars of the hub, and the fleets and users that they belong to. */
 
 export type OwnerKind = 'fleet' | 'user';
 
@@ -17,28 +17,28 @@ export interface RegisteredCar {
   readonly vin: string;
   /** UTC ms. */
   readonly added: number;
-  /** UTC ms; since then the car may not connect. */
+  /** UTC ms. From then on the car may not connect. */
   readonly removed?: number;
   readonly fleets: readonly string[];
   readonly users: readonly string[];
 }
 
-/** A token that the hub gave a person or a program. */
+/** A token that the hub issued to a person or a program. */
 export interface IssuedToken {
   readonly id: string;
-  /** In the audit trail. */
+  /** Name in the audit trail. */
   readonly name: string;
-  /** Either fleets, or the user that is `name`. */
+  /** Fleets of the token. If omitted, the token is for the user `name`. */
   readonly fleets?: readonly string[];
   readonly scopes: readonly string[];
   /** UTC ms. */
   readonly issued: number;
   readonly expires: number;
-  /** UTC ms; since then it is not accepted. */
+  /** UTC ms. From then on the hub refuses the token. */
   readonly withdrawn?: number;
 }
 
-/** A certificate that the hub gave a car. */
+/** A certificate that the hub issued to a car. */
 export interface IssuedCertificate {
   /** Hexadecimal. */
   readonly serial: string;
@@ -46,14 +46,14 @@ export interface IssuedCertificate {
   /** UTC ms. */
   readonly issued: number;
   readonly expires: number;
-  /** UTC ms; since then it is not accepted. */
+  /** UTC ms. From then on the certificate is invalid. */
   readonly revoked?: number;
 }
 
-/** Asks for a certificate with the token that `vigie hub add` gave. */
+/** Request for a certificate, with the token that `vigie hub add` issued. */
 export interface Enrolment {
   readonly vin: string;
-  /** Digest of the token, and of the public key of the car: a token is for one key. Hexadecimal. */
+  /** Digests of the token and of the car's public key, hexadecimal. A token is valid for one key only. */
   readonly token: string;
   readonly key: string;
   /** UTC ms. */
@@ -63,72 +63,75 @@ export interface Enrolment {
 /** A forgotten car with retained messages to clear at the broker. */
 export interface Erasure {
   readonly vin: string;
-  /** Retained topics beyond those of every car. */
+  /** Retained topics in addition to those that every car has. */
   readonly topics: readonly string[];
 }
 
 /**
- * While there is no fleet and no user in it, the registry is not in use: every car may send. From the first on, only
- * registered cars may, also when all of them were forgotten.
+ * While the registry contains no fleet and no user, it is not in use, and every car may send. As soon as it contains
+ * one, only registered cars may send, even if all cars were forgotten.
  */
 export interface Registry {
   inUse(): Promise<boolean>;
-  /** Registers the car with these owners, in addition to the present ones. A removed car is admitted again. */
+  /** Registers the car with these owners, in addition to its present ones. Admits a removed car again. */
   add(vin: string, owners: readonly Owner[], at: number): Promise<void>;
-  /** The car belongs to these no longer; it stays registered. Rejects with `request.unknown` for a car that is not registered. */
+  /** Removes these owners of the car, which stays registered. Rejects with `request.unknown` if not registered. */
   leave(vin: string, owners: readonly Owner[], at: number): Promise<void>;
-  /** The digest of the password with which the car connects; absent: the car has no valid password. */
+  /** Sets the digest of the car's password. If omitted, the car has no valid password. */
   setPassword(vin: string, digest: string | undefined): Promise<void>;
   password(vin: string): Promise<string | undefined>;
-  /** Digest of the one-time token, valid until `expires` (UTC ms). The previous token becomes invalid. */
+  /** Sets the digest of the one-time token, valid until `expires` (UTC ms). The previous token becomes invalid. */
   setToken(vin: string, digest: string, expires: number): Promise<void>;
-  /** Whether the token is good for the car and the key; from the first time on it is good for no other key. */
+  /** Returns true if the token is valid for the car and the key. The first use binds the token to its key. */
   takeToken(enrolment: Enrolment): Promise<boolean>;
-  /** Stores a new certificate. Revokes those of the car except `kept`: a request with a lost answer is repeated. */
+  /** Stores a certificate and revokes the car's others except `kept`: a car repeats a request without answer. */
   certify(certificate: IssuedCertificate, kept?: string): Promise<void>;
   certificate(serial: string): Promise<IssuedCertificate | undefined>;
-  /** Revoked certificates that have not expired at `now`, also of cars that were forgotten; by serial number. */
+  /**
+   * Revoked certificates that have not expired at `now`, including those of forgotten cars, sorted by serial number.
+   */
   revoked(now: number): Promise<readonly Pick<IssuedCertificate, 'serial' | 'issued' | 'expires' | 'revoked'>[]>;
-  /** Keeps a token before anybody has it; tokens that expired a month ago are forgotten. */
+  /** Stores a token. Call before issuing it. Erases tokens that expired a month ago. */
   addToken(token: IssuedToken): Promise<void>;
-  /** By the time at which they were issued. */
+  /** Sorted by time of issue. */
   tokens(): Promise<readonly IssuedToken[]>;
-  /** False: there is no such token, or it was withdrawn before. */
+  /** Withdraws the token. Resolves with false if there is no such token or it was withdrawn before. */
   withdrawToken(id: string, at: number): Promise<boolean>;
-  /** Ids of tokens that were not withdrawn; a hub admits no other. */
+  /** Ids of tokens that were not withdrawn. A hub admits no other tokens. */
   issuedTokens(): Promise<ReadonlySet<string>>;
-  /** Keeps the data of the car and blocks it; its certificates are revoked. Rejects with `request.unknown` for a car that is not registered. */
+  /** Blocks the car, revokes its certificates, keeps its data. Rejects with `request.unknown` if not registered. */
   remove(vin: string, at: number): Promise<void>;
   /**
-   * Erases the car and everything that it sent or was sent from the files of the database.
-   * The numbers of its revoked certificates stay. The car stays refused until it is added again. False:
-   * nothing of it was there.
+   * Erases the car and everything that it sent or received from the files of the database, except the serial numbers
+   * of its revoked certificates. The car stays refused until it is added again. Resolves with false if there was
+   * nothing to erase.
    */
   forget(vin: string, at: number): Promise<boolean>;
-  /** Whether the car was forgotten and not added again: its messages are refused. */
+  /** Returns true if the car was forgotten and not added again. The hub then refuses its messages. */
   isForgotten(vin: string): Promise<boolean>;
-  /** Forgotten cars of which the broker may still retain something. */
+  /** Forgotten cars with topics that the broker may still retain. */
   erasures(): Promise<readonly Erasure[]>;
-  /** The broker retains nothing of the forgotten car: erases its VIN. */
+  /** Erases the VIN of a forgotten car. Call when the broker retains nothing more of it. */
   cleared(vin: string): Promise<void>;
-  /** The broker may retain something of a forgotten car again; changes nothing for other cars. */
+  /** Notes that the broker may retain messages of a forgotten car again. Changes nothing for other cars. */
   clearAgain(vin: string): Promise<void>;
   /**
-   * Erases all registered cars, fleets and users, revokes certificates and withdraws tokens: the registry is no longer in use.
-   * The data of the cars stay. Rejects with `usage.wrong` while a fleet or user has monitors, which would then be for all cars.
+   * Ends the use of the registry: erases all registered cars, fleets and users, revokes certificates and withdraws
+   * tokens. Keeps the data of the cars. Rejects with `usage.wrong` while a fleet or user has monitors, since these
+   * would then apply to all cars.
    */
   end(at: number): Promise<void>;
-  /** By VIN. */
+  /** Sorted by VIN. */
   cars(): Promise<readonly RegisteredCar[]>;
   car(vin: string): Promise<RegisteredCar | undefined>;
-  /** By id. */
+  /** Sorted by id. */
   owners(kind: OwnerKind): Promise<readonly KnownOwner[]>;
   owns(owner: Owner, vin: string): Promise<boolean>;
-  /** Another number after each change, by whatever hub or command. */
+  /** Returns a number that differs after each change by any hub or command. */
   version(): Promise<number>;
 }
 
-/** Withdraws every token. @returns how many were not withdrawn before */
+/** Withdraws every token. @returns the number of withdrawn tokens */
 export async function withdrawTokens(
   registry: Pick<Registry, 'issuedTokens' | 'withdrawToken'>,
   at: number,

@@ -1,22 +1,22 @@
 /**
- * Asks cars to send messages again that are missing here: a broker lost them after it had acknowledged them, or an older
- * copy of the database was put back. When it is time is in the database, so that of several hubs one asks, and a restart
- * changes nothing.
+ * Requests missing messages from cars again: a broker lost them after acknowledging them, or an older copy of the
+ * database was restored. Due times are in the database, so that only one of several hubs sends a request, and a
+ * restart changes nothing.
  */
 import type { Run } from '../../protocol/runs.ts';
 import type { HubCommands } from './commands.ts';
 import { Looks } from './looks.ts';
 import type { DueNumbers, HubLog, KeptCommand, NumbersStore, ResendStore, Timer, WallClock } from './ports.ts';
 
-/** Between two looks at what is due, ms. */
+/** Time between two checks for due requests, ms. */
 const EVERY = 5_000;
-/** Classes of cars in one round: a whole fleet is asked in small parts. */
+/** Largest number of classes of cars in one check: a whole fleet is processed in small parts. */
 const MOST = 100;
-/** A car without messages for longer is away. It is asked after its next message. ms */
+/** Time without messages after which a car counts as away, ms. The hub asks it after its next message. */
 const AWAY = 300_000;
-/** Runs of one command: its schema takes no more. */
+/** Largest number of runs in one command; its schema allows no more. */
 const MOST_RUNS = 256;
-/** Who asks, in the audit trail. */
+/** Caller in the audit trail. */
 const CALLER = 'hub';
 
 interface ResendParts {
@@ -24,7 +24,7 @@ interface ResendParts {
   readonly commands: Pick<HubCommands, 'submit'>;
   readonly clock: WallClock;
   readonly after: Timer;
-  /** How long to wait, ms: before the first request, so that messages on their way arrive, and after each of the others. */
+  /** Wait before the first request, so that messages in transit can arrive, and after each further request, ms. */
   readonly wait: (attempts: number) => number;
   readonly newId: () => string;
   readonly log: HubLog;
@@ -39,19 +39,19 @@ export class ResendRequests {
     this.#looks = new Looks({ after: parts.after, every: EVERY, look: () => this.#look() });
   }
 
-  /** Asks by itself from now on. */
+  /** Starts the regular requests. */
   begin(): void {
     this.#looks.begin();
   }
 
-  /** Resolves when no request is running. */
+  /** Stops the requests. Resolves when no request is running. */
   stop(): Promise<void> {
     return this.#looks.stop();
   }
 
   /**
-   * Asks a car now for all that is missing, one command for each class. Resolves with undefined for a car that was never
-   * heard; rejects as {@link HubCommands.submit} does.
+   * Requests all missing messages of a car now, with one command for each class. Resolves with undefined for a car
+   * without messages. Rejects as {@link HubCommands.submit} does.
    */
   async ask(vin: string, caller: string): Promise<readonly KeptCommand[] | undefined> {
     const classes = await this.#parts.store.numbers(vin);
@@ -63,7 +63,7 @@ export class ResendRequests {
     return asked;
   }
 
-  /** Never rejects: what failed is tried at the next look. */
+  /** Never rejects. The next check retries after a failure. */
   async #look(): Promise<void> {
     const { store, clock, log } = this.#parts;
     try {
@@ -86,7 +86,7 @@ export class ResendRequests {
       await store.putOff(one, { due: due(0), attempts: Math.max(1, attempts), requested });
       return;
     }
-    // If a part of the requested messages has arrived, the car does answer.
+    // If some of the requested messages arrived, the car does answer: count the attempts from the start.
     const made = count < requested ? 1 : attempts;
     if (!(await store.putOff(one, { due: due(made), attempts: made + 1, requested: count }))) return;
     log.info('hub.resend.requested', { vin, class: priority, missing: count });

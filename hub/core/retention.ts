@@ -1,13 +1,13 @@
-/** Removes messages of kinds that the operator keeps for a number of days, little by little. */
+/** Retention: removes old messages in small steps, for kinds with a number of days set by the operator. */
 import { DAY } from '../../protocol/calendar.ts';
 import type { Kind } from '../../protocol/schema/kind.ts';
 import { Looks } from './looks.ts';
 import type { HubLog, Timer, WallClock } from './ports.ts';
 
-/** Days for which messages are kept; kinds that are not named are kept for ever. */
+/** Days to keep messages, by kind. Messages of other kinds are kept for ever. */
 export type RetentionDays = Readonly<Partial<Record<Kind, number>>>;
 
-/** Up to where the messages of a kind were looked at, by the second of their arrival. */
+/** Position of the last checked message of a kind: second of arrival, then id. */
 export interface RetentionPlace {
   readonly second: number;
   readonly id: number;
@@ -15,14 +15,14 @@ export interface RetentionPlace {
 
 export interface RetentionStore {
   /**
-   * Whether one of the newest messages of some kind came within `tolerance` of `now` from a car that knew the time and gave it the
-   * same time within `tolerance`, ms.
+   * Returns true if the clock of the hub is confirmed: one of the newest messages of some kind arrived within
+   * `tolerance` of `now`, and the car had a set clock that agrees within `tolerance`, ms.
    */
   confirms(now: number, tolerance: number): Promise<boolean>;
   /**
-   * In one commit removes messages of a kind that arrived before `before`, and the records that they carry, at most
-   * 500, beginning after `place`. Keeps those that say of an alert or a fault that it is still active, and those
-   * that wait for a receiver. `next`: where to go on; absent: nothing older is left to look at.
+   * Removes messages of a kind that arrived before `before`, with their records, at most 500 after `place`, in one
+   * commit. Keeps messages that report an alert or a fault as still active, and messages that wait for a receiver.
+   * `next`: position for the next call. If omitted, no older messages are left to check.
    */
   removeBefore(
     kind: Kind,
@@ -36,16 +36,16 @@ interface RetentionParts {
   readonly days: RetentionDays;
   readonly clock: WallClock;
   readonly after: Timer;
-  /** Number of removed messages of a kind. */
+  /** Counts the removed messages of a kind. */
   readonly removed: (kind: Kind, messages: number) => void;
   readonly log: HubLog;
 }
 
-/** Between two looks, ms. */
+/** Time between two checks, ms. */
 const EVERY = 1_000;
-/** Most commits of a kind in one look: 5,000 messages a second, more than ten thousand driving cars send. */
+/** Largest number of commits of a kind in one check: 5,000 messages a second, more than 10,000 driving cars send. */
 const COMMITS = 10;
-/** Looks without a kind of which nothing older is left. Counted, since the clock may be set. */
+/** Number of checks to skip a kind without older messages. Counts checks because the clock may be set. */
 const REST = 600;
 
 interface Sweep {
@@ -70,17 +70,17 @@ export class Retention {
     this.#looks = new Looks({ after: parts.after, every: EVERY, look: () => this.#look() });
   }
 
-  /** Removes by itself from now on. */
+  /** Starts the regular removal. */
   begin(): void {
     if (this.#sweeps.length > 0) this.#looks.begin();
   }
 
-  /** Resolves when nothing is removed any more. */
+  /** Stops the removal. Resolves when no removal is running any more. */
   stop(): Promise<void> {
     return this.#looks.stop();
   }
 
-  /** Never rejects: what failed is tried at the next look. */
+  /** Never rejects. A later check retries after a failure. */
   async #look(): Promise<void> {
     const { store, clock, log } = this.#parts;
     const due = this.#sweeps.filter((sweep) => sweep.rest-- <= 0);

@@ -1,31 +1,31 @@
-/** Roll-outs of configurations in the database, which all hubs share: what each car was sent, and what it reported. */
+/** Roll-outs of configurations in the database that all hubs share: what each car received, and what it reported. */
 import type { RolloutCarState, RolloutStage } from '../../protocol/interface/own/rollouts.ts';
 import type { Message } from '../../protocol/schema/message.ts';
 
 export interface NewRollout {
   readonly id: string;
   readonly fleet: string;
-  /** Name of the file, for people. */
+  /** Name of the file, for display. */
   readonly name: string;
   /** Digest in the reports of cars (`HelloConfiguration.digest`). */
   readonly digest: string;
   /** Body of the command. */
   readonly body: Uint8Array;
-  /** Who began it. */
+  /** Caller who began the roll-out. */
   readonly caller: string;
   /** UTC ms. */
   readonly created: number;
   /** Cars of the first group. */
   readonly first: number;
-  /** Cars that may return or refuse it before the roll-out stops by itself. */
+  /** Number of cars that may return or refuse the configuration before the roll-out stops automatically. */
   readonly tolerated: number;
 }
 
 export interface Rollout extends Omit<NewRollout, 'body'> {
   readonly stage: RolloutStage;
-  /** Why it stopped. */
+  /** Reason why the roll-out stopped. */
   readonly reason?: string;
-  /** Cars by state. */
+  /** Number of cars by state. */
   readonly cars: Readonly<Record<RolloutCarState, number>>;
 }
 
@@ -33,21 +33,21 @@ export interface RolloutCar {
   readonly vin: string;
   readonly isFirst: boolean;
   readonly state: RolloutCarState;
-  /** Why, in words of the car. */
+  /** Reason reported by the car. */
   readonly detail?: string;
-  /** UTC ms of the hub: when the state was reported or the configuration was sent; absent: neither. */
+  /** UTC ms of the hub when the state was reported or the configuration was sent. Omitted if neither happened. */
   readonly at?: number;
 }
 
-/** A car that is to get the configuration now. */
+/** A car that is due to receive the configuration. */
 export interface DueCar {
   readonly vin: string;
   readonly attempts: number;
-  /** UTC ms since when it is time. */
+  /** Due time, UTC ms. */
   readonly due: number;
 }
 
-/** Last report of a car on its present configuration. */
+/** Last report of a car about its present configuration. */
 export interface ReportedConfiguration {
   readonly vin: string;
   readonly generation: number;
@@ -60,35 +60,35 @@ export interface ReportedConfiguration {
 
 export interface RolloutStore {
   /**
-   * Begins a roll-out with the cars of the fleet that were heard last as its first group; one of that fleet that goes on is
-   * stopped. Rejects with `request.unknown` for a fleet without cars.
+   * Begins a roll-out. The cars of the fleet that sent messages most recently are its first group. Stops a roll-out
+   * of the same fleet that is not finished. Rejects with `request.unknown` for a fleet without cars.
    */
   begin(rollout: NewRollout): Promise<void>;
-  /** The newest first; `underWay`: without those that have stopped. */
+  /** Newest first. `underWay`: without stopped roll-outs. */
   rollouts(only?: { readonly underWay: boolean }): Promise<readonly Rollout[]>;
   rollout(id: string): Promise<Rollout | undefined>;
-  /** Body of its command. */
+  /** Body of the command of a roll-out. */
   body(id: string): Promise<Uint8Array | undefined>;
-  /** By VIN, those after `after`; only those in the state, if one is given. */
+  /** Cars with a VIN after `after`, sorted by VIN; if `state` is set, only cars in that state. */
   cars(id: string, after: string, limit: number, state?: RolloutCarState): Promise<readonly RolloutCar[]>;
-  /** Resolves with false, and changes nothing, when the roll-out is not in the stage `from` any more. */
+  /** Sets the stage. Resolves with false and changes nothing if the roll-out is no longer in the stage `from`. */
   setStage(
     id: string,
     from: RolloutStage,
     to: RolloutStage,
     more: { tolerated?: number; reason?: string },
   ): Promise<boolean>;
-  /** Has cars take part that came to the fleet meanwhile. */
+  /** Adds cars that joined the fleet meanwhile to the roll-out. */
   enlist(id: string): Promise<void>;
-  /** Cars with messages at `heard` or later that are due to get it at `now`, at most `limit`. */
+  /** Cars with messages at `heard` or later that are due at `now`, at most `limit`. */
   dueCars(id: string, now: number, heard: number, limit: number): Promise<readonly DueCar[]>;
-  /** How many cars have it and have not reported what became of it, of those that were sent it at `since` or later. */
+  /** Number of cars that were sent the configuration at `since` or later and have not reported the outcome. */
   underWay(id: string, now: number, since: number): Promise<number>;
-  /** Resolves with false, and changes nothing, when another hub has just taken the car. */
+  /** Claims the car. Resolves with false and changes nothing if another hub has just claimed it. */
   claim(id: string, car: DueCar, next: { command: string; at: number; due: number }): Promise<boolean>;
-  /** One car that returned or refused it. */
+  /** Returns one car that returned or refused the configuration. */
   failure(id: string): Promise<RolloutCar | undefined>;
-  /** Present reports of cars, by VIN, from the first VIN after `after` on. */
+  /** Present reports of cars with a VIN after `after`, sorted by VIN, at most `limit`. */
   configurations(after: string, limit: number): Promise<readonly ReportedConfiguration[]>;
 }
 
@@ -98,12 +98,12 @@ interface RolloutReport {
   readonly seq: number;
   readonly state: RolloutCarState;
   readonly detail: string | null;
-  /** Digest of the configuration, or id of the command that brought it. */
+  /** Digest of the configuration, or id of the command that contained it. */
   readonly digest?: string;
   readonly command?: string;
 }
 
-/** Undefined for a message that contains nothing about a sent configuration. */
+/** Returns the report about a sent configuration, or undefined if the message contains none. */
 export function rolloutReportIn({ kind, body, boot, seq }: Message): RolloutReport | undefined {
   if (kind === 'hello') {
     const { state, digest, detail = null } = body.configuration ?? {};

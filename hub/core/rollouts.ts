@@ -1,7 +1,7 @@
 /**
- * Sends a configuration to the cars of a fleet: to a few first, and to the others on command. What was sent and reported is in
- * the database, so of several hubs one sends, and a hub that is killed changes nothing. A car that is away gets it when it is
- * heard again.
+ * Sends a configuration to the cars of a fleet: to a first group, and to the others on command. The database contains
+ * all that was sent and reported, so only one of several hubs sends, and killing a hub changes nothing. A car that is
+ * away receives the configuration when it sends messages again.
  */
 import { decodeBody } from '../../protocol/command.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -10,13 +10,13 @@ import { Looks } from './looks.ts';
 import type { HubLog, Timer, WallClock } from './ports.ts';
 import type { Rollout, RolloutStore } from './rollout-store.ts';
 
-/** Between two looks at what is due, ms. */
+/** Time between two checks for due cars, ms. */
 const EVERY = 5_000;
-/** A car without messages for longer is away, ms. */
+/** Time without messages after which a car counts as away, ms. */
 const AWAY = 300_000;
-/** A car that has it on trial reports within ten minutes what became of it; some more for the way, ms. */
+/** A car reports the outcome of a trial within ten minutes. This allows extra time for transmission, ms. */
 const UNDER_WAY = 900_000;
-/** Cars that one look serves. */
+/** Largest number of cars in one check. */
 const MOST = 100;
 
 interface RolloutsParts {
@@ -24,7 +24,7 @@ interface RolloutsParts {
   readonly commands: Pick<HubCommands, 'submit'>;
   readonly clock: WallClock;
   readonly after: Timer;
-  /** How long a car has to answer before it is sent again, ms; a command must have expired by then. */
+  /** Returns how long to wait for an answer before sending again, ms. The command must have expired by then. */
   readonly wait: (attempts: number) => number;
   readonly newId: () => string;
   readonly log: HubLog;
@@ -39,17 +39,17 @@ export class Rollouts {
     this.#looks = new Looks({ after: parts.after, every: EVERY, look: () => this.#look() });
   }
 
-  /** Sends by itself from now on. */
+  /** Starts the regular checks. */
   begin(): void {
     this.#looks.begin();
   }
 
-  /** Resolves when nothing is sent any more. */
+  /** Stops the checks. Resolves when no configurations are being sent any more. */
   stop(): Promise<void> {
     return this.#looks.stop();
   }
 
-  /** Never rejects: what failed is tried at the next look. */
+  /** Never rejects. The next check retries after a failure. */
   async #look(): Promise<void> {
     const { store, log } = this.#parts;
     try {
@@ -73,7 +73,7 @@ export class Rollouts {
     }
     if (stage === 'all') await store.enlist(id);
     const now = Math.round(clock.now());
-    // As many at once as have reported it good: a configuration that is bad for the fleet reaches few cars.
+    // Send to as many cars at once as have applied it: a configuration that does not work then reaches few cars.
     const room = Math.max(rollout.first, rollout.cars.applied) - (await store.underWay(id, now, now - UNDER_WAY));
     if (room <= 0) return;
     const due = await store.dueCars(id, now, now - AWAY, Math.min(MOST, room));
@@ -101,7 +101,7 @@ export class Rollouts {
   }
 }
 
-/** Continues to all cars of the fleet. Rejects with `usage.wrong` and the reason if the roll-out may not continue. */
+/** Extends the roll-out to all cars of the fleet. Rejects with `usage.wrong` and the reason if it may not continue. */
 export async function continueRollout(store: RolloutStore, id: string, tolerated?: number): Promise<void> {
   const rollout = await known(store, id);
   const next = { ...rollout, tolerated: tolerated ?? rollout.tolerated };
@@ -115,7 +115,7 @@ export async function continueRollout(store: RolloutStore, id: string, tolerated
   if (!isSet) throw halted('it was stopped or continued at this moment; look at it again');
 }
 
-/** The roll-out as people see it: one that must stop counts as stopped before a hub has recorded that. */
+/** Returns the roll-out for display. One that must stop appears as stopped before a hub has recorded that. */
 export async function presentRollout(rollout: Rollout, store: Pick<RolloutStore, 'failure'>): Promise<Rollout> {
   const reason = rollout.stage === 'stopped' ? undefined : await failureOf(rollout, store);
   return reason === undefined ? rollout : { ...rollout, stage: 'stopped', reason };
@@ -125,7 +125,7 @@ function halted(reason: string): VigieError {
   return new VigieError('usage.wrong', `the roll-out does not go on: ${reason}`);
 }
 
-/** No further car gets it; those that have it keep it. */
+/** Stops the roll-out. Cars that have the configuration keep it. */
 export async function stopRollout(store: RolloutStore, id: string, caller: string): Promise<void> {
   const { stage } = await known(store, id);
   if (stage !== 'stopped') await store.setStage(id, stage, 'stopped', { reason: `stopped by ${caller}` });
@@ -137,7 +137,7 @@ async function known(store: RolloutStore, id: string): Promise<Rollout> {
   throw new VigieError('request.unknown', `there is no roll-out "${id}"`);
 }
 
-/** Why a roll-out may not go on; undefined: it may. */
+/** Returns the reason why a roll-out may not continue, or undefined if it may. */
 async function failureOf(
   { id, cars, tolerated }: Rollout,
   store: Pick<RolloutStore, 'failure'>,

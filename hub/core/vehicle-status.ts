@@ -1,4 +1,4 @@
-/** Status of one car, put together from its `status` messages in whatever order they arrive. */
+/** Status of one car, assembled from its `status` messages in any order of arrival. */
 import type { StatusContents } from '../../protocol/schema/status.ts';
 import type { StatusMessage } from '../../protocol/schema/status-message.ts';
 import {
@@ -13,27 +13,27 @@ import {
 } from '../../protocol/slots.ts';
 import { isAfter, type MessageOrder } from './message.ts';
 
-/** Persisted form. The hub writes it with every message, so it has slots by their ids and not the tree of the interface. */
+/** Persisted form. Written with each message, so it has slots by id instead of the tree of the interface. */
 export interface KeptStatus {
-  /** The id of a slot and its value, in turn. */
+  /** Alternating slot ids and values. */
   readonly values: readonly SlotValue[];
-  /** The id of a slot and the creation time of its object, UTC ms, in turn. */
+  /** Alternating slot ids and creation times of their objects, UTC ms. */
   readonly times: readonly number[];
   /** Ids of slots with stale values. */
   readonly stale: readonly number[];
-  /** The newest message, and the newest one that had all of Status. */
+  /** Order of the newest message, and of the newest message with a full Status. */
   readonly newest?: MessageOrder | undefined;
   readonly whole?: MessageOrder | undefined;
 }
 
-/** By object: its slots. */
+/** Slots of each object. */
 const members: readonly (readonly Slot[])[] = statusObjects.map(({ index }) =>
   slots.filter(({ object }) => object === index),
 );
 
 /**
- * A whole Status replaces everything that older messages said. A message that is not the newest, such as one that a lost
- * connection delayed, adds the objects that are newer than those known, and takes nothing away.
+ * A full Status replaces all content of older messages. A message that is not the newest, for example because of a
+ * lost connection, adds only objects that are newer than the known ones, and removes nothing.
  */
 export class VehicleStatus {
   #values: (SlotValue | undefined)[] = [];
@@ -41,7 +41,7 @@ export class VehicleStatus {
   #stale: readonly number[] = [];
   #newest: MessageOrder | undefined;
   #whole: MessageOrder | undefined;
-  /** By object: the JSON of its slots, as long as they do not change. */
+  /** Cached JSON of the slots of each object, until they change. */
   #written: (string | undefined)[] = [];
 
   constructor(kept?: KeptStatus) {
@@ -63,7 +63,7 @@ export class VehicleStatus {
     return copy;
   }
 
-  /** {@link KeptStatus} as JSON. */
+  /** Returns {@link KeptStatus} as JSON. */
   write(): string {
     const values: string[] = [];
     const times: number[] = [];
@@ -93,7 +93,7 @@ export class VehicleStatus {
     return this.#stale;
   }
 
-  /** Tree of the interface, with all objects or with those that have an index in `objects`. */
+  /** Returns the tree of the interface with all objects, or only with those in `objects` (indexes). */
   contents(objects?: ReadonlySet<number>): StatusContents {
     return assemble(this.#values, this.#createdAt, objects);
   }
@@ -119,13 +119,13 @@ export class VehicleStatus {
     this.#newest = order;
   }
 
-  /** UTC ms; never, for an object that is not known. */
+  /** Creation time of the object, UTC ms; negative infinity if the object is unknown. */
   #timeOf(object: number): number {
     const at = this.#createdAt[object] as number;
     return Number.isNaN(at) ? Number.NEGATIVE_INFINITY : at;
   }
 
-  /** Slots that this version does not know are left out. */
+  /** Skips slots that this version does not have. */
   #read({ values, times }: KeptStatus): void {
     for (let at = 0; at < values.length; at += 2) {
       const slot = slotById.get(values[at] as number);
@@ -137,7 +137,7 @@ export class VehicleStatus {
     }
   }
 
-  /** Each object that `wanted` takes replaces what was known of its members. */
+  /** Replaces all members of each object for which `wanted` returns true. */
   #write(contents: StatusContents, wanted: (object: number, at: number) => boolean): void {
     const objects = new Map<number, Disassembled[]>();
     for (const one of disassemble(contents)) {
@@ -155,7 +155,7 @@ export class VehicleStatus {
     }
   }
 
-  /** Paths of slots, or of objects with all that is in them. */
+  /** Removes the slots with these paths, or all slots of objects with these paths. */
   #remove(paths: readonly string[]): void {
     if (paths.length === 0) return;
     for (const { index, path, object } of slots) {

@@ -1,16 +1,16 @@
-/** Cars with present viewers. The hub notifies each car, which then sends at once and collects nothing to save bytes. */
+/** Notifies cars that have viewers. Such a car sends values at once and does not batch them to save bytes. */
 import { downTopic } from '../../protocol/topics.ts';
 import { encodeWatch } from '../../protocol/watch.ts';
 import type { HubLog, WallClock } from './ports.ts';
 
-/** A car returns to its own pace this long after the last viewer; the hub renews the watch as often, ms. */
+/** Time after the last viewer until a car returns to its own send interval, and time between renewals, ms. */
 const LEASE = 180_000;
 const RENEWAL = 60_000;
 
 interface ViewersParts {
   readonly clock: WallClock;
   readonly log: HubLog;
-  /** Hands a message to the broker; rejects when it does not take it. */
+  /** Passes a message to the broker. Rejects if the broker does not accept it. */
   readonly publish: (topic: string, payload: Uint8Array) => Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export class Viewers {
     this.#parts = parts;
   }
 
-  /** Somebody looks at a car that the hub knows. A broker that refuses is logged: the values come all the same, later. */
+  /** Call when somebody views a known car. If the broker refuses, logs it: the values then arrive later. */
   look(vin: string): void {
     const { clock, log, publish } = this.#parts;
     const now = clock.now();

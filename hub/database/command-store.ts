@@ -1,4 +1,4 @@
-/** Audit trail: who requested which command for which car, when, and with which outcome. */
+/** Audit trail of commands: caller, command, car, time and outcome. */
 
 import { VigieError } from '../../protocol/errors.ts';
 import { finalStatuses } from '../core/commands.ts';
@@ -75,7 +75,7 @@ export class SqliteCommandStore implements CommandStore {
   }
 }
 
-/** Keeps the callback of a command. */
+/** Returns a statement that stores the callback of a command. */
 export function throughStatement(id: string, { owner, callbackId, remote, contents }: CallbackOrder): SqlStatement {
   return [
     'INSERT INTO callback_commands (command, kind, owner, callback, remote, contents) VALUES (?, ?, ?, ?, ?, ?)',
@@ -88,7 +88,7 @@ export function throughStatement(id: string, { owner, callbackId, remote, conten
   ];
 }
 
-/** Stores states that cars reported of commands; a command that no hub gave is ignored. */
+/** Stores states of commands that cars reported. Ignores unknown commands. */
 export function keepReports(database: SqliteDatabase, reports: CommitChanges['reports']): void {
   for (const { vehicle, message } of reports) {
     const { boot, seq, at, body } = message;

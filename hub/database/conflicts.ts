@@ -1,11 +1,11 @@
-/** Two messages of one start with the same number and different bytes. */
+/** Different messages with the same number of the same start. */
 import { createHash } from 'node:crypto';
 import { uncountedBeside } from '../core/lives.ts';
 import type { CarMessage } from '../core/message.ts';
 
 /**
- * Moves the second message to an uncounted start, whose number is a digest of its bytes. Then the store has a place for both
- * messages, and recognises the same bytes when they arrive again.
+ * Moves the second message to an uncounted start. The number of that start is a digest of the bytes of the message.
+ * So the store can contain both messages, and recognises the same bytes when they arrive again.
  */
 export function asConflict<T extends Pick<CarMessage, 'message' | 'payload'>>(one: T): T {
   const digest = createHash('sha256').update(one.payload).digest();

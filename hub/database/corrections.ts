@@ -1,4 +1,4 @@
-/** Cars that learn the time later: what they sent of that start before gets its right times. */
+/** Corrects the times of earlier messages of a start when the car receives the time. */
 import { classOf } from '../../protocol/classes.ts';
 import type { CommitChanges } from '../core/commit.ts';
 import { seriesKinds } from '../core/message.ts';

@@ -1,4 +1,4 @@
-/** Receivers that hubs claim and what waits for them, in the SQL that SQLite and PostgreSQL share. */
+/** Claims of receivers and their waiting events, in the SQL that SQLite and PostgreSQL share. */
 
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
@@ -17,11 +17,11 @@ import { chunks } from './event-deliveries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 import { EVENTS, latenessIn, recordIn, type SqlRow } from './rows.ts';
 
-/** Differences of the databases. Leases use the clock of the database, which all hubs share. */
+/** SQL that differs between the databases. Leases use the clock of the database, which all hubs share. */
 interface DeliveryDialect {
-  /** UTC ms, whole. */
+  /** Present time, UTC ms, integer. */
   readonly now: string;
-  /** Skips rows that another hub claims at the same time. */
+  /** Clause to skip rows that another hub claims at the same time. */
   readonly unclaimed: string;
 }
 
@@ -35,7 +35,7 @@ export const postgresDeliveries: DeliveryDialect = {
   unclaimed: 'FOR UPDATE SKIP LOCKED',
 };
 
-/** No lease is longer, ms: one that ends later has its end from a clock of the database that was fast. */
+/** Longest possible lease, ms. If a lease ends later, the clock of the database was fast when it was set. */
 const LONGEST_LEASE = 600_000;
 
 export class SqlDeliveries implements DeliveryStore {
@@ -51,7 +51,7 @@ export class SqlDeliveries implements DeliveryStore {
     const { now: time, unclaimed } = this.#dialect;
     const free = `(leased_until <= ${time} OR leased_until > ${time} + ${LONGEST_LEASE})`;
     const due = `look IS NOT NULL AND proven = ? AND look <= ? AND ${free}`;
-    // Most looks find nothing: they lock nothing.
+    // Most checks find nothing: do not lock anything for them.
     const found = await this.#database.select(`SELECT 1 FROM receivers WHERE ${due} LIMIT 1`, proven ? 1 : 0, now);
     if (found.length === 0) return [];
     const [rows = []] = await this.#database.write([
@@ -86,7 +86,7 @@ export class SqlDeliveries implements DeliveryStore {
   }
 
   async save(changes: readonly DeliveryChange[]): Promise<ReadonlySet<string>> {
-    // In the order of the keys, as where events are kept: hubs never wait for each other's second lock.
+    // Sorted by key, as when events are stored, so that hubs cannot deadlock.
     const sorted = [...changes].sort((a, b) => (a.key < b.key ? -1 : 1));
     const parts = sorted.map((change) => this.#statementsOf(change));
     const results = await this.#database.write(parts.flat());
@@ -99,7 +99,7 @@ export class SqlDeliveries implements DeliveryStore {
     return lost;
   }
 
-  /** The first one locks the row, if this hub still has the receiver: what follows sees what was committed by then. */
+  /** The first statement locks the row if the lease is valid. The next ones see all commits until then. */
   #statementsOf({ key, lease, held, tries, due, done, released, lasts }: DeliveryChange): SqlStatement[] {
     const own = 'key = ? AND lease = ?';
     const first: SqlStatement = [
@@ -145,7 +145,7 @@ export class SqlDeliveries implements DeliveryStore {
       key,
       lease,
     ];
-    // The last event of a monitor that was removed.
+    // Remove the receiver after the last event of a removed monitor.
     const forgotten: SqlStatement = [
       `DELETE FROM receivers WHERE key = ? AND waiting = 0 AND monitor IS NOT NULL
        AND NOT EXISTS (SELECT 1 FROM monitors WHERE id = receivers.monitor)`,
@@ -157,7 +157,7 @@ export class SqlDeliveries implements DeliveryStore {
   async removeReceiver(key: string, lease: string): Promise<void> {
     const own = 'EXISTS (SELECT 1 FROM receivers WHERE key = ? AND lease = ?)';
     await this.#database.write([
-      // Locks the row, so that no event comes between.
+      // Lock the row, so that no event arrives in between.
       ['UPDATE receivers SET lease = lease WHERE key = ? AND lease = ?', key, lease],
       [`DELETE FROM deliveries WHERE receiver = ? AND ${own}`, key, key, lease],
       ['DELETE FROM receivers WHERE key = ? AND lease = ?', key, lease],
@@ -206,7 +206,7 @@ function claimedIn(row: SqlRow): ClaimedReceiver {
   };
 }
 
-/** One that cannot be read must not hold up the others. */
+/** Reads the destination. An unreadable one must not hold up the others. */
 function destinationIn({
   callback_document: callback,
   monitor_document: monitor,

@@ -1,8 +1,8 @@
-/** Moments in the database that a fast clock has put too far ahead, in the SQL that SQLite and PostgreSQL share. */
+/** Finds due times that a fast clock has set too far ahead, in the SQL that SQLite and PostgreSQL share. */
 import type { DueTimesStore, LongestWaits } from '../core/due-times.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 
-/** Rows along an index with a condition that ends with the bound, and the column that is too far ahead. */
+/** A table with a due time, the column, and a condition along an index that ends with the bound. */
 interface Late {
   readonly wait: keyof LongestWaits;
   readonly table: string;
@@ -43,7 +43,7 @@ export class SqlDueTimes implements DueTimesStore {
     let count = 0;
     for (const { wait, table, column, where, before } of LATE) {
       const bound = now + longest[wait];
-      // There is hardly ever one: a look locks nothing.
+      // This happens rarely: do not lock anything for a check.
       if ((await this.#database.select(`SELECT 1 FROM ${table} WHERE ${where} LIMIT 1`, bound)).length === 0) continue;
       const changed = await this.#database.write([
         ...(before === undefined ? [] : [[before, now, bound, now] satisfies SqlStatement]),

@@ -1,4 +1,4 @@
-/** Puts events of monitors and states of commands into the queues of their receivers, in the commit of the messages that brought them. */
+/** Queues events of monitors and states of commands for their receivers, in the commit of their messages. */
 
 import { createHash } from 'node:crypto';
 import { callbackDestinations, isSubscribed } from '../../agent/callbacks/destination.ts';
@@ -12,7 +12,7 @@ import { IN_USE } from './registry.ts';
 import type { SqlRow, SqlValue } from './rows.ts';
 import type { SqlSteps } from './steps.ts';
 
-/** Events that wait for one receiver at most, where nothing else is configured. */
+/** Default for the largest number of events that wait for one receiver. */
 export const MOST_WAITING = 5_000;
 
 interface Queue {
@@ -21,7 +21,7 @@ interface Queue {
   readonly monitor: string | null;
   readonly callback: string | null;
   readonly delivery: string | null;
-  /** A paused receiver is looked at when it runs again. */
+  /** True for a paused receiver: its events are checked when it is resumed. */
   readonly rests: boolean;
   readonly events: { readonly one: PlacedMessage; readonly contents: DeliveryContents }[];
 }
@@ -43,40 +43,40 @@ interface KnownCommand {
   readonly contents: DeliveryContents;
 }
 
-/** An event as callbacks choose it: of a monitor, or of a command of some type. */
+/** Type of an event for the selection by callbacks: an event of a monitor, or a state of a command of some type. */
 interface EventType {
   readonly kind: 'Monitor' | 'Remote';
   readonly type?: string;
 }
 
-/** A callback as far as events need it. */
+/** The parts of a callback that events need. */
 interface KnownCallback {
   accepts(event: EventType): boolean;
   readonly receivers: readonly string[];
-  /** A change of the callback wakes its waiting events. */
+  /** True if the events wait until the callback changes. */
   readonly rests: boolean;
 }
 
 const NOTHING: KeptDeliveries = { receivers: 0, dropped: [], unreadable: [] };
 
-/** The receiver of a webhook that a monitor brings. */
+/** Returns the key of the receiver for a monitor's webhook. */
 export const receiverOfMonitor = (id: string): string => `monitor/${id}`;
 
 const receiverOfCallback = (id: string): string => `callback/${id}`;
 
-/** The receivers of a callback, with where each is among its destinations. */
+/** Returns the receivers of a callback, each with its key in the destinations of the callback. */
 export function receiversOfCallback(callback: Callback): ReadonlyMap<string, string> {
   const base = receiverOfCallback(callback.callbackId);
   return new Map(
     [...callbackDestinations(callback).keys()].map((endpoint) => [
-      // Who knows the endpoint of a device can address it: the log has the receivers.
+      // The log contains receivers, and knowledge of a device's endpoint is sufficient to send to it: use a digest.
       endpoint === '' ? base : `${base}/${createHash('sha256').update(endpoint).digest('hex').slice(0, 16)}`,
       endpoint,
     ]),
   );
 }
 
-/** @param limit events that wait for one receiver at most; the oldest are dropped */
+/** @param limit largest number of events that wait for one receiver; the oldest are dropped */
 export function* keepDeliveries(events: CommitChanges['events'], limit: number): SqlSteps<KeptDeliveries> {
   if (events.length === 0) return NOTHING;
   const unreadable: UnreadableDelivery[] = [];
@@ -88,7 +88,7 @@ export function* keepDeliveries(events: CommitChanges['events'], limit: number):
   const queues = new Map<string, Queue>();
   for (const one of events) {
     const route = monitorRoute(one, monitors, callbacks) ?? commandRoute(one, commands, callbacks);
-    // A car sends nothing to receivers of others.
+    // A car sends events only to receivers of its own owners.
     if (route === undefined || owned?.has(`${one.vin} ${route.kind} ${route.owner}`) === false) continue;
     for (const queue of route.queues) {
       const there = queues.get(queue.key) ?? queue;
@@ -96,7 +96,7 @@ export function* keepDeliveries(events: CommitChanges['events'], limit: number):
       there.events.push({ one, contents: route.contents });
     }
   }
-  // Hubs that take in events for the same receivers wait for each other, and never for each other's second lock.
+  // Sorted by key, so that hubs with events for the same receivers cannot deadlock.
   const sorted = [...queues.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
   const dropped: DroppedDeliveries[] = [];
   for (const queue of sorted) {
@@ -114,7 +114,7 @@ interface DeliveryRoute {
   readonly queues: readonly Queue[];
 }
 
-/** Undefined for an event of no known monitor, or of a monitor of another car. */
+/** Returns undefined for an event of an unknown monitor, or of a monitor of another car. */
 function monitorRoute(
   { message, vin }: PlacedMessage,
   monitors: ReadonlyMap<string, KnownMonitor>,
@@ -126,7 +126,7 @@ function monitorRoute(
   return { kind, owner, contents: contentsOf(known), queues: queuesOf(known, callbacks) };
 }
 
-/** Undefined for a report of no known command, or of a command to another car. */
+/** Returns undefined for a report about an unknown command, or a command to another car. */
 function commandRoute(
   { message, vehicle }: PlacedMessage,
   commands: ReadonlyMap<string, KnownCommand>,
@@ -141,7 +141,7 @@ function commandRoute(
   return { kind, owner, contents, queues };
 }
 
-/** An unreadable delivery must not hold up the messages of the commit. */
+/** Reads the monitors of events. An unreadable delivery must not hold up the messages of the commit. */
 function* monitorsOf(
   events: readonly PlacedMessage[],
   unreadable: UnreadableDelivery[],
@@ -182,7 +182,7 @@ function* commandsOf(events: readonly PlacedMessage[]): SqlSteps<Map<string, Kno
   );
 }
 
-/** Owners of each car. Undefined: every car belongs to everybody. */
+/** Reads the owners of each car. Returns undefined if there is no registry: then every car belongs to everybody. */
 function* ownersOf(events: readonly PlacedMessage[]): SqlSteps<ReadonlySet<string> | undefined> {
   if ((yield [IN_USE]).length === 0) return undefined;
   const vins = events.map(({ vin }) => vin);
@@ -190,7 +190,7 @@ function* ownersOf(events: readonly PlacedMessage[]): SqlSteps<ReadonlySet<strin
   return new Set(rows.map(({ vin, kind, owner }) => `${vin} ${kind} ${owner}`));
 }
 
-/** The events of a callback that cannot be read wait until it can be. */
+/** Reads the callbacks. Events of an unreadable callback wait until it is readable. */
 function* callbacksOf(
   monitors: ReadonlyMap<string, KnownMonitor>,
   commands: ReadonlyMap<string, KnownCommand>,
@@ -231,7 +231,7 @@ function queuesOf(known: KnownMonitor, callbacks: ReadonlyMap<string, KnownCallb
   return [...queues, ...queuesOfCallback(base.owner, callbackId, callbacks.get(callbackId), { kind: 'Monitor' })];
 }
 
-/** None of a callback that was removed. */
+/** Returns no queues for a removed callback. */
 function queuesOfCallback(
   owner: Queue['owner'],
   callback: string,
@@ -253,7 +253,7 @@ function contentsOf({ monitor, delivery }: KnownMonitor): DeliveryContents {
   };
 }
 
-/** Numbers the events of one receiver and keeps them. What is tried again later is not looked at earlier. */
+/** Numbers and stores the events of one receiver. Does not bring forward the time of a retry. */
 function* append(queue: Queue, limit: number): SqlSteps<DroppedDeliveries | undefined> {
   const { key, owner, monitor, callback, delivery, rests, events } = queue;
   const count = events.length;
@@ -291,7 +291,7 @@ function* append(queue: Queue, limit: number): SqlSteps<DroppedDeliveries | unde
   }
   const excess = (waiting as number) - limit;
   if (excess <= 0) return undefined;
-  // Not those on their way: their request is tried again as it is.
+  // Except events of a running request: a retry repeats that request unchanged.
   const lost = yield [
     `DELETE FROM deliveries WHERE receiver = ? AND seq IN
      (SELECT seq FROM deliveries WHERE receiver = ? AND seq >= ? ORDER BY seq LIMIT ?) RETURNING seq`,
@@ -309,7 +309,7 @@ function* append(queue: Queue, limit: number): SqlSteps<DroppedDeliveries | unde
   return { receiver: key, count: lost.length, total: (dropped as number) + lost.length };
 }
 
-/** Rows of all values; `sql` ends before the list. */
+/** Selects the rows of all values. `sql` ends before the list. */
 function* selectIn(sql: string, values: readonly SqlValue[]): SqlSteps<SqlRow[]> {
   const rows: SqlRow[] = [];
   for (const part of chunks([...new Set(values)])) {
@@ -318,7 +318,7 @@ function* selectIn(sql: string, values: readonly SqlValue[]): SqlSteps<SqlRow[]>
   return rows;
 }
 
-/** Parts of few lengths: each length is a statement that the database prepares. */
+/** Divides a list into parts with few different lengths, because the database prepares a statement for each length. */
 export function* chunks<T>(all: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < all.length; ) {
     const left = all.length - at;

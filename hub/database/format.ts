@@ -1,6 +1,6 @@
 /**
- * Tables of the hub, described once for SQLite and PostgreSQL. A step brings the format of the number before to its own;
- * once a version with it is released it is never changed.
+ * Tables of the hub for SQLite and PostgreSQL. Each step upgrades from the previous version of the format. A step
+ * must never be changed after its release.
  */
 
 import { seriesKinds } from '../core/message.ts';
@@ -11,30 +11,30 @@ export interface SqlTypes {
   /** Auto-increment column types: as primary key, and as a plain column. */
   readonly key: string;
   readonly counted: string;
-  /** Whole numbers of 8, 4 and 2 bytes. */
+  /** Integer types of 8, 4 and 2 bytes. */
   readonly long: string;
   readonly int: string;
   readonly short: string;
   readonly real: string;
-  /** In the order of code points. */
+  /** Text type, sorted by code points. */
   readonly text: string;
   readonly bytes: string;
   readonly flag: string;
   readonly no: string;
-  /** After the columns: of a table, and of one that is kept in the order of its key. */
+  /** Suffixes of a table definition: for a normal table, and for one stored in the order of its key. */
   readonly table: string;
   readonly keyed: string;
-  /** Id of a piece of a series (`pieceId` of hub/core/message.ts), of the columns `boot` and `seq`. */
+  /** SQL for the id of a piece of a series, from `boot` and `seq` (`pieceId` of hub/core/message.ts). */
   readonly piece: string;
 }
 
 const SERIES = `kind IN (${seriesKinds.map(kindNumber).join(', ')})`;
 
-/** A piece of a series as a record. */
+/** View of the pieces of series as records. */
 export const seriesView = (piece: string): string =>
   `CREATE VIEW series AS SELECT vehicle, kind, class, at, ${piece} AS id, boot, seq, payload FROM messages WHERE ${SERIES};`;
 
-/** The first step. */
+/** The first step: version 1. */
 export function tables(types: SqlTypes): string {
   const { key, counted, long, int, short, real, text, bytes, flag, no, table, keyed, piece } = types;
   return `
@@ -329,7 +329,7 @@ export function tables(types: SqlTypes): string {
   `;
 }
 
-/** Migration to version 2: forgotten cars, and the time of the last message of a car. */
+/** Migration to version 2: forgotten cars, and the time of the last message of each car. */
 export function forgottenCars({ long, text, keyed }: SqlTypes): string {
   return `
   -- Cars whose messages are refused. vin and topics (JSON: names beyond those of every car): until nothing of the car is
@@ -348,7 +348,7 @@ export function forgottenCars({ long, text, keyed }: SqlTypes): string {
   `;
 }
 
-/** Migration to version 3: lives of the folders of cars. `boot` of all tables is from here on as hub/core/lives.ts numbers it. */
+/** Migration to version 3: lives of the folders of cars. From now on hub/core/lives.ts numbers all `boot`s. */
 export function lives({ long, int, keyed }: SqlTypes): string {
   return `
   -- first: the boot of the first message of a life of a car's folder that came; since: its receipt, UTC ms of the hub.
@@ -394,7 +394,7 @@ const SQLITE: SqlTypes = {
   piece: "printf('%x-%x', boot, seq)",
 };
 
-/** Those of SQLite. */
+/** Steps for SQLite. */
 export const steps: readonly string[] = [
   tables(SQLITE),
   forgottenCars(SQLITE),
@@ -402,5 +402,5 @@ export const steps: readonly string[] = [
   callbackCommands(SQLITE),
 ];
 
-/** Number of the format that this program writes. */
+/** Version of the format that this program writes. */
 export const FORMAT = steps.length;

@@ -1,4 +1,4 @@
-/** Parts of collections, found along their indexes, in the SQL that SQLite and PostgreSQL share. */
+/** Keysets of collections along their indexes, in the SQL that SQLite and PostgreSQL share. */
 
 import type { Period } from '../../protocol/interface/parameters.ts';
 import { boundsOf as boundsOfRange, type RecordFilter } from '../../protocol/interface/record-filter.ts';
@@ -26,7 +26,7 @@ import {
   wholeNumber,
 } from './rows.ts';
 
-/** Bounds as values of a query: an index is read from one to the other. */
+/** Returns the bounds of a query, which reads an index from the lower to the upper bound. */
 function boundsOf({ from, to, before }: HubRange): {
   readonly low: HubPosition;
   readonly high: HubPosition;
@@ -39,19 +39,19 @@ function boundsOf({ from, to, before }: HubRange): {
   };
 }
 
-/** Periods that one query may have: each is a term of its condition. */
+/** Largest number of periods in one query. Each period is a term of its condition. */
 const PERIODS = 300;
 
-/** Which records a collection of records has. */
+/** Selects the records of a collection. */
 interface Asked {
   readonly conditions: readonly Condition[];
   readonly filter: RecordFilter | undefined;
-  /** Places are those of one car: by time, then by id. Else by time, id and car. */
+  /** If true, positions consist of time and id, for one car. If false, of time, id and car. */
   readonly ofOneCar: boolean;
   readonly table: RecordTable;
 }
 
-/** Records of one car by time, then by id. */
+/** Records of one car, sorted by time, then by id. */
 export function recordKeys(
   select: Select,
   vin: string,
@@ -63,7 +63,7 @@ export function recordKeys(
   return keysOf(select, { conditions: [own], filter, ofOneCar: true, table });
 }
 
-/** Records of many cars by time, id and car. */
+/** Records of many cars, sorted by time, id and car. */
 export function fleetRecordKeys(
   select: Select,
   collection: string,
@@ -84,7 +84,7 @@ function keysOf(select: Select, asked: Asked): HubKeyset<HubRecord> {
 }
 
 interface PlacedKeyset extends HubKeyset<HubRecord> {
-  /** Places of the first `limit` records; `backwards`: of the last. */
+  /** Returns the positions of the first `limit` records; `backwards`: of the last ones. */
   places(range: HubRange, limit: number, backwards: boolean): Promise<readonly HubPosition[]>;
 }
 
@@ -97,7 +97,8 @@ function keysBySql(select: Select, { conditions, filter, ofOneCar, table }: Aske
     const [place, marks] = [columns.join(', '), columns.map(() => '?').join(', ')];
     return `FROM ${table.from} WHERE ${where} AND (${place}) >= (${marks}) AND (${place}) ${upTo} (${marks})`;
   };
-  // The index by time would be read from the beginning of the collection to find what periods ask for, which have an index.
+  // Periods have their own index. Without `+ 0` the database would scan the index by time from the start of the
+  // collection.
   const [time, ...rest] = columns;
   const sorted = filter?.periods === undefined ? columns : [`${time} + 0`, ...rest];
   const order = (backwards: boolean): string =>
@@ -125,7 +126,7 @@ function keysBySql(select: Select, { conditions, filter, ofOneCar, table }: Aske
     places,
     read: async (range, limit, backwards = false) => {
       const bounds = boundsOf(range);
-      // Filtered rows are not looked up in the messages.
+      // Filter before joining the messages.
       const part = `(SELECT vehicle, at, id, boot, ${table.beside} ${within(bounds.upTo)} ${order(backwards)} LIMIT ?) AS page`;
       const own = table.read('page', part);
       const sql = ofOneCar ? own : own.replace('SELECT', `SELECT ${VIN} AS vin,`);
@@ -138,7 +139,7 @@ function keysBySql(select: Select, { conditions, filter, ofOneCar, table }: Aske
 
 const VIN = '(SELECT vin FROM vehicles WHERE id = page.vehicle)';
 
-/** The records of very many periods: their places are read first, and are in memory together. */
+/** Keyset for a large number of periods. Reads the positions of all parts first and keeps them in memory together. */
 function keysInParts(select: Select, asked: Asked, periods: readonly Period[]): HubKeyset<HubRecord> {
   const parts: PlacedKeyset[] = [];
   for (let begin = 0; begin < periods.length; begin += PERIODS) {
@@ -162,7 +163,7 @@ function keysInParts(select: Select, asked: Asked, periods: readonly Period[]): 
   };
 }
 
-/** The place of a record among those of many cars names its car, too. */
+/** Splits the id of a record among many cars, which also contains the car. */
 function splitId(id: string): [id: string, vehicle: number] {
   const end = id.lastIndexOf(' ');
   const vehicle = Number(id.slice(end + 1));
@@ -178,7 +179,7 @@ function inOrder<T extends HubPosition>(records: readonly T[], backwards: boolea
   return backwards ? sorted.reverse() : sorted;
 }
 
-/** Conditions of a filter, in the columns that have them. */
+/** Returns the conditions of a filter. */
 function conditionsOf({ periods, trip, distance, duration, states }: RecordFilter = {}): Condition[] {
   const conditions: Condition[] = [];
   if (periods !== undefined) conditions.push(duringAny(periods));
@@ -197,7 +198,7 @@ function conditionsOf({ periods, trip, distance, duration, states }: RecordFilte
   return conditions;
 }
 
-/** The first and the last time bound the scanned part of an index. */
+/** Returns a condition for any of the periods. The first and the last time limit the scanned part of an index. */
 function duringAny(periods: readonly Period[]): Condition {
   const ranges = periods.map(({ from, to }) => [
     wholeNumber(from, Number.MIN_SAFE_INTEGER),
@@ -211,13 +212,13 @@ function duringAny(periods: readonly Period[]): Condition {
   return { sql: `${bounds} AND (${any})`, values: [first, last, ...ranges.flat()] };
 }
 
-/** Cars by VIN. */
+/** Cars, sorted by VIN. */
 export function vehicleKeys(
   select: Select,
   prefix: string,
   owners?: readonly Owner[],
 ): HubKeyset<HubPosition & { readonly vehicle: KnownVehicle }> {
-  // A VIN has digits and capital letters, after which comes `[`.
+  // A VIN contains digits and capital letters; `[` is the next character after `Z`.
   const end = `${prefix}[`;
   const owned = owners && ownedBy(owners);
   const among = owned === undefined ? '' : `AND ${owned.sql}`;

@@ -1,4 +1,4 @@
-/** Messages of all cars, with the numbers, records and Status that follow from them, in one commit. */
+/** Stores messages of all cars and, in the same commit, the numbers, records and Status that follow from them. */
 
 import { VigieError } from '../../protocol/errors.ts';
 import { changesOf, numberChangesOf, type PlacedMessage, type PlacedOf, type PlacedRecord } from '../core/commit.ts';
@@ -34,20 +34,20 @@ interface ChangedNumbers {
   readonly vehicle: number;
   readonly class: number;
   readonly value: ClassNumbers;
-  /** UTC ms of the hub: the message that changed them. */
+  /** Arrival of the message that changed the numbers, UTC ms of the hub. */
   readonly received: number;
 }
 
-/** Changes by the messages of one commit so far. */
+/** Changes by the messages of one commit until now. */
 interface WrittenMessages {
   readonly numbers: Map<string, ChangedNumbers>;
-  /** Messages that were not there, in the order of {@link Saved.fresh}. */
+  /** New messages, in the order of {@link Saved.fresh}. */
   readonly placed: PlacedMessage[];
-  /** Messages of {@link Saved.fresh} that have the number of a different message. */
+  /** Messages of {@link Saved.fresh} with the number of a different message. */
   readonly conflicts: CarMessage[];
-  /** By vehicle. */
+  /** Lives by vehicle. */
   readonly lives: Map<number, Lives>;
-  /** Those that a car began after another one. */
+  /** Lives that began after another life of the same car. */
   readonly begun: BegunLife[];
 }
 
@@ -59,12 +59,12 @@ export class SqliteMessageStore implements MessageStore {
   readonly #idOf: IdOf;
   readonly #news: Pick<NewsListener, 'arrived'> | undefined;
   readonly #limit: number;
-  /** As committed, by the id of the vehicle. */
+  /** Committed Status by the id of the vehicle. */
   readonly #statuses = new Map<number, VehicleStatus>();
-  /** Changes when another process writes, which may have erased a car. */
+  /** Changes if another process writes to the file, which may have erased a car. */
   #version: unknown;
 
-  /** `news` learns of every commit; `limit`: events that wait for one receiver at most. */
+  /** `news` is notified of each commit. `limit`: largest number of events that wait for one receiver. */
   constructor(
     database: SqliteDatabase,
     idOf: IdOf,
@@ -98,7 +98,7 @@ export class SqliteMessageStore implements MessageStore {
     return saved;
   }
 
-  /** Writes what follows from new messages. */
+  /** Writes the changes that follow from new messages. */
   #writeChanges(placed: readonly PlacedMessage[]): {
     readonly statuses: ReadonlyMap<number, VehicleStatus>;
     readonly deliveries: KeptDeliveries;
@@ -138,7 +138,7 @@ export class SqliteMessageStore implements MessageStore {
     );
   }
 
-  /** The cars that may not send. */
+  /** Returns the cars that may not send. */
   #refusedIn(
     messages: readonly CarMessage[],
     refused: readonly RefusedMessage[],
@@ -164,7 +164,7 @@ export class SqliteMessageStore implements MessageStore {
     return cause?.errcode !== undefined && REFUSALS.has(cause.errcode & 0xff);
   }
 
-  /** Id of the vehicle, which is added if it is new. */
+  /** Returns the id of the vehicle. Adds a new vehicle. */
   #vehicleOf(one: CarMessage): number {
     const { vin, received } = one;
     const known = this.#database.one('UPDATE vehicles SET changed = ? WHERE vin = ? RETURNING id', received, vin);
@@ -181,13 +181,13 @@ export class SqliteMessageStore implements MessageStore {
     return id;
   }
 
-  /** @returns false: it was there already */
+  /** Stores a message. @returns false if it was already stored */
   #keep(received: CarMessage, written: WrittenMessages): boolean {
     const vehicle = this.#vehicleOf(received);
     return this.#keepOf(vehicle, this.#placed(vehicle, received, written), received, written);
   }
 
-  /** With the number of its start at the hub. */
+  /** Returns the message with the number of its start at the hub. */
   #placed(vehicle: number, one: CarMessage, { lives, begun }: WrittenMessages): CarMessage {
     const known = lives.get(vehicle) ?? new Lives(this.#livesOf(vehicle));
     lives.set(vehicle, known);
@@ -231,7 +231,7 @@ export class SqliteMessageStore implements MessageStore {
     return true;
   }
 
-  /** @returns id of the row; undefined: the number of the message has one */
+  /** Inserts a message. @returns the id of the row, or undefined if the number exists */
   #insert(vehicle: number, { class: priority, message, payload, received }: CarMessage): number | undefined {
     const { seq, boot, kind, at, clock } = message;
     const place = isSeries(kind) ? recordPlaceOf(message) : undefined;
@@ -257,7 +257,7 @@ export class SqliteMessageStore implements MessageStore {
     return this.#database.one(sql, vehicle, priority, seq, boot, payload) !== undefined;
   }
 
-  /** Takes the row back if retention has removed the message. Then there is no message of the number. */
+  /** Deletes the row again if retention had removed this message. Then the number has no message. */
   #wasRemoved(vehicle: number, { class: priority, message: { seq } }: CarMessage, row: number): boolean {
     const sql = 'SELECT 1 FROM messages WHERE vehicle = ? AND class = ? AND seq = ? AND id <> ?';
     if (this.#database.one(sql, vehicle, priority, seq, row) !== undefined) return false;
@@ -265,7 +265,7 @@ export class SqliteMessageStore implements MessageStore {
     return true;
   }
 
-  /** The newest message of a record has its present form. */
+  /** Stores the record. Its newest message contains its present form. */
   #keepRecord({ one: { vehicle, row, message }, place }: PlacedRecord): void {
     const { boot, seq, clock } = message;
     const { began, trip = null, distance = null, duration = null, state = null } = place.facts ?? {};
@@ -316,7 +316,7 @@ export class SqliteMessageStore implements MessageStore {
     return value;
   }
 
-  /** Writes a copy: a commit that fails changes nothing that readers see. */
+  /** Writes a copy, so that a failed commit changes nothing that readers see. */
   #keepStatus(vehicle: number, messages: readonly PlacedOf<'status'>[]): VehicleStatus {
     const status = this.#statuses.get(vehicle)?.copy() ?? this.#readStatus(vehicle);
     for (const { message } of messages) status.apply(message.body, message);

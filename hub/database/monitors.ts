@@ -64,7 +64,7 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
     const sql = 'DELETE FROM monitors WHERE id = ? AND kind = ? AND owner = ? RETURNING id';
     const [removed = []] = await this.#database.write([
       [sql, id, kind, owner],
-      // Earlier events are still delivered, and then their receiver is removed.
+      // Deliver earlier events before removing the receiver.
       [`DELETE FROM receivers WHERE key = ? AND waiting = 0 AND ${gone('monitors')}`, receiverOfMonitor(id), id],
       ...makeDue({ kind, id: owner }),
     ]);
@@ -83,7 +83,7 @@ export class SqlMonitors implements MonitorStore, CarMonitorStore {
         callback.createdAt,
         JSON.stringify(callback),
       ],
-      // Waiting events go to the new address, or resume.
+      // Send waiting events to the new address, or resume them.
       ['UPDATE receivers SET look = 0 WHERE callback = ? AND waiting > 0', callback.callbackId],
     ]);
     if (written.length === 0) throw foreign('callback', callback.callbackId);
@@ -161,10 +161,10 @@ function foreign(kind: 'monitor' | 'callback', id: string): VigieError {
 
 const gone = (table: string): string => `NOT EXISTS (SELECT 1 FROM ${table} WHERE id = ?)`;
 
-/** 0: at once. */
+/** Due time 0: compare at once. */
 const NOW = 0;
 
-/** All cars of the owner are compared; all cars at all while there is no registry. */
+/** Marks all cars of the owner as due for comparison; without a registry, all cars. */
 function makeDue({ kind, id }: Owner): SqlStatement[] {
   return [
     [

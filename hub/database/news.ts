@@ -1,4 +1,4 @@
-/** Notifications of commits for viewers of cars. */
+/** Notifies viewers of cars about commits. */
 
 import type { Kind } from '../../protocol/schema/kind.ts';
 import { eventKinds } from '../core/events.ts';
@@ -7,7 +7,7 @@ import type { HubNews, News, NewsListener } from '../core/ports.ts';
 
 const events: ReadonlySet<Kind> = new Set(eventKinds);
 
-/** `row`: the id of the message. */
+/** Returns the news of stored messages. `row`: id of the message. */
 export function newsOf(kept: Iterable<Pick<CarMessage, 'vin' | 'message'> & { readonly row: number }>): News {
   const news: { vins: Set<string>; events: number[] } = { vins: new Set(), events: [] };
   for (const { vin, message, row } of kept) {
@@ -18,8 +18,8 @@ export function newsOf(kept: Iterable<Pick<CarMessage, 'vin' | 'message'> & { re
 }
 
 /**
- * Sends news to all listeners in this process. Sufficient by itself only for a database that one hub uses. Errors of a
- * listener go to `failed`: the other listeners still get the news, and the commit has succeeded already.
+ * Sends news to all listeners in this process. This is sufficient if only one hub uses the database. Errors of a
+ * listener are passed to `failed`: other listeners still receive the news, and the commit has already succeeded.
  */
 export class LocalNews implements HubNews {
   readonly #listeners = new Set<NewsListener>();

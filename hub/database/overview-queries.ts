@@ -1,4 +1,4 @@
-/** Queries over all cars at once, in the SQL that SQLite and PostgreSQL share. */
+/** Queries over all cars, in the SQL that SQLite and PostgreSQL share. */
 
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { slots } from '../../protocol/slots.ts';
@@ -6,7 +6,7 @@ import type { ArrivedMessage, EventRange, EventScope, OverviewReader, VehicleSum
 import { statusIn } from './queries.ts';
 import { CAR, EVENTS, ownedBy, type Select, type SqlCondition } from './rows.ts';
 
-/** The objects of Status that are shown of thousands of cars. */
+/** Objects of Status in the overview of thousands of cars. */
 const SUMMARY: ReadonlySet<number> = new Set(
   slots.filter(({ path }) => /^(kinetic|lastPosition|energies|odometer)\./.test(path)).map(({ object }) => object),
 );
@@ -61,7 +61,7 @@ export class SqlOverview implements OverviewReader {
       scope.push({ sql: `vehicle IN (SELECT vehicles.id FROM vehicles WHERE ${sql})`, values });
     }
     const asked = ['id > ? AND id < ?', EVENTS, ...scope.map(({ sql }) => sql)].join(' AND ');
-    // The page is found before its messages are looked up.
+    // Select the page before joining the messages.
     const rows = await this.#select(
       `SELECT messages.id, (SELECT vin FROM vehicles WHERE vehicles.id = messages.vehicle) AS vin, received, payload
        FROM (SELECT id FROM messages WHERE ${asked} ORDER BY id DESC LIMIT ?) AS page

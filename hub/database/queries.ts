@@ -1,4 +1,4 @@
-/** Queries of a hub in the SQL that SQLite and PostgreSQL share. No query scans a whole table of cars' messages. */
+/** Queries of a hub in the SQL that SQLite and PostgreSQL share. No query scans a whole table of messages. */
 
 import { classOf } from '../../protocol/classes.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -44,13 +44,13 @@ import {
 
 export type { Select, SqlRow, SqlValue } from './rows.ts';
 
-/** Refused messages that are kept, the newest: they are for a person who looks for the cause. */
+/** Number of newest refused messages to keep, for people who look for the cause. */
 export const REFUSED_KEPT = 1_000;
-/** Records that are read at once: their messages are in memory together. */
+/** Number of records in one read. Their messages are in memory together. */
 const BATCH = 200;
-/** Vehicles that are read at once. */
+/** Number of vehicles in one read. */
 const VEHICLES = 1_000;
-/** Commands of one page, the newest first. */
+/** Number of commands in one page, newest first. */
 const PAGE = 100;
 
 const FLEETS = withMessages('records').replace(
@@ -60,9 +60,9 @@ const FLEETS = withMessages('records').replace(
 const CAPTURES = `SELECT messages.seq, messages.boot, 0 AS at, '' AS id, payload, behind FROM messages
   LEFT JOIN corrections ON corrections.vehicle = messages.vehicle AND corrections.boot = messages.boot
   WHERE messages.vehicle = ${CAR} AND messages.class = ?`;
-/** Parts that are read at once; each has up to 64 kB. */
+/** Number of parts in one read. Each has at most 64 kB. */
 const PARTS = 20;
-/** Those that a callback lists. */
+/** Number of commands in the list of a callback. */
 const COMMANDS_OF_CALLBACK = 256;
 const COMMANDS = `SELECT * FROM commands WHERE vehicle = ${CAR}`;
 
@@ -116,7 +116,7 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
   }
 
   async dueNumbers(now: number, limit: number): Promise<readonly DueNumbers[]> {
-    // SQLite plans a statement again each time that a limit is bound to it.
+    // SQLite plans a statement again if a limit is bound to a parameter.
     const rows = await this.#select(
       `SELECT vin, last_seen, numbers.* FROM numbers JOIN vehicles ON vehicles.id = numbers.vehicle
        WHERE missing > 0 AND due <= ? ORDER BY due LIMIT ${limit}`,
@@ -306,7 +306,7 @@ export class SqlReader implements VehicleReader, NumbersStore, ResendStore, Omit
   }
 }
 
-/** For a command to a car without messages. */
+/** Error for a command to a car without messages. */
 export function unknownVehicle(vin: string): VigieError {
   return new VigieError(
     'request.unknown',
@@ -314,7 +314,7 @@ export function unknownVehicle(vin: string): VigieError {
   );
 }
 
-/** Numbers of a class as a row has them: runs as JSON. */
+/** Reads the numbers of a class from a row, where runs are JSON. */
 export function numbersIn({ arrived, given_up: givenUp, starts }: SqlRow): ClassNumbers {
   return new ClassNumbers({
     arrived: JSON.parse(arrived as string) as readonly Run[],
@@ -323,7 +323,7 @@ export function numbersIn({ arrived, given_up: givenUp, starts }: SqlRow): Class
   });
 }
 
-/** Status of a row, or an empty one. */
+/** Reads the Status from a row. Returns an empty one without a row. */
 export function statusIn({ document }: SqlRow): VehicleStatus {
   return new VehicleStatus(typeof document === 'string' ? (JSON.parse(document) as KeptStatus) : undefined);
 }

@@ -21,31 +21,31 @@ import { forgottenDigest } from './forgotten.ts';
 import type { Select, SqlRow, SqlValue } from './queries.ts';
 import { kindNumber } from './rows.ts';
 
-/** One statement, with a value for each `?`. */
+/** A statement, with a value for each `?`. */
 export type SqlStatement = readonly [sql: string, ...values: SqlValue[]];
 
-/** Operations of a database for the registry. */
+/** Operations of a database that the registry needs. */
 export interface RegistryDatabase {
   readonly select: Select;
-  /** All statements in one commit; the rows that each returns. Rejects with `store.failed`. */
+  /** Executes all statements in one commit. Returns the rows of each. Rejects with `store.failed`. */
   write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>;
-  /** As {@link write}, without looking for rows that refer to what is deleted: `records` has no index for that. */
+  /** As {@link write}, but without checks for rows that refer to deleted ones: `records` has no index for these. */
   erase(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]>;
-  /** Leaves nothing that was deleted in the files. Rejects with `store.failed`. */
+  /** Removes all deleted data from the files. Rejects with `store.failed`. */
   compact(): Promise<void>;
-  /** As {@link write}, for one small table: leaves nothing of what the statements replace in its files. */
+  /** As {@link write}, for one small table. Removes all data that the statements replace from its files. */
   scrub(table: string, statements: readonly SqlStatement[]): Promise<void>;
 }
 
-/** Cars that are read at once. */
+/** Number of cars in one read. */
 const CARS = 1_000;
-/** Rows that one commit deletes: hubs wait for it. */
+/** Largest number of rows deleted in one commit, because hubs wait for it. */
 const BATCH = 10_000;
 
-/** Time for which expired tokens are still listed, ms: by then they have ended on the clock of every hub. */
+/** Time for which expired tokens remain listed, ms. By then they have expired by the clock of every hub. */
 const TOKENS_LISTED = 30 * DAY;
 
-/** Finds a row when the registry is in use. */
+/** Returns a row if the registry is in use. */
 export const IN_USE = "SELECT 1 FROM owners WHERE kind IN ('fleet', 'user') LIMIT 1";
 const CHANGED: SqlStatement = ['UPDATE registry_version SET version = version + 1'];
 const VEHICLE = '(SELECT id FROM vehicles WHERE vin = ?)';
@@ -89,7 +89,7 @@ export class SqlRegistry implements Registry {
       CHANGED,
     ]);
     if (known.length === 0) throw unregistered(vin);
-    // They see nothing of the car any more.
+    // These owners may no longer see data of the car: remove its waiting events.
     for (const owner of owners) await this.#forgetDeliveries(vin, owner);
   }
 
@@ -180,7 +180,7 @@ export class SqlRegistry implements Registry {
 
   async forget(vin: string, at: number): Promise<boolean> {
     const topics = JSON.stringify(await this.#catalogTopics(vin));
-    // From the first commit on the car may not send; what follows is deleted in parts, since hubs wait for each.
+    // After the first commit the car may not send. The rest is deleted in parts, because hubs wait for each commit.
     const wasForgotten = await this.isForgotten(vin);
     const [cars = []] = await this.#database.write([
       ['UPDATE cars SET removed = coalesce(removed, ?) WHERE vin = ? RETURNING vin', at, vin],
@@ -195,7 +195,7 @@ export class SqlRegistry implements Registry {
       CHANGED,
     ]);
     let erased = cars.length > 0;
-    // A commit of a hub that began before this one may end after the car was erased.
+    // A hub may have begun a commit before this one, and finish it after the car was erased.
     do {
       if (await this.#erase(vin, at)) erased = true;
       await this.#database.compact();
@@ -206,7 +206,7 @@ export class SqlRegistry implements Registry {
     return erased;
   }
 
-  /** Retained topics of catalogs, which have names of their own. */
+  /** Returns the retained topics of catalogs, which have different names for each car. */
   async #catalogTopics(vin: string): Promise<readonly string[]> {
     const sql = `SELECT payload FROM messages WHERE vehicle = ${VEHICLE} AND class = ? AND kind = ?`;
     const rows = await this.#database.select(sql, vin, classOf('catalog'), kindNumber('catalog'));
@@ -217,7 +217,7 @@ export class SqlRegistry implements Registry {
     return [...new Set(topics)];
   }
 
-  /** @returns whether something was there */
+  /** @returns true if there was something to erase */
   async #erase(vin: string, at: number): Promise<boolean> {
     const inParts = async (table: string, key: string): Promise<void> => {
       const sql = `DELETE FROM ${table} WHERE vehicle = ${VEHICLE} AND (${key}) IN
@@ -288,14 +288,14 @@ export class SqlRegistry implements Registry {
     await this.#database.write([['UPDATE forgotten_cars SET vin = ? WHERE digest = ?', vin, forgottenDigest(vin)]]);
   }
 
-  /** Events of the car that wait, for the owner or for everybody, each receiver in a commit of its own: hubs wait for it. */
+  /** Removes waiting events of the car, of one owner or of all. One commit per receiver, because hubs wait for it. */
   async #forgetDeliveries(vin: string, owner?: Owner): Promise<void> {
     const sql = `SELECT DISTINCT receiver FROM deliveries WHERE vehicle = ${VEHICLE}`;
     const whose = owner === undefined ? '' : ' AND kind = ? AND owner = ?';
     for (const { receiver } of await this.#database.select(sql, vin)) {
       const own = [receiver as string, ...(owner === undefined ? [] : [owner.kind, owner.id])];
       await this.#database.write([
-        // Locks the row: what follows sees what was committed by then.
+        // Locks the row, so that the next statements see all commits until then.
         [`UPDATE receivers SET waiting = waiting WHERE key = ?${whose}`, ...own],
         [
           `DELETE FROM deliveries WHERE vehicle = ${VEHICLE} AND receiver IN (SELECT key FROM receivers WHERE key = ?${whose})`,
@@ -374,7 +374,7 @@ export class SqlRegistry implements Registry {
   }
 }
 
-/** The owners of a car decide which monitors it has. */
+/** Marks a car as due for comparison of its monitors, which depend on its owners. */
 function monitorsDue(vin: string, at: number): SqlStatement {
   return [`UPDATE car_monitors SET due = ?, attempts = 0 WHERE vehicle = ${VEHICLE}`, at, vin];
 }
@@ -402,7 +402,7 @@ function revocationIn({ serial, issued, expires, revoked }: SqlRow): Revocation 
   };
 }
 
-/** The error for a car that the registry does not have. */
+/** Returns the error for a car that is not in the registry. */
 function unregistered(vin: string): VigieError {
   return new VigieError('request.unknown', `the car "${vin}" is not registered: vigie hub list shows those that are`);
 }

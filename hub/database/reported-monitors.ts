@@ -5,17 +5,17 @@ import { type Life, lowestStart } from '../core/lives.ts';
 import { isAfter, type MessageOrder } from '../core/message.ts';
 import type { SqlSteps } from './steps.ts';
 
-/** Other commands of the same comparison may be on their way to a car that reports one of them carried out, ms. */
+/** Delay before the next comparison, ms: further commands of the same comparison may still be in transit to the car. */
 const SETTLING = 5_000;
 
-/** A car that was not known before: its fleets may have monitors for it. */
+/** Marks a new car as due: its fleets may have monitors for it. */
 export const NEW_CAR = 'INSERT INTO car_monitors (vehicle, due) VALUES (?, ?) ON CONFLICT DO NOTHING';
 
-/** A new folder of records has no monitors until it reports some. Parameters: {@link newLifeMonitors}. */
+/** A new folder of records has no monitors until its first report. Parameters: {@link newLifeMonitors}. */
 const NO_MONITORS = `UPDATE reported_monitors SET boot = ?, seq = -1, received = ?, document = '[]' WHERE vehicle = ?`;
 const COMPARE_NOW = 'UPDATE car_monitors SET due = ?, attempts = 0 WHERE vehicle = ?';
 
-/** Statements for a car that has begun a life after another one: it gets the monitors that it should have. */
+/** Returns statements for a car that has begun another life, so that it receives its monitors. */
 export function newLifeMonitors(
   vehicle: number,
   life: Pick<Life, 'ordinal'>,
@@ -27,7 +27,7 @@ export function newLifeMonitors(
   ];
 }
 
-/** The newest list counts; it is compared with what the car should have. */
+/** Stores the newest list, and marks the car as due for comparison. */
 export function* keepMonitors(lists: CommitChanges['monitors']): SqlSteps<void> {
   for (const { vehicle, message, received } of lists) {
     const { boot, seq, body } = message;

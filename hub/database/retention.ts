@@ -1,4 +1,4 @@
-/** Removes messages that were kept long enough, in the SQL that SQLite and PostgreSQL share. */
+/** Removes old messages, in the SQL that SQLite and PostgreSQL share. */
 
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { classOf } from '../../protocol/classes.ts';
@@ -8,15 +8,15 @@ import { chunks } from './event-deliveries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 import { clockNumber, kindNumber, type SqlRow, type SqlValue } from './rows.ts';
 
-/** Messages of one commit. */
+/** Number of messages in one commit. */
 const BATCH = 500;
-/** The newest messages of each kind, by which the clock of the hub is checked. */
+/** Number of newest messages of each kind that are used to check the clock of the hub. */
 const WITNESSES = 10;
 
 const ofRecords: ReadonlySet<Kind> = new Set(recordKinds);
 const UNTIMED = clockNumber('none');
 
-/** Locks the rows of a query, where the database has more than one writer. */
+/** Clause to lock the rows of a query, for a database with several writers. */
 type RowLock = 'FOR UPDATE' | '';
 
 export class SqlRetention implements RetentionStore {
@@ -65,7 +65,7 @@ export class SqlRetention implements RetentionStore {
     return { removed, next: { second: last['second'] as number, id: last['id'] as number } };
   }
 
-  /** Resolves with how many there were. */
+  /** Removes messages. Resolves with their number. */
   async #remove(kind: Kind, rows: readonly SqlRow[]): Promise<number> {
     const keys: SqlValue[][] = [];
     const records: SqlValue[][] = [];
@@ -80,7 +80,7 @@ export class SqlRetention implements RetentionStore {
     const parts = [...chunks(keys)];
     const results = await this.#database.erase([
       ...this.#locking([...new Set(rows.map((row) => row['vehicle'] as number))]),
-      // A record that a newer message has is not this one's.
+      // Keep a record if a newer message contains it.
       ...[...chunks(records)].map((part): SqlStatement => {
         const values = part.map(() => '(CAST(? AS bigint), ?, ?, CAST(? AS bigint))').join(', ');
         return [`DELETE FROM records WHERE (vehicle, collection, id, message) IN (VALUES ${values})`, ...part.flat()];
@@ -103,7 +103,7 @@ export class SqlRetention implements RetentionStore {
     return found.length > 0;
   }
 
-  /** In the order in which hubs lock cars that take in messages: they never wait for each other's second lock. */
+  /** Locks cars in the same order as hubs that store messages, so that they cannot deadlock. */
   #locking(vehicles: readonly number[]): SqlStatement[] {
     if (this.#lock === '') return [];
     const marks = vehicles.map(() => '?').join(', ');
@@ -114,7 +114,7 @@ export class SqlRetention implements RetentionStore {
 const MARKS = ['int', 'smallint', 'int', 'bigint'].map((type) => `CAST(? AS ${type})`).join(', ');
 const WAITS = 'EXISTS (SELECT 1 FROM deliveries WHERE vehicle = messages.vehicle AND message = messages.id)';
 
-/** The record that goes with a message of the kind, as its row has it; undefined: none. */
+/** Returns the record in a message of this kind, or undefined if there is none. */
 function recordIn(kind: Kind, row: SqlRow): { readonly id: string; readonly active?: boolean } | undefined {
   return ofRecords.has(kind)
     ? (decodeMessage(row['payload'] as Uint8Array).body as { readonly id: string })

@@ -1,4 +1,4 @@
-/** Common part of queries: rows, the records of cars, and the content of a row. */
+/** Shared parts of queries: rows, records of cars, and contents of rows. */
 
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { shiftInstants } from '../../protocol/instants.ts';
@@ -13,34 +13,34 @@ import type { Owner } from '../core/registry.ts';
 export type SqlValue = string | number | Uint8Array | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
-/** Answers one statement with `?` for each value. Numbers are numbers, bytes are `Uint8Array`. */
+/** Executes one statement with `?` for each value. Integers are numbers, bytes are `Uint8Array`. */
 export type Select = (sql: string, ...values: (string | number)[]) => Promise<readonly SqlRow[]>;
 
-// A subquery instead of a join, so that the order of the index is that of the answer on PostgreSQL too.
+// A subquery instead of a join, so that PostgreSQL also returns rows in the order of the index.
 export const CAR = '(SELECT id FROM vehicles WHERE vin = ?)';
-/** As tables have it: the place in the list of the protocol, which only grows at its end. */
+/** Returns the number of the kind in tables: its index in the list of the protocol, which grows only at its end. */
 export const kindNumber = (kind: Kind): number => kinds.indexOf(kind);
 export const clockNumber = (clock: ClockQuality): number => clockQualities.indexOf(clock);
 
-/** The condition of the indexes of messages that events, records and deliveries name, word by word. */
+/** Condition of the indexes for events, records and deliveries. It must have exactly the same text. */
 export const EVENTS = `kind IN (${eventKinds.map(kindNumber).join(', ')})`;
 
-/** Rows of `records`, or of a part of them that has a name of its own, with their messages. */
+/** Rows with messages, from `records` or from a named part of it. */
 export const withMessages = (records: string, part = records): string =>
   `SELECT ${records}.vehicle, ${records}.id, ${records}.at, payload, behind FROM ${part}
   JOIN messages ON messages.id = ${records}.message AND ${EVENTS}
   LEFT JOIN corrections ON corrections.vehicle = ${records}.vehicle AND corrections.boot = ${records}.boot`;
 
-/** Where the records of a collection are: rows with an id, or the messages themselves. */
+/** Location of the records of a collection: rows with an id, or the messages themselves. */
 export interface RecordTable {
-  /** For FROM: columns are those of `records`. */
+  /** Table for FROM, with the columns of `records`. */
   readonly from: string;
-  /** For one car: a value for the collection, in addition to its VIN. */
+  /** Condition for one car. Its parameters are the VIN and a value for the collection. */
   readonly own: string;
   readonly value: string | number;
-  /** Columns that {@link read} needs to find the bytes of a row, in addition to its place. */
+  /** Columns that {@link read} needs to find the bytes of a row, in addition to its position. */
   readonly beside: string;
-  /** Rows with the bytes of records, of the table or of a part of it that has a name of its own. */
+  /** Returns a query for rows with the bytes of records, from the table or from a named part of it. */
   read(name?: string, part?: string): string;
 }
 
@@ -66,13 +66,13 @@ export function tableOf(collection: string): RecordTable {
 }
 
 export const ACROSS_CARS = 'collection = ?';
-/** A condition with its values, for `WHERE`. */
+/** A condition for `WHERE` with its values. */
 export interface SqlCondition {
   readonly sql: string;
   readonly values: readonly (string | number)[];
 }
 
-/** That the car of a row belongs to one of the owners. */
+/** Condition for rows with a car that belongs to one of the owners. */
 export function ownedBy(owners: readonly Owner[]): SqlCondition {
   const pairs = owners.map(() => '(?, ?)').join(', ');
   return {
@@ -81,13 +81,13 @@ export function ownedBy(owners: readonly Owner[]): SqlCondition {
   };
 }
 
-/** That a record is of a car that belongs to one of the owners. */
+/** Condition for records of a car that belongs to one of the owners. */
 export function carsOf(owners: readonly Owner[]): SqlCondition {
   const { sql, values } = ownedBy(owners);
   return { sql: `records.vehicle IN (SELECT vehicles.id FROM vehicles WHERE ${sql})`, values };
 }
 
-/** `isAfter` (hub/core/message.ts) of two tables with the columns `boot` and `seq`, for `WHERE`. */
+/** `isAfter` (hub/core/message.ts) in SQL, for two tables with the columns `boot` and `seq`. */
 export function isAfterSql(a: string, b: string): string {
   const [isCounted, isOtherCounted] = [isCountedSql(`${a}.boot`), isCountedSql(`${b}.boot`)];
   return `CASE WHEN ${lifeOfSql(`${a}.boot`)} <> ${lifeOfSql(`${b}.boot`)} THEN ${a}.boot > ${b}.boot
@@ -95,7 +95,7 @@ export function isAfterSql(a: string, b: string): string {
     ELSE ${a}.seq > ${b}.seq OR (${a}.seq = ${b}.seq AND ${isCounted} AND NOT (${isOtherCounted})) END`;
 }
 
-/** Columns are whole numbers. */
+/** Rounds up to an integer, because columns are integers. */
 export function wholeNumber(at: number | undefined, otherwise: number): number {
   return at === undefined || !Number.isFinite(at) ? otherwise : Math.ceil(at);
 }
@@ -104,7 +104,7 @@ export function knownVehicle({ vin, first_seen: firstSeen, last_seen: lastSeen }
   return { vin: vin as string, firstSeen: firstSeen as number, lastSeen: lastSeen as number };
 }
 
-/** How far the times of a message are behind, ms: `behind` is the correction of its start, if the car sent one. */
+/** Returns how far the times of a message are behind, ms. `behind`: correction of its start, if the car sent one. */
 export function latenessIn({ clock }: Pick<Message, 'clock'>, behind: SqlValue | undefined): number {
   return clock === 'none' && typeof behind === 'number' ? behind : 0;
 }

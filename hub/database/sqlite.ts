@@ -1,4 +1,4 @@
-/** The database of a hub without a database server: one SQLite file, written by one process. */
+/** Database of a hub without a database server: one SQLite file, with one writing process. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { VigieError } from '../../protocol/errors.ts';
 import { FORMAT, steps } from './format.ts';
@@ -20,16 +20,16 @@ export class SqliteDatabase implements RegistryDatabase {
   }
 
   /**
-   * Opens the file, makes it when it is not there, and brings its format up to date.
-   * Rejects with `usage.wrong` where Node has no SQLite or the file was written by a newer Vigie, with
-   * `input.unreadable` for a file that is not a database of a hub.
+   * Opens or creates the file, and upgrades its format. Rejects with `usage.wrong` if Node has no SQLite or a newer
+   * Vigie wrote the file, and with `input.unreadable` if the file is not a database of a hub.
    */
   static async open(file: string): Promise<SqliteDatabase> {
     const { DatabaseSync } = await sqlite(file);
     let database: DatabaseSync | undefined;
     try {
       database = new DatabaseSync(file);
-      // FULL: a commit is on disk when it returns, also over a power cut (sqlite.org/pragma.html#pragma_synchronous).
+      // FULL: a commit is on disk when it returns, even after a power cut
+      // (sqlite.org/pragma.html#pragma_synchronous).
       database.exec(
         'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000;',
       );
@@ -57,12 +57,12 @@ export class SqliteDatabase implements RegistryDatabase {
 
   readonly select: Select = async (sql, ...values) => this.all(sql, ...values);
 
-  /** @returns how many rows were written */
+  /** @returns the number of written rows */
   run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#statement(sql).run(...values).changes);
   }
 
-  /** Everything that `work` writes is on disk when this returns, or none of it. @throws VigieError `store.failed` */
+  /** Runs `work` in a transaction. When it returns, all or nothing is on disk. @throws VigieError `store.failed` */
   transaction<T>(work: () => T): T {
     try {
       this.#database.exec('BEGIN IMMEDIATE');
@@ -76,7 +76,7 @@ export class SqliteDatabase implements RegistryDatabase {
     }
   }
 
-  /** Statements one after the other, within {@link transaction}. */
+  /** Executes the statements one after the other, within {@link transaction}. */
   perform<T>(steps: SqlSteps<T>): T {
     let step = steps.next();
     while (step.done !== true) {
@@ -86,12 +86,12 @@ export class SqliteDatabase implements RegistryDatabase {
     return step.value;
   }
 
-  /** All statements in one commit; the rows that each returns. Rejects with `store.failed`. */
+  /** Executes all statements in one commit. Returns the rows of each. Rejects with `store.failed`. */
   async write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
     return this.transaction(() => statements.map(([sql, ...values]) => this.all(sql, ...values)));
   }
 
-  /** As {@link write}, without looking for rows that refer to what is deleted. */
+  /** As {@link write}, but without checks for rows that refer to deleted ones. */
   async erase(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
     this.#database.exec('PRAGMA foreign_keys = OFF');
     try {
@@ -101,7 +101,7 @@ export class SqliteDatabase implements RegistryDatabase {
     }
   }
 
-  /** Rewrites the file and empties its log, so that no deleted data are left in them. Rejects with `store.failed`. */
+  /** Rewrites the file and empties its log, so that they contain no deleted data. Rejects with `store.failed`. */
   async compact(): Promise<void> {
     try {
       this.#database.exec('VACUUM');
@@ -115,7 +115,7 @@ export class SqliteDatabase implements RegistryDatabase {
     });
   }
 
-  /** Writes a copy of the present state to `path`, which is empty or absent. Rejects with `store.failed`. */
+  /** Writes a copy of the present state to `path`, which must be empty or missing. Rejects with `store.failed`. */
   async copyTo(path: string): Promise<void> {
     try {
       this.#database.prepare('VACUUM INTO ?').run(path);
@@ -124,7 +124,7 @@ export class SqliteDatabase implements RegistryDatabase {
     }
   }
 
-  /** @throws VigieError `input.unreadable` for a file with damaged pages (sqlite.org/pragma.html#pragma_quick_check) */
+  /** @throws VigieError `input.unreadable` if the file has damaged pages (sqlite.org/pragma.html#pragma_quick_check) */
   check(): void {
     const found = this.one('PRAGMA quick_check(1)')?.['quick_check'];
     if (found === 'ok') return;
@@ -139,7 +139,7 @@ export class SqliteDatabase implements RegistryDatabase {
     } finally {
       this.#database.exec('PRAGMA secure_delete = OFF');
     }
-    // A reader that is busy keeps the log until the next checkpoint.
+    // A busy reader keeps the log until the next checkpoint.
     this.all('PRAGMA wal_checkpoint(TRUNCATE)');
   }
 

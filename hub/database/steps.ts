@@ -1,5 +1,5 @@
 import type { SqlStatement } from './registry.ts';
 import type { SqlRow } from './rows.ts';
 
-/** Statements one after the other, each with the rows that the one before returned: the same for every database. */
+/** Statements in sequence. Each receives the rows of the previous one. The same for all databases. */
 export type SqlSteps<T> = Generator<SqlStatement, T, readonly SqlRow[]>;

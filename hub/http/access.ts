@@ -1,4 +1,4 @@
-/** Access to a hub: tokens that the hub itself signs, for fleets and for users. */
+/** Access to a hub with tokens that the hub signs, for fleets and users. */
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,18 +16,18 @@ import { userScopes } from '../../protocol/interface/operations/scopes.ts';
 
 /** Issuer and audience of the tokens. */
 const HUB = 'vigie-hub';
-/** Claim of the fleets that a token is for. */
+/** Claim with the fleets of a token. */
 const FLEETS = 'fleets';
 
 /** Owner and rights of a token. */
 export interface TokenGrant {
-  /** Under this id the hub stores it. */
+  /** Id under which the hub stores the token. */
   readonly id: string;
-  /** In the audit trail. */
+  /** Name in the audit trail. */
   readonly name: string;
-  /** Either fleets, or the user that is `name`. */
+  /** Fleets of the token. If omitted, the token is for the user `name`. */
   readonly fleets?: readonly string[];
-  /** Scopes of the token; `reservedScopes` only if it is for fleets. */
+  /** Scopes of the token. `reservedScopes` are allowed only if it is for fleets. */
   readonly scopes: readonly string[];
   /** UTC ms. */
   readonly issued: number;
@@ -35,8 +35,8 @@ export interface TokenGrant {
 }
 
 /**
- * Signs a token with the key in the file; makes the key if there is no file. Rejects with `usage.wrong` for a right that the
- * holder cannot have.
+ * Signs a token with the key in the file. Generates the key if there is no file. Rejects with `usage.wrong` for a
+ * right that the holder cannot have.
  */
 export async function signToken(file: string, grant: TokenGrant): Promise<string> {
   const { id, name, fleets, scopes, issued, expires } = grant;
@@ -57,19 +57,19 @@ export async function signToken(file: string, grant: TokenGrant): Promise<string
 
 interface HubGateParts {
   readonly side: Side;
-  /** Whether there is a registry, and so access control; else the machine itself may do everything. */
+  /** Returns true if there is a registry, and therefore access control. Otherwise this machine has full access. */
   readonly inUse: () => Promise<boolean>;
-  /** Whether the database has a token with this id that was not withdrawn. A signature alone is not enough. */
+  /** Returns true if the database has a token with this id that was not withdrawn. A signature is not sufficient. */
   readonly isIssued: (id: string) => Promise<boolean>;
-  /** File of the key that signs tokens; {@link signToken}. */
+  /** File of the key that signs tokens. See {@link signToken}. */
   readonly keyFile: string;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * Takes a token as Bearer, or as the password of HTTP Basic with any user name, so that a browser can ask for it. A
- * token for fleets is good on the fleet side, one for a user on the user side, both under `/vigie/v1`.
+ * Accepts a token as Bearer, or as the password of HTTP Basic with any user name, so that a browser can ask for it. A
+ * token for fleets is valid on the fleet side, a token for a user on the user side, and both under `/vigie/v1`.
  */
 export class HubGate implements Gate {
   readonly challenge = 'Bearer realm="vigie", Basic realm="vigie", charset="UTF-8"';
@@ -77,7 +77,7 @@ export class HubGate implements Gate {
   readonly #local = new LocalGate();
   readonly #tokens: UserGate;
 
-  /** @throws VigieError `input.unreadable`, `configuration.wrong` for a key that cannot be used */
+  /** @throws VigieError `input.unreadable`, or `configuration.wrong` if the key is not usable */
   constructor(parts: HubGateParts) {
     this.#parts = parts;
     const { keyFile, clock, log } = parts;
@@ -113,8 +113,8 @@ export function withdrawn(): VigieError {
 }
 
 /**
- * A token names its fleets, or is for the user that is its subject, who has no fleet. Only one for fleets may hold all
- * scopes; see {@link userScopes}.
+ * Reads the claims. A token contains its fleets, or its subject is a user, who has no fleet. Only a token for fleets
+ * may have all scopes; see {@link userScopes}.
  */
 function claims(payload: JWTPayload): Partial<Caller> {
   const { sub, jti, [FLEETS]: fleets } = payload;
@@ -131,7 +131,7 @@ function asBearer(credentials: Credentials): Credentials {
   return { ...credentials, authorization: `Bearer ${text.slice(text.indexOf(':') + 1)}` };
 }
 
-/** Private key in PEM, made if absent. @throws VigieError `input.unreadable` */
+/** Reads the private key in PEM. Generates it if missing. @throws VigieError `input.unreadable` */
 function readTokenKey(file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -144,7 +144,7 @@ function readTokenKey(file: string): string {
   const made = `${file}.${process.pid}`;
   try {
     writeFileSync(made, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
-    // If two hubs make it together, the first wins.
+    // If two hubs generate the key at the same time, the first one wins.
     linkSync(made, file);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') {

@@ -1,4 +1,4 @@
-/** Commands to cars through the hub, and the audit trail of them. */
+/** Commands to cars through the hub, and their audit trail. */
 
 import type { Call, Handler, Handlers } from '../../adapters/http/call.ts';
 import { found, unknown } from '../../adapters/http/resources/context.ts';
@@ -14,11 +14,11 @@ import type { CommandStore, KeptCommand } from '../core/ports.ts';
 interface CommandDesk {
   readonly store: CommandStore;
   submit(order: CommandOrder): Promise<KeptCommand>;
-  /** A random UUID, lower case. */
+  /** Returns a random UUID, lower case. */
   newId(): string;
 }
 
-/** The handlers of the operations `hub.remotes.*`. */
+/** Returns the handlers of the operations `hub.remotes.*`. */
 export function commandHandlers(desk: CommandDesk): Handlers {
   return {
     'hub.remotes.create': create(desk),
@@ -27,7 +27,7 @@ export function commandHandlers(desk: CommandDesk): Handlers {
   };
 }
 
-/** `POST /vigie/v1/vehicles/{vin}/remotes`, with a body as the fleet line has it */
+/** `POST /vigie/v1/vehicles/{vin}/remotes`. The body has the form of the fleet side. */
 function create(desk: CommandDesk): Handler {
   return async (call) => {
     const { type, body } = askedRemote('fleet', declaredMembers(call.operation, call.body));
@@ -39,7 +39,7 @@ function create(desk: CommandDesk): Handler {
   };
 }
 
-/** `GET /vigie/v1/vehicles/{vin}/remotes`: the newest first, and where the older ones are */
+/** `GET /vigie/v1/vehicles/{vin}/remotes`: newest first, with a link to older ones. */
 function list({ store }: CommandDesk): Handler {
   return async (call) => {
     const vin = vinOf(call);
@@ -77,7 +77,7 @@ function addressOf(call: Call): string {
   return `${call.base}/vigie/v1/vehicles/${encodeURIComponent(vinOf(call))}/remotes`;
 }
 
-/** A command as the audit trail shows it. `status` is the last that the car reported, or `Requested` before that. */
+/** Converts a command for the audit trail. `status` is the last state from the car, or `Requested` before the first. */
 export function written(call: Call, command: KeptCommand): object {
   const { id, type, body, caller, requested, expires, key, counter, states } = command;
   const last = states.at(-1);

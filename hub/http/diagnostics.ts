@@ -1,4 +1,4 @@
-/** Fault codes and captures of the cars of a hub, in the form in which each car serves its own. */
+/** Fault codes and captures of the cars of a hub, in the form in which a car serves its own. */
 
 import type { Call, Handlers } from '../../adapters/http/call.ts';
 import {
@@ -20,7 +20,7 @@ import { query, reading } from './reading.ts';
 
 interface DiagnosticsDesk {
   readonly reader: Pick<VehicleReader, 'vehicle' | 'recordKeys' | 'fleetRecordKeys'>;
-  /** Owners of the cars that a call may see. Undefined: all cars. */
+  /** Returns the owners of the cars that a call may see; undefined for all cars. */
   owners(call: Call): readonly Owner[] | undefined;
   captures(vin: string): CaptureView;
 }
@@ -55,7 +55,7 @@ function filterOf({ query }: Call): RecordFilter {
   return active === undefined ? {} : { states: [active] };
 }
 
-/** The newest first. */
+/** Newest first. */
 async function faults<T extends HubRecord>(
   keys: HubKeyset<T>,
   { query }: Call,

@@ -1,4 +1,4 @@
-/** The OpenAPI document of a hub: that of the car, with the addresses of the hub in place of what the car alone has. */
+/** The OpenAPI document of a hub: that of the car, with addresses of the hub instead of those that only a car has. */
 
 import { EVENT_STREAM } from '../../adapters/http/media.ts';
 import { defined } from '../../protocol/defined.ts';
@@ -33,7 +33,7 @@ const securitySchemes = {
 };
 const security = [{ HubToken: [] }, { HubPassword: [] }];
 
-/** `text`: document of the car. `own`: operations of a hub in addition to the interface. */
+/** `text`: document of the car; `own`: operations of a hub in addition to the interface. */
 export function hubDocument(text: string, own: readonly Operation[]): string {
   const car = JSON.parse(text) as OpenApiDocument;
   const shared = Object.entries(car.paths).filter(([path]) => {
@@ -74,7 +74,7 @@ function described(operation: Operation, { paths }: OpenApiDocument): Described 
     }),
     ...(isRead ? [conditional.parameter] : []),
   ];
-  // The body of a command is described where the interface takes it.
+  // Copy the description of a command's body from the interface.
   const alike = bodyName && operations.find((one) => one.bodyName === bodyName);
   const requestBody = alike && paths[`${bases[alike.side]}${alike.path}`]?.[alike.method.toLowerCase()]?.requestBody;
   const given = Object.entries(answers).map(([status, { description, media = JSON_MEDIA }]) => [

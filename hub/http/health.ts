@@ -1,16 +1,16 @@
 /**
- * `GET /health` beside the interface, for load balancers and watchers without credentials: whether the hub keeps what cars
- * send, and nothing of cars or causes.
+ * `GET /health` on the interface, for load balancers and monitoring without credentials. Reports that the hub can or
+ * cannot store messages of cars, without details about cars or causes.
  */
 
 import { type RequestContext, respond } from '../../adapters/http/exchange.ts';
 import type { Router } from '../../adapters/http/routes.ts';
 import type { Clock } from '../../agent/ports.ts';
 
-/** How long an answer stands, so that callers without credentials make no work for the database, ms. */
+/** Time to cache an answer, ms, so that callers without credentials cause no load on the database. */
 const LASTS_MS = 1_000;
 
-/** @param check rejects while the hub does not keep what cars send */
+/** @param check rejects if the hub cannot store messages of cars */
 export function addHealth(router: Router, check: () => Promise<void>, clock: Pick<Clock, 'monotonic'>): void {
   let last: { readonly until: number; readonly healthy: Promise<boolean> } | undefined;
   const isHealthy = (): Promise<boolean> => {

@@ -1,6 +1,6 @@
 /**
- * Messages of cars as server-sent events (WHATWG HTML §9.2), live: `event` for entries of `/vigie/v1/events`, and
- * for one car `change` and `removed` for its values, as in the `/live` of the car.
+ * Live messages of cars as server-sent events (WHATWG HTML §9.2): `event` for entries of `/vigie/v1/events`. For one
+ * car also `change` and `removed` for its values, as in `/live` of the car.
  */
 
 import { TooManyRequests } from '../../adapters/http/access/failures.ts';
@@ -21,30 +21,32 @@ import { withdrawn } from './access.ts';
 interface LiveDesk {
   readonly feed: LiveFeed;
   readonly reader: Pick<VehicleReader, 'vehicle'>;
-  /** Cars that the caller may see now; undefined: all. */
+  /** Returns the cars that the caller may see now; undefined for all. */
   visible(call: Call): Promise<ReadonlySet<string> | undefined>;
-  /** An event as the caller sees it; undefined: not at all. */
+  /** Returns the event as the caller may see it, or undefined if it is hidden. */
   seenBy(call: Call): (event: FleetEvent) => FleetEvent | undefined;
-  /** Whether the token with this id is issued and not withdrawn now. */
+  /** Returns true if the token with this id is issued and not withdrawn. */
   isIssued(token: string): Promise<boolean>;
-  /** Somebody looks at this car now. */
+  /** Call while somebody views this car. */
   look(vin: string): void;
   readonly clock: Clock;
 }
 
-/** Streams at a time. */
+/** Largest number of open streams. */
 const STREAMS = 256;
 const TIMES = { heartbeat: 15_000, pause: 50 };
-/** Events that wait for a client that does not read: it loses its stream, and can go on from the last that it has. */
+/**
+ * Largest number of waiting events for a slow client. It then loses its stream, and can resume after its last event.
+ */
 const WAITING = 2_000;
 /** Interval of notifications to a car with viewers, ms. */
 const LOOK = 60_000;
 
-/** There were more events than a stream sends again. */
+/** Marks that there were more events than a stream sends again. */
 const MISSED = Symbol('missed');
 type Told = Slot | FleetEvent | typeof MISSED;
 
-/** The handlers of the operations `hub.live.get`, `hub.car.live`. */
+/** Returns the handlers of the operations `hub.live.get` and `hub.car.live`. */
 export function liveHandlers(desk: LiveDesk): Handlers {
   let open = 0;
   const follow = async (call: Call, vin?: string): Promise<Answer> => {
@@ -95,13 +97,13 @@ export function liveHandlers(desk: LiveDesk): Handlers {
     try {
       const since = call.headers['last-event-id'];
       await feed.open(viewer, since === undefined ? undefined : Number(since));
-      // From now on the feed ends it.
+      // From now on the feed ends the stream of a withdrawn token.
       if (token !== undefined && !(await desk.isIssued(token))) throw withdrawn();
     } catch (error) {
       stream.end();
       throw error;
     }
-    // Another viewer may watch the car already, for whom nothing changes.
+    // If another viewer already follows the car, the feed reports no changes: send the present values.
     if (vin !== undefined) for (const [slot, { at }] of feed.values(vin)) stream.note(slot, at);
     look();
     return { status: 200, body: stream.stream };

@@ -1,4 +1,4 @@
-/** Counters of a hub, in the text format of Prometheus. No metric has a label for each car. */
+/** Metrics of a hub in the text format of Prometheus. No metric has a label for each car. */
 
 import { type Metric, type MetricValue, pageOf } from '../../adapters/service/metrics.ts';
 import type { HubMeasurements } from '../core/measures.ts';
@@ -8,9 +8,9 @@ interface HubSnapshot {
   readonly counted: HubMeasurements;
   /** Time since the start, ms. */
   readonly uptime: number;
-  /** Messages that wait for a commit. */
+  /** Number of messages that wait for a commit. */
   readonly waiting: number;
-  /** Facts from the database. Undefined if it does not answer. */
+  /** Values from the database. Undefined if it does not answer. */
   readonly kept:
     | {
         readonly cars: number;
@@ -45,14 +45,14 @@ const byClass = (
   values: (snapshot: HubSnapshot) => readonly MetricValue[],
 ): Metric<HubSnapshot> => ({ name: `vigie_hub_${name}`, kind, help, labels: ['class'], values });
 
-/** One sample for each class, 0 if nothing is missing: an alert rule cannot see a metric without samples. */
+/** Returns a sample for each class, 0 if nothing is missing: alert rules cannot detect a metric without samples. */
 const missing = ({ kept, counted }: HubSnapshot, value: (one: MissingNumbers) => number): MetricValue[] => {
   if (kept === undefined) return [];
   const found = new Map(kept.missing.map((one) => [one.class, value(one)]));
   return perClass(counted.messages.map((_, priority) => found.get(priority) ?? 0));
 };
 
-/** Every metric of a hub. Sums of seconds divided by their counts are means. */
+/** All metrics of a hub. A sum of seconds divided by its count is a mean. */
 export const hubMetrics: readonly Metric<HubSnapshot>[] = [
   metric('gauge', 'up', '1 while the hub keeps messages and the database answers', ({ kept, counted }) =>
     kept === undefined || counted.failing ? 0 : 1,
@@ -141,7 +141,7 @@ export const hubMetrics: readonly Metric<HubSnapshot>[] = [
   },
 ];
 
-/** Gives the text of a snapshot and its media type. */
+/** Returns a function for the text of a snapshot and its media type. */
 export function hubMetricsPage(snapshot: () => Promise<HubSnapshot>): () => Promise<{ type: string; body: string }> {
   return pageOf(snapshot, hubMetrics);
 }

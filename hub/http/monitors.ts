@@ -1,4 +1,4 @@
-/** Which monitors a car should have, and which it has reported. */
+/** Monitors that a car should have, and those that it has reported. */
 
 import type { Caller, Handler } from '../../adapters/http/call.ts';
 import { found } from '../../adapters/http/resources/context.ts';
@@ -9,7 +9,7 @@ import { compileMonitor } from '../../protocol/schema/monitor.ts';
 import { revisionOf } from '../core/monitor-sync.ts';
 import type { CarMonitorStore, OwnedMonitor } from '../core/monitors.ts';
 
-/** `GET /vigie/v1/vehicles/{vin}/monitors`; a caller sees those of its fleets or its own. */
+/** `GET /vigie/v1/vehicles/{vin}/monitors`. A caller sees the monitors of its fleets, or its own. */
 export function monitorsOf(store: Pick<CarMonitorStore, 'carMonitors'>, digest: (text: string) => string): Handler {
   return async ({ path, caller }) => {
     const vin = path['vin'] ?? '';
@@ -49,7 +49,9 @@ export function monitorsOf(store: Pick<CarMonitorStore, 'carMonitors'>, digest: 
   };
 }
 
-/** A monitor is shown to who may read everything that it watches and reports. Any custom signal may be a position. */
+/**
+ * Returns true if the caller may read all that the monitor watches and reports. Any custom signal may be a position.
+ */
 function isSeen(caller: Caller, { monitor }: OwnedMonitor): boolean {
   if (caller.scopes === undefined) return true;
   return [...monitorScopesOf(compileMonitor(monitor.monitor), () => true)].every(seesOf(caller));

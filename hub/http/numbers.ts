@@ -8,7 +8,7 @@ import { resendTrouble } from '../core/resend-trouble.ts';
 type NumbersReader = NumbersStore & Pick<VehicleReader, 'vehicle'>;
 type AuditTrail = Pick<CommandStore, 'commands'>;
 
-/** `GET /vigie/v1/vehicles/{vin}/numbers`: of each class of which anything is known; runs are [first, last]. */
+/** `GET /vigie/v1/vehicles/{vin}/numbers`: all classes with known numbers. Runs are [first, last]. */
 export function numbersOf(store: NumbersReader, audit: AuditTrail): Handler {
   return async ({ path }) => {
     const vin = path['vin'] ?? '';

@@ -3,7 +3,7 @@ import type { Operation } from '../../protocol/interface/operation.ts';
 import { ages, sortKeys } from '../../protocol/interface/own/hub-overview.ts';
 import { query, reading } from './reading.ts';
 
-/** Rows of one page of the table at most. */
+/** Largest number of rows in one page of the table. */
 const MOST_ROWS = 200;
 
 export const overviewOperations: readonly Operation[] = [

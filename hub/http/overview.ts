@@ -1,4 +1,4 @@
-/** All cars of a hub at once, for tables and maps; and the values of one of them. */
+/** All cars of a hub at once, for tables and maps, and the values of one car. */
 
 import type { Call, Handler, Handlers } from '../../adapters/http/call.ts';
 import { shownValue } from '../../adapters/http/live.ts';
@@ -26,21 +26,24 @@ import type { VehicleReader } from '../core/ports.ts';
 
 interface OverviewDesk {
   readonly reader: Pick<VehicleReader, 'vehicle' | 'status'>;
-  /** Those that the caller may see. */
+  /** Returns the cars that the caller may see. */
   cars(call: Call): Promise<Iterable<FleetCar>>;
   events(call: Call): Promise<readonly FleetEvent[]>;
-  /** Tiles of the maps of the page; absent: the page loads none. */
+  /** Tiles of the maps of the page. If omitted, the page loads no tiles. */
   readonly tiles?: CarDescription['tiles'] | undefined;
-  /** Key that browsers subscribe with; absent: the hub sends no push notifications. */
+  /** Key for subscriptions of browsers. If omitted, the hub sends no push notifications. */
   readonly pushKey?: string | undefined;
-  /** Somebody looks at this car now. */
+  /** Call while somebody views this car. */
   look(vin: string): void;
 }
 
 /** Default number of rows in one page of the table. */
 const ROWS = 50;
 
-/** The handlers of the operations `hub.vehicles.list`, `hub.positions.list`, `hub.events.list`, `hub.orders.list`, `hub.car.get`, `hub.values.get`, `hub.pushKey.get`. */
+/**
+ * Returns the handlers of the operations `hub.vehicles.list`, `hub.positions.list`, `hub.events.list`,
+ * `hub.orders.list`, `hub.car.get`, `hub.values.get` and `hub.pushKey.get`.
+ */
 export function overviewHandlers(desk: OverviewDesk): Handlers {
   const { pushKey } = desk;
   return {
@@ -60,7 +63,7 @@ export function overviewHandlers(desk: OverviewDesk): Handlers {
   };
 }
 
-/** Hidden members must not decide about the order either. */
+/** Removes hidden members before sorting, so that they do not affect the order. */
 function* seenCars(cars: Iterable<FleetCar>, { caller }: Call): Iterable<FleetCar> {
   const sees = seesOf(caller);
   for (const car of cars) yield caller.scopes === undefined ? car : seenCar(sees, car);
@@ -93,7 +96,7 @@ function tableOf(cars: Iterable<FleetCar>, { query, now }: Call): FleetTable {
   };
 }
 
-/** Cars without a value of the member come last either way; equal ones are in the order of their VINs. */
+/** Returns a comparison. Cars without a value are last in either direction; equal cars are sorted by VIN. */
 function orderOf(key: SortKey, descending: boolean): (a: FleetCar, b: FleetCar) => number {
   const sign = descending ? -1 : 1;
   const byVin = (a: FleetCar, b: FleetCar): number => (a.vin < b.vin ? -1 : a.vin > b.vin ? 1 : 0);
@@ -117,16 +120,16 @@ function positionsOf(cars: Iterable<FleetCar>, { query, now }: Call): FleetPosit
   return { at: now, positions };
 }
 
-/** Those that one word asks for; a destination needs a place. */
+/** Commands that need only one word. A destination needs a position and is therefore not included. */
 const orders = remoteKinds.flatMap(({ type, member, words, example }): HubOrderKind[] => {
   const named = Object.entries(words.bodies);
-  // If the verb means all, the interface still requires the members of the example.
+  // If the verb alone means all, the interface still requires the members of the example.
   const all = named.length === 0 && words.alone !== undefined ? [[words.verb, example.body] as const] : named;
   if (all.length === 0) return [];
   return [{ type, orders: all.map(([name, body]) => ({ name, body: { [member]: body } })) }];
 });
 
-/** As `/vigie/v1/car` of the car; the sources of values are in its profile, which it does not send. */
+/** Like `/vigie/v1/car` of the car, without sources of values: they are in the profile, which cars do not send. */
 function car({ reader, tiles }: OverviewDesk): Handler {
   return async (call) => {
     const { vin } = await known(reader, call);

@@ -1,4 +1,4 @@
-/** How the hub publishes its own operations under `/vigie/v1`. Tokens of fleets and of users are admitted alike. */
+/** Definitions of the hub's own operations under `/vigie/v1`. They admit tokens of fleets and of users. */
 import { accessTo } from '../../protocol/interface/access.ts';
 import type { Operation, Parameter } from '../../protocol/interface/operation.ts';
 import { JSON_MEDIA } from '../../protocol/interface/operations/making.ts';
@@ -12,11 +12,11 @@ interface ReadingOptions {
   readonly parameters?: readonly Parameter[];
   /** Media type of the answer. Default: JSON. */
   readonly media?: string;
-  /** Default: requested data. */
+  /** Description of the answer. Default: requested data. */
   readonly description?: string;
 }
 
-/** An operation that only reads. */
+/** Defines an operation that only reads. */
 export function reading(id: string, path: string, summary: string, options: ReadingOptions = {}): Operation {
   const { media = JSON_MEDIA, description = 'Requested data.', ...rest } = options;
   const reads = { method: 'GET', answers: { 200: { description, media } } } as const;
@@ -25,13 +25,13 @@ export function reading(id: string, path: string, summary: string, options: Read
 
 type Written = Pick<Operation, 'summary' | 'answers'> & Partial<Pick<Operation, 'parameters'>>;
 
-/** An operation that changes something, without a body. */
+/** Defines an operation that changes something and has no body. */
 export function writing(id: string, path: string, given: Written): Operation {
   const made = operation(id, path, { method: 'POST', ...given });
   return { ...made, errors: [...made.errors, 507] };
 }
 
-/** @throws Error for an operation without a row in the table of access */
+/** @throws Error if the table of access has no row for the operation */
 function operation(id: string, path: string, given: Written & Pick<Operation, 'method'>): Operation {
   const { method, summary, answers, parameters = [] } = given;
   const row = accessTo('hub', method, path);

@@ -1,4 +1,4 @@
-/** Roll-outs of configurations: who has what, and whether they go on. */
+/** Roll-outs of configurations: their cars, and their progress. */
 
 import type { Call, Handlers } from '../../adapters/http/call.ts';
 import { found, unknown } from '../../adapters/http/resources/context.ts';
@@ -8,10 +8,10 @@ import type { RolloutCarState, RolloutSummary, RolloutWithCars } from '../../pro
 import type { Rollout, RolloutStore } from '../core/rollout-store.ts';
 import { continueRollout, presentRollout, stopRollout } from '../core/rollouts.ts';
 
-/** Cars of one page. */
+/** Number of cars in one page. */
 const PAGE = 200;
 
-/** The handlers of the operations `hub.rollouts.*`. */
+/** Returns the handlers of the operations `hub.rollouts.*`. */
 export function rolloutHandlers(store: RolloutStore): Handlers {
   return {
     'hub.rollouts.list': async (call) => {
@@ -33,7 +33,7 @@ export function rolloutHandlers(store: RolloutStore): Handlers {
   };
 }
 
-/** A user sees cars and not fleets. */
+/** Returns true if the caller may read the roll-out. Users see cars, but no fleets. */
 function mayRead({ caller }: Call, { fleet }: Rollout): boolean {
   return caller.user === undefined && caller.fleets?.has(fleet) !== false;
 }

@@ -1,4 +1,4 @@
-/** Custom signals that a car has sent, read by the catalogs that its telemetry names. */
+/** Custom signals that a car has sent, read with the catalogs of its telemetry. */
 
 import { PIECE } from '../../adapters/http/resources/series.ts';
 import { Yielder } from '../../adapters/http/resources/yield.ts';
@@ -13,18 +13,18 @@ import { signalSeries } from '../../protocol/signals/telemetry.ts';
 import { type ShownDefinition, valuesOf } from '../../protocol/signals/values.ts';
 import type { HubKeyset, HubPosition, HubRecord, VehicleReader } from '../core/ports.ts';
 
-/** Messages of telemetry, and texts, in which the present values are looked for. */
+/** Number of newest telemetry and text messages to search for present values. */
 const NEWEST = 500;
-/** Messages that are in memory together. */
+/** Number of messages in memory at a time. */
 const BATCH = 50;
-/** Parts of catalogs in which one is looked for before, and as many after telemetry that names it. */
+/** Largest number of catalog parts to search before telemetry that refers to a catalog, and after it. */
 const PARTS = 1_000;
 
 type Reader = Pick<VehicleReader, 'records' | 'recordKeys'>;
 
 export interface SentSignal {
   readonly definition: ShownDefinition;
-  /** The newest; absent: none was found. */
+  /** Newest reading. Omitted if none was found. */
   readonly reading?: ShownReading;
 }
 
@@ -32,7 +32,7 @@ export interface SentReading extends ShownReading {
   readonly definition: ShownDefinition;
 }
 
-/** The signals that the newest messages of a car name, by their names. */
+/** Returns the signals in the newest messages of a car, by name. */
 export async function newestSignals(reader: Reader, vin: string): Promise<ReadonlyMap<string, SentSignal>> {
   const found = new Map<string, SentSignal>();
   const take = (definition: ShownDefinition, reading: ShownReading): void => {
@@ -64,7 +64,7 @@ export async function newestSignals(reader: Reader, vin: string): Promise<Readon
   return found;
 }
 
-/** The first `limit` readings of a signal with `from` ≤ at < `to`, UTC ms, ascending by time. */
+/** Returns the first `limit` readings of a signal with `from` ≤ at < `to`, UTC ms, ascending by time. */
 export async function sentReadings(
   reader: Reader,
   vin: string,
@@ -77,7 +77,7 @@ export async function sentReadings(
   const catalogs = new SentCatalogs(reader, vin);
   const yielder = new Yielder();
   for await (const { at, record } of reader.records(vin, 'telemetry', from - PIECE, to)) {
-    // A piece has no reading from before it begins, so those of this one and of the following come after all that are asked for.
+    // A piece has no readings from before its start, so this piece and the following ones only have later readings.
     if (readings.length >= limit && sorted(readings)[limit - 1]!.at < at) break;
     const telemetry = record as Telemetry;
     if (telemetry.signals !== undefined) {
@@ -104,17 +104,17 @@ export async function sentReadings(
   return sorted(readings).slice(0, limit);
 }
 
-/** Pieces overlap by what came late. */
+/** Sorts by time: pieces overlap if readings were late. */
 function sorted(readings: SentReading[]): SentReading[] {
   return readings.sort((a, b) => a.at - b.at);
 }
 
-/** The newest records, the last of all first. */
+/** Newest records, in descending order. */
 async function* newest(keys: HubKeyset<HubRecord>): AsyncGenerator<HubRecord, void> {
   yield* walk(keys, { before: { at: Number.MAX_SAFE_INTEGER, id: '' }, most: NEWEST });
 }
 
-/** Records before a place, the last of them first. */
+/** Records before a position, in descending order. */
 async function* walk(
   keys: HubKeyset<HubRecord>,
   { before, most }: { before: HubPosition; most: number },
@@ -136,7 +136,7 @@ function seriesIn(telemetry: Telemetry): ColumnSeries[] {
   }
 }
 
-/** The catalogs of a car, read when they are needed. */
+/** Catalogs of a car, read on demand. */
 class SentCatalogs {
   readonly #keys: HubKeyset<HubRecord>;
   readonly #reader: Reader;
@@ -150,7 +150,7 @@ class SentCatalogs {
     this.#keys = reader.recordKeys(vin, 'catalog');
   }
 
-  /** By number; those that have come. The car sends a catalog before telemetry that names it, and after it to a new broker. */
+  /** Returns the received entries by number. A catalog may arrive after its telemetry if the broker is new. */
   async find(catalog: Uint8Array, at: number): Promise<ReadonlyMap<number, CatalogEntry>> {
     const hash = hexOf(catalog);
     const known = this.#entries.get(hash);

@@ -1,7 +1,7 @@
 /**
- * Sign-in of people at an identity provider: the OpenID Connect code flow with PKCE (RFC 7636). The provider says who somebody is
- * and of which groups; fleets of the hub are the groups of the same name, and users of the hub are subjects of the provider. The
- * page then gets a token of the hub itself.
+ * Sign-in of people at an identity provider: the OpenID Connect code flow with PKCE (RFC 7636). The provider reports
+ * the person and the groups. Groups with the name of a fleet grant access to this fleet, and a subject of the
+ * provider is a user of the hub. The page then receives a token of the hub itself.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -25,24 +25,24 @@ import { withCertificateFault } from '../../protocol/certificate-faults.ts';
 import { defined } from '../../protocol/defined.ts';
 
 interface IdentityProvider {
-  /** Its address, which `iss` of its tokens is. */
+  /** Address of the provider, and `iss` of its tokens. */
   readonly issuer: string;
   readonly clientId: string;
-  /** Absent: a public client, which PKCE alone protects. */
+  /** If omitted, the hub is a public client, which only PKCE protects. */
   readonly clientSecret?: string;
   /** Requested scopes. */
   readonly scope: string;
-  /** Claim that has the names of groups. */
+  /** Claim with the names of groups. */
   readonly groups: string;
 }
 
 interface SignInParts {
   readonly provider: IdentityProvider;
-  /** Fleets of the hub. */
+  /** Returns the fleets of the hub. */
   readonly fleets: () => Promise<readonly string[]>;
-  /** Whether a car belongs to the user. */
+  /** Returns true if a car belongs to the user. */
   readonly isUser: (id: string) => Promise<boolean>;
-  /** A token of the hub for somebody who may see these fleets; without fleets, for the user of that name. */
+  /** Issues a token of the hub for these fleets; without fleets, for the user `name`. */
   readonly token: (name: string, fleets?: readonly string[]) => Promise<string>;
   readonly clock: Clock;
   readonly log: Log;
@@ -51,11 +51,11 @@ interface SignInParts {
 export const SIGN_IN = '/vigie/v1/sign-in';
 const BACK = '/vigie/v1/signed-in';
 const COOKIE = 'vigie-sign-in';
-/** Tells the script of the page, which must not read the other cookie, that an answer is ready. */
+/** Cookie that shows the script of the page that an answer is ready. The script must not read the other cookie. */
 const MARK = 'vigie-signed-in';
-/** Somebody types a password within this time, ms. */
+/** Time to sign in at the provider, ms. */
 const PATIENCE = 600_000;
-/** Sign-ins under way; the oldest is forgotten. */
+/** Largest number of sign-ins in progress. The oldest is dropped. */
 const MOST = 1_000;
 const LONGEST_NAME = 128;
 
@@ -65,11 +65,11 @@ interface Begun {
   readonly verifier: string;
 }
 
-/** The answer that the page gets once. */
+/** Answer for the page, sent once. */
 type Outcome = { readonly token: string } | { readonly fault: string };
 
 interface Visit {
-  /** Monotonic ms. */
+  /** Expiry, monotonic ms. */
   readonly until: number;
   readonly what: Begun | Outcome;
 }
@@ -83,7 +83,7 @@ export class SignIn {
     this.#parts = parts;
   }
 
-  /** Open to everybody: who signs in has no credentials yet. */
+  /** Adds the routes. They need no credentials. */
   add(router: Router): void {
     router.add('GET', SIGN_IN, (context) => this.#begin(context), { stream: true });
     router.add('GET', BACK, (context) => this.#end(context), { stream: true });
@@ -126,7 +126,7 @@ export class SignIn {
       });
       const claims = granted.claims() as Readonly<Record<string, unknown>> & { readonly sub: string };
       const { groups } = this.#parts.provider;
-      // Some providers name groups in the ID token, others only where the client asks them (OpenID Connect Core §5.3).
+      // Some providers send groups in the ID token, others only on request (OpenID Connect Core §5.3).
       const all = groups in claims ? claims : await fetchUserInfo(configuration, granted.access_token, claims.sub);
       return await this.#admit(context, { ...all, sub: claims.sub }, all[groups]);
     } catch (error) {
@@ -146,7 +146,7 @@ export class SignIn {
       this.#parts.log.info('hub.signedIn', { name, fleets });
       return this.#leave(context, '/', { token: await this.#parts.token(name, fleets) });
     }
-    // OpenID Connect Core §5.7: `sub` alone stays with one person; others could take over an address.
+    // OpenID Connect Core §5.7: only `sub` always identifies the same person. An address may pass to another person.
     if (await this.#parts.isUser(sub)) {
       this.#parts.log.info('hub.signedIn', { name, user: sub });
       return this.#leave(context, '/', { token: await this.#parts.token(sub) });
@@ -156,7 +156,7 @@ export class SignIn {
     return this.#fail(context, `${fault}, and no car belongs to the user ${sub.slice(0, LONGEST_NAME)}`);
   }
 
-  /** The page asks for the outcome, and gets it once. */
+  /** Returns the outcome to the page once. */
   async #hand(context: RequestContext): Promise<Response> {
     const visit = this.#take(context);
     const answer = visit === undefined || 'verifier' in visit ? { fault: 'begin to sign in again' } : visit;
@@ -178,7 +178,7 @@ export class SignIn {
     return this.#leave(context, '/', { fault });
   }
 
-  /** Sends the browser on; the cookie is all that it keeps of it. */
+  /** Redirects the browser, which stores only the cookie. */
   #leave(context: RequestContext, address: string, what: Visit['what']): Response {
     const id = randomBytes(32).toString('base64url');
     const now = this.#parts.clock.monotonic();
@@ -204,7 +204,7 @@ export class SignIn {
     return visit === undefined || visit.until < this.#parts.clock.monotonic() ? undefined : visit.what;
   }
 
-  /** Requested once, and again after a failure. */
+  /** Loads the configuration of the provider once, and again after a failure. */
   #discover(): Promise<Configuration> {
     const { issuer, clientId, clientSecret } = this.#parts.provider;
     const address = new URL(issuer);

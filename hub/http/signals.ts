@@ -1,4 +1,4 @@
-/** Custom signals of the cars of a hub, in the form in which each car serves its own. */
+/** Custom signals of the cars of a hub, in the form in which a car serves its own. */
 
 import type { Call, Handlers } from '../../adapters/http/call.ts';
 import { found, unknown } from '../../adapters/http/resources/context.ts';
@@ -41,7 +41,7 @@ export function signalHandlers(reader: Pick<VehicleReader, 'vehicle' | 'records'
   };
 }
 
-/** A reading under a profile that gave the signal another unit names its own. */
+/** Adds the unit to a reading if it was recorded under a profile with another unit. */
 const inUnitOf =
   (common: string | undefined) =>
   ({ at, value, definition: { unit = '' } }: SentReading) =>

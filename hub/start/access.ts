@@ -1,4 +1,4 @@
-/** Who may see which cars of a hub: those of the caller's fleets, or the caller's own. */
+/** Access control for cars: a caller sees the cars of its fleets, or its own cars. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Gate } from '../../adapters/http/access/credentials.ts';
@@ -15,12 +15,12 @@ import type { RegistryState, RegistryStates } from '../core/registry-state.ts';
 import { HubGate, signToken, type TokenGrant } from '../http/access.ts';
 import type { ServedTo } from './vehicles.ts';
 
-/** File in the directory of keys that tokens are signed with. */
+/** Returns the file of the key that signs tokens. */
 export const tokenKeyFile = (keys: string): string => join(keys, 'tokens.pem');
 
 /**
- * Issues a token: signs it with the key in the file and stores it, since a hub admits the tokens in its database only.
- * Rejects as {@link signToken} does, and with `store.failed`.
+ * Issues a token: signs it with the key in the file and stores it. A hub admits only tokens in its database. Rejects
+ * as {@link signToken} does, and with `store.failed`.
  */
 export async function issueAccess(
   keyFile: string,
@@ -41,7 +41,7 @@ interface HubGatesParts {
   readonly log: Log;
 }
 
-/** Rejects as the {@link HubGate} does. */
+/** Creates the gates of both sides. Throws as {@link HubGate} does. */
 export function hubGates({ states, keys, clock, log }: HubGatesParts): Readonly<Record<Side, Gate>> {
   const inUse = async (): Promise<boolean> => (await states.current()).inUse;
   const isIssued = async (id: string): Promise<boolean> => (await states.current()).isIssued(id);
@@ -49,7 +49,7 @@ export function hubGates({ states, keys, clock, log }: HubGatesParts): Readonly<
   return { fleet: of('fleet'), user: of('user') };
 }
 
-/** Owners of the cars that a call may see. Undefined: all cars. */
+/** Returns the owners of the cars that a call may see; undefined for all cars. */
 export function ownersIn({ caller, operation, path }: Call): readonly Owner[] | undefined {
   const { fleets, user } = caller;
   if (fleets === undefined && user === undefined) return undefined;
@@ -61,8 +61,8 @@ export function ownersIn({ caller, operation, path }: Call): readonly Owner[] | 
 }
 
 /**
- * Events that a call may see. An event of a monitor is for the fleet or the user that owns the monitor, which its id
- * names; monitors that a command gave to the car have no owner, and fleets see their events.
+ * Returns a filter for the events that a call may see. Events of a monitor are only for the owner in the monitor's
+ * id. Monitors that a command created in the car have no owner; fleets see their events.
  */
 export function eventsSeenBy(call: Call): (event: FleetEvent) => FleetEvent | undefined {
   const owners = ownersIn(call);
@@ -77,11 +77,11 @@ export function eventsSeenBy(call: Call): (event: FleetEvent) => FleetEvent | un
   };
 }
 
-/** Cars that a call may see and name; undefined: all. */
+/** Returns the cars that a call may see and name; undefined for all. */
 function visibleIn(state: RegistryState, call: Call): ReadonlySet<string> | undefined {
   const owners = ownersIn(call);
   if (owners === undefined) return undefined;
-  // For an open stream.
+  // For open streams: the token may have been withdrawn meanwhile.
   const { token } = call.caller;
   if (token !== undefined && !state.isIssued(token)) return new Set();
   const [only] = owners;
@@ -89,12 +89,12 @@ function visibleIn(state: RegistryState, call: Call): ReadonlySet<string> | unde
   return new Set(owners.flatMap((owner) => [...state.carsOf(owner)]));
 }
 
-/** Cars that calls may see; undefined: all. */
+/** Returns a function for the cars that a call may see; undefined for all. */
 export function visibleCars(states: RegistryStates): (call: Call) => Promise<ReadonlySet<string> | undefined> {
   return async (call) => visibleIn(await states.current(), call);
 }
 
-/** Handlers of operations with a `{vin}` in their path: a car that the caller may not see is not there. */
+/** Wraps handlers of paths with `{vin}`: they report a car that the caller may not see as unknown. */
 export function seeingOnly(
   visible: (call: Call) => Promise<ReadonlySet<string> | undefined>,
   handlers: Handlers,
@@ -110,7 +110,7 @@ export function seeingOnly(
   return Object.fromEntries(guarded);
 }
 
-/** The vehicles that a call may see, in the fleets of the registry. */
+/** Returns the vehicles that a call may see, in the fleets of the registry. */
 export function servedTo(
   states: RegistryStates,
   served: (to?: ServedTo) => ServedVehicles,

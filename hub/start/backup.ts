@@ -18,25 +18,25 @@ import { type Owner, type RegisteredCar, type Registry, withdrawTokens } from '.
 import { SqliteDatabase, SqlReader, SqlRegistry } from '../database/index.ts';
 import { databaseFile, makeHubDirectory } from './folder.ts';
 
-/** Differences between a restored copy and the newer database that it replaces. */
+/** Differences between a restored copy and the newer database that it replaced. */
 export interface Restored {
-  /** Tokens of the copy, which are all withdrawn. */
+  /** Number of tokens in the copy. All of them are withdrawn. */
   readonly tokens: number;
-  /** Cars that were forgotten, removed, or taken from a fleet or user after the copy, and are so again. */
+  /** Cars that were forgotten, removed, or taken from an owner after the copy was made. The copy repeats that. */
   readonly forgotten: readonly string[];
   readonly removed: readonly string[];
   readonly left: readonly string[];
-  /** Cars that were registered after the copy, and are unknown now. */
+  /** Cars that were registered after the copy was made. The hub no longer knows them. */
   readonly unknown: readonly string[];
-  /** Why nothing of this is known: the replaced database is not there or cannot be opened. */
+  /** Reason why the differences are unknown: the replaced database is missing or cannot be opened. */
   readonly uncompared?: string;
-  /** The replaced database. */
+  /** Path of the replaced database. */
   readonly replaced?: string;
 }
 
 /**
- * Writes the database to a new file, while the hub runs or not. Rejects with `usage.wrong` when the file is there, with
- * `store.failed` when it cannot be written.
+ * Writes the database to a new file, whether the hub runs or not. Rejects with `usage.wrong` if the file exists, and
+ * with `store.failed` if it cannot be written.
  */
 export async function backUp(data: string, file: string): Promise<void> {
   if (existsSync(file)) throw new VigieError('usage.wrong', 'is there already: choose another name', { where: file });
@@ -58,9 +58,9 @@ export async function backUp(data: string, file: string): Promise<void> {
 }
 
 /**
- * Puts a copy in the place of the database, which it keeps under another name. Access that ended after the copy stays ended:
- * all tokens are withdrawn, and the cars that were forgotten or removed stay so.
- * Rejects with `usage.wrong` while a process uses the directory, with `input.unreadable` for a file that is no backup.
+ * Replaces the database with a copy and keeps the old database under another name. Access that ended after the copy
+ * was made stays ended: all tokens are withdrawn, and cars that were forgotten or removed stay so. Rejects with
+ * `usage.wrong` while a process uses the directory, and with `input.unreadable` if the file is not a backup.
  */
 export async function restore(data: string, file: string, now: number, log: HubLog): Promise<Restored> {
   makeHubDirectory(data, log);
@@ -94,7 +94,7 @@ function copyBackup(file: string, copy: string): void {
   }
 }
 
-/** Ends in the copy what ended in the present database. The copy is on disk when this resolves. */
+/** Repeats in the copy the removals of the present database. Resolves when the copy is on disk. */
 async function settle(copy: string, present: string, now: number): Promise<Omit<Restored, 'replaced'>> {
   const database = await SqliteDatabase.open(copy);
   try {
@@ -116,7 +116,7 @@ async function settle(copy: string, present: string, now: number): Promise<Omit<
   }
 }
 
-/** The database, or why it is not there. */
+/** Opens the present database, or returns the reason why that is not possible. */
 async function openPresent(present: string): Promise<SqliteDatabase | string> {
   if (!existsSync(present)) return 'there was no database';
   try {
@@ -165,19 +165,19 @@ function isSame(one: Owner, other: Owner): boolean {
   return one.kind === other.kind && one.id === other.id;
 }
 
-/** Links the database to a second name, so that its place always has a database. */
+/** Links the database to a second name, so that there is always a database under the first name. */
 function keepReplaced(present: string): string | undefined {
   if (!existsSync(present)) return undefined;
   const replaced = `${present}.replaced`;
   removeDatabase(replaced);
-  // The log of a database that cannot be opened belongs to it, and not to the copy.
+  // The log of a database that cannot be opened belongs to it, not to the copy.
   for (const ending of ['-wal', '-shm']) {
     if (existsSync(`${present}${ending}`)) renameSync(`${present}${ending}`, `${replaced}${ending}`);
   }
   try {
     linkSync(present, replaced);
   } catch {
-    // A file system without links, as of many USB sticks.
+    // File systems of many USB sticks have no links: copy the database.
     copyFileSync(present, replaced);
   }
   return replaced;

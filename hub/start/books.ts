@@ -1,4 +1,4 @@
-/** Monitors, callbacks and commands at a hub: those of the fleet or the user that a request is about. */
+/** Monitors, callbacks and commands of the fleet or user that makes a request. */
 
 import type { Call } from '../../adapters/http/call.ts';
 import type {
@@ -25,10 +25,10 @@ import type { Owner } from '../core/registry.ts';
 
 interface HubBooksParts {
   readonly store: MonitorStore;
-  /** Refuses addresses that the hub would not connect to. */
+  /** Rejects addresses to which the hub would not connect. */
   readonly notifier: Pick<Notifier, 'check'>;
   readonly clock: WallClock;
-  /** The monitors of cars may have to change. */
+  /** Call when the monitors of cars may have to change. */
   readonly changed: () => void;
   readonly commands: {
     readonly store: Pick<CommandStore, 'throughCallback'>;
@@ -37,10 +37,10 @@ interface HubBooksParts {
   };
 }
 
-/** Operations that look into the books. */
+/** Tags of operations that need monitors, callbacks or commands. */
 const TAGS: ReadonlySet<string> = new Set(['Monitors', 'Callbacks', 'Remotes']);
 
-/** Vehicles that a call may see, with the monitors and callbacks of its owner. */
+/** Returns the vehicles that a call may see, with the monitors and callbacks of its owner. */
 export function withBooks(
   parts: HubBooksParts,
   served: (call: Call) => Promise<ServedVehicles>,
@@ -65,14 +65,14 @@ export function withBooks(
   };
 }
 
-/** A fleet is named in the path, a user by the token. */
+/** Returns the owner: a fleet from the path, or a user from the token. */
 function ownerIn({ operation, path, caller }: Call): Owner | undefined {
   if (operation.side === 'user') return { kind: 'user', id: caller.name };
   const { fid } = path;
   return fid === undefined ? undefined : { kind: 'fleet', id: fid };
 }
 
-/** As they were when the request came; what the request changes is in the database when it is answered. */
+/** State at the time of the request. Changes by the request are in the database before it is answered. */
 class Books {
   readonly #parts: HubBooksParts;
   readonly #owner: Owner;
@@ -96,11 +96,11 @@ class Books {
     return new Books(parts, owner, await store.monitorsOf(owner), await store.callbacksOf(owner));
   }
 
-  /** Monitors of the vehicle with this VIN, or of all vehicles of the owner. */
+  /** Monitors of the vehicle with this VIN. If omitted, of all vehicles of the owner. */
   monitors(vin?: string): MonitorBook {
     const all = [...this.#monitors.values()].filter((one) => vin === undefined || concerns(one, vin));
     return {
-      // The profiles of the cars, which say what their signals are, are not known here: any may be a position.
+      // The hub has no profiles of cars, so any custom signal may be a position.
       signals: { rule: () => anySignal, names: [] },
       all: all.map(({ monitor }) => monitor),
       get: (id) => all.find(({ monitor }) => monitor.monitorId === id)?.monitor,
@@ -140,7 +140,7 @@ class Books {
     },
   };
 
-  /** For one vehicle, through the callback of the call. */
+  /** Commands to one vehicle through the callback of the call. */
   async remotes(vin: string, { path, caller, operation }: Call): Promise<RemoteBook> {
     const { store, submit, newId } = this.#parts.commands;
     const { cbid, rid } = path;
@@ -159,7 +159,7 @@ class Books {
     };
   }
 
-  /** As `Monitors.put` of the car. @throws VigieError `input.malformed`, `input.unknown` */
+  /** Stores a monitor like `Monitors.put` of the car. @throws VigieError `input.malformed`, `input.unknown` */
   async #put(
     id: string,
     input: unknown,
@@ -213,7 +213,7 @@ class Books {
   }
 }
 
-/** A command that the car has not answered yet is `Accepted`: the published interface has no state before that. */
+/** Converts a command. It is `Accepted` until the car reports a state: the published interface has no earlier state. */
 function actionOf({ id, type, remote, requested, states }: CallbackCommand, callbackId: string): RemoteAction {
   const { status = 'Accepted', failureCause } = states.at(-1) ?? {};
   return {
@@ -227,7 +227,7 @@ function actionOf({ id, type, remote, requested, states }: CallbackCommand, call
   };
 }
 
-/** A user sets monitors of one vehicle, a fleet of one or all. */
+/** Returns true if the monitor applies to the vehicle. A user sets monitors for one vehicle, a fleet for one or all. */
 function concerns({ vin }: OwnedMonitor, one: string): boolean {
   return vin === undefined || vin === one;
 }

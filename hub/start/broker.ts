@@ -1,42 +1,42 @@
-/** The broker of a hub: one in its process, or one that others run. */
+/** The broker of a hub: embedded in its process, or external. */
 import { setTimeout } from 'node:timers/promises';
 import { EmbeddedBroker, type EmbeddedBrokerOptions, type MqttAddress } from '../../adapters/mqtt/index.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { downFilter, isVin, parseTopic, retainedOf } from '../../protocol/topics.ts';
 import type { HeldLock, HubLocks, HubLog } from '../core/ports.ts';
 
-/** A broker that others run. */
+/** An external broker. */
 export interface ExternalBroker {
   readonly address: Omit<MqttAddress, 'clientId' | 'sessionExpiry'>;
   /** Hubs of one group share the messages of all cars. */
   readonly group: string;
-  /** Messages that the broker sends before they are acknowledged. */
+  /** Largest number of unacknowledged messages from the broker. */
   readonly receiveMaximum: number;
 }
 
 export interface HubBroker {
-  /** Address of the broker, for people. */
+  /** Address of the broker, for display. */
   readonly url: string;
-  /** Hands a message to the broker; rejects when it does not take it. */
+  /** Passes a message to the broker. Rejects if the broker does not accept it. */
   publish(topic: string, payload: Uint8Array): Promise<void>;
-  /** Clears the topics and all others of the car that the broker retains; rejects while it cannot. */
+  /** Clears the topics and all other topics of the car that the broker retains. Rejects if it cannot. */
   clearRetained(vin: string, topics: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface HubBrokerParts {
-  /** Resolves when the message of a car is on disk; only then may it be acknowledged. */
+  /** Stores the message of a car. Resolves when it is on disk; only then may it be acknowledged. */
   readonly accept: (topic: string, payload: Uint8Array, retained: boolean) => Promise<void>;
-  /** A car has published its presence, which the broker retains. */
+  /** Call when a car has published its presence, which the broker retains. */
   readonly presence: (vin: string) => void;
-  /** A car can receive what waits for it. */
+  /** Call when a car can receive its waiting messages. */
   readonly online: (vin: string) => void;
 }
 
-/** Topics of messages of cars, of whatever version of the protocol. */
+/** Topics of messages from cars, in any version of the protocol. */
 const UP = /^vigie\/[^/]+\/[^/]+\/up\//;
 
-/** Rejects as {@link EmbeddedBroker.start} does. */
+/** Starts the embedded broker. Rejects as {@link EmbeddedBroker.start} does. */
 export async function startEmbedded(
   options: Omit<EmbeddedBrokerOptions, 'accept' | 'subscribed'>,
   { accept, online, presence }: HubBrokerParts,
@@ -66,7 +66,7 @@ export async function startEmbedded(
 
 interface ExternalParts extends HubBrokerParts {
   readonly name: string;
-  /** The same whenever this hub starts, and of no other. */
+  /** Unique to this hub, and the same after each start. */
   readonly identity: string;
   readonly known: () => Promise<readonly string[]>;
   readonly locks: HubLocks;
@@ -74,14 +74,14 @@ interface ExternalParts extends HubBrokerParts {
   readonly log: HubLog;
 }
 
-/** A killed hub of the same name loses its lock at once; this is for a slow machine, ms. */
+/** Longest wait for the lock of the name, ms. A killed hub loses its lock at once; this allows for a slow machine. */
 const NAME_PATIENCE = 5_000;
-/** A database that is not there is looked for again after that, ms. */
+/** Delay before the next attempt to reach the database, ms. */
 const RETRY = 1_000;
 
 /**
- * Rejects with `usage.wrong` when another hub on the same database has the name, and as `FleetReceiver.start` does. A hub
- * with the embedded broker does not load the client.
+ * Connects to an external broker. Rejects with `usage.wrong` if another hub on the same database has the name, and as
+ * `FleetReceiver.start` does. A hub with the embedded broker does not load the client.
  */
 export async function connectExternal(broker: ExternalBroker, parts: ExternalParts): Promise<HubBroker> {
   const { FleetReceiver } = await import('../broker/fleet-receiver.ts');
@@ -108,8 +108,8 @@ export async function connectExternal(broker: ExternalBroker, parts: ExternalPar
 }
 
 /**
- * Without an acknowledgement the message of a car that was removed would come again for ever, and keep those of others
- * from coming. The intake has logged it.
+ * Wraps `accept` so that messages of removed cars are acknowledged. Otherwise the broker would send them again for
+ * ever and hold up messages of other cars. The intake has logged them.
  */
 function dropping(accept: HubBrokerParts['accept']): HubBrokerParts['accept'] {
   return async (topic, payload, retained) => {
@@ -121,14 +121,14 @@ function dropping(accept: HubBrokerParts['accept']): HubBrokerParts['accept'] {
   };
 }
 
-/** Two hubs of one name would end each other's connection to the broker. */
+/** Locks the name of the hub. Two hubs with one name would end each other's connection to the broker. */
 async function lockName(group: string, { name, locks }: ExternalParts): Promise<HeldLock> {
   const lock = await locks.acquire(`name ${group}-${name}`, { patience: NAME_PATIENCE });
   if (lock !== undefined) return lock;
   throw new VigieError('usage.wrong', `another hub with the name ${name} uses this database: use another name`);
 }
 
-/** Takes the lock again when the database has restarted, until `signal`. Never rejects. */
+/** Locks the name again after each restart of the database, until `signal`. Never rejects. */
 async function keepName(first: HeldLock, group: string, parts: ExternalParts, signal: AbortSignal): Promise<void> {
   const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   let lock = first;
@@ -141,7 +141,7 @@ async function keepName(first: HeldLock, group: string, parts: ExternalParts, si
   }
 }
 
-/** Undefined when the hub stops, or another has the name. */
+/** Resolves with undefined if the hub stops, or another hub has the name. */
 async function lockAgain(group: string, parts: ExternalParts, signal: AbortSignal): Promise<HeldLock | undefined> {
   while (!signal.aborted) {
     try {
@@ -157,7 +157,7 @@ async function lockAgain(group: string, parts: ExternalParts, signal: AbortSigna
   return undefined;
 }
 
-/** Car of a filter for its commands. */
+/** Returns the VIN from a filter for commands to one car. */
 function carOf(filter: string): string | undefined {
   const [, , vin = ''] = filter.split('/');
   return isVin(vin) && filter === downFilter(vin) ? vin : undefined;

@@ -1,4 +1,4 @@
-/** Which clients the broker of a hub lets in, and for how long. */
+/** Access rights of clients at the broker of a hub. */
 import { createHash, X509Certificate } from 'node:crypto';
 import { sameText } from '../../adapters/http/access/credentials.ts';
 import type { ClientRights, EmbeddedBroker, ShownIdentity } from '../../adapters/mqtt/index.ts';
@@ -8,10 +8,10 @@ import type { HubLog } from '../core/ports.ts';
 import type { Registry } from '../core/registry.ts';
 import type { RegistryState, RegistryStates } from '../core/registry-state.ts';
 
-/** A removed car is disconnected within this time, ms. */
+/** Time between two checks of the registry, ms. A removed car is disconnected within this time. */
 const LOOK = 1_000;
 
-/** Without a registry every client may do everything; else cars that are registered may speak under their VIN. */
+/** Returns the rights of a client. Without a registry, all rights; otherwise a registered car may use its own VIN. */
 export function clientRights(
   states: RegistryStates,
   registry: Pick<Registry, 'password' | 'certificate' | 'isForgotten'>,
@@ -39,17 +39,19 @@ export function clientRights(
   };
 }
 
-/** Passwords are made by `vigie hub add --password` and as long as a key: a slow hash would only slow down the hub. */
+/**
+ * Digest of a password from `vigie hub add --password`. It is as long as a key, so a slow hash would have no benefit.
+ */
 export function digestOf(password: string): string {
   return createHash('sha256').update(password).digest('hex');
 }
 
-/** Repeated attempts of a car are logged once in this time, ms. */
+/** Shortest time between two log lines for the same client and reason, ms. */
 const REFUSALS_LOGGED_AFTER_MS = 600_000;
-/** Clients and reasons that are remembered. */
+/** Largest number of remembered pairs of client and reason. */
 const MAX_REFUSALS = 1_000;
 
-/** Logs that the broker refused a client: the same client for the same reason once in ten minutes. */
+/** Returns a function that logs refused clients: the same client and reason at most once in ten minutes. */
 export function refusalLog(clock: Pick<Clock, 'monotonic'>, log: HubLog): (client: string, reason: string) => void {
   const logged = new Map<string, number>();
   return (client, reason) => {
@@ -74,14 +76,16 @@ interface WatchParts {
   readonly log: HubLog;
 }
 
-/** Ends the connections of cars that were removed, by whatever command or hub. @returns how to stop that */
+/** Ends the connections of cars that any command or hub removed. @returns a function that stops this */
 export function watchRegistry(parts: WatchParts, broker: Pick<EmbeddedBroker, 'endClients'>): () => Promise<void> {
   return onChanges(parts, async (state) => {
     if (state.inUse) broker.endClients((rights) => rights !== 'all' && state.isActive(rights.vin));
   });
 }
 
-/** Calls `changed` now and after each change of the registry; again when it fails. @returns how to stop that */
+/**
+ * Calls `changed` now and after each change of the registry. Retries if it fails. @returns a function that stops this
+ */
 export function onChanges(
   { states, clock, log }: WatchParts,
   changed: (state: RegistryState) => Promise<void>,

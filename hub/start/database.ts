@@ -64,7 +64,7 @@ export async function onSqlite(file: string, limit: number, log: Log): Promise<H
     deliveries: new SqlDeliveries(database, sqliteDeliveries),
     dueTimes: new SqlDueTimes(database),
     retention: new SqlRetention(database, ''),
-    // The lock of the directory has made sure that no other hub uses the file.
+    // The lock of the directory guarantees that no other hub uses the file.
     locks: {
       place: async () => undefined,
       acquire: async () => ({ lost: new Promise(() => undefined), release: async () => undefined }),
@@ -74,14 +74,14 @@ export async function onSqlite(file: string, limit: number, log: Log): Promise<H
   };
 }
 
-/** Hubs on one PostgreSQL go by its time; a hub on SQLite is alone. Rejects as `DatabaseClock.open` does. */
+/** Returns the clock. Hubs on one PostgreSQL share its time. Rejects as `DatabaseClock.open` does. */
 export async function hubClock(database: string | undefined, own: Clock): Promise<Clock> {
   if (database === undefined) return own;
   const { DatabaseClock } = await import('../database/postgres/index.ts');
   return DatabaseClock.open(database, own);
 }
 
-/** A hub on SQLite does not load the client of PostgreSQL. */
+/** Opens PostgreSQL. Loads its client only here, so that a hub on SQLite does not load it. */
 export async function onPostgres(
   url: string,
   { limit, clock, log }: { readonly limit: number; readonly clock: Clock; readonly log: Log },

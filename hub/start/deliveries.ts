@@ -1,6 +1,6 @@
 /**
- * The part of a hub that sends events to receivers, by the rules and the code of the car. A receiver is claimed in the
- * database, gets its next request, and is released: so hubs share the work, and a hub that dies leaves nothing behind.
+ * Sends events to receivers, with the rules and the code of the car. A hub claims a receiver in the database, sends
+ * its next request, and releases it. So hubs share the work, and a hub that dies leaves no permanent claims.
  */
 import { randomUUID } from 'node:crypto';
 import { withoutDevice } from '../../agent/callbacks/definition.ts';
@@ -20,14 +20,14 @@ import { DeliveryRound } from './delivery-round.ts';
 import { DeliverySaves } from './delivery-saves.ts';
 import type { HubNotification } from './notifier.ts';
 
-/** Between two looks at what is due, ms: what another hub has taken in, and what is tried again. */
+/** Time between two checks for due receivers, ms. Finds events from other hubs, and retries. */
 const EVERY = 1_000;
-/** Requests at a time. Slow, dead and untried receivers never take the slots of the others. */
+/** Largest number of parallel requests. Slow, dead and untried receivers never use the slots of the others. */
 const { requests: SLOTS } = deliveryBounds;
 const RESERVED = SLOTS / 4;
-/** Another hub sends to the receivers of a hub that died after this; longer than a request may take, ms. */
+/** Duration of a claim, ms. Longer than any request. Then other hubs continue for a hub that died. */
 const LEASE = 30_000;
-/** How often the callbacks of open connections are looked up: another hub may have removed or paused them, ms. */
+/** Time between two checks for callbacks of open connections that another hub has removed or paused, ms. */
 const LOOKED_UP = 10_000;
 
 interface HubDeliveriesParts {
@@ -35,9 +35,9 @@ interface HubDeliveriesParts {
   readonly books: Pick<MonitorStore, 'callbacksOf' | 'putCallback' | 'removeCallback'>;
   readonly notifier: Notifier;
   readonly measures: DeliveryMeasures;
-  /** By the last report of the car. */
+  /** Returns the motorization from the last report of the car. */
   readonly motorizationOf: (vin: string) => Promise<Motorization>;
-  /** The monitors of cars may have to change. */
+  /** Call when the monitors of cars may have to change. */
   readonly changed: () => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -47,12 +47,12 @@ export class HubDeliveries {
   readonly #parts: HubDeliveriesParts;
   readonly #saves: DeliverySaves;
   readonly #looks: Looks;
-  /** By receiver. */
+  /** Running rounds by receiver. */
   readonly #rounds = new Map<string, { readonly round: DeliveryRound; readonly running: Promise<void> }>();
   readonly #lease = randomUUID();
-  /** Receivers with a connection that this hub holds open, with their callbacks. */
+  /** Receivers with a connection that this hub keeps open, and the ids of their callbacks. */
   readonly #open = new Map<string, string>();
-  /** Monotonic time of the next round. */
+  /** Time of the next check of open connections, monotonic. */
   #nextCheck = 0;
 
   constructor(parts: HubDeliveriesParts) {
@@ -66,18 +66,18 @@ export class HubDeliveries {
     this.#looks.begin();
   }
 
-  /** Something waits. */
+  /** Call when events wait. */
   wake(): void {
     this.#looks.wake();
   }
 
-  /** A callback or monitor was changed at this hub. */
+  /** Call when a callback or monitor was changed at this hub. */
   changed(): void {
     this.#nextCheck = 0;
     this.wake();
   }
 
-  /** Resolves when nothing is sent any more; requests on their way count as not made. */
+  /** Stops sending. Resolves when no request is running. Unfinished requests are repeated later. */
   async stop(): Promise<void> {
     await this.#looks.stop();
     const rounds = [...this.#rounds.values()];
@@ -85,7 +85,7 @@ export class HubDeliveries {
     await Promise.all(rounds.map(({ running }) => running));
   }
 
-  /** Never rejects: what failed is tried at the next look. */
+  /** Never rejects. The next check retries after a failure. */
   async #look(): Promise<void> {
     try {
       await this.#releaseUnused();
@@ -97,7 +97,7 @@ export class HubDeliveries {
     }
   }
 
-  /** Connections of callbacks that were removed or paused. */
+  /** Closes connections of callbacks that were removed or paused. */
   async #releaseUnused(): Promise<void> {
     const { store, notifier, clock } = this.#parts;
     if (this.#open.size === 0 || clock.monotonic() < this.#nextCheck) return;
@@ -116,7 +116,7 @@ export class HubDeliveries {
     const options = { now: Math.round(clock.now()), lease: this.#lease, lasts: LEASE, proven, limit };
     for (const receiver of await store.claim(options)) {
       if (this.#looks.stopped) return;
-      // A process that stood still for longer than the lease continues its started requests.
+      // A process that was suspended for longer than the lease continues its running requests.
       if (!this.#rounds.has(receiver.key)) await this.#begin(receiver);
     }
   }
@@ -161,7 +161,10 @@ export class HubDeliveries {
     this.#rounds.set(receiver.key, { round, running });
   }
 
-  /** Undefined: the callback or its device was removed. What waits for an unreadable one waits until it is changed. */
+  /**
+   * Returns the destination, or undefined if the callback or device was removed. Unreadable callbacks wait for a
+   * change.
+   */
   #destinationOf({
     key,
     callback,
@@ -188,19 +191,19 @@ export class HubDeliveries {
     for (const { vin, contents: kept, about } of waiting) {
       if (about === undefined) continue;
       const contents = kept as Pick<HubNotification, 'label' | 'attributes' | 'callbackAttributes'>;
-      // Only what goes along with an event depends on it.
+      // Only events with extensions depend on the motorization.
       const extended = 'event' in about && about.event.extensions !== undefined;
       const motorization = extended ? await this.#parts.motorizationOf(vin) : 'Thermic';
       const along = { ...contents, vin, motorization, fleet };
       if ('report' in about) {
         const { report, time: at } = about;
-        // A state that the car sends again after a power cut is the same event.
+        // If the car sends a state again after a power cut, it is the same event.
         const id = `${report.remoteActionId}.${report.status}`;
         items.push({ id, notification: { type: 'Remote', report, at, ...along } as HubNotification });
         continue;
       }
       const { telemetry: _, ...event } = about.event;
-      // Two cars may give their events the same id.
+      // Two cars may use the same id for their events.
       items.push({
         id: `${idOf(vin)}-${event.id}`,
         notification: { type: 'Monitor', event, ...along } as HubNotification,
@@ -209,7 +212,7 @@ export class HubDeliveries {
     return items;
   }
 
-  /** A device does not exist any more; with the last one its callback goes, and its monitors with it. */
+  /** Removes a device that no longer exists. Without devices left, also removes its callback and its monitors. */
   async #forget({ key, lease, owner, callback }: ClaimedReceiver, { place }: Destination, reason: string) {
     const { store, books, clock, log, changed } = this.#parts;
     if (callback === undefined || place.channel !== 'pushnotif') return;

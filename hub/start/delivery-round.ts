@@ -1,4 +1,4 @@
-/** The next request to one receiver that this hub has claimed: the queue of the car, filled from the database. */
+/** Sends the next requests to a claimed receiver. Uses the queue of the car, filled from the database. */
 
 import type { Destination } from '../../agent/callbacks/destination.ts';
 import type { NotificationItem, Notifier, Receipt, RequestBatch } from '../../agent/callbacks/notifier.ts';
@@ -10,26 +10,26 @@ import { VigieError } from '../../protocol/errors.ts';
 import type { ClaimedReceiver, DeliveryChange, WaitingDelivery } from '../core/deliveries.ts';
 import type { DeliveryMeasures } from '../core/delivery-measures.ts';
 
-/** A receiver that answers faster is healthy, ms. */
+/** Longest response time of a healthy receiver, ms. */
 const QUICK = 1_000;
-/** After this others have their turn, ms. */
+/** Longest duration of a round, ms. Then other receivers have their turn. */
 const LONGEST = 5_000;
 
 interface DeliveryRoundParts {
   readonly receiver: ClaimedReceiver;
   readonly to: Destination;
   readonly waiting: readonly WaitingDelivery[];
-  /** Those of {@link waiting} that can be read, in their order. */
+  /** The readable deliveries of {@link waiting}, in the same order. */
   readonly items: readonly NotificationItem[];
-  /** How long the claim lasts after each change, ms. */
+  /** Duration of the claim after each change, ms. */
   readonly lasts: number;
   readonly notifier: Pick<Notifier, 'batch'>;
   readonly measures: DeliveryMeasures;
   readonly clock: Clock;
   readonly log: Log;
-  /** Resolves with false when this hub no longer has the receiver. */
+  /** Saves a change. Resolves with false if this hub has lost the receiver. */
   readonly save: (change: DeliveryChange) => Promise<boolean>;
-  /** The receiver does not exist any more: forgets it. */
+  /** Removes a receiver that no longer exists. */
   readonly gone: (reason: string) => Promise<void>;
 }
 
@@ -39,15 +39,15 @@ export class DeliveryRound {
   readonly #ended: Promise<void>;
   #end: () => void = () => undefined;
   #stopped = false;
-  /** Another hub has the receiver, or it is gone: nothing more is written. */
+  /** True if another hub has the receiver, or it was removed: save nothing more. */
   #lost = false;
   #until: number | undefined;
   #forgetting: Promise<void> = Promise.resolve();
   #head: Pick<QueueHead, 'batch' | 'tries' | 'due'>;
-  /** Numbers of events that still wait, and of those that are done with and not yet saved. */
+  /** Numbers of events that still wait, and of finished events that are not saved yet. */
   readonly #left: number[];
   #done: number[] = [];
-  /** Result of the last request for the receiver. Undefined before the first. */
+  /** True if the last request was accepted quickly. Undefined before the first request. */
   #quick: boolean | undefined;
 
   constructor(parts: DeliveryRoundParts) {
@@ -56,7 +56,7 @@ export class DeliveryRound {
     this.#parts = parts;
     this.#left = waiting.map(({ seq }) => seq);
     const batch = this.#left.filter((seq) => seq < held).length;
-    // A clock that was fast does not make it wait longer than its delay, however often it is claimed meanwhile.
+    // After a fast clock, the receiver must not wait longer than its delay, even if it is claimed again meanwhile.
     const latest = Math.round(clock.now() + (to.delay || AGAIN));
     this.#head = {
       batch,
@@ -72,7 +72,7 @@ export class DeliveryRound {
       clock: {
         now: () => clock.now(),
         monotonic: () => clock.monotonic(),
-        // Instead of waiting here it waits in the database, where every hub sees it.
+        // The receiver waits in the database, where all hubs see it, instead of here.
         after: (delay) => {
           this.#until = Math.round(clock.now() + delay);
           this.#end();
@@ -100,12 +100,14 @@ export class DeliveryRound {
     });
   }
 
-  /** State at the time of the claim. */
+  /** True if the receiver had accepted its last request at once when it was claimed. */
   get proven(): boolean {
     return this.#parts.receiver.proven;
   }
 
-  /** Resolves when the receiver has to wait, or nothing waits for it. Rejects when what is gone cannot be forgotten. */
+  /**
+   * Resolves when the receiver has to wait or has no waiting events. Rejects if a removed receiver cannot be erased.
+   */
   async run(): Promise<void> {
     if (this.#parts.receiver.callback?.status === 'Paused') return;
     this.#receiver.recall(this.#memory());
@@ -114,7 +116,7 @@ export class DeliveryRound {
     await this.#forgetting;
   }
 
-  /** Returns the receiver with its outcome. Rejects with `store.failed`: then the claim expires. */
+  /** Releases the receiver and saves the outcome. Rejects with `store.failed`: then the claim expires. */
   async release(): Promise<void> {
     if (this.#lost) return;
     const { receiver, clock, measures } = this.#parts;
@@ -131,14 +133,14 @@ export class DeliveryRound {
     if (isOwn) measures.gaveUp(this.#receiver.losses);
   }
 
-  /** Sends no more; what is on its way is tried again. */
+  /** Stops sending. Unfinished requests are repeated later. */
   stop(): void {
     this.#stopped = true;
     this.#receiver.stop();
     this.#end();
   }
 
-  /** Queue of the car. */
+  /** Persisted queue in the form of the car. */
   #memory(): Parameters<Receiver['recall']>[0] {
     const { receiver, waiting } = this.#parts;
     const { key } = receiver;
@@ -157,7 +159,7 @@ export class DeliveryRound {
     return { recall: (name) => kept.get(name) };
   }
 
-  /** Takes in what the queue has changed. */
+  /** Applies changes of the queue. */
   #change(): DeliveryChange {
     const { receiver, lasts } = this.#parts;
     const { key, lease } = receiver;

@@ -6,7 +6,7 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** Changes of receivers that come together share one commit, as many messages do. */
+/** Saves changes of receivers that arrive together in one commit. */
 export class DeliverySaves {
   readonly #store: Pick<DeliveryStore, 'save'>;
   #pending: Pending[] = [];
@@ -16,7 +16,7 @@ export class DeliverySaves {
     this.#store = store;
   }
 
-  /** Resolves when the change is on disk; false: this hub no longer has the receiver. Rejects with `store.failed`. */
+  /** Resolves when the change is on disk; false if this hub has lost the receiver. Rejects with `store.failed`. */
   save(change: DeliveryChange): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#pending.push({ change, resolve, reject });
@@ -26,7 +26,7 @@ export class DeliverySaves {
     });
   }
 
-  /** Never rejects: who waits learns what became of the change. */
+  /** Never rejects: each caller of {@link save} receives the outcome. */
   async #commitAll(): Promise<void> {
     while (this.#pending.length > 0) {
       const batch = this.#pending.splice(0);

@@ -1,4 +1,4 @@
-/** The certificates of a hub: its own, those of its cars, and where cars get them. */
+/** Certificates of a hub and of its cars, and the server from which cars obtain them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -16,20 +16,20 @@ import type { Registry } from '../core/registry.ts';
 import type { RegistryStates } from '../core/registry-state.ts';
 import { onChanges } from './clients.ts';
 
-/** Validity of cars' certificates, ms. A car renews its own when a third is left. */
+/** Validity of cars' certificates, ms. A car renews its certificate when a third of that is left. */
 const CAR_LASTS = 90 * DAY;
-/** Somebody goes to the car with it, ms. */
+/** Validity of one-time tokens, ms: long enough to take one to the car. */
 const TOKEN_LASTS = 7 * DAY;
-/** Interval of new certificates of the hub, ms. */
+/** Interval between new certificates of the hub, ms. */
 const RENEWAL = 7 * DAY;
 
-/** How a hub is reached beyond its machine. */
+/** Settings of a hub that other machines can reach. */
 export interface SecureHub {
   /** Names and addresses of the hub, for its certificate. */
   readonly names: readonly string[];
-  /** Port of enrolment; 0: any free one. */
+  /** Port of enrolment; 0 for any free port. */
   readonly enrolment: number;
-  /** How long a certificate of a car lasts, ms; default 90 days. */
+  /** Validity of a car's certificate, ms. Default: 90 days. */
   readonly lasts?: number;
 }
 
@@ -37,7 +37,7 @@ interface HubTls {
   readonly key: string;
   readonly cert: string;
   readonly ca: string;
-  /** File with key and certificate. */
+  /** File with the key and the certificate. */
   readonly file: string;
 }
 
@@ -46,13 +46,13 @@ export interface HubCertificates {
   readonly tls: HubTls;
 }
 
-/** Authority of the hub, made if absent, and a new certificate of the hub. */
+/** Opens the authority of the hub, creating it if missing, and issues a new certificate for the hub. */
 export async function openCertificates(data: string, names: readonly string[], now: number): Promise<HubCertificates> {
   const authority = await CertificateAuthority.open(data);
   return { authority, tls: await hubTls(authority, data, names, now) };
 }
 
-/** Has the hub certified, and writes that to `hub.pem`, from which the interface reads it. */
+/** Issues the certificate of the hub and writes it to `hub.pem`, from which the interface reads it. */
 async function hubTls(
   authority: CertificateAuthority,
   data: string,
@@ -65,17 +65,17 @@ async function hubTls(
   return { key, cert, ca: authority.pem, file };
 }
 
-/** A broker refuses every car once its copy of the list is older, ms. */
+/** Validity of the revocation list, ms. A broker with an older copy refuses every car. */
 const LIST_LASTS = 30 * DAY;
 
-/** Writes to `revoked.pem` which certificates of cars are revoked (RFC 5280 §5), for brokers that others run. */
+/** Writes the revocation list of cars (RFC 5280 §5) to `revoked.pem`, for external brokers. */
 async function writeRevoked({ authority, data, registry, clock }: EnrolmentParts): Promise<void> {
   const now = clock.now();
   const list = await authority.revocationList(await registry.revoked(now), now, LIST_LASTS);
   await replaceFile(join(data, 'revoked.pem'), list);
 }
 
-/** A one-time token for a car. */
+/** Issues a one-time token for a car. */
 export async function issueToken(data: string, registry: Registry, vin: string, now: number): Promise<string> {
   const { fingerprint } = await CertificateAuthority.open(data);
   const { text } = newEnrolmentToken(vin, fingerprint);
@@ -91,17 +91,17 @@ interface EnrolmentParts {
   readonly data: string;
   readonly tls: HubTls;
   readonly host: string;
-  /** Address of the broker, for a car that has reached the hub by this name. */
+  /** Returns the address of the broker for a car that reached the hub by this name. */
   readonly broker: (name: string) => string;
-  /** File of the key that signs commands. */
+  /** File of the public key for commands. */
   readonly trust: string;
-  /** Takes a new certificate of the hub. */
+  /** Receives each new certificate of the hub. */
   readonly renewed: (tls: HubTls) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Starts enrolment, and keeps the certificate of the hub new. @returns its port */
+/** Starts enrolment, and renews the certificate of the hub. @returns the port of enrolment */
 export async function startEnrolment(parts: EnrolmentParts, teardowns: Teardown[]): Promise<number> {
   const { authority, states, secure, data, tls, host, clock, log, renewed } = parts;
   const server = new EstServer({

@@ -1,4 +1,4 @@
-/** The directory of a hub: keys, and with SQLite everything that cars sent. Only the user of the hub may read it. */
+/** The directory of a hub: keys, and with SQLite all data of cars. Only the user who runs the hub may read it. */
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectory } from '../../assembly/directory.ts';
@@ -7,21 +7,21 @@ import type { HubLog } from '../core/ports.ts';
 /** SQLite file of a hub, in its directory. */
 const DATABASE_FILE = 'hub.sqlite';
 
-/** Permissions of everybody but the owner (inode(7)). */
+/** Permissions of all users except the owner (inode(7)). */
 const OTHERS = 0o077;
-/** Sticky bit: a directory for all users, such as /tmp. */
+/** Sticky bit. Marks a directory for all users, such as /tmp. */
 const STICKY = 0o1000;
 
-/** SQLite file of the hub in a directory. */
+/** Returns the path of the SQLite file in the directory of a hub. */
 export const databaseFile = (data: string): string => join(data, DATABASE_FILE);
 
-/** Makes the directory, or closes one that other users may read. @throws VigieError `usage.wrong` when it cannot be made */
+/** Creates the directory, or restricts one that others may read. @throws VigieError `usage.wrong` if that fails */
 export function makeHubDirectory(data: string, log: HubLog): void {
   makeDirectory(data, { of: 'the hub', choose: '--data', mode: 0o700 });
   closeToOthers(data, log);
 }
 
-/** Makes the SQLite file, or closes one that other users may read. SQLite copies its permissions to the files next to it. */
+/** Creates the SQLite file, or restricts one that others may read. SQLite's other files get the same permissions. */
 export function makeDatabaseFile(data: string, log: HubLog): string {
   const file = databaseFile(data);
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
@@ -29,7 +29,7 @@ export function makeDatabaseFile(data: string, log: HubLog): string {
   return file;
 }
 
-/** A file system without permissions, as on many USB sticks, does not prevent the start: the log reports it. */
+/** Removes access for other users. Only logs it if the file system has no permissions, as on many USB sticks. */
 function closeToOthers(path: string, log: HubLog): void {
   const { mode } = statSync(path);
   if ((mode & OTHERS) === 0) return;

@@ -1,4 +1,4 @@
-/** The handlers of the interface of a hub: those that it shares with a car, and its own. */
+/** Handlers of the hub's interface: those shared with a car, and its own. */
 import { randomUUID } from 'node:crypto';
 import type { Call } from '../../adapters/http/call.ts';
 import type { PageTokens } from '../../adapters/http/paging.ts';
@@ -34,7 +34,7 @@ interface HandlersParts {
   readonly states: RegistryStates;
   readonly commands: HubCommands;
   readonly notifier: Notifier;
-  /** Somebody changed monitors or callbacks. */
+  /** Call when monitors or callbacks were changed. */
   readonly changed: () => void;
   readonly overview: FleetOverview;
   readonly events: EventReader;
@@ -83,7 +83,7 @@ export function hubHandlers(parts: HandlersParts): ReturnType<typeof handlersOf>
   };
 }
 
-/** Lists over all cars, of which a caller gets those that it may see. */
+/** Returns the handlers of lists over all cars. A caller receives only the cars that it may see. */
 function fleetLists(
   { states, overview, events, tiles, pushKey }: HandlersParts,
   visible: ReturnType<typeof visibleCars>,

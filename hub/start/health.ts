@@ -14,9 +14,9 @@ export const HUB_SOCKET = 'hub.sock';
 
 interface HubHealthParts {
   readonly data: string;
-  /** Port on the loopback interface; 0: any free one; absent: none. */
+  /** Port on the loopback interface; 0 for any free port. If omitted, there is no port. */
   readonly port?: number;
-  /** Address of this machine; absent: 127.0.0.1. */
+  /** Address of this machine. If omitted, 127.0.0.1. */
   readonly host?: string;
   readonly measures: HubMeasures;
   readonly intake: Pick<Intake, 'waiting'>;
@@ -28,14 +28,14 @@ interface HubHealthParts {
 }
 
 interface HubHealth {
-  /** Where the port listens, e.g. `127.0.0.1:9464`; omitted without a port. */
+  /** Address and port, e.g. `127.0.0.1:9464`. Omitted without a port. */
   readonly address?: string;
-  /** Rejects with the reason while the hub does not keep what cars send. */
+  /** Rejects with the reason if the hub cannot store messages of cars. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Rejects with `input.unreadable` when something listens at the port already. */
+/** Starts the servers. Rejects with `input.unreadable` if the port is in use. */
 export async function serveHealth(parts: HubHealthParts): Promise<HubHealth> {
   const { data, port, host = '127.0.0.1', measures, intake, reader, clock, log } = parts;
   const begun = clock.monotonic();

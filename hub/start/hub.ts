@@ -1,4 +1,4 @@
-/** A hub: its broker, an SQLite file or PostgreSQL, the interface on the loopback address. */
+/** Starts a hub: its broker, an SQLite file or PostgreSQL, and the interface on the loopback address. */
 
 import { join } from 'node:path';
 import { isLoopback } from '../../adapters/http/hosts.ts';
@@ -49,37 +49,37 @@ import { motorizationOf } from './vehicles.ts';
 
 const LOCAL = '127.0.0.1';
 
-/** Notifications go to public addresses, encrypted, where nothing else is configured. */
+/** Default: notifications go to public addresses only, and encrypted. */
 const CALLBACKS: CallbacksConfiguration = { networks: [], allowHttp: false, ...defaultsOf(callbackSettings) };
 
 export interface HubOptions {
   /** Directory of the database and the keys. */
   readonly data: string;
-  /** URL of PostgreSQL, which then has the messages; absent: an SQLite file in the directory. */
+  /** URL of PostgreSQL for the messages. If omitted, the hub uses an SQLite file in the directory. */
   readonly database?: string;
-  /** A broker that others run; absent: one in this process. */
+  /** An external broker. If omitted, the hub runs a broker in this process. */
   readonly broker?: ExternalBroker;
-  /** Name of this hub among those at the broker. If omitted, made from its key. */
+  /** Name of this hub at the broker. If omitted, made from its key. */
   readonly name?: string;
-  /** Port of the embedded broker; 0: any free one. */
+  /** Port of the embedded broker; 0 for any free port. */
   readonly port: number;
-  /** Port of the interface; 0: any free one. */
+  /** Port of the interface; 0 for any free port. */
   readonly http: number;
-  /** Port of metrics and health on this machine; 0: any free one; absent: none. */
+  /** Port of metrics and health on this machine; 0 for any free port. If omitted, there is no port. */
   readonly metrics?: number;
-  /** Broker and interface over TLS, and enrolment of cars; absent: without TLS. */
+  /** TLS for broker and interface, and enrolment of cars. If omitted, the hub uses no TLS. */
   readonly secure?: SecureHub;
-  /** How notifications of callbacks leave the hub; absent: to public addresses, with `https` only, and no push. */
+  /** Rules for notifications of callbacks. If omitted, only public addresses, only `https`, and no push. */
   readonly callbacks?: Partial<CallbacksConfiguration>;
-  /** Addresses that they listen on; absent: 127.0.0.1. Beyond this machine they need `secure`, and a registry in use. */
+  /** Addresses to listen on. If omitted, 127.0.0.1. Other addresses need `secure` and a registry in use. */
   readonly hosts?: { readonly broker?: string; readonly http?: string; readonly metrics?: string };
-  /** Addresses and networks of proxies before the interface; absent: forwarded addresses are not read. */
+  /** Addresses and networks of proxies before the interface. If omitted, the hub ignores forwarded addresses. */
   readonly trustedProxies?: readonly string[];
-  /** Tiles of the maps of the page; absent: the page loads none. */
+  /** Tiles of the maps of the page. If omitted, the page loads no tiles. */
   readonly tiles?: MapTiles;
-  /** Where people sign in to the page; absent: they need a token. */
+  /** Identity provider for the page. If omitted, people need a token. */
   readonly signIn?: SignInConfiguration;
-  /** Absent: messages are kept for ever. */
+  /** Retention of messages. If omitted, messages are kept for ever. */
   readonly retention?: RetentionDays;
   readonly clock: Clock;
   readonly log: Log;
@@ -94,26 +94,26 @@ export interface Hub {
   /** Address of metrics and health, in addition to the socket in the directory. */
   readonly metrics?: string;
   readonly store: NumbersStore;
-  /** File of the key that signs commands, for cars to trust. */
+  /** File of the public key for commands, for cars to trust. */
   readonly trust: string;
-  /** Fleets of the registry at the start; omitted: every car may send, and no request needs a token. */
+  /** Fleets of the registry at the start. If omitted, every car may send, and requests need no token. */
   readonly fleets?: readonly string[];
-  /** Resolves with the reason when another hub has taken the name of this one, which then receives nothing any more. */
+  /** Resolves with the reason when another hub has taken the name of this hub, which then receives nothing more. */
   readonly displaced: Promise<VigieError>;
-  /** Ends interface and broker, then the database. */
+  /** Stops interface and broker, then the database. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a hub. Rejects with `usage.wrong` when another process uses the directory, a port is taken or Node has no
- * SQLite, as {@link SqliteDatabase.open} or `PostgresDatabase.open` does, and as {@link connectExternal} does.
+ * Starts a hub. Rejects with `usage.wrong` if another process uses the directory, a port is taken or Node has no
+ * SQLite. Also rejects as {@link SqliteDatabase.open}, `PostgresDatabase.open` and {@link connectExternal} do.
  */
 export async function startHub(options: HubOptions): Promise<Hub> {
   const { begun, stop } = await withTeardown(options.log, (teardowns) => begin(options, teardowns));
   return { ...begun, stop };
 }
 
-/** Registers at the front of `teardowns` how to end each thing that it begins. */
+/** Starts all parts. Adds a function to the front of `teardowns` for each part, to stop it. */
 async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<Hub, 'stop'>> {
   const { data, database, http, metrics, hosts, secure, clock, log } = options;
   const after: Timer = (delay, due) => clock.after(delay, due);
@@ -141,7 +141,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   const exposed = exposedHost(hosts);
   if (exposed !== undefined) await requireProtection(exposed, secure, registry);
   const states = new RegistryStates(registry, exposed !== undefined);
-  // A hub without enrolment does not load what makes certificates.
+  // A hub without enrolment does not load the certificate code.
   const certificates = secure && (await import('./enrolment.ts'));
   const own = secure && (await certificates?.openCertificates(data, secure.names, clock.now()));
   const measures = new HubMeasures(clock);
@@ -158,7 +158,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
     motorizationOf: async (vin) => motorizationOf((await reader.status(vin))?.contents() ?? {}),
     changed: () => monitors.wake(),
   });
-  // Only one hub runs on a file: existing claims belong to a killed one.
+  // Only one hub uses the file, so existing claims belong to a killed hub.
   if (database === undefined) await deliveries.releaseAll();
   delivering.begin();
   teardowns.unshift(() => delivering.stop());
@@ -211,7 +211,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   });
   teardowns.unshift(
     onChanges({ states, clock, log }, async (state) => {
-      // Who joins or leaves a fleet has other monitors.
+      // A car that joins or leaves a fleet has different monitors.
       monitors.wake();
       erasures.wake();
       live.endTokens((token) => state.isIssued(token));
@@ -237,7 +237,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
   });
   teardowns.unshift(() => health.close());
   const documents = findDocuments(log);
-  // A hub without it does not load what speaks with identity providers.
+  // A hub without sign-in does not load the client for identity providers.
   const signIn =
     options.signIn &&
     (await import('./sign-in.ts')).signInAt(options.signIn, {
@@ -287,7 +287,7 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
         }),
   });
   teardowns.unshift(() => server.stop());
-  // Before the server, which waits for requests under way.
+  // Stop the streams before the server, which waits for running requests.
   teardowns.unshift(() => live.stop());
   const trust = join(keys, 'trust.json');
   const enrolment =
@@ -327,12 +327,12 @@ async function begin(options: HubOptions, teardowns: Teardown[]): Promise<Omit<H
 interface BrokerNeeds {
   readonly database: Pick<HubDatabase, 'reader' | 'registry' | 'locks'>;
   readonly states: RegistryStates;
-  /** For this hub only. */
+  /** Unique to this hub. */
   readonly identity: string;
   readonly tls?: HubCertificates['tls'];
 }
 
-/** The embedded broker, or one that others run. `displaced` resolves when another hub takes the name of this one there. */
+/** Starts the embedded broker or connects to an external one, where `displaced` resolves if a hub takes the name. */
 async function connectBroker(
   { hosts, port, name, clock, log, broker: external }: HubOptions,
   receiving: HubBrokerParts,
@@ -372,12 +372,12 @@ async function connectBroker(
   return { embedded, broker: embedded, displaced };
 }
 
-/** An address on which others than the machine itself reach broker or interface. */
+/** Returns the address on which other machines can reach broker or interface, if any. */
 function exposedHost({ broker = LOCAL, http = LOCAL }: NonNullable<HubOptions['hosts']> = {}): string | undefined {
   return [broker, http].find((host) => !isLoopback(host));
 }
 
-/** @throws VigieError `usage.wrong` where others could use the hub unasked or unencrypted */
+/** @throws VigieError `usage.wrong` if others could use the hub without access control or encryption */
 async function requireProtection(where: string, secure: SecureHub | undefined, registry: Registry): Promise<void> {
   if (secure === undefined) {
     throw new VigieError('usage.wrong', 'a hub that listens beyond this machine needs TLS: --tls', { where });
@@ -387,13 +387,13 @@ async function requireProtection(where: string, secure: SecureHub | undefined, r
   throw new VigieError('usage.wrong', text, { where });
 }
 
-/** Hexadecimal digits of its key that make the name of a hub. */
+/** Length of a hub's default name, in hexadecimal digits of its key. */
 const NAME_LENGTH = 12;
 
-/** Name of the key of the hub in its directory of keys. */
+/** Name of the hub's key in its directory of keys. */
 const KEY = 'hub';
 
-/** The key that the hub signs with, made at its first start. Rejects as {@link CommandSigner.open} does. */
+/** Returns the signing key of the hub. Generates it at the first start. Rejects as {@link CommandSigner.open} does. */
 async function commandKey(directory: string): Promise<CommandKey> {
   if (!(await listKeys(directory)).some(({ name }) => name === KEY)) {
     await generateKey(directory, KEY, {

@@ -1,4 +1,4 @@
-/** The part of a hub that brings monitors into the cars. */
+/** Starts the synchronization of monitors to the cars. */
 import { createHash, randomUUID } from 'node:crypto';
 import { Backoff } from '../../agent/backoff.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
@@ -7,7 +7,7 @@ import type { HubCommands } from '../core/commands.ts';
 import { MonitorSync } from '../core/monitor-sync.ts';
 import type { CarMonitorStore } from '../core/monitors.ts';
 
-/** Wait for the report of a car, ms. A command is valid for two minutes, so earlier ones have ended then. */
+/** Wait for the report of a car, ms. A command is valid for two minutes, so the previous ones have expired. */
 export const MONITOR_WAIT = { first: 240_000, longest: 6 * 3_600_000 };
 
 interface HubMonitorsParts {
@@ -17,7 +17,7 @@ interface HubMonitorsParts {
   readonly log: Log;
 }
 
-/** Registers at the front of `teardowns` how to end it. */
+/** Starts the synchronization. Adds a function to the front of `teardowns` to stop it. */
 export function startMonitorSync(
   { store, commands, clock, log }: HubMonitorsParts,
   teardowns: Teardown[],
@@ -28,7 +28,7 @@ export function startMonitorSync(
     clock,
     log,
     after: (delay, due) => clock.after(delay, due),
-    // Cars that got monitors together are not compared together.
+    // Random, so that cars that received monitors together are not compared together.
     wait: (attempts) => new Backoff(MONITOR_WAIT, () => 0.5 + Math.random() / 2, attempts).next(),
     newId: randomUUID,
     digest: digestOf,

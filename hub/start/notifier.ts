@@ -1,4 +1,4 @@
-/** How notifications leave a hub: by the channels of the car, each with the name of its vehicle. */
+/** Sends the notifications of a hub: through the channels of the car, with the name of the vehicle. */
 import type { NotificationChannels } from '../../adapters/callbacks/channel.ts';
 import { notifierOf } from '../../adapters/callbacks/request-batch.ts';
 import type { Notification } from '../../agent/callbacks/notification.ts';
@@ -10,11 +10,11 @@ import type { Motorization } from '../../protocol/interface/json/viewer.ts';
 export type HubNotification = Notification & {
   readonly vin: string;
   readonly motorization: Motorization;
-  /** Empty on the user side, where no notification names a fleet. */
+  /** Fleet of the receiver. Empty on the user side, where notifications contain no fleet. */
   readonly fleet: string;
 };
 
-/** Writes {@link HubNotification}s. */
+/** Returns a notifier for {@link HubNotification}s. */
 export function hubNotifier(channels: NotificationChannels): Notifier {
   return notifierOf(channels, (notification) => {
     const { vin, motorization, fleet } = notification as HubNotification;

@@ -1,4 +1,4 @@
-/** The registry of a hub, for commands that change it while the hub runs or not. */
+/** Opens the registry of a hub, for commands that change it whether the hub runs or not. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HubLog, NumbersStore } from '../core/ports.ts';
@@ -7,11 +7,11 @@ import type { RolloutStore } from '../core/rollout-store.ts';
 import { SqliteDatabase, SqlReader, SqlRegistry, SqlRollouts } from '../database/index.ts';
 import { databaseFile, makeDatabaseFile, makeHubDirectory } from './folder.ts';
 
-/** Which hub. */
+/** Location of a hub. */
 export interface HubPlace {
   /** Directory of the database and the keys. */
   readonly data: string;
-  /** URL of PostgreSQL; absent: an SQLite file in the directory. */
+  /** URL of PostgreSQL. If omitted, the hub uses an SQLite file in the directory. */
   readonly database?: string;
 }
 
@@ -22,22 +22,22 @@ export interface OpenRegistry {
   close(): Promise<void>;
 }
 
-/** Whether a hub has used the directory: it keeps its SQLite file there, or with PostgreSQL its keys. */
+/** Returns true if a hub has used the directory: it contains an SQLite file, or with PostgreSQL keys. */
 export function isHubPlace({ data, database }: HubPlace): boolean {
   return existsSync(database === undefined ? databaseFile(data) : join(data, 'keys'));
 }
 
-/** Whether a hub was ever started on the directory: its first start makes its key. */
+/** Returns true if a hub was ever started in the directory: the first start creates its key. */
 export function hasRun({ data }: HubPlace): boolean {
   return existsSync(join(data, 'keys', 'hub.pem'));
 }
 
-/** Whether the hub of the directory was ever started with TLS, and so enrols cars. */
+/** Returns true if the hub of the directory was ever started with TLS, and therefore enrols cars. */
 export function usesTls({ data }: HubPlace): boolean {
   return existsSync(join(data, 'hub.pem'));
 }
 
-/** Opens the database of a hub, also while the hub runs. Rejects like `startHub`, but not for the lock of its directory. */
+/** Opens the database of a hub, even while the hub runs. Rejects like `startHub`, except for the directory lock. */
 export async function openRegistry({ data, database: url }: HubPlace, log: HubLog): Promise<OpenRegistry> {
   makeHubDirectory(data, log);
   if (url === undefined) {

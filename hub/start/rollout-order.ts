@@ -1,4 +1,4 @@
-/** A configuration on this machine, with the profile and the files that the profile names, for cars of a fleet. */
+/** Reads a configuration, its profile and the files of the profile from this machine, for the cars of a fleet. */
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { SentFile } from '../../adapters/service/generation-files.ts';
@@ -11,15 +11,15 @@ import { commandBounds, encodeBody } from '../../protocol/command.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { ConfigurationOrder } from '../../protocol/schema/order.ts';
 
-/** No car has this number: the hub checks with it the form of what it sends to every car. */
+/** VIN of no real car. The hub uses it to validate the content that it sends to all cars. */
 const ANY_CAR = 'VF3VGEANYCAR00001';
-/** The rest of the command, and its signature. */
+/** Size of the rest of the command and its signature, bytes. */
 const FRAME = 1_024;
 
 /**
- * Content of a roll-out. Certificates and keys are on the cars and need not be here.
+ * Returns the content of a roll-out. Certificates and keys are in the cars and are not needed here.
  * @throws FilesRefused with all faults of configuration and profile
- * @throws VigieError `usage.wrong` for what cannot be for a whole fleet, or has too many bytes
+ * @throws VigieError `usage.wrong` if the content is not suitable for a whole fleet, or is too large
  */
 export function rolloutOrder(file: string, label: string): ConfigurationOrder {
   const folder = resolve(dirname(file));

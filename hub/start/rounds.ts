@@ -1,4 +1,4 @@
-/** Work that a hub repeats: missing messages, roll-outs, times from a fast clock, and old messages. */
+/** Regular work of a hub: missing messages, roll-outs, due times set by a fast clock, and old messages. */
 import { randomUUID } from 'node:crypto';
 import { Backoff } from '../../agent/backoff.ts';
 import type { Clock, Log } from '../../agent/ports.ts';
@@ -13,9 +13,9 @@ import { Rollouts } from '../core/rollouts.ts';
 import type { HubDatabase } from './database.ts';
 import { MONITOR_WAIT } from './monitors.ts';
 
-/** Waits for missing messages, ms. A command is valid for two minutes, so the one before has ended when a car is asked again. */
+/** Waits between requests for missing messages, ms. The previous command has expired, as it is valid for 2 minutes. */
 const RESEND = { first: 120_000, longest: 6 * 3_600_000 };
-/** As {@link RESEND}, for a car that did not answer to a configuration. */
+/** Waits for a car that did not answer to a configuration, ms. As {@link RESEND}. */
 const ROLLOUT = { first: 250_000, longest: 900_000 };
 const LONGEST = {
   resends: RESEND.longest,
@@ -33,12 +33,12 @@ interface RoundsParts {
   readonly log: Log;
 }
 
-/** Begins all rounds. @returns the one that callers of the interface can ask, too */
+/** Starts all regular work. @returns the requests for missing messages, which callers of the interface may also use */
 export function startRounds(parts: RoundsParts, teardowns: Teardown[]): ResendRequests {
   const { database, commands, measures, days, clock, log } = parts;
   const after: Timer = (delay, due) => clock.after(delay, due);
   const shared = { clock, log, after };
-  // Cars that lost their messages together are not asked together.
+  // Random, so that cars that lost messages together are not asked together.
   const waitOf = (range: typeof RESEND) => (attempts: number) =>
     new Backoff(range, () => 0.5 + Math.random() / 2, attempts).next();
   const asking = { ...shared, commands, newId: randomUUID };

@@ -20,15 +20,15 @@ interface SignInOptions {
   readonly log: Log;
 }
 
-/** How long somebody who has signed in stays so, ms: a working day. */
+/** Validity of the token after a sign-in, ms: a working day. */
 const LASTS = 8 * 3_600_000;
 
-/** @throws VigieError `input.unreadable` for a secret that cannot be read */
+/** @throws VigieError `input.unreadable` if a secret cannot be read */
 export function signInAt(
   { clientSecretFile, permits, ...provider }: SignInConfiguration,
   { states, registry, keyFile, clock, log }: SignInOptions,
 ): { readonly address: string; readonly add: (router: Router) => void } {
-  // A right that a user cannot hold is granted by name only, and never by a sign-in.
+  // A right that users cannot hold is never granted by a sign-in, only by name.
   const scopes = [...userScopes(new Set(permits))];
   const signIn = new SignIn({
     provider: {

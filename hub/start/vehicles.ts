@@ -1,4 +1,4 @@
-/** The vehicles that a hub serves, read from what cars have sent. */
+/** Vehicles that a hub serves, read from the messages of cars. */
 import { randomUUID } from 'node:crypto';
 import type {
   CallbackBook,
@@ -22,17 +22,17 @@ import type { FleetRecord, HubKeyset, HubPosition, KnownVehicle, VehicleReader }
 import type { Owner } from '../core/registry.ts';
 import { VehicleStatus } from '../core/vehicle-status.ts';
 
-/** Owners of the served vehicles. If omitted, all. */
+/** Owners of the served vehicles. If omitted, all vehicles are served. */
 export interface ServedTo {
   readonly owners: readonly Owner[];
   readonly fleets: readonly FleetDescription[];
-  /** Whether the car belongs to one of the owners. */
+  /** Returns true if the car belongs to one of the owners. */
   includes(vin: string): boolean;
 }
 
-/** Each vehicle is read on request, so messages that another hub received are there too. */
+/** Reads each vehicle on request, so that messages received by other hubs are included. */
 export function servedVehicles(reader: VehicleReader): (to?: ServedTo) => ServedVehicles {
-  /** Series remember where their samples lie for as long as there is the source. */
+  /** Series cache the positions of their samples as long as the source exists. */
   const sources = new Map<string, RecordSource>();
   const sourceOf = (vin: string): RecordSource => {
     const source = sources.get(vin) ?? sourceIn(reader, vin);
@@ -94,7 +94,7 @@ export function servedVehicles(reader: VehicleReader): (to?: ServedTo) => Served
   });
 }
 
-/** A collection that shows its entries in another form. */
+/** Maps the entries of a collection. */
 function mapped<T extends HubPosition, U extends HubPosition>(keys: HubKeyset<T>, of: (one: T) => U): Keyset<U> {
   return {
     count: (range) => keys.count(range),
@@ -117,19 +117,19 @@ function vehicleView(vin: string, createdAt: number, status: VehicleStatus, reco
   return {
     vehicle: { vin, id: idOf(vin), motorization: motorizationOf(contents), createdAt },
     get capabilities() {
-      // The capabilities of a car are in its profile, which it does not send.
+      // The capabilities of a car are in its profile, which it does not send: use the paths of its values.
       const paths = new Set([...disassemble(contents)].map(({ slot }) => slot.path));
       return { paths, actions: new Set<string>(), commands: false };
     },
     status,
     records,
-    // The newest message of a trip has its present form.
+    // The newest message of a trip already contains its present form.
     openTrip: () => undefined,
     ...books,
   };
 }
 
-/** By the energies in its Status. */
+/** Returns the motorization from the energies in Status. */
 export function motorizationOf({ energies = [] }: StatusContents): VehicleDescription['motorization'] {
   const has = (type: string): boolean => energies.some((energy) => energy.type === type);
   if (energies.some(({ subType }) => subType === 'Hydrogen')) return 'Hydrogen';
@@ -141,7 +141,7 @@ function refuse(): never {
   throw new VigieError('command.unsupported', 'monitors, callbacks and commands belong to a fleet or a user: name one');
 }
 
-/** Those of fleets and users are added for each request that is about them (hub-books.ts). */
+/** No monitors: those of fleets and users are added to each request about them (books.ts). */
 const monitors: MonitorBook = {
   all: [],
   get: () => undefined,

@@ -1,29 +1,29 @@
-/** How many messages waited over time: the last minutes, and the last outage until the next one begins. */
+/** Number of waiting messages over time: the last minutes, or the last outage until the next one begins. */
 import type { LinkReport } from '../../protocol/interface/own/car-description.ts';
 
-/** Shown period while there was no outage. */
+/** Displayed period if there was no outage. */
 const QUIET_SPAN_MS = 120_000;
-/** Shown period before and after an outage. */
+/** Displayed period before and after an outage. */
 const OUTAGE_MARGIN_MS = 10_000;
-/** The page knows the time of the car to the second. */
+/** Tolerance, because the page has the time of the car in whole seconds. */
 const CLOCK_TOLERANCE_MS = 2_000;
-/** A chart has no room for more. */
+/** Largest number of points in a chart. */
 const MAX_POINTS = 600;
 
-/** UTC ms of the car, and the messages that wait from then on. */
+/** Time of the car, UTC ms, and the number of messages that wait from then on. */
 export type Sample = readonly [at: number, waiting: number];
 
 export interface Outage {
   readonly from: number;
-  /** When the broker was back. If omitted, it is not back yet. */
+  /** Time when the connection to the broker was restored. Omitted until then. */
   readonly to?: number | undefined;
-  /** When the backlog was sent. If omitted, more messages wait than before the outage. */
+  /** Time when the backlog was sent. Omitted while more messages wait than before the outage. */
   readonly drained?: number;
   readonly most: number;
 }
 
 export class Backlog {
-  /** Those of the last outage, else of the last minutes; oldest first. */
+  /** Samples of the last outage, otherwise of the last minutes, oldest first. */
   get samples(): readonly Sample[] {
     return this.#outage === undefined ? this.#recent : this.#kept;
   }
@@ -35,10 +35,10 @@ export class Backlog {
   #recent: Sample[] = [];
   #kept: Sample[] = [];
   #outage: Outage | undefined;
-  /** Messages that waited when the outage began. */
+  /** Number of waiting messages when the outage began. */
   #before = 0;
 
-  /** First and last time to show. */
+  /** Returns the first and last time to display. */
   span(now: number): readonly [from: number, to: number] {
     if (this.#outage === undefined) return [now - QUIET_SPAN_MS, now];
     const { from, drained } = this.#outage;
@@ -47,7 +47,7 @@ export class Backlog {
 
   take(at: number, { state, waiting }: Pick<LinkReport, 'state' | 'waiting'>): void {
     if ((this.#recent.at(-1)?.[0] ?? at) > at + CLOCK_TOLERANCE_MS) {
-      // The clock was set back: what was before has no place on a line that goes forward.
+      // If the clock was set back, drop older samples: time on the chart only increases.
       this.#recent = [];
       this.#outage = undefined;
     }
@@ -68,13 +68,13 @@ export class Backlog {
       ...this.#outage,
       to: state === 'up' ? (to ?? at) : undefined,
       most: Math.max(this.#outage.most, waiting),
-      // One message or another always waits for its acknowledgement.
+      // At any time some message waits for its acknowledgement.
       ...(state === 'up' && waiting <= Math.max(this.#before, 1) ? { drained: at } : {}),
     };
   }
 }
 
-/** Without what is older than `oldest`, except for what was so then; of too many the greater one of each two. */
+/** Drops samples before `oldest`, except the one valid then. If too many remain, keeps the larger of each pair. */
 function bounded(samples: readonly Sample[], oldest = Number.NEGATIVE_INFINITY): Sample[] {
   const first = samples.findLastIndex(([at]) => at <= oldest);
   const kept = samples.slice(Math.max(0, first));

@@ -1,4 +1,4 @@
-/** Chosen signals over time: several in one plot, with zoom, a cursor and export. */
+/** Plot of chosen signals over time, with zoom, cursor and export. */
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
@@ -10,7 +10,7 @@ import { busStore, choiceOf } from './bus-store.ts';
 import { columnsOf, csvOf, placeAt } from './plot-data.ts';
 
 export interface Plotted {
-  /** `body/0A8/Speed`. */
+  /** Address such as `body/0A8/Speed`. */
   readonly address: string;
   readonly message: string;
   readonly signal: BusSignal;
@@ -22,14 +22,14 @@ const SPANS = [
   ['10 min', 600_000],
 ] as const;
 const HEIGHT_PX = 220;
-/** Room of the times below the plot. */
+/** Space for the times below the plot. */
 const AXIS_HEIGHT_PX = 32;
-/** Room for a label of time. */
+/** Space for a time label. */
 const LABEL_WIDTH_PX = 84;
-/** Line patterns of the series after the first: colour is not the only sign. */
+/** Line patterns of the series after the first, so that they do not differ only by colour. */
 const DASHES: readonly (readonly number[])[] = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
 
-/** Shown period, ms: the newest `span`, or from the first to the second time. */
+/** Displayed period, ms: the newest `span`, or from the first to the second time. */
 type Range = { readonly span: number } | { readonly from: number; readonly to: number };
 
 interface PlotOptions {
@@ -40,7 +40,7 @@ interface PlotOptions {
 export function Plot({ plotted, toggle }: PlotOptions): JSX.Element {
   useBus('values');
   const [range, setRange] = useState<Range>({ span: 60_000 });
-  /** Time of the cursor, UTC ms. Undefined: the newest. */
+  /** Time of the cursor, UTC ms. Undefined for the newest time. */
   const [cursor, setCursor] = useState<number>();
   const columns = columnsOf(plotted.map(({ address }) => busStore.samples.get(address)));
   const [times] = columns;
@@ -160,7 +160,7 @@ interface CanvasOptions {
 function Canvas({ plotted, columns, from, to, cursor, select, point }: CanvasOptions): JSX.Element {
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
-  // uPlot asks for it later: it must be the data that were drawn last.
+  // For later callbacks of uPlot, which must use the data drawn last.
   const now = useRef({ from, to, select, point });
   now.current = { from, to, select, point };
   const scheme = useScheme();
@@ -169,7 +169,7 @@ function Canvas({ plotted, columns, from, to, cursor, select, point }: CanvasOpt
     const place = host.current as HTMLDivElement;
     const made = new uPlot(optionsOf(plotted, place, now), columns as unknown as uPlot.AlignedData, place);
     plot.current = made;
-    // Not uPlot's own cursor events: it sends them also when data come.
+    // Not uPlot's cursor events, which are also sent when data arrive.
     made.over.addEventListener('mousemove', ({ offsetX }) => now.current.point(made.posToVal(offsetX, 'x')));
     made.over.addEventListener('mouseleave', () => now.current.point(undefined));
     const sized = new ResizeObserver(() => made.setSize({ width: place.clientWidth, height: HEIGHT_PX }));
@@ -207,7 +207,7 @@ function optionsOf(plotted: readonly Plotted[], place: HTMLElement, now: Now): u
     legend: { show: false },
     cursor: {
       drag: { x: true, y: false, setScale: false },
-      // A double click goes back; the buttons of the spans do the same.
+      // A double click resets the zoom, as do the period buttons. Disable uPlot's own handler.
       bind: { dblclick: () => null },
     },
     hooks: {
@@ -231,7 +231,7 @@ function optionsOf(plotted: readonly Plotted[], place: HTMLElement, now: Now): u
         size: AXIS_HEIGHT_PX,
         values: (_, splits) => splits.map((moment) => new Date(moment).toLocaleTimeString()),
       },
-      // The values of further units stand in the legend.
+      // The legend contains the values of further units.
       ...units.slice(0, 2).map((unit, index) => ({
         ...ink,
         scale: `y ${unit}`,
@@ -249,7 +249,7 @@ function optionsOf(plotted: readonly Plotted[], place: HTMLElement, now: Now): u
         stroke: getComputedStyle(swatches[index] ?? place).color,
         width: 1.5,
         dash: [...(DASHES[index % DASHES.length] ?? [])],
-        // A value holds until the next.
+        // A value is valid until the next one.
         paths: uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder,
         points: { show: false },
       })),
@@ -257,7 +257,7 @@ function optionsOf(plotted: readonly Plotted[], place: HTMLElement, now: Now): u
   };
 }
 
-/** Grows when the colours change. */
+/** Returns a number that grows when the colours change. */
 function useScheme(): number {
   const [count, setCount] = useState(0);
   useEffect(() => {
@@ -269,7 +269,7 @@ function useScheme(): number {
   return count;
 }
 
-/** Value at the time. */
+/** Formats the value at this time. */
 function textAt({ address, signal }: Plotted, moment: number): string {
   const samples = busStore.samples.get(address);
   const value = samples?.values[placeAt(samples.times, moment)];

@@ -1,4 +1,4 @@
-/** State of the buses while their view is shown: rows of identifiers, and values of signals over time. */
+/** State of the buses while their view is shown: rows of identifiers, and values of signals. */
 import type {
   BusFrames,
   BusIdentifier,
@@ -10,14 +10,14 @@ import type {
 } from '../../protocol/interface/own/bus.ts';
 import { followWhileVisible, type LostStream, type ServerEvent } from '../shared/connection.ts';
 
-/** A row of the list; a new one whenever a frame came. */
+/** A row of the list. Replaced by a new object at each frame. */
 export interface Row {
   readonly identifier: BusIdentifier;
-  /** `body/0A8`: the same also after the car forgot its keys. */
+  /** Address such as `body/0A8`. Stays the same if the car renumbers its keys. */
   readonly address: string;
   readonly shown: Omit<BusRow, 'changed' | 'data'>;
   readonly bytes: readonly number[];
-  /** Bits that changed lately, by byte. */
+  /** Recently changed bits, by byte. */
   readonly glow: readonly number[];
 }
 
@@ -28,24 +28,24 @@ export interface Samples {
   readonly values: number[];
 }
 
-/** How long a bit glows after it changed, ms; longer where the glow is a line that does not fade. */
+/** Time that a bit glows after a change, ms. Longer with reduced motion, where the glow is a line without fade. */
 const GLOW_MS = { fading: 300, steady: 1_000 };
 const SWEEP_INTERVAL_MS = 100;
-/** A value that is older than the newest by more is of a clock that was set back. */
+/** If a value is older than the newest one by more than this, the clock was set back, ms. */
 const CLOCK_JUMP_MS = 10_000;
-/** How long values are kept. */
+/** Time to keep values, ms. */
 export const VALUES_KEPT_MS = 600_000;
 
 class BusStore {
-  /** Undefined until the car has sent it. */
+  /** Undefined until the car has sent its setting. */
   privacy: BusPrivacy | undefined;
-  /** Why the buses cannot be followed. */
+  /** Reason why the buses cannot be followed. */
   fault: Error | undefined;
   lost: LostStream | undefined;
-  /** The car has more identifiers than it lists. */
+  /** True if the car has more identifiers than it lists. */
   left = false;
   paused = false;
-  /** By bus and identifier. */
+  /** Rows by bus and identifier. */
   readonly rows = new Map<string, Row>();
   readonly samples = new Map<string, Samples>();
   /** Time of the newest value, UTC ms. */
@@ -56,7 +56,7 @@ class BusStore {
   readonly #dirty = new Set<string>();
   #frame: number | undefined;
 
-  /** Follows the frames until the result is called. */
+  /** Follows the frames. Returns a function that stops this. */
   follow(): () => void {
     const sweeping = setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS);
     const end = followWhileVisible({
@@ -75,7 +75,7 @@ class BusStore {
     };
   }
 
-  /** Follows the values of signals (`body/0A8/Speed`) until the result is called; keeps those of no others. */
+  /** Follows the values of only these signals (`body/0A8/Speed`). Returns a function that stops this. */
   followSignals(addresses: readonly string[]): () => void {
     for (const known of this.samples.keys()) if (!addresses.includes(known)) this.samples.delete(known);
     if (addresses.length === 0) return () => undefined;
@@ -91,7 +91,7 @@ class BusStore {
     });
   }
 
-  /** Notifies `listener` of changes of `list`, `values` or a row by its address. The result ends that. */
+  /** Notifies `listener` of changes of `list`, `values` or a row by its address. Returns a function that stops this. */
   listen(topic: string, listener: () => void): () => void {
     const set = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, set);
@@ -149,7 +149,7 @@ class BusStore {
     return Array.from({ length }, (_, byte) => masks.reduce((all, [, mask]) => all | (mask[byte] ?? 0), 0));
   }
 
-  /** Ends the glow of bits that do not change any more. */
+  /** Ends the glow of bits that no longer change. */
   #sweep(): void {
     const now = performance.now();
     for (const [address, masks] of this.#changes) {
@@ -169,7 +169,7 @@ class BusStore {
       const address = addresses[signal] ?? '';
       const samples = this.samples.get(address) ?? { times: [], values: [] };
       this.samples.set(address, samples);
-      // A plot goes forward; a clock may be set back.
+      // If the clock was set back, start again: time on the plot only increases.
       const last = samples.times.at(-1) ?? 0;
       if (at < last - CLOCK_JUMP_MS) {
         samples.times.length = 0;
@@ -232,7 +232,7 @@ export function addressOf(identifier: Pick<BusIdentifier, 'bus' | 'id' | 'extend
   return `${identifier.bus}/${digitsOf(identifier)}`;
 }
 
-/** The name of the value in the DBC, if it has one. */
+/** Returns the name of the value in the DBC, if there is one. */
 export function choiceOf({ factor, offset, choices }: BusSignal, value: number): string | undefined {
   const raw = Math.round((value - offset) / factor);
   return choices?.find((one) => one.raw === raw)?.name;

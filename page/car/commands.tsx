@@ -1,4 +1,4 @@
-/** View 4, commands: available commands of the car, why it would refuse, and the outcomes of past commands. */
+/** View 4, commands: available commands of the car, reasons for a refusal, and outcomes of past commands. */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type {
@@ -72,7 +72,7 @@ function Card({ kind }: { readonly kind: KindReport }): JSX.Element {
       {needs === undefined ? (
         <div class="row-of-buttons" lang={languageOfNames()}>
           {orders.map((order) => {
-            // A state that the car shows already is not done again, and so not refused.
+            // An order for a state that the car already has is not carried out again, and therefore not refused.
             const refused = !order.already && order.interlocks.some(({ holds }) => !holds);
             return (
               <button
@@ -113,7 +113,7 @@ function Card({ kind }: { readonly kind: KindReport }): JSX.Element {
 
 interface QuestionProps {
   readonly question: string;
-  /** Text of the button that confirms. */
+  /** Text of the confirmation button. */
   readonly answer: string;
   readonly yes: () => void;
   readonly no: () => void;
@@ -121,8 +121,8 @@ interface QuestionProps {
 
 export function Question({ question, answer: label, yes, no }: QuestionProps): JSX.Element {
   const answer = useRef<HTMLButtonElement>(null);
-  // Once: a redraw must not take the focus back from the answer that the user has chosen. Before the user sees the
-  // question, so that no key goes elsewhere.
+  // Once: a redraw must not move the focus away from the answer that the user has chosen. Before the question is
+  // visible, so that no key goes elsewhere.
   useLayoutEffect(() => answer.current?.focus(), []);
   return (
     <fieldset class="asking" aria-label={question} lang={languageOfNames()}>
@@ -141,10 +141,10 @@ export function Question({ question, answer: label, yes, no }: QuestionProps): J
 
 const originWords = { page: 'fromPage', interface: 'fromInterface', broker: 'fromBroker', hub: 'fromHub' } as const;
 
-/** Present values of the car. */
+/** Shows a present value of the car. */
 function Shown({ path }: { readonly path: string | undefined }): JSX.Element | null {
   const found = useValue(path ?? '');
-  // Some effects are shown by signals that are no value of Status.
+  // The effects of some commands appear in signals that are not values of Status.
   if (path === undefined || !store.descriptions.has(path)) return null;
   const stale = found === undefined || store.isStale(found);
   return (
@@ -154,13 +154,13 @@ function Shown({ path }: { readonly path: string | undefined }): JSX.Element | n
   );
 }
 
-/** Needs of each order; orders with equal needs share one line. */
+/** Shows the conditions of each order. Orders with equal conditions share one line. */
 function Interlocks({ orders, type }: { readonly orders: readonly OrderReport[]; readonly type: string }): JSX.Element {
   const needed = new Map<string, { interlock: InterlockReport; readonly orders: Set<string> }>();
   for (const { name, interlocks } of orders) {
     for (const interlock of interlocks) {
       const known = needed.get(interlock.demand) ?? { interlock, orders: new Set() };
-      // If a sentence is about several parts of the car, the one that refuses counts.
+      // If a sentence covers several parts of the car, use the part that refuses.
       if (!interlock.holds) known.interlock = interlock;
       known.orders.add(labelOf(type, name));
       needed.set(interlock.demand, known);
@@ -182,7 +182,7 @@ function Interlocks({ orders, type }: { readonly orders: readonly OrderReport[];
   );
 }
 
-/** Paths of Status are longer than a phone is wide: they break after a dot. */
+/** Allows a line break after each dot, because paths of Status are wider than a phone. */
 function breakable(text: string): readonly (string | JSX.Element)[] {
   return unbroken(text)
     .split(/(?<=[a-z]\.)(?=[A-Za-z])/)
@@ -195,7 +195,7 @@ export type ShownCommand = Omit<CommandHistory[number], 'origin'> & {
 
 interface HistoryOptions {
   readonly history: readonly ShownCommand[];
-  /** Empty if the confirming values of commands are unknown. */
+  /** Empty if it is unknown which values confirm a command. */
   readonly kinds: readonly KindReport[];
   readonly note?: string;
   readonly empty?: string;
@@ -250,7 +250,7 @@ export function History({
   );
 }
 
-/** Why it failed, or what showed that it succeeded. */
+/** Shows why a command failed, or which value confirmed it. */
 interface OutcomeOptions {
   readonly states: CommandHistory[number]['states'];
   readonly path: string | undefined;
@@ -272,7 +272,7 @@ function Outcome({ states, path }: OutcomeOptions): JSX.Element | null {
   );
 }
 
-/** The path that shows the effect of commands of this kind. */
+/** Returns the path that shows the effect of commands of this kind. */
 function confirmingPath(kinds: readonly KindReport[], type: string): string | undefined {
   return kinds.find((kind) => kind.type === type)?.orders[0]?.confirmedBy;
 }

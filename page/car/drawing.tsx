@@ -1,4 +1,6 @@
-/** The car from above. What is closed, off or normal has no colour; what is not stands out, and words below say the same. */
+/**
+ * Drawing of the car from above. Only abnormal, open or active parts have a colour, and words below repeat the state.
+ */
 import type { JSX } from 'preact';
 import { store } from '../shared/car-store.ts';
 import { capital } from '../shared/format.ts';
@@ -33,7 +35,7 @@ const CHARGING = 'energies.Electric.extension.electric.charging';
 const openingPath = (name: string): string => `doorsState.opening.${name}.state`;
 const lampPath = (kind: 'turn' | 'fog', corner: string): string => `lightingSystem.${kind}.${corner}.status`;
 
-/** Every path that the drawing shows. */
+/** All paths in the drawing. */
 const shownPaths: readonly string[] = [
   ...[...doors, ...hatches].map(({ name }) => openingPath(name)),
   ...corners.flatMap((corner) => [lampPath('turn', corner), lampPath('fog', corner)]),
@@ -52,7 +54,7 @@ const shownPaths: readonly string[] = [
   'privacy.state',
 ];
 
-/** Where a collision is drawn, as a transformation of the star, by its side. */
+/** Transformations of the star that marks a collision, by side. */
 const impacts: Readonly<Record<string, readonly string[]>> = {
   Front: ['translate(150 44)'],
   Rear: ['translate(150 436)'],
@@ -151,7 +153,7 @@ export function Drawing({ incidents }: DrawingOptions): JSX.Element {
             />
             {locked === undefined && <path class="shackle" d="M-11 11L11-11" />}
           </g>
-          {/* Waves beside the car. */}
+          {/* Waves next to the car. */}
           <path
             class={rings ? 'rings' : 'gone'}
             d="M52 250q-12-18 0-36M40 260q-20-28 0-56M248 250q12-18 0-36M260 260q20-28 0-56"
@@ -192,14 +194,14 @@ function Belt({ path, x }: { readonly path: string; readonly x: number }): JSX.E
   );
 }
 
-/** The lamps and wheels are drawn once, for the front left. */
+/** Transforms a lamp or wheel, which is drawn once, for the front left. */
 function cornerTransform(corner: (typeof corners)[number]): string | undefined {
   if (corner === 'RightFront') return 'matrix(-1 0 0 1 300 0)';
   if (corner === 'LeftRear') return 'matrix(1 0 0 -1 0 480)';
   return corner === 'RightRear' ? 'matrix(-1 0 0 -1 300 480)' : undefined;
 }
 
-/** Undefined: the car does not say. */
+/** Returns undefined if the car does not report it. */
 function isLocked(): boolean | undefined {
   const states = store.fresh('doorsState.lockedStates');
   if (!Array.isArray(states)) return undefined;
@@ -274,7 +276,7 @@ function factsOf(): readonly Fact[] {
   return facts.filter((fact) => fact !== undefined);
 }
 
-/** Undefined: no alarm is running. */
+/** Returns the cause of a running alarm, or undefined. */
 function alarmCause(): string | undefined {
   const trigger = store.fresh('alarm.trigger.type');
   return trigger === undefined || trigger === 'NoBreakIn' ? undefined : valueInWords('alarm.trigger.type', trigger);

@@ -1,4 +1,4 @@
-/** Speed with its last minute, gear, energies, temperatures, and what changed last. */
+/** Speed with its last minute, gear, energies, temperatures, and latest changes. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { SPEED_SPAN_MS, store } from '../shared/car-store.ts';
@@ -55,7 +55,7 @@ function Speed(): JSX.Element {
 }
 
 const LINE_HEIGHT_PX = 92;
-/** Room around the line for its axes. */
+/** Space around the line for its axes. */
 const LINE_MARGINS_PX = { left: 34, right: 10, top: 8, below: 20 };
 
 function SpeedLine(): JSX.Element {
@@ -99,7 +99,7 @@ function SpeedLine(): JSX.Element {
   );
 }
 
-/** The line begins before the page was opened, with the records of the car. The result is the reason if it cannot. */
+/** Adds the recorded speeds from before the page was opened. Returns the reason if that is not possible. */
 function useEarlierSpeeds(): string | undefined {
   const [fault, setFault] = useState<string>();
   const vin = store.car?.vin;
@@ -175,7 +175,7 @@ const temperatures = [
   [`${THERMIC}.coolant.temp`, 'coolant'],
 ] as const;
 
-/** Half a dot stands beyond each end. */
+/** Half a dot extends beyond each end. */
 const DOT_RADIUS_PX = 6;
 
 function Temperatures(): JSX.Element | null {

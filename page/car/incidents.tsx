@@ -1,4 +1,6 @@
-/** Unseen collisions, alarms, thefts and warnings. They stay until a person confirms them, in each browser. */
+/**
+ * Unseen collisions, alarms, thefts and warnings. They stay until a person confirms them, separately in each browser.
+ */
 import type { JSX } from 'preact';
 import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { type IncidentAddress, incidentOfAddress } from '../shared/addresses.ts';
@@ -10,21 +12,21 @@ import { codeInWords, languageOfNames } from '../shared/words.ts';
 import { type JourneyEvent, readIncidents } from './journey-records.ts';
 
 const DAY_MS = 86_400_000;
-/** Incidents that are older are in the journey only. */
+/** Age limit. Older incidents appear in the journey only. */
 const SHOWN_SPAN_MS = 31 * DAY_MS;
-/** Time between two readings, ms; what the page sees in the values is read at once. */
+/** Time between two reads, ms. After a change of a related value the page reads at once. */
 const POLL_INTERVAL_MS = 5_000;
-/** An incident that is farther in time is another one. */
+/** Largest time difference of the same incident. */
 const MAX_TIME_DIFFERENCE_MS = 600_000;
-/** Rows of the list. */
+/** Largest number of rows in the list. */
 const MAX_ROWS = 4;
 
 interface Unseen {
   /** Newest first. */
   readonly incidents: readonly JourneyEvent[];
-  /** The incident in the address of the page, which a notification led to; it may have been seen. */
+  /** Incident from the address of the page, opened by a notification. The reader may already have confirmed it. */
   readonly addressed?: JourneyEvent | undefined;
-  /** Why they are not known. */
+  /** Reason if the incidents are unknown. */
   readonly fault?: string | undefined;
   readonly see: (incidents: readonly JourneyEvent[]) => void;
 }
@@ -49,7 +51,7 @@ export function useUnseen(): Unseen {
     addressed: asked === undefined || asked.vin !== vin ? undefined : nearest(data ?? [], asked),
     fault,
     see: (incidents) => {
-      // Those that are too old to be read again are forgotten.
+      // Drop ids of incidents that are too old to be read again.
       const known = (data ?? []).map(({ id }) => id).filter((id) => seen.has(id));
       keep(key, [...known, ...incidents.map(({ id }) => id)].join('\n'));
       redraw(undefined as never);
@@ -67,7 +69,7 @@ function useIncidentAddress(): IncidentAddress | undefined {
   return address;
 }
 
-/** A notification of an alarm or a theft has the time of the event, which is not exactly that of the record. */
+/** Returns the nearest incident. A notification has the time of the event, which differs from that of the record. */
 function nearest(incidents: readonly JourneyEvent[], { kind, at }: IncidentAddress): JourneyEvent | undefined {
   const distance = ({ from }: JourneyEvent): number => Math.abs(from - at);
   const [first] = incidents
@@ -76,14 +78,14 @@ function nearest(incidents: readonly JourneyEvent[], { kind, at }: IncidentAddre
   return first;
 }
 
-/** Class of the mark of an incident. */
+/** Returns the CSS class of the mark of an incident. */
 function markOf({ kind, severity }: JourneyEvent): 'bad' | 'warn' {
   return kind === 'Alert' && severity !== 'Critical' ? 'warn' : 'bad';
 }
 
 /**
- * Incidents that say the same are one row, which shows the newest: a list of one door must not hide a collision. The
- * addressed incident is the first row, and heads it.
+ * Groups incidents with the same text in one row, which shows the newest, so that repeated messages do not hide a
+ * collision. The addressed incident is in the first row and is its heading.
  */
 function rowsOf(
   incidents: readonly JourneyEvent[],
@@ -105,7 +107,7 @@ export function Incidents({ incidents, addressed, fault, see }: Unseen): JSX.Ele
   const shown = rows.slice(0, MAX_ROWS);
   const rest = rows.length - shown.length;
   const element = useRef<HTMLLIElement>(null);
-  // The reader came to see it.
+  // The reader opened the page for this incident.
   useEffect(() => element.current?.focus(), [addressed?.id]);
   const isLost = fault !== undefined && store.connection.state === 'live';
   return (
@@ -160,7 +162,7 @@ export function Incidents({ incidents, addressed, fault, see }: Unseen): JSX.Ele
   );
 }
 
-/** The time; another day with its date. */
+/** Formats the time, with the date if it is not today. */
 function whenOf(at: number): string {
   const date = new Date(at).toLocaleDateString(undefined, { day: 'numeric', month: 'short' });
   return date === new Date().toLocaleDateString(undefined, { day: 'numeric', month: 'short' })

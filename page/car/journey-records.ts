@@ -1,4 +1,4 @@
-/** Trips, tracks and events of a period, as the journey shows them. */
+/** Trips, tracks and events of a period, for the journey view. */
 import { type IncidentKind, incidentKinds } from '../shared/addresses.ts';
 import { store } from '../shared/car-store.ts';
 import { askJson, carNow, Refused, sideOfCredentials } from '../shared/connection.ts';
@@ -28,17 +28,17 @@ export interface JourneyEvent {
   readonly kind: EventKind;
   /** UTC ms. */
   readonly from: number;
-  /** If omitted, it has no duration. */
+  /** End, UTC ms. If omitted, the event has no duration. */
   readonly to?: number | undefined;
-  /** It continues. */
+  /** True if the event has not ended. */
   readonly open: boolean;
   readonly text: string;
   readonly severity?: string | undefined;
-  /** A person should see it: the arming of an alarm, for example, is not one. */
+  /** True for events that require attention. False, for example, for the arming of an alarm. */
   readonly incident?: boolean;
-  /** Where a collision hit the car. */
+  /** Sides of the car that a collision hit. */
   readonly sides?: readonly string[];
-  /** Address of the frames of a capture. */
+  /** Address of the frames in a capture. */
   readonly log?: string;
 }
 
@@ -53,11 +53,11 @@ export interface Journey {
   readonly to: number;
   readonly trips: readonly Trip[];
   readonly events: readonly JourneyEvent[];
-  /** Records that the page does not show, and why: they are too old, or the reader may not read them. */
+  /** Reasons why the page does not show some records: too old, or not permitted. */
   readonly remarks: readonly string[];
 }
 
-/** A place of the car. */
+/** A position of the car. */
 export interface Point {
   readonly at: number;
   readonly longitude: number;
@@ -65,18 +65,18 @@ export interface Point {
   readonly altitude?: number | undefined;
   readonly heading?: number | undefined;
   readonly speed?: number | undefined;
-  /** The way to it is unknown. */
+  /** True if the route to this point is unknown. */
   readonly gap: boolean;
 }
 
-/** A reading of what drives the car: speed in km/h, levels in % by energy. */
+/** A reading of drive values: speed in km/h, levels in % by energy. */
 export interface Reading {
   readonly at: number;
   readonly speed?: number | undefined;
   readonly levels: Readonly<Record<string, number>>;
 }
 
-/** A time without readings, UTC ms: the agent was off, or its source was. */
+/** A period without readings, UTC ms: the agent or its source was off. */
 export interface Interruption {
   readonly from: number;
   readonly to: number;
@@ -85,13 +85,13 @@ export interface Interruption {
 export interface Track {
   readonly points: readonly Point[];
   readonly readings: readonly Reading[];
-  /** In the order of time. */
+  /** Sorted by time. */
   readonly interruptions: readonly Interruption[];
-  /** Why there are no points, if there are none. */
+  /** Reason if there are no points. */
   readonly remark?: string | undefined;
 }
 
-/** Reads what began within `span` ms until now. */
+/** Reads the journey of the last `span` ms. */
 export async function readJourney(span: number): Promise<Journey> {
   const links = await vehicleLinks();
   const to = carNow();
@@ -101,7 +101,7 @@ export async function readJourney(span: number): Promise<Journey> {
   const read = async <T>(name: string, words: string): Promise<readonly T[]> => {
     const link = links[name];
     if (link === undefined) {
-      // Thefts are the fleet's alone.
+      // Only fleets can read thefts.
       if (name !== 'stolen') remarks.push(`You may not read ${words}.`);
       return [];
     }
@@ -136,7 +136,7 @@ export async function readJourney(span: number): Promise<Journey> {
   };
 }
 
-/** Records that contain incidents: their kind, link and name. */
+/** Records that contain incidents: kind, link and name. */
 const incidentRecords = [
   ['Alert', 'alerts', 'alerts'],
   ['Collision', 'collisions', 'collisions'],
@@ -144,7 +144,7 @@ const incidentRecords = [
   ['Theft', 'stolen', 'thefts'],
 ] as const;
 
-/** The newest incidents within `span` ms until now, newest first. */
+/** Returns the newest incidents of the last `span` ms, newest first. */
 export async function readIncidents(span: number): Promise<readonly JourneyEvent[]> {
   const links = await vehicleLinks();
   const period = periodFrom(carNow() - span);
@@ -191,8 +191,8 @@ export async function readTrack({ _links, faults = [] }: Trip): Promise<Track> {
 }
 
 /**
- * Gaps of the track in which no reading of any value arrived either. A tunnel leaves a gap in the track only; a constant speed
- * leaves readings out, but no gap. `times` are those of all readings, ascending.
+ * Returns the gaps of the track in which no readings arrived either. In a tunnel there is only a gap in the track; at
+ * constant speed there are fewer readings, but no gap. `times`: times of all readings, ascending.
  */
 function interruptionsOf(points: readonly Point[], times: readonly number[]): Interruption[] {
   return points.flatMap(({ at: to, gap }, index) => {
@@ -207,7 +207,7 @@ function interruptionsOf(points: readonly Point[], times: readonly number[]): In
   });
 }
 
-/** Where the car was: between two points on the line through them, nowhere where the way is unknown. */
+/** Returns the position of the car, interpolated between two points. Undefined if the route is unknown. */
 export function placeAt(points: readonly Point[], at: number): Point | undefined {
   const next = points.findIndex((point) => point.at >= at);
   const after = points[next];
@@ -223,10 +223,10 @@ export function placeAt(points: readonly Point[], at: number): Point | undefined
   };
 }
 
-/** The first readings of a trip may arrive this much later than its start, ms: they count from the start on. */
+/** Longest delay of the first readings after the start of a trip, ms. They apply from the start. */
 const FIRST_READING_MS = 5_000;
 
-/** The last values read until `at`; the speed is unknown during an interruption. */
+/** Returns the last values until `at`. The speed is unknown during an interruption. */
 export function readingAt(
   { readings, interruptions }: Pick<Track, 'readings' | 'interruptions'>,
   at: number,
@@ -244,14 +244,14 @@ export function readingAt(
   return { speed, levels };
 }
 
-/** The fleet line counts cL and Wh, the user line L and kWh: the page shows the latter. */
+/** Converts to L and kWh, the units of the user side. The fleet side uses cL and Wh. */
 function inLargeUnits(energy: Energy): Energy {
   const { type, consumption } = energy;
   if (consumption === undefined || sideOfCredentials() === 'user') return energy;
   return { ...energy, consumption: consumption / (type === 'Electric' ? 1_000 : 100) };
 }
 
-/** A refusal of one kind of record leaves the others. */
+/** If the server refuses one kind of record, the others are still shown. */
 async function allowed<T>(reading: Promise<Newest<T>>, words: string, remarks: string[]): Promise<Newest<T>> {
   try {
     return await reading;
@@ -281,18 +281,18 @@ async function readService(path: string | undefined, remarks: string[]): Promise
     ];
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    // 404: the car has not said yet when it is due.
+    // 404: the car has not reported yet when the service is due.
     if (error.status !== 404) remarks.push(`You may not read the next service: ${error.message}`);
     return [];
   }
 }
 
-/** Where the car, or the hub for that car, serves what the published interface does not have. */
+/** Returns the path for data that are not in the published interface, at the car or at the hub. */
 function pathOfCar(): string {
   return store.source === 'hub' ? `/vigie/v1/vehicles/${encodeURIComponent(store.car?.vin ?? '')}` : '/vigie/v1';
 }
 
-/** A code lasts from its first report to its last. */
+/** Reads fault codes as events from their first to their last report. */
 async function readFaults(remarks: string[]): Promise<JourneyEvent[]> {
   if (store.car?.faults !== true) return [];
   const { items } = await allowed(
@@ -356,7 +356,7 @@ function eventOf(kind: IncidentKind, record: EventJson): JourneyEvent {
     id: `${kind} ${id}`,
     kind,
     from,
-    // An incident that continues reaches to now.
+    // An incident that has not ended extends to the present time.
     ...(ends ? { to: endAt === undefined ? carNow() : Date.parse(endAt) } : {}),
     open: ends && endAt === undefined,
     text: textOfEvent(kind, record),

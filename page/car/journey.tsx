@@ -1,4 +1,4 @@
-/** View 3, the journey: trips with their energies, the track of one, and what happened when. */
+/** View 3, the journey: trips with their energies, the track of one, and events over time. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { store } from '../shared/car-store.ts';
@@ -26,20 +26,20 @@ const PERIODS = [
   { name: 'Last 7 days', span: 7 * DAY_MS },
   { name: 'Last 31 days', span: 31 * DAY_MS },
 ];
-/** Time from one reading of the journey to the next. */
+/** Time between two reads of the journey. */
 const POLL_INTERVAL_MS = 10_000;
-/** The car records the last points of a trip within this time after its end. */
+/** Time after the end of a trip until the car has recorded its last points. */
 const TRIP_SETTLED_MS = 120_000;
-/** Rows of the list of events. */
+/** Largest number of rows in the list of events. */
 const MAX_ROWS = 200;
 const NOTHING: Track = { points: [], readings: [], interruptions: [] };
 
-/** Track of a trip. An open trip is read again with the journey. */
+/** Reads the track of a trip. Reads the track of an open trip again with the journey. */
 function useTrack(trip: Trip | undefined, readAt: number): Read<Track> {
   const [read, setRead] = useState<Read<Track> & { readonly id?: string }>({});
   const settled = trip === undefined || (trip.done === true && trip.to < readAt - TRIP_SETTLED_MS);
   const version = `${trip?.id} ${settled ? 'settled' : readAt}`;
-  // The version identifies the trip and how far it is known.
+  // The version identifies the trip and how much of it is known.
   useEffect(() => {
     if (trip === undefined) return;
     let ended = false;
@@ -62,9 +62,9 @@ export function JourneyPanels(): JSX.Element {
   const [span, setSpan] = useState(DAY_MS);
   const { data: journey, fault } = useRecords(() => readJourney(span), POLL_INTERVAL_MS, span, 'event');
   const [chosen, setChosen] = useState<string>();
-  /** The time line shows the period instead of one trip. */
+  /** True if the time line shows the period instead of one trip. */
   const [whole, setWhole] = useState(false);
-  /** Undefined: the newest time. */
+  /** Undefined for the newest time. */
   const [moment, setMoment] = useState<number>();
   const trip = journey?.trips.find(({ id }) => id === chosen) ?? journey?.trips.at(-1);
   const { data: track = NOTHING, fault: trackFault } = useTrack(trip, journey?.to ?? 0);
@@ -80,7 +80,7 @@ export function JourneyPanels(): JSX.Element {
   }
   const { from, to } = whole || trip === undefined ? journey : trip;
   const at = Math.min(to, Math.max(from, moment ?? to));
-  /** Moves to a time, and to the trip of that time. */
+  /** Moves to a time, and to the trip at that time. */
   const move = (next: number): void => {
     setMoment(next);
     const passed = journey.trips.findLast((one) => one.from <= next && next <= one.to);
@@ -204,7 +204,7 @@ function Privacy(): JSX.Element | null {
   );
 }
 
-/** The car at the time of the time line. */
+/** Shows the car at the selected time. */
 function Moment({ track, at }: { readonly track: Track; readonly at: number }): JSX.Element {
   const { speed, levels } = readingAt(track, at);
   const place = placeAt(track.points, at);
@@ -262,7 +262,7 @@ function Files({ trip, track, journey }: FilesOptions): JSX.Element {
   );
 }
 
-/** The frames of a capture as a file; the request has the credentials, which a link would not. */
+/** Downloads the frames of a capture. The request contains the credentials, which a link cannot. */
 function Frames({ id, path }: { readonly id: string; readonly path: string }): JSX.Element {
   const [fault, setFault] = useState<string>();
   const load = async (): Promise<void> => {
@@ -291,7 +291,7 @@ interface EventsOptions {
   readonly move: (at: number) => void;
 }
 
-/** The facts of the drawing above; a click moves the time line there. */
+/** Lists the events of the drawing above. A click moves the time line there. */
 function Events({ events, move }: EventsOptions): JSX.Element {
   const newest = [...events].reverse().slice(0, MAX_ROWS);
   if (newest.length === 0) return <p class="none">Nothing happened in this time.</p>;

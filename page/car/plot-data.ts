@@ -1,10 +1,10 @@
-/** Samples of several signals on one axis of time: columns for a plot, and a table for other programs. */
+/** Samples of several signals with common times: columns for a plot, and a table for other programs. */
 import type { Samples } from './bus-store.ts';
 
-/** Undefined where a signal has no value at that time. */
+/** A value is undefined if a signal has none at that time. */
 export type Columns = readonly [times: readonly number[], ...values: (number | undefined)[][]];
 
-/** Ascending times of all signals, and the values of each at them. */
+/** Returns the ascending times of all signals, and the values of each signal at these times. */
 export function columnsOf(signals: readonly (Samples | undefined)[]): Columns {
   const times = [...new Set(signals.flatMap((samples) => samples?.times ?? []))].sort((a, b) => a - b);
   const values = signals.map((samples) => {
@@ -14,7 +14,7 @@ export function columnsOf(signals: readonly (Samples | undefined)[]): Columns {
   return [times, ...values];
 }
 
-/** Index of the newest value at or before `time`, or -1. */
+/** Returns the index of the newest value at or before `time`, or -1. */
 export function placeAt(times: readonly number[], time: number): number {
   let low = 0;
   let high = times.length;
@@ -26,7 +26,7 @@ export function placeAt(times: readonly number[], time: number): number {
   return low - 1;
 }
 
-/** RFC 4180, with the times in UTC; a field is empty where a signal has no value at that time. */
+/** Returns CSV (RFC 4180) with times in UTC. A field is empty if a signal has no value at that time. */
 export function csvOf(names: readonly string[], [times, ...values]: Columns): string {
   const head = ['time', ...names].map(field).join(',');
   const rows = times.map((time, i) =>

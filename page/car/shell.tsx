@@ -1,4 +1,4 @@
-/** Frame of every view: name, tabs, connection, and announcements for screen readers. */
+/** Frame of all views: name, tabs, connection, and announcements for screen readers. */
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { store } from '../shared/car-store.ts';
@@ -19,9 +19,9 @@ import { WirePanels } from './wire.tsx';
 
 interface View extends Tab {
   readonly panels: ComponentType;
-  /** Absent in a real car. */
+  /** Omitted for a real car. */
   readonly bench?: true;
-  /** Shows something also while the car cannot be read. */
+  /** True if the view has content even when the car cannot be read. */
   readonly alone?: true;
 }
 
@@ -87,7 +87,7 @@ export function Shell(): JSX.Element {
   );
 }
 
-/** Whether the page is connected, how old the newest value is, and how the car's own link is. */
+/** Shows the connection of the page, the age of the newest value, and the state of the car's own link. */
 function Thread(): JSX.Element {
   useTopics('connection', 'link', 'second');
   const { connection, link } = store;
@@ -121,7 +121,7 @@ function Thread(): JSX.Element {
   );
 }
 
-/** For screen readers: values do not announce themselves, the connection and the link do. */
+/** Announces connection and link to screen readers, but no values. */
 function Announcements(): JSX.Element {
   useTopics('connection', 'link');
   const { connection, link } = store;

@@ -1,4 +1,4 @@
-/** Trips, speed and events over time, with a time that mouse and keys move. */
+/** Trips, speed and events over time, with a cursor for mouse and keys. */
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { numberOf, timeOf } from '../shared/format.ts';
@@ -13,12 +13,12 @@ import {
   type Track,
 } from './journey-records.ts';
 
-/** px */
+/** Width of the labels. */
 const LABELS_WIDTH_PX = 72;
 const LANE_HEIGHT_PX = 22;
 const CURVE_HEIGHT_PX = 64;
 const AXIS_HEIGHT_PX = 20;
-/** Least distance of two labels of time. */
+/** Shortest distance between two time labels. */
 const MIN_TICK_DISTANCE_PX = 96;
 
 const SECOND_MS = 1_000;
@@ -51,7 +51,7 @@ export function Timeline({ journey, from, to, at, track, chosen, move }: Timelin
     one.from <= to && (one.to ?? one.from) >= from;
   const trips = journey.trips.filter(isShown);
   const events = journey.events.filter(isShown);
-  // A kind of which nothing happened in the whole period takes no room.
+  // Kinds without events in the whole period need no space.
   const kinds = eventKinds.filter((kind) => journey.events.some((one) => one.kind === kind));
   const lane = (index: number): number => CURVE_HEIGHT_PX + 8 + index * LANE_HEIGHT_PX;
   const height = lane(kinds.length + 1) + AXIS_HEIGHT_PX;
@@ -150,7 +150,7 @@ interface MarkOptions {
   readonly y: number;
 }
 
-/** Each kind has a shape and a colour. */
+/** Draws a mark. Each kind has a different shape and colour. */
 export function Mark({ kind, x, y }: MarkOptions): JSX.Element {
   return <path class={`event ${kind}`} transform={`translate(${x.toFixed(1)} ${y.toFixed(1)})`} d={shapes[kind]} />;
 }
@@ -163,7 +163,7 @@ interface TicksOptions {
   readonly height: number;
 }
 
-/** Whole seconds, minutes, hours or days of the reader's time. */
+/** Draws ticks at whole seconds, minutes, hours or days of the reader's time. */
 function Ticks({ from, to, plot, x, height }: TicksOptions): JSX.Element {
   const least = ((to - from) * MIN_TICK_DISTANCE_PX) / plot;
   const step = steps.find((one) => one >= least) ?? Math.ceil(least / DAY_MS) * DAY_MS;
@@ -194,7 +194,7 @@ function Ticks({ from, to, plot, x, height }: TicksOptions): JSX.Element {
 }
 
 interface CurveOptions {
-  /** Where the line ends, UTC ms. */
+  /** End of the line, UTC ms. */
   readonly until: number;
   readonly readings: readonly Reading[];
   readonly interruptions: readonly Interruption[];
@@ -203,7 +203,7 @@ interface CurveOptions {
   readonly x: (time: number) => number;
 }
 
-/** Speed of the chosen trip, without a line where nothing was read. */
+/** Draws the speed of the chosen trip, without a line during interruptions. */
 function Curve({ readings, interruptions, from, to, until, x }: CurveOptions): JSX.Element {
   const speeds = readings.flatMap(({ at, speed }) =>
     speed === undefined || at < from || at > to ? [] : [[at, Math.max(0, speed)] as const],
@@ -211,7 +211,7 @@ function Curve({ readings, interruptions, from, to, until, x }: CurveOptions): J
   const highest = speeds.reduce((most, [, speed]) => Math.max(most, speed), 0);
   const top = Math.max(40, Math.ceil(highest / 40) * 40);
   const y = (speed: number): number => CURVE_HEIGHT_PX - (speed / top) * (CURVE_HEIGHT_PX - 12);
-  // A speed holds until the next; that of a car on its way until now.
+  // A speed is valid until the next one; the last speed of an open trip until now.
   const last = speeds.at(-1);
   if (last !== undefined) speeds.push([until, last[1]]);
   const shown = interruptions.filter((one) => one.from <= to && one.to >= from);

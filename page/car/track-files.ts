@@ -1,7 +1,7 @@
-/** A trip as files for other programs: GPX 1.1 and CSV (RFC 4180). */
+/** Trips as files for other programs: GPX 1.1 and CSV (RFC 4180). */
 import { type JourneyEvent, placeAt, type Track, type Trip } from './journey-records.ts';
 
-/** One segment for each stretch without a gap; events that have a place are its waypoints. */
+/** Returns GPX with one segment for each part without a gap. Events with a position are waypoints. */
 export function gpxOf(name: string, { points }: Track, events: readonly JourneyEvent[]): string {
   const lines = ['<?xml version="1.0" encoding="UTF-8"?>'];
   lines.push('<gpx version="1.1" creator="Vigie" xmlns="http://www.topografix.com/GPX/1/1">');
@@ -22,7 +22,7 @@ export function gpxOf(name: string, { points }: Track, events: readonly JourneyE
 
 const ENERGIES = ['Electric', 'Fuel'];
 
-/** Each place and each reading of a trip, by time; a value that the row does not bring is empty. */
+/** Returns CSV with each position and reading of a trip, sorted by time. Fields without a new value are empty. */
 export function trackCsv({ points, readings }: Track): string {
   const rows = [
     ...points.map(({ at, latitude, longitude, altitude, heading, speed }) => ({
@@ -38,7 +38,7 @@ export function trackCsv({ points, readings }: Track): string {
   return csvOf([head, ...rows.map(({ at, cells }) => [time(at), ...cells])]);
 }
 
-/** The trips of the period, one a row. */
+/** Returns CSV with one row for each trip of the period. */
 export function tripsCsv(trips: readonly Trip[]): string {
   const rows = trips.map((trip) => [
     trip.id,
@@ -64,14 +64,14 @@ export function tripsCsv(trips: readonly Trip[]): string {
   return csvOf([head, ...rows]);
 }
 
-/** The browser keeps it under this name. */
+/** Downloads the text as a file with this name. */
 export function save(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');
   link.href = url;
   link.download = name;
   link.click();
-  // The download has begun with the click.
+  // By then the download has started.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 

@@ -1,4 +1,4 @@
-/** The track of a trip over land, borders and cities: a map that needs no network. */
+/** Track of a trip over land, borders and cities: a map that needs no network. */
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { store } from '../shared/car-store.ts';
@@ -9,21 +9,21 @@ import { namedCities, type Place, partIn } from '../shared/map-data.ts';
 import { type JourneyEvent, type Point, placeAt } from './journey-records.ts';
 import { Mark } from './timeline.tsx';
 
-/** Circumference of the earth, m: the projection is Web Mercator, whose tiles lie below the track where the owner has some. */
+/** Circumference of the earth in Web Mercator, m. Map tiles below the track use the same projection. */
 const EARTH_CIRCUMFERENCE_M = 40_075_017;
-/** px, and the finest tiles that servers have. */
+/** Size of a tile in px, and finest zoom level of tile servers. */
 const TILE_PX = 256;
 const MAX_TILE_ZOOM = 19;
-/** A car that hardly moved is not drawn larger than this, m. */
+/** Smallest displayed distance, m, for a car that hardly moved. */
 const MIN_EXTENT_M = 200;
-/** Least distance of grid lines, and space around the track. */
+/** Shortest distance of grid lines, and space around the track. */
 const MIN_GRID_PX = 90;
 const MARGIN_PX = 32;
-/** Below the track are the scale and the buttons. */
+/** Space below the track for the scale and the buttons. */
 const FOOT_PX = 36;
-/** Each step of the zoom doubles the scale; step 0 fits the trip. */
+/** Largest zoom step. Each step doubles the scale; step 0 fits the trip. */
 const MAX_ZOOM_STEP = 4;
-/** The zoom ends where this much ground, m, fills the width: a country with its neighbours. */
+/** Width of the ground in the widest view, m: a country with its neighbours. */
 const WIDEST_VIEW_M = 1_500_000;
 
 interface TrackMapOptions {
@@ -114,7 +114,7 @@ export function TrackMap({ points, at, events }: TrackMapOptions): JSX.Element {
   );
 }
 
-/** Below the grid, once it is loaded. */
+/** Draws the land below the grid, after it is loaded. */
 function Land({ width, height, projection }: Omit<TilesOptions, 'url'>): JSX.Element | null {
   const map = useLandMap();
   if (map === undefined) return null;
@@ -156,7 +156,7 @@ interface TilesOptions {
   readonly projection: Projection;
 }
 
-/** Land and grid stay where a tile does not come. */
+/** Draws the tiles. Land and grid remain visible if a tile does not load. */
 function Tiles({ url, width, height, projection: { left, top, world } }: TilesOptions): JSX.Element {
   const zoom = Math.min(MAX_TILE_ZOOM, Math.max(0, Math.round(Math.log2(world / TILE_PX))));
   const count = 2 ** zoom;
@@ -200,7 +200,7 @@ interface GridOptions {
   readonly step: number;
 }
 
-/** Lines that stay with the ground: they count from where the trip began. */
+/** Draws grid lines that are fixed to the ground, starting at the begin of the trip. */
 function Grid({ width, height, points, x, y, step }: GridOptions): JSX.Element {
   const [origin] = points;
   const lines = (size: number, through: number): number[] => {
@@ -223,12 +223,12 @@ interface Frame {
 }
 
 interface Projection {
-  /** To px. */
+  /** Projects to px. */
   readonly x: Project;
   readonly y: Project;
-  /** px for each m. */
+  /** Scale, px per m. */
   readonly scale: number;
-  /** Corner of the map in the world, which is a square with a side of `world`, px. */
+  /** Corner of the map in the world, which is a square with sides of `world` px. */
   readonly left: number;
   readonly top: number;
   readonly world: number;
@@ -237,9 +237,9 @@ interface Projection {
 /** North is up. */
 function projectionOf(points: readonly Point[], { width, height, factor, centre }: Frame): Projection {
   const origin = points[0] ?? { longitude: 0, latitude: 0 };
-  /** Mercator stretches, m in the world for each m on the ground. */
+  /** Mercator scale factor: m in the world per m on the ground. */
   const stretch = 1 / Math.cos((origin.latitude * Math.PI) / 180);
-  // The world is 1 wide and 1 high. The nearest way around the earth, also across the date line.
+  // The world is 1 wide and 1 high. Uses the shortest distance around the earth, also across the date line.
   const east = ({ longitude }: Pick<Point, 'longitude'>): number =>
     (origin.longitude + 180 + (((((longitude - origin.longitude + 180) % 360) + 360) % 360) - 180)) / 360;
   const south = ({ latitude }: Pick<Point, 'latitude'>): number =>
@@ -272,7 +272,7 @@ function rangeOf(values: readonly number[]): [number, number] {
   );
 }
 
-/** Lines through the points, broken at gaps; points that fall on the same pixel are left out. */
+/** Returns lines through the points, interrupted at gaps. Omits points on the same pixel. */
 function wayOf(points: readonly Point[], x: Project, y: Project): string {
   let path = '';
   let [lastX, lastY] = [Number.NaN, Number.NaN];
@@ -286,7 +286,7 @@ function wayOf(points: readonly Point[], x: Project, y: Project): string {
   return path;
 }
 
-/** 1, 2 or 5 times a power of ten, at least `least`. */
+/** Returns 1, 2 or 5 times a power of ten, at least `least`. */
 function stepOf(least: number): number {
   const power = 10 ** Math.floor(Math.log10(least));
   return power * ([1, 2, 5].find((one) => one * power >= least) ?? 10);

@@ -1,4 +1,4 @@
-/** Every value by the first member of its path, with a filter, and where the chosen value comes from. */
+/** All values grouped by the first member of their path, with a filter, and the source of the chosen value. */
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { type CarValue, store } from '../shared/car-store.ts';
@@ -9,7 +9,7 @@ import { pathInWords, valueInWords } from '../shared/words.ts';
 import { Source } from './source.tsx';
 import { ValueRow } from './value-row.tsx';
 
-/** A value that changed within this time counts as changing. */
+/** Time after a change during which a value counts as changing. */
 const CHANGING_SPAN_MS = 5_000;
 
 type Only = 'all' | 'changing' | 'stale';
@@ -23,7 +23,7 @@ export function Tree(): JSX.Element {
   const all = [...store.values.values()];
   const stale = all.filter((value) => store.isStale(value)).length;
   const groups = useMemo(() => groupsOf(all.filter((value) => isShown(value, filter, only))), [all, filter, only]);
-  // A filter opens what it finds.
+  // A filter opens the groups with matches.
   const isClosed = (name: string): boolean => filter === '' && closed.has(name);
   const rows = groups.flatMap(({ name, values }) => [
     `group ${name}`,
@@ -36,7 +36,7 @@ export function Tree(): JSX.Element {
     else next.delete(name);
     setClosed(next);
   };
-  /** Keys of the ARIA pattern of trees. */
+  /** Handles the keys of the ARIA tree pattern. */
   const key = (event: KeyboardEvent): void => {
     const index = rows.indexOf(reached ?? '');
     const group = reached?.startsWith('group ') === true ? reached.slice(6) : undefined;
@@ -122,7 +122,7 @@ export function Tree(): JSX.Element {
   );
 }
 
-/** The row that holds what was clicked or focused. */
+/** Calls `reached` with the row of the clicked or focused element. */
 function reach(target: EventTarget | null, reached: (row: string) => void): void {
   const row = (target as Element | null)?.closest<HTMLElement>('[data-row]')?.dataset['row'];
   if (row !== undefined) reached(row);
@@ -146,7 +146,7 @@ function groupsOf(
   values: readonly CarValue[],
 ): readonly { readonly name: string; readonly values: readonly CarValue[] }[] {
   const groups = new Map<string, CarValue[]>();
-  // In the order of the interface, whatever came first.
+  // In the order of the interface, not of arrival.
   const order = new Map([...store.descriptions.keys()].map((path, index) => [path, index]));
   const sorted = [...values].sort((a, b) => (order.get(a.path) ?? 1e9) - (order.get(b.path) ?? 1e9));
   for (const value of sorted) {

@@ -1,7 +1,7 @@
 /**
- * One value in the list of all. What changes is written into text nodes: a car may change hundreds of values in a frame of
- * the screen, and drawing that many components again costs several times as much. A row out of sight is written once
- * a second, which keeps it right for screen readers and for the search of the browser.
+ * One value in the list of all values. Changes are written directly into text nodes: hundreds of values may change in
+ * a frame of the screen, and redrawing components would take several times as long. A hidden row is updated once a
+ * second, which is sufficient for screen readers and the search of the browser.
  */
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -12,18 +12,18 @@ import { ageOf, stepOf, textOf, unitOf } from '../shared/format.ts';
 interface ValueRowOptions {
   readonly path: string;
   readonly chosen: boolean;
-  /** Tab reaches this row. */
+  /** True for the row that Tab reaches. */
   readonly reached: boolean;
 }
 
-/** How long a value is tinted after it changed, before the tint fades, ms; longer where a line stands for the tint. */
+/** Time that a value is tinted after a change, before the tint fades, ms. Longer if a line replaces the tint. */
 const TINT_MS = { fading: 200, steady: 1_000 };
-/** Time between two looks for tints that end. */
+/** Time between two checks for tints that end. */
 const SWEEP_INTERVAL_MS = 100;
-/** Elements that are tinted, and until when, ms. A value that changes all the time keeps its tint, and nothing moves. */
+/** Tinted elements and the end of their tint, ms. The tint of a constantly changing value stays, without motion. */
 const tinted = new Map<HTMLElement, number>();
 let sweeping: ReturnType<typeof setInterval> | undefined;
-/** Rows that can be seen, in the list and in the window, and what writes a row that has come into sight. */
+/** Rows that are visible in the list and the window, and functions that update a row that becomes visible. */
 const seen = new WeakSet<Element>();
 const writers = new WeakMap<Element, () => void>();
 const sight = new IntersectionObserver((entries) => {
@@ -40,7 +40,7 @@ export function ValueRow({ path, chosen, reached }: ValueRowOptions): JSX.Elemen
   const row = useRef<HTMLDivElement>(null);
   const { unit, resolution: finest } = store.descriptions.get(path) ?? {};
   const resolution = stepOf(unit, finest);
-  // From the description, which arrives after the first values.
+  // The description arrives after the first values.
   useLayoutEffect(
     () => (row.current === null ? undefined : showValue(row.current, path, resolution)),
     [path, resolution],
@@ -70,7 +70,7 @@ export function ValueRow({ path, chosen, reached }: ValueRowOptions): JSX.Elemen
   );
 }
 
-/** Writes the value of the path and its age into the row, now and whenever they change, until the result is called. */
+/** Writes the value and its age into the row, now and at each change. Returns a function that stops this. */
 function showValue(row: HTMLElement, path: string, resolution: number | undefined): () => void {
   const [shown, age] = [row.querySelector('.shown'), row.querySelector('.age')] as [HTMLElement, HTMLElement];
   const text = shown.firstElementChild as HTMLElement;
@@ -81,7 +81,7 @@ function showValue(row: HTMLElement, path: string, resolution: number | undefine
     const stale = store.isStale(found);
     write(text, textOf(found.value, resolution));
     if (row.dataset['stale'] !== String(stale)) row.dataset['stale'] = String(stale);
-    // A change of a row that is out of sight is not visible.
+    // Tint only visible rows.
     if (found.changes !== known && !stale && seen.has(row)) tint(shown);
     known = found.changes;
     write(age, ageOf(carNow() - found.at));

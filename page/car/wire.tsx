@@ -1,4 +1,4 @@
-/** View 5, the wire: what waits between the car and the broker, by class, and that no number is missing. */
+/** View 5, the wire: messages that wait between car and broker, by class, and missing numbers. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { BenchReportEvent, OutboxReport, ReceivedReport } from '../../protocol/interface/own/outbox.ts';
@@ -15,7 +15,7 @@ interface OutboxEvents {
   readonly bench: BenchReportEvent;
 }
 
-/** The outbox; on a bench also what can be done there. */
+/** Follows the outbox. On a bench also the controls of broker and agent. */
 export function useOutbox(): Followed<OutboxEvents> {
   return useStream('/vigie/v1/outbox');
 }
@@ -68,7 +68,7 @@ export function WirePanels(): JSX.Element {
   );
 }
 
-/** Numbers that the broker of the bench counts, also while the agent is killed. */
+/** Shows the numbers that the broker of the bench counts, even if the agent is killed. */
 function ReceivedNumbers({ classes }: ReceivedReport): JSX.Element {
   return (
     <NumbersPanel
@@ -92,7 +92,7 @@ function ReceivedNumbers({ classes }: ReceivedReport): JSX.Element {
   );
 }
 
-/** Bytes that the wire format saves. */
+/** Shows the bytes saved by the wire format. */
 function Sizes({ bytes, json }: NonNullable<BenchReportEvent['published']>): JSX.Element {
   return (
     <section class="panel" aria-labelledby="sizes-title">
@@ -110,7 +110,7 @@ function Sizes({ bytes, json }: NonNullable<BenchReportEvent['published']>): JSX
   );
 }
 
-/** State of the agent’s process, and the button that kills or starts it. */
+/** Words for the state of the agent's process, and for the button that kills or starts it. */
 const processWords = {
   within: ['good', 'runs within the bench, which serves this page', 'Prepare a power cut (own process)'],
   starts: ['warn', 'its process starts …', undefined],
@@ -151,11 +151,11 @@ function AgentPlug({ process: reported = 'within', pid, live, plug }: AgentPlugO
 interface ChainOptions {
   readonly waiting: number;
   readonly bench: BenchReportEvent | undefined;
-  /** The plugs work. */
+  /** True if the plugs can be used. */
   readonly live: boolean;
 }
 
-/** Car, agent, broker; on the bench each with its plug. */
+/** Shows car, agent and broker. On a bench each has a plug. */
 function Chain({ waiting, bench, live }: ChainOptions): JSX.Element {
   useTopics('link', 'connection', 'second');
   const [fault, setFault] = useState<string>();

@@ -1,4 +1,4 @@
-/** Commands to one car of a hub, and the audit trail of them. */
+/** Commands to one car of a hub, and their audit trail. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-overview.ts';
@@ -10,11 +10,11 @@ import { usePolled, useTopics } from '../shared/hooks.ts';
 import { languageOfNames } from '../shared/words.ts';
 import { type HubRemote, pathOfRemotes, requestRemote } from './remotes.ts';
 
-/** Interval of reads of the audit trail without a stream that reports changes. */
+/** Interval of reads of the audit trail if no stream reports changes. */
 const POLL_INTERVAL_MS = 700;
-/** The kinds of command stay the same while a hub runs. */
+/** Interval of reads of the command kinds, which stay the same while a hub runs. */
 const KINDS_POLL_INTERVAL_MS = 60_000;
-/** Rows of the audit trail. */
+/** Largest number of rows of the audit trail. */
 const MAX_ROWS = 20;
 
 export function HubCommandPanels({ vin }: { readonly vin: string }): JSX.Element {
@@ -53,7 +53,7 @@ export function HubCommandPanels({ vin }: { readonly vin: string }): JSX.Element
   );
 }
 
-/** Until the car has reported a state, the request is the only one. */
+/** Converts a command. Before the first state from the car, shows only the request. */
 function shownOf(remote: HubRemote, { kinds }: HubOrders): ShownCommand {
   const { remoteActionId, type, body, requestedBy, requestedAt, states } = remote;
   const given = JSON.stringify(body);

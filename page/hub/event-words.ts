@@ -1,4 +1,4 @@
-/** An event of a car, in a sentence without its subject. */
+/** Describes an event of a car in a sentence without its subject. */
 import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 import { stateInWords, titleOf } from '../shared/command-words.ts';
 import { numberOf } from '../shared/format.ts';
@@ -7,7 +7,7 @@ import { codeInWords, valueInWords, wordsNow } from '../shared/words.ts';
 
 interface EventLabel {
   readonly text: string;
-  /** Class of its mark. */
+  /** CSS class of the mark. */
   readonly mark: 'good' | 'warn' | 'bad' | 'plain';
 }
 

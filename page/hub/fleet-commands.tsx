@@ -1,4 +1,4 @@
-/** A command to all chosen cars, and how far each is. */
+/** A command to all chosen cars, and its progress in each. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { HubOrderKind, HubOrders } from '../../protocol/interface/own/hub-overview.ts';
@@ -11,11 +11,11 @@ import { usePolled } from '../shared/hooks.ts';
 import { codeInWords, languageOfNames } from '../shared/words.ts';
 import { type HubRemote, isFinal, readRemote, requestRemote } from './remotes.ts';
 
-/** The kinds of command stay the same while a hub runs. */
+/** Interval of reads of the command kinds, which stay the same while a hub runs. */
 const KINDS_POLL_INTERVAL_MS = 60_000;
-/** Requests at a time: a browser has six connections for the page. */
+/** Largest number of parallel requests. A browser has six connections for the page. */
 const MAX_PARALLEL_REQUESTS = 3;
-/** Time between two looks at commands without a final state. */
+/** Time between two checks of commands without a final state. */
 const POLL_INTERVAL_MS = 700;
 
 type Order = HubOrderKind['orders'][number];
@@ -26,15 +26,15 @@ interface Asked {
   readonly vins: readonly string[];
 }
 
-/** Result of the command to one car. */
+/** Progress of the command to one car. */
 interface Run {
   readonly vin: string;
   readonly remote?: HubRemote;
-  /** Why the hub did not take it. */
+  /** Reason why the hub refused the command. */
   readonly fault?: string;
 }
 
-/** A car that did not answer while the command was valid does not carry it out. */
+/** Returns true if the command has ended. A car that did not answer while it was valid does not carry it out. */
 function isOver({ remote, fault }: Run): boolean {
   return fault !== undefined || (remote !== undefined && (isFinal(remote) || carNow() > Date.parse(remote.expiresAt)));
 }
@@ -47,7 +47,7 @@ async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>)
   await Promise.all(Array.from({ length: MAX_PARALLEL_REQUESTS }, worker));
 }
 
-/** Asks every car, and looks until each has a final state. */
+/** Sends the command to each car, and checks until each has a final state. */
 function useRuns(asked: Asked | undefined): readonly Run[] {
   const [runs, setRuns] = useState<readonly Run[]>([]);
   useEffect(() => {
@@ -73,7 +73,7 @@ function useRuns(asked: Asked | undefined): readonly Run[] {
         const open = [...all.values()].filter((run) => !isOver(run));
         await inTurns(open, async ({ vin, remote }) => {
           if (ended || remote === undefined) return;
-          // A look that fails is followed by another one.
+          // If a check fails, the next one follows anyway.
           await readRemote(vin, remote).then(
             (next) => put({ vin, remote: next }),
             () => undefined,
@@ -163,7 +163,7 @@ interface ProgressOptions {
 const ORDER = ['Accepted', 'SentToVehicle', 'Success', 'AlreadyDone', 'Failed'];
 
 function Progress({ asked: { type, order }, runs, again }: ProgressOptions): JSX.Element {
-  /** How many cars were in that state, however far they came. */
+  /** Returns the number of cars that reached the state, including those that have passed it. */
   const reached = (state: string): number =>
     runs.filter(({ remote, fault }) =>
       state === 'Failed'

@@ -1,4 +1,6 @@
-/** Positions of all cars over land, borders and cities, without a network. Shape and colour show the data's age. */
+/**
+ * Positions of all cars over land, borders and cities, without a network. Shape and colour show the age of the data.
+ */
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { type Age, ageOfSilence, ages, type FleetPositions } from '../../protocol/interface/own/hub-overview.ts';
@@ -9,28 +11,28 @@ import { useTopics, useWidth } from '../shared/hooks.ts';
 import { useLandMap } from '../shared/land-map.ts';
 import { type LandMap, namedCities, type Place, partIn } from '../shared/map-data.ts';
 
-/** Time between two readings. */
+/** Time between two reads. */
 const POLL_INTERVAL_MS = 1_000;
-/** All cars are read so often, ms; between that those heard since the newest, or so long before: hubs differ in their clocks. */
+/** Interval of reads of all cars, ms. Other reads include recently active cars, with a tolerance for clocks. */
 const FULL_READ_INTERVAL_MS = 60_000;
 const CLOCK_TOLERANCE_MS = 5_000;
-/** km for each degree of latitude. */
+/** Kilometres per degree of latitude. */
 const KM_PER_DEGREE = 111.32;
-/** Cars that stand close together are not drawn larger than this, degrees. */
+/** Smallest displayed extent, degrees, for cars close together. */
 const MIN_EXTENT_DEGREES = 0.02;
-/** px */
+/** Margin around the cars. */
 const MARGIN_PX = 28;
 const MIN_GRID_PX = 96;
-/** Room of the buttons at the lower right. */
+/** Space for the buttons at the lower right. */
 const BUTTONS_WIDTH_PX = 220;
 const DOT_RADIUS_PX = 4;
-/** A click this near to a car opens it. */
+/** Largest distance of a click from the car that it opens. */
 const CLICK_RADIUS_PX = 14;
 const GRID_STEPS_DEGREES = [30, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
 
 type Position = FleetPositions['positions'][number];
 
-/** Where the middle of the drawing is, degrees, and px for each degree of latitude. */
+/** Centre of the drawing, degrees, and px per degree of latitude. */
 interface View {
   readonly longitude: number;
   readonly latitude: number;
@@ -44,17 +46,17 @@ interface Drag {
   moved: boolean;
 }
 
-/** Where the hub last knew the cars. */
+/** Returns the last known positions of the cars. */
 function usePositions(): ReadonlyMap<string, Position> {
   const cars = useRef(new Map<string, Position>()).current;
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
     let newest = 0;
-    /** By the clock of the hub: when all cars were read. */
+    /** Time when all cars were read, by the clock of the hub. */
     let whole = 0;
     let since = 0;
     return pollWhileVisible<FleetPositions>({
-      // Only newer positions; sometimes all, because cars may be gone.
+      // Only newer positions, but sometimes all, because cars may have been removed.
       path: () => {
         since = carNow() - whole > FULL_READ_INTERVAL_MS ? 0 : Math.max(0, newest - CLOCK_TOLERANCE_MS);
         return since === 0 ? '/vigie/v1/positions' : `/vigie/v1/positions?since=${since}`;
@@ -70,7 +72,7 @@ function usePositions(): ReadonlyMap<string, Position> {
           cars.set(one[0], one);
           newest = Math.max(newest, one[3]);
         }
-        // The others are drawn with the next second: ten thousand cars take a good part of one.
+        // Other changes are drawn at the next second: ten thousand cars need much of a second.
         if (since === 0) redraw(undefined as never);
       },
     });
@@ -86,7 +88,7 @@ export function FleetMap({ pointed }: { readonly pointed: string | undefined }):
   const height = Math.round(Math.min(480, Math.max(280, width * 0.85)));
   const cars = usePositions();
   const map = useLandMap();
-  /** Undefined: all cars are in the drawing. */
+  /** Undefined if all cars are in the drawing. */
   const [chosen, setChosen] = useState<View>();
   const fitted = viewOfAll(cars.values(), width, height);
   const view = chosen ?? fitted;
@@ -173,7 +175,7 @@ function countsOf(cars: Iterable<Position>): Record<Age, number> {
   return counts;
 }
 
-/** A degree of longitude is shorter than one of latitude. */
+/** Returns how much shorter a degree of longitude is than a degree of latitude. */
 function shrinkAt(latitude: number): number {
   return Math.max(0.05, Math.cos((latitude * Math.PI) / 180));
 }
@@ -237,7 +239,7 @@ function draw(canvas: HTMLCanvasElement, options: DrawOptions): void {
   const context = canvas.getContext('2d');
   if (context === null) return;
   const style = getComputedStyle(canvas);
-  /** A canvas knows neither variables nor light-dark(); the style of an element does. */
+  /** A canvas supports neither variables nor light-dark(), but the computed style of an element contains the colour. */
   const colour = (name: string): string => {
     canvas.style.color = `var(${name})`;
     return style.color;
@@ -246,9 +248,9 @@ function draw(canvas: HTMLCanvasElement, options: DrawOptions): void {
   context.font = '11px system-ui, sans-serif';
   if (options.map !== undefined) drawLand(context, options, options.map, colour);
   drawGrid(context, options, colour);
-  // The newest lie on top.
+  // Draw the newest cars on top.
   const byAge: Record<Age, (readonly [number, number])[]> = { minute: [], hour: [], day: [], older: [] };
-  /** If cars of one age lie on each other, one is drawn: ten thousand marks take longer than people wait. */
+  /** Draw only one of several cars of the same age at the same pixel: drawing ten thousand marks takes too long. */
   const drawn = new Set<string>();
   const now = carNow();
   for (const one of cars.values()) {
@@ -273,7 +275,7 @@ function draw(canvas: HTMLCanvasElement, options: DrawOptions): void {
   context.stroke();
 }
 
-/** The shapes of the marks in the list: filled, ring, triangle, square. */
+/** Draws the marks, in the shapes of the list: filled, ring, triangle, square. */
 function drawCars(
   context: CanvasRenderingContext2D,
   age: Age,
@@ -297,13 +299,13 @@ function drawCars(
   context.fillStyle = colour({ minute: '--live', hour: '--surface', day: '--warn-fill', older: '--stale' }[age]);
   context.strokeStyle = colour(age === 'hour' ? '--live' : '--surface');
   context.lineWidth = age === 'hour' ? 2 : 1;
-  // Rings lie on their discs. The edge of any other mark lies below all marks, which it would hide where many are.
+  // Rings are drawn on discs. The edge of other marks is below all marks, so that it hides none of them.
   if (age === 'hour') context.fill();
   context.stroke();
   if (age !== 'hour') context.fill();
 }
 
-/** The land that the drawing shows on the sea around it. */
+/** Draws the visible land on the sea. */
 function drawLand(
   context: CanvasRenderingContext2D,
   options: DrawOptions,
@@ -343,7 +345,7 @@ function drawLand(
   }
 }
 
-/** Lines of latitude and longitude with their degrees, and a scale. */
+/** Draws lines of latitude and longitude with their degrees, and a scale. */
 function drawGrid(
   context: CanvasRenderingContext2D,
   { width, height, view }: DrawOptions,
@@ -387,7 +389,7 @@ function drawGrid(
   context.fillText(km < 1 ? `${numberOf(km * 1_000, 1)} m` : `${numberOf(km, 1)} km`, 17, height - 34);
 }
 
-/** 1, 2 or 5 times a power of ten, at most `most`. */
+/** Returns 1, 2 or 5 times a power of ten, at most `most`. */
 function stepOf(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));
   return power * ([5, 2].find((one) => one * power <= most) ?? 1);

@@ -1,4 +1,4 @@
-/** All cars of a hub: counts that filter, the map, the table, the latest events, and commands to many. */
+/** All cars of a hub: counts that filter, map, table, latest events, and commands to many cars. */
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import {
@@ -18,17 +18,17 @@ import { FleetEvents } from './fleet-events.tsx';
 import { FleetMap } from './fleet-map.tsx';
 import { Rollouts } from './rollouts.tsx';
 
-/** Rows of a page, as the hub has it by default. */
+/** Rows per page, as is the default of the hub. */
 const ROWS_PER_PAGE = 50;
-/** Wait after the last key before the request to the hub. */
+/** Delay after the last key before the request to the hub. */
 const TYPING_DELAY_MS = 150;
 
 export interface TableQuery {
   readonly search: string;
   readonly age: Age | undefined;
-  /** A key of a column, with `-` in front when the highest comes first. */
+  /** Key of the sort column, with a `-` prefix for descending order. */
   readonly sort: string;
-  /** Place of the first row. */
+  /** Index of the first row. */
   readonly first: number;
 }
 
@@ -50,10 +50,10 @@ export function FleetPanels({ table, query, ask }: FleetOptions): JSX.Element {
   const [pointed, setPointed] = useState<string>();
   const change = (part: Partial<TableQuery>): void => ask({ ...query, first: 0, ...part });
   const toggle = (vins: readonly string[], add: boolean): void =>
-    // From the current choice: several may be toggled before the next drawing.
+    // Based on the current choice: several may change before the next redraw.
     setChosen((before) => new Set(add ? [...before, ...vins] : [...before].filter((vin) => !vins.includes(vin))));
   const { total } = table;
-  // Neither is drawn again with the table.
+  // Neither is redrawn with the table.
   const aside = useMemo(
     () => (
       <>
@@ -97,7 +97,7 @@ export function FleetPanels({ table, query, ask }: FleetOptions): JSX.Element {
   );
 }
 
-/** The age as a shape, in addition to the word or the time. */
+/** Shows the age as a shape, in addition to the word or the time. */
 function AgeMark({ age }: { readonly age: Age }): JSX.Element {
   return <i class={`mark age ${age}`} aria-hidden="true" />;
 }
@@ -126,7 +126,7 @@ function Search({ search, ask }: { readonly search: string; readonly ask: (searc
 interface Column {
   readonly name: string;
   readonly key?: SortKey;
-  /** Whether the highest comes first at the first click. */
+  /** True if the first click sorts in descending order. */
   readonly descending?: boolean;
 }
 
@@ -315,7 +315,7 @@ function CarRow({ car, chosen, reached, open, toggle, focus, point }: CarRowOpti
   );
 }
 
-/** In the past tense if the hub has received nothing from the car for a minute. */
+/** Describes the activity of the car, in the past tense if the hub has received nothing for a minute. */
 function doingOf({ speed, charging }: FleetCar, age: Age): string | JSX.Element {
   const now = age === 'minute';
   if (charging !== undefined) return now ? 'Charges' : 'Charged';

@@ -7,7 +7,7 @@ import { askJson, post } from '../shared/connection.ts';
 export interface HubRemote {
   readonly remoteActionId: string;
   readonly type: CommandHistory[number]['type'];
-  /** `Requested` until the car has reported a state. */
+  /** Last state of the car, or `Requested` before the first. */
   readonly status: string;
   readonly failureCause?: string;
   /** Id of the signed command. */
@@ -25,7 +25,7 @@ export interface HubRemote {
 
 const FINAL: ReadonlySet<string> = new Set(['Success', 'AlreadyDone', 'Failed']);
 
-/** Whether nothing follows any more. */
+/** Returns true if the state is final. */
 export function isFinal({ status }: Pick<HubRemote, 'status'>): boolean {
   return FINAL.has(status);
 }

@@ -1,4 +1,4 @@
-/** Roll-outs of configurations: how far each is, which cars have it, and its next step. */
+/** Roll-outs of configurations: progress, cars, and the next step of each. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import {
@@ -15,10 +15,10 @@ import { hasScope, post } from '../shared/connection.ts';
 import { numberOf } from '../shared/format.ts';
 import { usePolled } from '../shared/hooks.ts';
 
-/** Time between two readings. */
+/** Time between two reads. */
 const POLL_INTERVAL_MS = 2_000;
 const ADDRESS = '/vigie/v1/rollouts';
-/** Roll-outs that are shown until the reader asks for all. */
+/** Number of displayed roll-outs until the reader requests all. */
 const SHOWN_ROLLOUTS = 3;
 
 const stages = { first: 'First cars', all: 'All cars', stopped: 'Stopped' } as const;
@@ -65,7 +65,7 @@ type Step = 'continue' | 'stop';
 
 interface OneOptions {
   readonly rollout: RolloutSummary;
-  /** No later one to the same fleet has taken its place. */
+  /** True if there is no later roll-out to the same fleet. */
   readonly isLatest: boolean;
 }
 
@@ -78,7 +78,7 @@ function One({ rollout, isLatest }: OneOptions): JSX.Element {
   const take = (step: Step): void => {
     setAsking(undefined);
     setFault(undefined);
-    // A person who continues all the same knows how many cars did not keep it.
+    // The person who continues has seen how many cars did not keep it.
     const query = step === 'continue' && failed > 0 ? `?tolerate=${failed}` : '';
     post(`${ADDRESS}/${encodeURIComponent(id)}/${step}${query}`, {}).catch(setFault);
   };
@@ -165,7 +165,7 @@ interface CarsOptions {
   readonly state: RolloutCarState;
 }
 
-/** Cars in one state, with what they said. */
+/** Lists the cars in one state, with their reports. */
 function Cars({ id, state }: CarsOptions): JSX.Element {
   const [after, setAfter] = useState('');
   const query = new URLSearchParams({ state, ...(after === '' ? {} : { after }) });

@@ -1,4 +1,4 @@
-/** The numbers of the messages of one car: what arrived at the hub, what the car gave up, and what is missing. */
+/** Message numbers of one car: arrived at the hub, given up by the car, and missing. */
 import type { JSX } from 'preact';
 import { classes } from '../../protocol/classes.ts';
 import { usePolled } from '../shared/hooks.ts';
@@ -9,7 +9,7 @@ const POLL_INTERVAL_MS = 1_000;
 type Runs = readonly (readonly [first: number, last: number])[];
 
 interface Numbers {
-  /** Why numbers stay missing. If omitted, the reason is unknown. */
+  /** Reason why numbers stay missing. Omitted if unknown. */
   readonly trouble?: string;
   readonly classes: readonly {
     readonly class: number;

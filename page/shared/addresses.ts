@@ -1,11 +1,11 @@
-/** Fragments of the page's address: the cars of a hub with their views, and incidents. */
+/** Fragments of the page's address: cars of a hub with their views, and incidents. */
 
-/** Page of a car at a hub. */
+/** Returns the address of a car's page at a hub. */
 export function addressOfCar(vin: string, view = 'car'): string {
   return `#cars/${encodeURIComponent(vin)}/${view}`;
 }
 
-/** The car and the view in the address of a hub's page. A typed address may have neither. */
+/** Returns the car and the view from the address of a hub's page. Both may be missing in a typed address. */
 export function carOfAddress(hash: string): { readonly vin?: string; readonly view?: string } {
   const [, vin, view] = /^#cars\/((?:[^/%]|%[0-7][\da-f])+)(?:\/(\w+))?$/i.exec(hash) ?? [];
   return { ...(vin === undefined ? {} : { vin: decodeURIComponent(vin) }), ...(view === undefined ? {} : { view }) };
@@ -14,7 +14,7 @@ export function carOfAddress(hash: string): { readonly vin?: string; readonly vi
 export const incidentKinds = ['Alert', 'Collision', 'Alarm', 'Theft'] as const;
 export type IncidentKind = (typeof incidentKinds)[number];
 
-/** Names an incident without the id of its record, which a notification may lack. */
+/** Identifies an incident without the id of its record, which a notification may not contain. */
 export interface IncidentAddress {
   readonly vin: string;
   readonly kind: IncidentKind;
@@ -26,7 +26,7 @@ export function addressOfIncident({ vin, kind, at }: IncidentAddress): string {
   return `#incident/${encodeURIComponent(vin)}/${kind}/${at}`;
 }
 
-/** The incident in the address; undefined: the address is not one of an incident. */
+/** Returns the incident in the address, or undefined if there is none. */
 export function incidentOfAddress(hash: string): IncidentAddress | undefined {
   const [, vin = '', named, at] = /^#incident\/((?:[^/%]|%[0-7][\da-f])+)\/(\w+)\/(\d{1,15})$/i.exec(hash) ?? [];
   const kind = incidentKinds.find((one) => one === named);

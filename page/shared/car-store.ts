@@ -1,4 +1,4 @@
-/** Values of the car, and listeners to their changes, which are called once per frame of the screen. */
+/** Values of the car. Listeners are notified of changes once per frame of the screen. */
 import type { CarDescription, LinkReport, ValueDescription } from '../../protocol/interface/own/car-description.ts';
 import type { HubValues } from '../../protocol/interface/own/hub-overview.ts';
 import {
@@ -18,14 +18,14 @@ import {
 export interface CarValue {
   readonly path: string;
   readonly value: unknown;
-  /** When it became so, UTC ms. */
+  /** Time of the last change, UTC ms. */
   readonly at: number;
   readonly stale: boolean;
-  /** Counts the changes that this page saw; 0 when it was there from the beginning. */
+  /** Number of changes that this page has seen; 0 if the value was present from the start. */
   readonly changes: number;
 }
 
-/** A change of something that has names, for the list of the newest. */
+/** A change of a value with named states, for the list of latest changes. */
 interface NamedChange {
   readonly path: string;
   readonly before: unknown;
@@ -36,60 +36,60 @@ interface NamedChange {
 export type Connection =
   | { readonly state: 'reading' }
   | { readonly state: 'live' }
-  /** `since`: by the clock of this machine, ms. */
+  /** `since`: time by the clock of this machine, ms. */
   | { readonly state: 'lost'; readonly since: number; readonly reason: string }
   | { readonly state: 'sign-in'; readonly scheme: 'Basic' | 'Bearer'; readonly before: Before };
 
-/** Result of the previous credentials: they were wrong, or admitted the reader until now. */
+/** State of the previous credentials: none, refused, or no longer valid. */
 export type Before = 'none' | 'refused' | 'ended';
 
 /** Topics of listeners, in addition to the paths of values. */
 export type Topic = 'paths' | 'connection' | 'link' | 'second' | 'named' | 'speed' | 'event' | 'streaming' | 'any';
 
 const MAX_NAMED_CHANGES = 12;
-/** Time between two readings of what a hub has of a car, ms: while its stream brings the changes, and without it. */
+/** Time between two reads of a car's values at a hub, ms: with a stream of changes, and without. */
 const HUB_POLL_INTERVALS_MS = { streaming: 5_000, alone: 500 };
-/** Clocks that differ by less are not compared so exactly. */
+/** Tolerance for comparisons of clocks, ms. */
 const CLOCK_TOLERANCE_MS = 5_000;
-/** The line of the speed. */
+/** Period of the speed line. */
 export const SPEED_SPAN_MS = 60_000;
-/** Time between two points of that line. */
+/** Shortest time between two points of that line. */
 const SPEED_STEP_MS = 100;
 
 class CarStore {
   readonly values = new Map<string, CarValue>();
   readonly descriptions = new Map<string, ValueDescription>();
   readonly named: NamedChange[] = [];
-  /** Time and speed, oldest first; a speed holds until the next. */
+  /** Times and speeds, oldest first. A speed is valid until the next one. */
   readonly speeds: (readonly [at: number, speed: number])[] = [];
   car: CarDescription | undefined;
   connection: Connection = { state: 'reading' };
-  /** Where the values come from: the car that serves the page, or a hub, which knows many cars. */
+  /** Source of the values: the car that serves the page, or a hub with many cars. */
   source: 'car' | 'hub' = 'car';
-  /** Where the agent of a bench is, by what the bench said last. */
+  /** State of the agent on a bench, from the last report. */
   agent: AgentState | undefined;
   /** Time of the car's last message at the hub, UTC ms. */
   heard: number | undefined;
-  /** A stream of the hub brings changes and events, which are the topic `event`. Without it the page polls them. */
+  /** True while a stream of the hub reports changes and events (topic `event`). Otherwise the page polls them. */
   streaming = false;
-  /** The car of the hub that is shown; undefined: all of them; null: the hub has not answered yet. */
+  /** Displayed car of the hub; undefined for all cars; null until the hub has answered. */
   #vin: string | undefined | null = null;
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #dirty = new Set<string>();
   #frame: number | undefined;
   #abort = new AbortController();
-  /** Everything that comes until now is what was known before. */
+  /** True while values arrive that were known before, at the start of a stream. */
   #introducing = true;
   #before: Before = 'none';
   #link: LinkReport | undefined;
-  /** The stream that brings the values is open. */
+  /** True while the stream of values is open. */
   #open = false;
-  /** While this has not ended, somebody asks for the description of the car. */
+  /** Set while a request for the description of the car is running, until it aborts. */
   #describing: AbortSignal | undefined;
-  /** Counts what the stream of the hub brought. */
+  /** Number of events from the stream of the hub. */
   #streamed = 0;
 
-  /** Reads the car until {@link stop}. */
+  /** Reads the car until {@link stop} is called. */
   start(signedIn = false): void {
     this.stop();
     if (signedIn) this.#before = 'refused';
@@ -98,7 +98,7 @@ class CarStore {
     const { signal } = this.#abort;
     const ticking = setInterval(() => {
       this.#changed('second');
-      // The page of a hub asks it for something every second, and any answer brings the time.
+      // The page of a hub polls every second anyway, and each answer contains the time.
       if (this.source === 'car' && this.connection.state !== 'sign-in') compareClocks();
     }, 1_000);
     signal.addEventListener('abort', () => clearInterval(ticking));
@@ -110,7 +110,7 @@ class CarStore {
     this.streaming = false;
   }
 
-  /** At a hub: shows this car, or all. Call it when the hub has let the reader in: it asks once for credentials. */
+  /** Displays this car of a hub, or all cars. Call after sign-in, because it requests credentials only once. */
   show(vin: string | undefined): void {
     if (vin === this.#vin) return;
     this.stop();
@@ -126,7 +126,7 @@ class CarStore {
     this.start();
   }
 
-  /** Notifies `listener` of changes of a path or topic. The result ends that. */
+  /** Notifies `listener` of changes of a path or topic. Returns a function that stops this. */
   listen(topic: Topic | (string & {}), listener: () => void): () => void {
     const set = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, set);
@@ -134,9 +134,9 @@ class CarStore {
     return () => set.delete(listener);
   }
 
-  /** Stores where the agent of the bench runs, so that the whole page shows the same. */
+  /** Stores the state of the agent on a bench, so that the whole page shows the same. */
   noteAgent(agent: AgentState | undefined): void {
-    // One that runs shows so by its values.
+    // Only values show that a running agent works.
     const shown = agent === 'runs' && this.connection.state !== 'live' ? 'starts' : agent;
     if (agent === 'runs' && this.connection.state === 'lost') tryNow();
     if (shown === this.agent) return;
@@ -144,7 +144,7 @@ class CarStore {
     this.#changed('connection');
   }
 
-  /** The car's own link, as far as the page knows it now. */
+  /** Link of the car, if known now. */
   get link(): LinkReport | undefined {
     return this.connection.state === 'live' ? this.#link : undefined;
   }
@@ -153,7 +153,7 @@ class CarStore {
     return this.values.get(path);
   }
 
-  /** The value, if it can be trusted now. */
+  /** Returns the value if it is up to date. */
   fresh(path: string): unknown {
     const found = this.values.get(path);
     return found === undefined || found.stale || this.connection.state !== 'live' ? undefined : found.value;
@@ -184,7 +184,7 @@ class CarStore {
     await Promise.all([follow(live, signal), this.#followAgent(agent, signal)]);
   }
 
-  /** After the first stream was admitted: a page without credentials asks once, not twice. */
+  /** Waits until the first stream was admitted, so that a page without credentials asks for them only once. */
   async #followAgent(options: Parameters<typeof follow>[0], signal: AbortSignal): Promise<void> {
     while (this.connection.state !== 'live') {
       if (signal.aborted || this.connection.state === 'sign-in') return;
@@ -216,10 +216,10 @@ class CarStore {
       this.heard = Math.max(this.heard ?? 0, answer.heard);
       if (isFirst) void this.#followHub(`${vehicle}/live`, signal);
       isFirst = false;
-      // Changes that the stream brought since the request are newer.
+      // Changes from the stream since the request are newer than this answer.
       if (streamedBefore !== this.#streamed && !isAnew) return;
       for (const one of answer.values) if (!this.#isKnown(one)) this.#liveEvent('change', one);
-      // The values of the first answer are no changes.
+      // The values of the first answer do not count as changes.
       this.#introducing = false;
       const present = new Set(answer.values.map(({ path }) => path));
       for (const { path } of [...this.values.values()]) {
@@ -234,7 +234,7 @@ class CarStore {
     await poll<HubValues>({ path, every, woken: (ask) => this.listen('streaming', ask), answered, lost }, signal);
   }
 
-  /** Events of all cars, or those of one and the changes of its values. The polls go on when it is lost. */
+  /** Follows events of all cars, or events and values of one. If the stream is lost, polling continues. */
   async #followHub(path: string, signal: AbortSignal): Promise<void> {
     const streams = (streaming: boolean): void => {
       this.streaming = streaming;
@@ -242,7 +242,7 @@ class CarStore {
     };
     const event = ({ name, data }: ServerEvent): void => {
       this.#streamed++;
-      // A stream begins with all values.
+      // A stream starts with all values.
       if (name === 'change' && this.#isKnown(data as LiveEvent)) return;
       this.heard = Math.max(this.heard ?? 0, carNow());
       if (name === 'change' || name === 'removed') this.#liveEvent(name, data as LiveEvent);
@@ -269,7 +269,7 @@ class CarStore {
     if (this.car === undefined && this.#describing !== signal) void this.#describe(signal);
   }
 
-  /** Asks until the car has described itself. */
+  /** Requests the description of the car until it answers. */
   async #describe(signal: AbortSignal): Promise<void> {
     this.#describing = signal;
     while (!signal.aborted) {
@@ -301,7 +301,7 @@ class CarStore {
     } else {
       const since = this.connection.state === 'lost' ? this.connection.since : Date.now();
       this.connection = { state: 'lost', since, reason: error.message };
-      // A bench describes its car also while the agent does not run.
+      // A bench describes its car even if the agent does not run.
       const { signal } = this.#abort;
       if (this.source === 'car' && this.car === undefined && this.#describing !== signal) void this.#describe(signal);
     }
@@ -326,7 +326,7 @@ class CarStore {
       this.#changed('paths');
       return;
     }
-    // Everything that is known comes in one piece; what comes after the first event that is new is a change.
+    // All known values arrive together at the start. After the first repeated value, each new one is a change.
     if (before !== undefined) this.#introducing = false;
     const same = before !== undefined && sameValue(before.value, event.value);
     const changes = before === undefined ? (this.#introducing ? 0 : 1) : before.changes + (same ? 0 : 1);
@@ -337,9 +337,9 @@ class CarStore {
     if (before === undefined || same || typeof event.value === 'number' || typeof event.value === 'object') {
       if (!Array.isArray(event.value) || before === undefined || same) return;
     }
-    // A clock that was fast has dated these in the future: they would stay ahead of all new changes.
+    // Remove entries that a fast clock has dated in the future: they would stay above all new changes.
     while ((this.named[0]?.at ?? 0) > Math.max(at, carNow() + CLOCK_TOLERANCE_MS)) this.named.shift();
-    // A hub gets changes in batches, which are not in the order of time.
+    // A hub receives changes in batches, which are not in the order of time.
     const older = this.named.findIndex((one) => one.at <= at);
     const place = older === -1 ? this.named.length : older;
     this.named.splice(place, 0, { path, before: before.value, after: event.value, at });
@@ -347,7 +347,7 @@ class CarStore {
     this.#changed('named');
   }
 
-  /** Speeds from before this page was opened, oldest first. */
+  /** Adds speeds from before this page was opened, oldest first. */
   addEarlierSpeeds(speeds: CarStore['speeds']): void {
     const first = this.speeds[0]?.[0] ?? Number.POSITIVE_INFINITY;
     this.speeds.unshift(...speeds.filter(([at]) => at < first));
@@ -355,14 +355,14 @@ class CarStore {
   }
 
   #noteSpeed(at: number, speed: number): void {
-    // A clock was set back: the line goes forward.
+    // If the clock was set back, remove later points: time on the line only increases.
     while ((this.speeds.at(-1)?.[0] ?? 0) > at + CLOCK_TOLERANCE_MS) this.speeds.pop();
-    // A line a few hundred pixels wide shows no more than some points a second.
+    // A line of a few hundred pixels shows only some points a second.
     const isNew = at - (this.speeds.at(-2)?.[0] ?? 0) >= SPEED_STEP_MS;
     if (!isNew) this.speeds.pop();
     this.speeds.push([at, speed]);
     const oldest = carNow() - SPEED_SPAN_MS;
-    // The reading before the oldest has the speed at the left edge.
+    // Keep one older reading: it has the speed at the left edge.
     while ((this.speeds[1]?.[0] ?? Number.POSITIVE_INFINITY) < oldest) this.speeds.shift();
     if (isNew) this.#changed('speed');
   }

@@ -1,4 +1,4 @@
-/** Names of commands for people: kinds, orders, states, and questions before orders that cannot be undone at once. */
+/** Words for commands: kinds, orders, states, and questions before orders that cannot be undone at once. */
 import { capital } from './format.ts';
 import { codeInWords, termInWords } from './words.ts';
 
@@ -10,12 +10,12 @@ export function labelOf(type: string, order: string): string {
   return termInWords('orders', `${type} ${order}`) ?? capital(order);
 }
 
-/** Undefined: the order can be undone at once. */
+/** Returns the question before an order, or undefined if it can be undone at once. */
 export function questionOf(type: string, order: string): string | undefined {
   return termInWords('orderQuestions', `${type} ${order}`);
 }
 
-/** The state of a command, or why it failed. */
+/** Returns words for the state of a command, or for the cause of its failure. */
 export function stateInWords(status: string, failureCause: string | undefined): string {
   return failureCause === undefined ? codeInWords('commandStates', status) : codeInWords('failures', failureCause);
 }

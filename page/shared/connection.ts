@@ -1,14 +1,14 @@
-/** Requests to the car that serves the page, with the credentials that the reader gave. EventSource cannot send any. */
+/** Requests to the car that serves the page, with the reader's credentials. EventSource cannot send credentials. */
 import type { BenchReportEvent } from '../../protocol/interface/own/outbox.ts';
 
 export interface Credentials {
   /** Value of the header `Authorization`. */
   readonly authorization: string;
-  /** Fleet side: id of the program that asks. */
+  /** Fleet side: id of the requesting program. */
   readonly clientId?: string;
 }
 
-/** The server wants to know who asks; `scheme`: how it wants to be shown that. */
+/** The server needs credentials. `scheme`: the scheme that it requests. */
 export class SignInNeeded extends Error {
   readonly scheme: 'Basic' | 'Bearer';
 
@@ -18,14 +18,14 @@ export class SignInNeeded extends Error {
   }
 }
 
-/** State of the process of a bench’s agent. */
+/** State of the agent's process on a bench. */
 export type AgentState = NonNullable<BenchReportEvent['process']>;
 
-/** Refusal of the interface, in its own words. */
+/** Refusal by the interface, with its message. */
 export class Refused extends Error {
   readonly status: number;
   readonly requestId: string | undefined;
-  /** The bench answers in place of its agent, which does not run. */
+  /** State of the agent. Set if the bench answers because its agent does not run. */
   readonly agent: AgentState | undefined;
 
   constructor(status: number, message: string, requestId: string | undefined, agent?: AgentState) {
@@ -41,29 +41,29 @@ export interface ServerEvent {
   readonly data: unknown;
 }
 
-/** The interface sends at least a comment every 15 s; a stream that is silent for longer is lost. */
+/** Longest silence of a stream, ms. The interface sends at least a comment every 15 s. */
 const MAX_SILENCE_MS = 20_000;
-/** Reason for ending a request without an answer within that time. */
+/** Reason for the abort of a request without an answer within that time. */
 const UNANSWERED =
   'No answer for 20 s. A browser opens six connections to one address: other windows that show it may hold them.';
-/** Wait before the next attempt. */
+/** Delay before the next attempt. */
 const RETRY_DELAY_MS = 2_000;
-/** Least time from an answer to the next request, however much happens between. */
+/** Shortest time from an answer to the next request, even if many changes happen in between. */
 const MIN_POLL_PAUSE_MS = 250;
 
 let credentials: Credentials | undefined;
-/** The car's clock minus this machine's, ms; differences that a network explains count as none. */
+/** The car's clock minus this machine's, ms. 0 if network delays can explain the difference. */
 let clockOffset = 0;
 
-/** Kept until the page is closed, in memory only. */
+/** Stores the credentials in memory until the page is closed. */
 export function signIn(given: Credentials): void {
   credentials = given;
 }
 
-/** Why the identity provider did not sign the reader in. */
+/** Reason why the sign-in at the identity provider failed. */
 export let signInFault: string | undefined;
 
-/** Takes what became of a sign-in that the browser comes back from, if it does. */
+/** Reads the outcome if the browser returns from a sign-in at the identity provider. */
 export async function takeSignIn(): Promise<void> {
   if (!document.cookie.includes('vigie-signed-in=')) return;
   const response = await fetch('/vigie/v1/signed-in', { method: 'POST', cache: 'no-store' });
@@ -72,18 +72,18 @@ export async function takeSignIn(): Promise<void> {
   signInFault = fault;
 }
 
-/** The side of the interface that the credentials open; both are open on the bench. A hub's tokens for fleets name them. */
+/** Returns the side of the credentials. Tokens of a hub for fleets contain the fleets. A bench opens both sides. */
 export function sideOfCredentials(): 'fleet' | 'user' {
   const [, token] = /^Bearer (.+)$/i.exec(credentials?.authorization ?? '') ?? [];
   return token === undefined || 'fleets' in claimsOf(token) ? 'fleet' : 'user';
 }
 
-/** The reader signed in for the fleet side. Where access is open there is no sign-in, and both sides answer. */
+/** Returns true if the reader signed in to the fleet side. Without access control, there is no sign-in. */
 export function isFleetSignIn(): boolean {
   return credentials !== undefined && sideOfCredentials() === 'fleet';
 }
 
-/** Whether the credentials have a scope of a hub; where the hub is open, everybody has all. */
+/** Returns true if the credentials have a scope of a hub. Without access control, everybody has all scopes. */
 export function hasScope(scope: string): boolean {
   if (credentials === undefined) return true;
   const [, token = ''] = /^Bearer (.+)$/i.exec(credentials.authorization) ?? [];
@@ -91,7 +91,7 @@ export function hasScope(scope: string): boolean {
   return granted.split(' ').includes(scope);
 }
 
-/** Claims of a JWT (RFC 7519 §3); empty for another token, which the server refuses. */
+/** Returns the claims of a JWT (RFC 7519 §3), or none for any other token, which the server refuses. */
 function claimsOf(token: string): object {
   try {
     const claims: unknown = JSON.parse(atob((token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')));
@@ -101,25 +101,25 @@ function claimsOf(token: string): object {
   }
 }
 
-/** The time by the car's clock, UTC ms. */
+/** Present time by the car's clock, UTC ms. */
 export function carNow(): number {
   return Date.now() + clockOffset;
 }
 
-/** A stream stays open when somebody sets a clock, so the page asks for the time regularly. */
+/** Interval of clock comparisons, ms. A stream stays open if somebody sets a clock. */
 const CLOCK_COMPARISON_INTERVAL_MS = 15_000;
-/** Wall less monotonic time of this machine changes by more when its clock is set, or when it has slept. */
+/** Largest ordinary change of wall time minus monotonic time, ms. Above it, the clock was set or the machine slept. */
 const CLOCK_STEP_MS = 1_000;
-/** When the clocks were last compared, by the monotonic clock of this machine, and its wall time less that. */
+/** Last comparison of the clocks: monotonic time of this machine, and wall time minus monotonic time. */
 let compared = { at: Number.NEGATIVE_INFINITY, offset: 0 };
 
-/** Asks the car for its time if that is due; call it once a second. */
+/** Requests the time of the car if due. Call once a second. */
 export function compareClocks(): void {
   const now = performance.now();
   const isSet = Math.abs(Date.now() - now - compared.offset) > CLOCK_STEP_MS;
   if (document.visibilityState !== 'visible' || (!isSet && now - compared.at < CLOCK_COMPARISON_INTERVAL_MS)) return;
   noteComparison();
-  // Any answer brings the time. Without one the streams are lost too, and report why.
+  // Any answer contains the time. Without an answer the streams are lost too, and report the reason.
   ask('/vigie/v1/car', { method: 'HEAD' }).catch(() => undefined);
 }
 
@@ -128,14 +128,15 @@ function noteComparison(): void {
   compared = { at, offset: Date.now() - at };
 }
 
-/** Rejects with SignInNeeded, Refused, or a TypeError when the car cannot be reached. */
+/** Sends a request. Rejects with SignInNeeded, Refused, or a TypeError if the car cannot be reached. */
 export async function ask(path: string, options: RequestInit = {}): Promise<Response> {
   const { authorization, clientId } = credentials ?? {};
   const query =
     clientId === undefined ? '' : `${path.includes('?') ? '&' : '?'}client_id=${encodeURIComponent(clientId)}`;
   const response = await fetch(`${path}${query}`, {
     cache: 'no-store',
-    // The browser's own dialog for passwords would cover the page. A bench in the local network knows browsers by a cookie.
+    // Prevents the browser's own password dialog, which would cover the page. A bench on the LAN identifies browsers
+    // by cookie.
     credentials: document.cookie.includes('vigie-lan=') ? 'same-origin' : 'omit',
     ...options,
     headers: { ...options.headers, ...(authorization === undefined ? {} : { Authorization: authorization }) },
@@ -159,7 +160,7 @@ export function askJson<T>(path: string): Promise<T> {
   return answerOf<T>(path, {});
 }
 
-/** The whole answer, which a broken network must not keep the page waiting for. */
+/** Reads the whole answer. Fails after a time limit, so that a broken network does not block the page. */
 async function answerOf<T>(path: string, options: RequestInit, outer?: AbortSignal): Promise<T> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(new Error(UNANSWERED)), MAX_SILENCE_MS);
@@ -178,9 +179,9 @@ export function post<T>(path: string, body: unknown): Promise<T> {
   return answerOf<T>(path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
-/** A stream that the page no longer has. */
+/** A stream that was lost. */
 export interface LostStream {
-  /** By the clock of this machine, ms. */
+  /** Time of the loss by the clock of this machine, ms. */
   readonly since: number;
   readonly reason: string;
 }
@@ -188,12 +189,12 @@ export interface LostStream {
 interface FollowOptions {
   readonly path: string;
   readonly event: (event: ServerEvent) => void;
-  /** The stream begins again: its first events are the whole state. */
+  /** Called when the stream starts again. Its first events are the full state. */
   readonly opened: () => void;
   readonly lost: (reason: Error) => void;
 }
 
-/** Reads a stream of server-sent events, and again whenever it is lost, until `signal` aborts. */
+/** Reads a stream of server-sent events, and reconnects after each loss, until `signal` aborts. */
 export async function follow({ path, event, opened, lost }: FollowOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -208,7 +209,7 @@ export async function follow({ path, event, opened, lost }: FollowOptions, signa
   }
 }
 
-/** Ends the waits before the next attempts. */
+/** Functions that end the waits before the next attempts. */
 const waits = new Set<() => void>();
 
 export function beforeNextTry(): Promise<void> {
@@ -223,7 +224,7 @@ export function beforeNextTry(): Promise<void> {
   });
 }
 
-/** Something has changed: what was lost is tried again at once. */
+/** Retries lost streams and requests at once. Call after a change. */
 export function tryNow(): void {
   for (const end of [...waits]) end();
 }
@@ -232,13 +233,13 @@ interface PollOptions<T> {
   readonly path: string | (() => string);
   /** Time from an answer to the next request, ms. */
   readonly every: number | (() => number);
-  /** Calls `ask` when there may be another answer before that; the result ends that. */
+  /** Registers `ask`, to be called when an earlier answer is possible. Returns a function that removes it. */
   readonly woken?: (ask: () => void) => () => void;
   readonly answered: (answer: T) => void;
   readonly lost: (reason: Error) => void;
 }
 
-/** Asks again and again until `signal` aborts, or until the reader has to sign in. */
+/** Polls until `signal` aborts, or until the reader has to sign in. */
 export async function poll<T>(options: PollOptions<T>, signal: AbortSignal): Promise<void> {
   const { path, every, woken, answered, lost } = options;
   let isDue = false;
@@ -263,7 +264,7 @@ export async function poll<T>(options: PollOptions<T>, signal: AbortSignal): Pro
     }
     const begin = performance.now();
     await new Promise((resolve) => setTimeout(resolve, wait));
-    // When the wait ends depends on what happens during it.
+    // The end of the wait can change during the wait.
     while (!signal.aborted && !isDue) {
       const rest = (typeof every === 'number' ? every : every()) - (performance.now() - begin);
       if (rest <= 0) break;
@@ -279,14 +280,14 @@ export async function poll<T>(options: PollOptions<T>, signal: AbortSignal): Pro
   ends?.();
 }
 
-/** Polls while the tab can be seen; the result ends that. */
+/** Polls while the tab is visible. Returns a function that stops this. */
 export function pollWhileVisible<T>(options: PollOptions<T>): () => void {
   return whileVisible((signal) => poll(options, signal).catch(options.lost));
 }
 
-/** Follows while the tab can be seen; the result ends that. */
+/** Follows the stream while the tab is visible. Returns a function that stops this. */
 export function followWhileVisible(options: FollowOptions): () => void {
-  // A lost stream reports itself to `lost`.
+  // `follow` reports a lost stream to `lost`.
   return whileVisible((signal) => follow(options, signal).catch(options.lost));
 }
 
@@ -347,7 +348,7 @@ function parseEvent(text: string): ServerEvent | undefined {
   return data === undefined ? undefined : { name, data: JSON.parse(data) };
 }
 
-/** The header has whole seconds; a difference below two of them is no difference. */
+/** Updates the clock offset. The header has whole seconds, so differences below two seconds are ignored. */
 function noteClock(date: string | null): void {
   const difference = date === null ? Number.NaN : Date.parse(date) - Date.now();
   if (!Number.isFinite(difference)) return;
@@ -355,7 +356,7 @@ function noteClock(date: string | null): void {
   noteComparison();
 }
 
-/** Empty for what is not of the interface, such as the page of a proxy. */
+/** Returns an empty object if the text is not from the interface, for example the page of a proxy. */
 function refusalOf(text: string): { message?: string; debug?: string; agent?: AgentState } {
   try {
     return { ...(JSON.parse(text) as object) };

@@ -1,4 +1,4 @@
-/** Values, ages and names as people read them, in the reader's language where it is about numbers. */
+/** Formats values, ages and names for people. Numbers use the reader's language. */
 
 const units: Readonly<Record<string, string>> = {
   degC: '°C',
@@ -7,19 +7,19 @@ const units: Readonly<Record<string, string>> = {
   'kWh/100km': 'kWh/100 km',
   'm/s2': 'm/s²',
 };
-/** Finest steps that are useful in a car, however fine the interface is. */
+/** Finest useful steps by unit, even if the interface is finer. */
 const steps: Readonly<Record<string, number>> = { rpm: 1, 'm/s²': 0.01 };
 const formats = new Map<number | undefined, Intl.NumberFormat>();
 
 export function unitOf(unit: string | undefined): string {
-  // A number without a unit has the unit 1.
+  // A number without unit has the unit 1.
   return unit === undefined || unit === '1' ? '' : (units[unit] ?? unit);
 }
 
-/** A number with as many decimals as its resolution has; the sign is a real minus. */
+/** Formats a number with the decimals of its resolution and a real minus sign. */
 export function numberOf(value: number, resolution?: number): string {
   const decimals = resolution === undefined ? 3 : decimalsOf(resolution);
-  // If the resolution is unknown, zeros at the end mean nothing.
+  // If the resolution is unknown, omit trailing zeros.
   const key = resolution === undefined ? undefined : decimals;
   let format = formats.get(key);
   if (format === undefined) {
@@ -30,7 +30,7 @@ export function numberOf(value: number, resolution?: number): string {
   return format.format(value).replace('-', '−');
 }
 
-/** The step in which people are shown a value with this resolution. */
+/** Returns the step for display of a value with this resolution. */
 export function stepOf(unit: string | undefined, resolution: number | undefined): number | undefined {
   const step = steps[unit ?? ''];
   return step === undefined || resolution === undefined ? resolution : Math.max(step, resolution);
@@ -47,7 +47,7 @@ function decimalsOf(resolution: number): number {
   return Math.min(8, text.split('.')[1]?.length ?? 0);
 }
 
-/** Without unit. */
+/** Formats a value without its unit. */
 export function textOf(value: unknown, resolution?: number): string {
   if (typeof value === 'number') return numberOf(value, resolution);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
@@ -90,9 +90,9 @@ export function identifierOf(id: number, extended = false): string {
     .padStart(extended ? 8 : 3, '0')}`;
 }
 
-/** The end of a path in words: `doorsState.opening.RearLeft.state` is “Rear left, state”. */
+/** Returns the end of a path in words: `doorsState.opening.RearLeft.state` becomes “Rear left, state”. */
 export function wordsOf(path: string): string {
-  // `energies.Electric.extension.electric.level` repeats Electric, and its extension has no meaning.
+  // `energies.Electric.extension.electric.level` contains Electric twice, and `extension` has no meaning for people.
   const parts = path
     .split('.')
     .slice(1)
@@ -104,7 +104,7 @@ export function wordsOf(path: string): string {
   return text === '' ? path : capital(text);
 }
 
-/** The text as the start of a line. */
+/** Returns the text with a capital first letter. */
 export function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -1,16 +1,16 @@
-/** How components follow the stores, their own width, and the keyboard. */
+/** Hooks of components for stores, their own width, and the keyboard. */
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { type CarValue, store, type Topic } from './car-store.ts';
 import { followWhileVisible, type LostStream, pollWhileVisible } from './connection.ts';
 
-/** Draws the component again when one of the topics has changed. */
+/** Redraws the component after a change of one of the topics. */
 export function useTopics(...topics: readonly (Topic | (string & {}))[]): void {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   const key = topics.join(' ');
   useEffect(() => {
     const ends = key.split(' ').map((topic) => store.listen(topic, () => redraw(undefined as never)));
-    // A change between drawing and listening.
+    // Catches a change between drawing and listening.
     redraw(undefined as never);
     return () => {
       for (const end of ends) end();
@@ -23,7 +23,7 @@ export function useValue(path: string): CarValue | undefined {
   return store.value(path);
 }
 
-/** Width of an element, px: a drawing in its own pixels has text that can be read on every screen. */
+/** Returns the width of an element, px. A drawing in real pixels has readable text on every screen. */
 export function useWidth(element: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(640);
   useLayoutEffect(() => {
@@ -41,11 +41,11 @@ export function useWidth(element: RefObject<HTMLElement | null>): number {
 export interface Followed<E> {
   /** The newest event of each name. */
   readonly events: Partial<E>;
-  /** The stream is lost; the events are older. */
+  /** Set if the stream is lost. The events are then older. */
   readonly lost?: LostStream;
 }
 
-/** Follows a stream of which the newest event of each name counts, while the view is shown. */
+/** Follows a stream while the view is shown. Returns the newest event of each name. */
 export function useStream<E>(path: string): Followed<E> {
   const [followed, setFollowed] = useState<Followed<E>>({ events: {} });
   useEffect(
@@ -67,23 +67,23 @@ export function useStream<E>(path: string): Followed<E> {
 
 export interface Polled<T> {
   readonly data?: T;
-  /** Why the last request failed; the data are older then. */
+  /** Reason for the failure of the last request. The data are then older. */
   readonly fault?: Error;
   /** {@link PolledOptions.again} at the last answer. */
   readonly answered?: number;
 }
 
 interface PolledOptions {
-  /** Another number when the reader signed in: the last answer no longer counts. */
+  /** Changes when the reader signs in: the last answer is then invalid. */
   readonly again?: number;
-  /** It changes only with events of cars: it is read at each, and seldom while the stream of the hub brings them. */
+  /** True for data that change only with events: read at each event, and rarely while a stream reports events. */
   readonly byEvents?: boolean;
 }
 
-/** Time between two requests for what changes only with events, while a stream brings these. */
+/** Time between two requests for data that change only with events, while a stream reports events. */
 const STREAMED_POLL_INTERVAL_MS = 10_000;
 
-/** Polls an address while the view is shown. The data stay until the next path answers. */
+/** Polls an address while the view is shown. Keeps the data until the next path answers. */
 export function usePolled<T>(path: string, every: number, options: PolledOptions = {}): Polled<T> {
   const { again = 0, byEvents = false } = options;
   const [polled, setPolled] = useState<Polled<T>>({});
@@ -105,12 +105,12 @@ export interface Read<T> {
   readonly fault?: string;
 }
 
-/** Time from an event to the next reading of records, ms: one seldom comes alone. */
+/** Delay from an event to the next read of records, ms, because events often arrive together. */
 const EVENT_READ_DELAY_MS = 300;
 
 /**
- * Reads records every `every` ms, and soon after a change of one of the topics, while the view is shown and the tab can be seen.
- * `key`: with another one the records are other ones.
+ * Reads records every `every` ms, and soon after a change of one of the topics, while the view is shown and the tab
+ * is visible. A different `key` means different records.
  */
 export function useRecords<T>(
   read: () => Promise<T>,
@@ -137,7 +137,7 @@ export function useRecords<T>(
     const happened = (): void => {
       if (isDue) return;
       isDue = true;
-      // 0: they are being read.
+      // 0 while a read is running.
       if (timer === 0) return;
       clearTimeout(timer);
       timer = window.setTimeout(next, EVENT_READ_DELAY_MS);
@@ -154,15 +154,15 @@ export function useRecords<T>(
   return found;
 }
 
-/** One row of a list that Tab reaches; keys move it (roving tabindex of the ARIA practices). */
+/** A list with one row that Tab reaches, and keys to move it (roving tabindex of the ARIA practices). */
 export interface Rows<E extends HTMLElement> {
-  /** Holds the rows, each with its name in `data-row`. */
+  /** Element with the rows. Each row has its name in `data-row`. */
   readonly list: RefObject<E | null>;
   readonly reached: string | undefined;
-  /** Call it when a row takes the focus. */
+  /** Call when a row gets the focus. */
   readonly setFocused: (row: string) => void;
   readonly focus: (row: string | undefined) => void;
-  /** Moves by the arrows, Home and End, and by `more`. */
+  /** Handles the arrow keys, Home and End, and the keys of `more`. */
   readonly key: (event: KeyboardEvent, more: Readonly<Record<string, () => void>>) => void;
 }
 

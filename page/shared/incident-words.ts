@@ -1,10 +1,10 @@
-/** Words for incidents. The dictionary is an argument: the service worker has only the one that the page stored. */
+/** Words for incidents. The dictionary is an argument, since the service worker has only the stored one. */
 import { type Dictionary, nameOfValue, termOf } from '../../protocol/words/dictionary.ts';
 import type { TermGroup } from '../../protocol/words/table.ts';
 import type { IncidentKind } from './addresses.ts';
 import { capital, textOf, wordsOf } from './format.ts';
 
-/** Members of alerts, collisions, alarms and thefts that their words come from. */
+/** Members of alerts, collisions, alarms and thefts that determine the words. */
 export interface IncidentRecord {
   readonly type?: string;
   readonly details?: readonly { readonly side?: string; readonly severity?: string }[];
@@ -12,19 +12,19 @@ export interface IncidentRecord {
   readonly origin?: string;
 }
 
-/** Words for a code; a code that is newer than this page is divided into its words. */
+/** Returns words for a code. Divides the name of a code that this page does not contain. */
 export function wordsOfCode({ terms }: Dictionary, group: TermGroup, code: unknown): string {
   return termOf(terms, group, code) ?? wordsOf(`.${String(code)}`).toLowerCase();
 }
 
-/** One impact of a collision, such as “at the front, severe, airbags fired”. */
+/** Returns words for one impact of a collision, such as “at the front, severe, airbags fired”. */
 export function wordsOfImpact(words: Dictionary, side: unknown, severity: unknown): string {
   const where = side === undefined ? [] : [wordsOfCode(words, 'collisionSides', side)];
   const how = severity === undefined ? [] : [wordsOfCode(words, 'collisionSeverities', severity)];
   return [...where, ...how].join(', ');
 }
 
-/** An incident as a title, such as “Alarm: somebody inside”. */
+/** Returns the title of an incident, such as “Alarm: somebody inside”. */
 export function wordsOfIncident(words: Dictionary, kind: IncidentKind, record: IncidentRecord): string {
   const { type, details = [], trigger, origin } = record;
   switch (kind) {

@@ -1,4 +1,6 @@
-/** Texts that this browser keeps for the page. A browser that refuses to keep any has them until the page is closed. */
+/**
+ * Texts that this browser stores for the page. If the browser refuses, they stay in memory until the page is closed.
+ */
 const inMemory = new Map<string, string>();
 
 export function readKept(key: string): string | undefined {
@@ -14,6 +16,6 @@ export function keep(key: string, text: string): void {
   try {
     localStorage.setItem(`vigie ${key}`, text);
   } catch {
-    // Settings of the browser forbid it, or its storage is full: the text is in memory.
+    // Settings of the browser forbid it, or its storage is full: keep the text in memory.
   }
 }

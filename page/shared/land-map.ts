@@ -1,10 +1,10 @@
-/** The data of the maps, loaded when the first map opens. */
+/** Data of the maps, loaded when the first map opens. */
 import { useEffect, useState } from 'preact/hooks';
 import { type LandMap, landMapOf, type MapData } from './map-data.ts';
 
 let loading: Promise<LandMap> | undefined;
 
-/** Undefined until it is loaded. Without it a map has its grid alone. */
+/** Returns the map, or undefined until it is loaded. Without it a map shows only its grid. */
 export function useLandMap(): LandMap | undefined {
   const [map, setMap] = useState<LandMap>();
   useEffect(() => {

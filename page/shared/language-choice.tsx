@@ -1,4 +1,4 @@
-/** The reader chooses the language of names. */
+/** Selection of the language of names. */
 import type { JSX } from 'preact';
 import { useEffect, useReducer, useState } from 'preact/hooks';
 import type { Language } from '../../protocol/words/languages.ts';
@@ -6,7 +6,7 @@ import { chooseLanguage, languageOfNames, listenToLanguage } from './words.ts';
 
 const names: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch', fr: 'Français' };
 
-/** Draws the component again when names are in another language. */
+/** Redraws the component when the language of names changes. */
 export function useNames(): void {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useEffect(() => listenToLanguage(() => redraw(undefined as never)), []);

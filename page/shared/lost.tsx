@@ -1,4 +1,4 @@
-/** A lost stream: its name, since when and why. The page tries again automatically. */
+/** Message about a lost stream: name, time and reason. The page retries automatically. */
 import type { JSX } from 'preact';
 import { store } from './car-store.ts';
 import type { LostStream } from './connection.ts';
@@ -18,7 +18,7 @@ export function Lost({ what, since, reason }: LostOptions): JSX.Element {
   );
 }
 
-/** The car that serves the page. On a bench its agent may not run, while the bench serves the page. */
+/** Message for the car that serves the page. A bench serves the page even if its agent does not run. */
 export function CarLost(lost: LostStream): JSX.Element {
   useTopics('connection');
   const { agent } = store;
@@ -41,7 +41,7 @@ interface ViewLostOptions {
   readonly lost: LostStream | undefined;
 }
 
-/** For the stream of one view. While the car itself is lost, the strip of the page reports it. */
+/** Message for the stream of one view. If the car itself is lost, the strip of the page already shows that. */
 export function ViewLost({ what, lost }: ViewLostOptions): JSX.Element | null {
   useTopics('connection');
   return lost === undefined || store.connection.state !== 'live' ? null : <Lost what={what} {...lost} />;

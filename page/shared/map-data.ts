@@ -1,18 +1,18 @@
-/** Land, borders and cities below the maps, from Natural Earth (public domain). */
+/** Land, borders and cities for the maps, from Natural Earth (public domain). */
 
-/** The file map.json, which scripts/map-data.ts makes. Places are counted in parts of a degree. */
+/** The file map.json, made by scripts/map-data.ts. Coordinates are integers in units of 1/`grid` degree. */
 export interface MapData {
-  /** Parts of a degree. */
+  /** Units per degree. */
   readonly grid: number;
   /** Longitude and latitude of the first point, then differences from point to point. */
   readonly lines: readonly (readonly number[])[];
-  /** Edges of countries as indexes of lines; the complement of an index is the line from its end. */
+  /** Outlines of countries as indexes of lines. The complement of an index means the line in reverse. */
   readonly rings: readonly (readonly number[])[];
-  /** The largest first. */
+  /** Cities, largest first. */
   readonly cities: readonly (readonly [name: string, longitude: number, latitude: number])[];
 }
 
-/** Degrees. */
+/** Coordinates, degrees. */
 export type Place = readonly [longitude: number, latitude: number];
 type Line = readonly Place[];
 
@@ -26,7 +26,7 @@ interface MapWindow {
 
 export interface LandMap {
   readonly land: readonly Line[];
-  /** Lines between two countries. */
+  /** Borders between two countries. */
   readonly borders: readonly Line[];
   readonly cities: readonly { readonly name: string; readonly place: Place }[];
 }
@@ -53,7 +53,7 @@ export function landMapOf({ grid, lines, rings, cities }: MapData): LandMap {
   };
 }
 
-/** A ring without jumps at the date line: it continues beyond. A ring around the earth is closed at the South Pole. */
+/** Removes jumps at the date line: the ring continues beyond. Closes a ring around the earth at the South Pole. */
 function unrolled(ring: Line): Line {
   let turn = 0;
   const line = ring.map(([x, y], at): Place => {
@@ -65,7 +65,7 @@ function unrolled(ring: Line): Line {
   return Math.abs(last - first) > 180 ? [...line, [last, -90], [first, -90]] : line;
 }
 
-/** The part of a map that a window shows, also one across the date line, with the degrees of the window. */
+/** Returns the part of a map inside a window, in the degrees of the window. The window may cross the date line. */
 export function partIn(map: LandMap, window: MapWindow): LandMap {
   const parts = [-360, 0, 360].map((turn) => {
     const own = { ...window, west: window.west - turn, east: window.east - turn };
@@ -75,7 +75,7 @@ export function partIn(map: LandMap, window: MapWindow): LandMap {
       land: map.land
         .filter((ring) => meets(ring, own))
         .map((ring) => turned(clipped(ring, own)))
-        // A ring around a corner of the window can meet its box and no point of it.
+        // The box of a ring can overlap a corner of the window although the ring itself does not.
         .filter((ring) => ring.length > 0),
       borders: map.borders.filter((line) => meets(line, own)).map(turned),
       cities: map.cities
@@ -90,7 +90,7 @@ export function partIn(map: LandMap, window: MapWindow): LandMap {
   };
 }
 
-/** Cities that have room for their names, the largest first. */
+/** Returns the cities with enough space for their names, largest first. */
 export function namedCities(
   { cities }: LandMap,
   project: (place: Place) => readonly [x: number, y: number],
@@ -107,7 +107,7 @@ export function namedCities(
   return named;
 }
 
-/** Room of the mark of a city, and of a letter of its name. */
+/** Space for the mark of a city, and for a letter of its name. */
 const CITY_MARK_PX = 10;
 const LETTER_WIDTH_PX = 7;
 
@@ -122,7 +122,7 @@ function meets(line: Line, { west, east, south, north }: MapWindow): boolean {
   return left <= east && right >= west && low <= north && high >= south;
 }
 
-/** Sutherland and Hodgman: what of a ring lies in the window, so that no drawing has points far outside it. */
+/** Clips a ring to the window (Sutherland and Hodgman), so that no drawing has points far outside. */
 function clipped(ring: Line, { west, east, south, north }: MapWindow): Line {
   const edges: readonly (readonly [axis: 0 | 1, limit: number, side: 1 | -1])[] = [
     [0, west, 1],

@@ -1,25 +1,25 @@
-/** That no number is missing, and a table by class: of the outbox of a car, and of what of a car arrived at the hub. */
+/** Table of message numbers by class, and the count of missing ones: for a car's outbox, or for arrivals at the hub. */
 import type { JSX } from 'preact';
 import { numberOf } from './format.ts';
 
 interface NumbersPanelOptions {
-  /** Default: Numbers. */
+  /** Title. Default: Numbers. */
   readonly title?: string;
-  /** Sum of all classes. */
+  /** Missing numbers of all classes. */
   readonly missing: number;
   readonly testId: string;
   readonly note: string;
-  /** Meaning of missing numbers here, or of having none. */
+  /** Explanations: for missing numbers, and for a complete list. */
   readonly explained: { readonly some: string; readonly none: string };
   readonly label: string;
-  /** Heads of the columns behind class and kinds. */
+  /** Headings of the columns after class and kinds. */
   readonly columns: readonly string[];
   readonly rows: readonly {
     readonly name: string | number;
     readonly kinds: readonly string[];
     /** In the order of the columns. */
     readonly cells: readonly (number | string)[];
-    /** Column with a cell that is a fault. */
+    /** Column of a cell that shows a fault. */
     readonly bad?: string | undefined;
   }[];
 }

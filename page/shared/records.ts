@@ -1,4 +1,4 @@
-/** Records of the car from its published interface: the newest of each kind, page by page, and not without bound. */
+/** Records of the car from its published interface: the newest of each kind, in pages, up to a limit. */
 import { store } from './car-store.ts';
 import { askJson, carNow, Refused, sideOfCredentials } from './connection.ts';
 
@@ -44,7 +44,7 @@ export interface TripJson {
   readonly faults?: readonly { readonly fault?: string; readonly cause?: string }[];
 }
 
-/** Alerts, collisions, alarms and thefts have some of these. */
+/** Members of alerts, collisions, alarms and thefts. */
 export interface EventJson {
   readonly id: string;
   readonly createdAt: string;
@@ -93,16 +93,16 @@ export interface SampleJson {
   };
 }
 
-/** The newest items, ascending by time, of as many as there are. */
+/** Newest items, ascending by time, and the total number of items. */
 export interface Newest<T> {
   readonly items: readonly T[];
   readonly total: number;
 }
 
-/** Pages of one collection that are read at most. */
+/** Largest number of pages to read from one collection. */
 const MAX_PAGES = 5;
 
-/** Links of the vehicle's resources by name; those that the reader may not see are absent. */
+/** Returns the links of the vehicle's resources by name, without those that the reader may not see. */
 export async function vehicleLinks(): Promise<Readonly<Record<string, string>>> {
   const vin = store.car?.vin ?? (await askJson<{ readonly vin: string }>('/vigie/v1/car')).vin;
   const lists =
@@ -122,7 +122,7 @@ export async function vehicleLinks(): Promise<Readonly<Record<string, string>>> 
   throw new Refused(404, `None of the vehicles that you may see has the VIN ${vin}.`, undefined);
 }
 
-/** Speeds that the car recorded within `span` ms until now, oldest first. */
+/** Returns the speeds that the car recorded in the last `span` ms, oldest first. */
 export async function readSpeeds(span: number): Promise<(readonly [at: number, speed: number])[]> {
   const { telemetry } = await vehicleLinks();
   if (telemetry === undefined) throw new Refused(403, 'You may not read telemetry.', undefined);
@@ -134,7 +134,7 @@ export async function readSpeeds(span: number): Promise<(readonly [at: number, s
   });
 }
 
-/** Reads from the newest page backwards, at most `most` pages. */
+/** Reads backwards from the newest page, at most `most` pages. */
 export async function newestOf<T>(path: string, most = MAX_PAGES): Promise<Newest<T>> {
   const first = await askJson<Collection>(path);
   if (first._links.next === undefined) return { items: itemsOf(first), total: first.total };
@@ -148,14 +148,14 @@ export async function newestOf<T>(path: string, most = MAX_PAGES): Promise<Newes
   return { items: pages.flat(), total: first.total };
 }
 
-/** Address on the car that serves the page. Each request adds the credentials again. */
+/** Returns the address at the car that serves the page, without credentials: each request adds them. */
 export function pathOf({ href }: Link): string {
   const url = new URL(href, location.href);
   url.searchParams.delete('client_id');
   return `${url.pathname}${url.search}`;
 }
 
-/** The one list of the page, whatever its name; some answers have it under two. */
+/** Returns the list of the page. Some answers contain it under two names. */
 export function itemsOf<T>({ _embedded }: Collection): readonly T[] {
   return (Object.values(_embedded)[0] ?? []) as readonly T[];
 }

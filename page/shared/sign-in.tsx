@@ -1,4 +1,4 @@
-/** Asks who the reader is, where the interface is not open: fleet users by password, users by token. */
+/** Sign-in form, if the interface has access control: password for fleet users, token for users. */
 import type { JSX, TargetedSubmitEvent } from 'preact';
 import { useState } from 'preact/hooks';
 import { type Before, store } from './car-store.ts';
@@ -99,7 +99,7 @@ export function SignIn({ scheme, before, done }: SignInOptions): JSX.Element {
   );
 }
 
-/** RFC 7617: UTF-8. */
+/** Encodes UTF-8 text (RFC 7617). */
 function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }

@@ -1,13 +1,13 @@
-/** Tabs of the views of a car, on its own page and at a hub, and the keys that lead to them. */
+/** Tabs of the views of a car, on its own page and at a hub, and their keys. */
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
 export interface Tab {
   readonly id: string;
   readonly name: string;
-  /** On a phone, where all tabs have one line. */
+  /** Short title for phones, where all tabs are on one line. */
   readonly short?: string;
-  /** After `g`. */
+  /** Key after `g`. */
   readonly key: string;
 }
 
@@ -18,7 +18,7 @@ interface TabOptions<T extends Tab> {
 }
 
 export function Tabs<T extends Tab>({ tabs, shown, show }: TabOptions<T>): JSX.Element | null {
-  // On a phone the tabs are wider than the screen.
+  // On a phone the tabs are wider than the screen: scroll to the present one.
   useEffect(
     () => document.getElementById(`tab-${shown.id}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
     [shown, tabs.length],
@@ -57,11 +57,11 @@ export function Tabs<T extends Tab>({ tabs, shown, show }: TabOptions<T>): JSX.E
   );
 }
 
-/** `/` goes to the filter, `g` and a letter to a view. */
+/** Adds shortcuts: `/` for the filter, `g` and a letter for a view. */
 export function useShortcuts<T extends Tab>(tabs: readonly T[], go: (view: T) => void): void {
   const now = useRef({ tabs, go });
   now.current = { tabs, go };
-  // Once: a redraw between the two keys must not lose the first.
+  // Register once: a redraw between the two keys must not lose the first.
   useEffect(() => {
     let going = false;
     const pressed = (event: KeyboardEvent): void => {

@@ -1,6 +1,6 @@
 /**
- * Names of values and codes in the language that the reader chose, or that the browser prefers. The script contains the
- * English ones; others are loaded when they are needed.
+ * Names of values and codes in the language that the reader chose or the browser prefers. The script contains the
+ * English names; others are loaded on demand.
  */
 import { type Dictionary, nameOfPath, nameOfValue, termOf } from '../../protocol/words/dictionary.ts';
 import { type Language, languages } from '../../protocol/words/languages.ts';
@@ -13,27 +13,27 @@ import { keep, readKept } from './kept.ts';
 const KEY = 'language';
 
 let dictionary = english as unknown as Dictionary;
-/** Counts the choices: the words of the last one count, whatever is loaded first. */
+/** Number of language choices. Only the words of the last choice are used, in whatever order they are loaded. */
 let choices = 0;
 const listeners = new Set<() => void>();
 
-/** Dictionary of the language of the names. */
+/** Returns the dictionary of the present language. */
 export function wordsNow(): Dictionary {
   return dictionary;
 }
 
-/** Language of the names now. */
+/** Returns the present language of names. */
 export function languageOfNames(): string {
   return dictionary.language;
 }
 
-/** Calls `listener` when the names are in another language; the result ends that. */
+/** Calls `listener` when the language of names changes. Returns a function that stops this. */
 export function listenToLanguage(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** The language that the reader chose, else the first that the browser prefers and that has words. */
+/** Returns the chosen language, otherwise the browser's first preferred language that has a dictionary. */
 export function preferredLanguage(
   chosen = readKept(KEY),
   preferred: readonly string[] = navigator.languages,
@@ -50,7 +50,7 @@ export function chooseLanguage(language: Language): Promise<void> {
   return speak(language);
 }
 
-/** Rejects if the words cannot be loaded; the names stay as they are. */
+/** Changes the language. Rejects if the words cannot be loaded; the names then stay unchanged. */
 export async function speak(language: Language): Promise<void> {
   const choice = ++choices;
   let next = english as unknown as Dictionary;
@@ -64,22 +64,22 @@ export async function speak(language: Language): Promise<void> {
   for (const listener of listeners) listener();
 }
 
-/** Name of a path of Status; of a custom signal, the words in its name. */
+/** Returns the name of a path of Status, or the words in the name of a custom signal. */
 export function pathInWords(path: string): string {
   return nameOfPath(dictionary, path) ?? wordsOf(path);
 }
 
-/** The value as people say it, without unit. */
+/** Returns the value in words, without unit. */
 export function valueInWords(path: string, value: unknown, resolution?: number): string {
   return nameOfValue(dictionary, path, value) ?? textOf(value, resolution);
 }
 
-/** Words for a code; one that is newer than this page is divided into its words. */
+/** Returns words for a code. Divides the name of a code that this page does not contain. */
 export function codeInWords(group: TermGroup, code: unknown): string {
   return wordsOfCode(dictionary, group, code);
 }
 
-/** Words for a code; undefined if it has none. */
+/** Returns words for a code, or undefined if it has none. */
 export function termInWords(group: TermGroup, code: unknown): string | undefined {
   return termOf(dictionary.terms, group, code);
 }

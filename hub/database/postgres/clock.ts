@@ -1,17 +1,17 @@
-/** The time of PostgreSQL, by which all hubs on a database agree on what is due, however wrong the clocks of their machines are. */
+/** Clock of PostgreSQL: all hubs on a database agree on due times, even if the clocks of their machines are wrong. */
 import pg from 'pg';
 import type { Clock } from '../../../agent/ports.ts';
 import { placeOf, unopened } from './database.ts';
 
-/** Between two questions, ms: in between, the time is counted by spans, which no step of a clock changes. */
+/** Time between two queries of the time, ms. In between, a monotonic clock advances it, unaffected by clock changes. */
 const EVERY = 60_000;
-/** A server that does not answer is not waited for longer, ms. */
+/** Timeout for the server, ms. */
 const TIMEOUT = 10_000;
 
 export class DatabaseClock implements Clock {
   readonly #url: string;
   readonly #own: Clock;
-  /** From the spans of this machine to the time of the database, ms. */
+  /** Database time minus the monotonic time of this machine, ms. */
   #ahead = 0;
   #asked = 0;
 
@@ -20,7 +20,10 @@ export class DatabaseClock implements Clock {
     this.#own = own;
   }
 
-  /** Rejects with `usage.wrong` for another kind of URL, with `input.unreadable` where the server cannot be reached or refuses. */
+  /**
+   * Opens the clock. Rejects with `usage.wrong` for another kind of URL, and with `input.unreadable` if the server is
+   * unreachable or refuses.
+   */
   static async open(url: string, own: Clock): Promise<DatabaseClock> {
     const where = placeOf(url);
     const clock = new DatabaseClock(url, own);
@@ -34,7 +37,7 @@ export class DatabaseClock implements Clock {
 
   now(): number {
     if (this.#own.monotonic() - this.#asked > EVERY) {
-      // While the database is away, the time advances by spans. Its users report that it is away.
+      // If the database is away, the monotonic clock continues. Other users of the database report that.
       this.#ask().catch(() => undefined);
     }
     return Math.round(this.#own.monotonic() + this.#ahead);
@@ -56,7 +59,7 @@ export class DatabaseClock implements Clock {
       connectionTimeoutMillis: TIMEOUT,
       query_timeout: TIMEOUT,
     });
-    // A connection that is lost rejects the query too.
+    // A lost connection also rejects the query.
     client.on('error', () => undefined);
     try {
       await client.connect();

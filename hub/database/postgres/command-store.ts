@@ -1,4 +1,4 @@
-/** Audit trail: who requested which command for which car, when, and with which outcome. */
+/** Audit trail of commands: caller, command, car, time and outcome. */
 
 import { VigieError } from '../../../protocol/errors.ts';
 import type { CommandStore, KeptCommand, NewCommand } from '../../core/ports.ts';
@@ -20,7 +20,7 @@ export class PostgresCommandStore extends SqlReader implements CommandStore {
   ): Promise<{ kept: KeptCommand; isNew: boolean }> {
     const { id, vin, type, body, caller, requested, expires, key, through } = command;
     const isNew = await this.#database.transaction(async (execute) => {
-      // The row is locked, so that no other hub assigns a counter for this car meanwhile.
+      // Lock the row, so that no other hub assigns a counter for this car at the same time.
       const [vehicle] = await execute('SELECT id FROM vehicles WHERE vin = $1 FOR NO KEY UPDATE', [vin]);
       if (vehicle === undefined) throw unknownVehicle(vin);
       const [known] = await execute('SELECT vehicle FROM commands WHERE id = $1', [id]);

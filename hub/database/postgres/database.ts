@@ -1,4 +1,4 @@
-/** A database of PostgreSQL, which any number of hubs share. */
+/** A PostgreSQL database that any number of hubs share. */
 import pg from 'pg';
 import { withCertificateFault } from '../../../protocol/certificate-faults.ts';
 import { type ErrorCode, VigieError } from '../../../protocol/errors.ts';
@@ -7,34 +7,34 @@ import type { Select, SqlRow } from '../queries.ts';
 import type { RegistryDatabase, SqlStatement } from '../registry.ts';
 import { FORMAT, steps } from './schema.ts';
 
-/** Executes one statement with `$1` and so on for its values; a list is a value of an array type. */
+/** Executes one statement with `$1`, `$2`, … for its values. A list is a value of an array type. */
 export type Execute = (sql: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
 
-/** Connections of one hub that read, which is what requests do. */
+/** Number of read connections of a hub, for requests. */
 const READERS = 6;
-/** Those that write: requests that wait for their answers do not hold up what the hub takes in. */
+/** Number of write connections of a hub. Requests that wait for reads do not hold up the storage of messages. */
 const WRITERS = 4;
-/** A server that does not answer is not waited for longer, ms. */
+/** Timeouts for the server, ms. */
 const CONNECT_TIMEOUT = 10_000;
 const QUERY_TIMEOUT = 60_000;
-/** Hubs that start together create the tables once: key of pg_advisory_xact_lock, "vigi". */
+/** Key of pg_advisory_xact_lock, "vigi": if hubs start together, only one creates the tables. */
 const CREATION = 0x76696769;
 
-/** An acknowledged message must outlive a crash of the server, whatever its configuration. */
+/** Starts a transaction. An acknowledged message must survive a crash of the server, whatever its configuration. */
 const BEGIN = `BEGIN;
   SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
 
-/** SQLSTATE of a server that ends connections, or takes no more: classes 08 and 57P, and too_many_connections. */
+/** SQLSTATE of a server that closes or refuses connections: classes 08 and 57P, and too_many_connections. */
 const AWAY = /^(08|57P|53300)/;
 /** SQLSTATE disk_full. */
 const FULL = '53100';
 const INT8 = 20;
 const BYTEA = 17;
 
-/** Errors of a transaction that {@link PostgresDatabase.open} explains. */
+/** Error codes of a transaction for which {@link PostgresDatabase.open} reports an unreadable database. */
 const OPENING_FAULTS: readonly ErrorCode[] = ['store.failed', 'database.away'];
 
-/** Whole numbers are numbers: none of ours reaches 2^53. Bytes are not a Buffer, as from SQLite. */
+/** Returns integers as numbers, since all are below 2^53, and bytes as Uint8Array instead of Buffer, as SQLite does. */
 const types = {
   getTypeParser: ((oid: number, format?: 'text') => {
     if (oid === INT8) return Number;
@@ -55,9 +55,10 @@ export class PostgresDatabase implements RegistryDatabase {
   }
 
   /**
-   * Connects, creates the tables in a database that has none, and brings older ones up to date. `url`: `postgres://user:password@host:port/database`.
-   * Rejects with `usage.wrong` for another kind of URL and for a database that a newer Vigie or another program wrote,
-   * with `input.unreadable` where the server cannot be reached or refuses.
+   * Connects, creates the tables in an empty database, and upgrades an older format. `url`:
+   * `postgres://user:password@host:port/database`. Rejects with `usage.wrong` for another kind of URL and for a
+   * database of a newer Vigie or another program, and with `input.unreadable` if the server cannot be reached or
+   * refuses.
    */
   static async open(url: string, log: HubLog): Promise<PostgresDatabase> {
     const where = placeOf(url);
@@ -71,7 +72,7 @@ export class PostgresDatabase implements RegistryDatabase {
         keepAlive: true,
         types,
       });
-      // An idle connection ended, as when the server restarts: the next statement opens another.
+      // An idle connection ended, for example because the server restarted. The next statement opens another.
       made.on('error', (error) => log.warn('hub.database.disconnected', { where, error: error.message }));
       return made;
     };
@@ -94,7 +95,7 @@ export class PostgresDatabase implements RegistryDatabase {
     }
   };
 
-  /** All statements in one commit; the rows that each returns. Rejects with `store.failed`. */
+  /** Executes all statements in one commit. Returns the rows of each. Rejects with `store.failed`. */
   write(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
     return this.transaction(async (execute) => {
       const rows: (readonly SqlRow[])[] = [];
@@ -103,12 +104,12 @@ export class PostgresDatabase implements RegistryDatabase {
     });
   }
 
-  /** The tables have no reference that {@link write} would look for in vain. */
+  /** As {@link write}: these tables have no foreign keys that would be checked. */
   erase(statements: readonly SqlStatement[]): Promise<readonly (readonly SqlRow[])[]> {
     return this.write(statements);
   }
 
-  /** Rewrites every table, so that the old files with deleted data are gone. Rejects with `store.failed`. */
+  /** Rewrites every table, so that the old files with deleted data are removed. Rejects with `store.failed`. */
   async compact(): Promise<void> {
     const tables = await this.select(
       "SELECT format('%I', relname) AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'",
@@ -121,7 +122,7 @@ export class PostgresDatabase implements RegistryDatabase {
     await this.#compactTable(table);
   }
 
-  /** Long tables take longer than other statements may. */
+  /** Rewrites one table, without a timeout: large tables take longer than other statements may. */
   async #compactTable(name: string): Promise<void> {
     try {
       await this.#writers.query({ text: `VACUUM FULL ANALYZE ${name}`, query_timeout: 0 } as pg.QueryConfig);
@@ -131,8 +132,8 @@ export class PostgresDatabase implements RegistryDatabase {
   }
 
   /**
-   * Everything that `work` writes is on disk when this resolves, or none of it. Rejects with `store.failed`; when the
-   * connection ends while the server commits, all of it may be on disk all the same.
+   * Runs `work` in a transaction. When this resolves, all its changes are on disk. Rejects with `store.failed`, and
+   * then nothing is on disk, except if the connection ended during the commit: then all changes may be on disk.
    */
   async transaction<T>(work: (execute: Execute) => Promise<T>): Promise<T> {
     let client: pg.PoolClient;
@@ -142,7 +143,7 @@ export class PostgresDatabase implements RegistryDatabase {
       throw this.#failure(cause);
     }
     const execute: Execute = async (sql, values = []) => (await client.query<SqlRow>(sql, [...values])).rows;
-    // The server ends the connection of a client that is in use, too; the statement that follows rejects.
+    // The server may also close a connection in use. The next statement then rejects.
     const ended = (): void => undefined;
     client.on('error', ended);
     let broken = false;
@@ -152,7 +153,7 @@ export class PostgresDatabase implements RegistryDatabase {
       await execute('COMMIT');
       return result;
     } catch (cause) {
-      // A connection that does not take even that is not used again.
+      // If even a rollback fails, do not use the connection again.
       await execute('ROLLBACK').catch(() => {
         broken = true;
       });
@@ -177,7 +178,7 @@ export class PostgresDatabase implements RegistryDatabase {
   }
 }
 
-/** Whether no server answered. Faults of a connection, of the system or of `pg`, are plain errors; defects have a class. */
+/** Returns true if no server answered. Connection, system and `pg` errors are plain `Error`s; defects have a class. */
 function isAway(cause: unknown): boolean {
   if (cause instanceof AggregateError) return cause.errors.every(isAway);
   if (cause instanceof pg.DatabaseError) return AWAY.test(cause.code ?? '');
@@ -210,13 +211,13 @@ async function prepare(execute: Execute, where: string): Promise<void> {
   throw new VigieError('usage.wrong', text, { where });
 }
 
-/** With `$1` and so on for each `?`. */
+/** Replaces each `?` by `$1`, `$2`, …. */
 export function numbered(sql: string): string {
   let number = 0;
   return sql.replace(/\?/g, () => `$${++number}`);
 }
 
-/** Rows as the columns of `unnest`. Numbers go as the text of their array: `pg` would look in each for what it has to escape. */
+/** Returns rows as columns for `unnest`. Passes numbers as array text: otherwise `pg` checks each one for escapes. */
 export function columns(rows: readonly (readonly unknown[])[]): (unknown[] | string)[] {
   return (rows[0] ?? []).map((_, column) => {
     const values = rows.map((row) => row[column]);
@@ -224,7 +225,7 @@ export function columns(rows: readonly (readonly unknown[])[]): (unknown[] | str
   });
 }
 
-/** The database without user and password. @throws VigieError `usage.wrong` */
+/** Returns the URL of the database without user and password. @throws VigieError `usage.wrong` */
 export function placeOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^postgres(ql)?:$/.test(parsed.protocol)) {
@@ -233,13 +234,13 @@ export function placeOf(url: string): string {
   return `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
 }
 
-/** The server at `where` cannot be reached or refuses. */
+/** Returns the error for a server at `where` that cannot be reached or refuses. */
 export function unopened(where: string, cause: unknown): VigieError {
   const reason = `cannot be opened as the database of the hub: ${reasonOf(cause)}`;
   return new VigieError('input.unreadable', reason, { where, cause });
 }
 
-/** If several addresses of one host failed, the first. */
+/** Returns the reason. If several addresses of a host failed, the reason of the first. */
 function reasonOf(cause: unknown): string {
   const error: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   const text = error instanceof Error ? error.message : String(error);

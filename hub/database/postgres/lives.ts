@@ -1,11 +1,11 @@
-/** Numbers the starts of the agents of cars, life after life of their folders. */
+/** Numbers the starts of agents by the lives of their folders. */
 import { type Life, Lives } from '../../core/lives.ts';
 import type { CarMessage } from '../../core/message.ts';
 import type { BegunLife } from '../../core/ports.ts';
 import { newLifeMonitors } from '../reported-monitors.ts';
 import { columns, type Execute, numbered } from './database.ts';
 
-/** Messages with the numbers of their starts at the hub, and the lives that cars began after others. The rows of the vehicles are locked. */
+/** Numbers the starts of messages, and returns lives that follow another one. The vehicles must be locked. */
 export async function keepLives(
   execute: Execute,
   messages: readonly CarMessage[],

@@ -1,15 +1,15 @@
-/** Advisory locks of PostgreSQL, each on a connection of its own: the server releases a lock when its connection ends. */
+/** Advisory locks of PostgreSQL, each on a separate connection: the server releases a lock when its connection ends. */
 import pg from 'pg';
 import { VigieError } from '../../../protocol/errors.ts';
 import type { HeldLock, HubLocks } from '../../core/ports.ts';
 
-/** First key of these locks, "vigi"; the second is the hash of the name. */
+/** First key of these locks, "vigi". The second key is the hash of the name. */
 const SPACE = 0x76696769;
 const CONNECT_TIMEOUT = 10_000;
-/** Error of PostgreSQL: the lock was not available within `lock_timeout`. */
+/** SQLSTATE of a lock that was not available within `lock_timeout`. */
 const NOT_AVAILABLE = '55P03';
 
-/** A hub on a vanished machine must not hold its locks for the two hours of TCP's default. */
+/** Short keepalives: after a machine failure, a hub must not hold its locks for the two hours of TCP's default. */
 const SESSION = `SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
   SET tcp_user_timeout = '30s'`;
 
@@ -22,7 +22,7 @@ export class PostgresLocks implements HubLocks {
 
   async place(): Promise<string> {
     const client = new pg.Client({ connectionString: this.#url, connectionTimeoutMillis: CONNECT_TIMEOUT });
-    // A connection that is lost rejects the query too.
+    // A lost connection also rejects the query.
     client.on('error', () => undefined);
     try {
       await client.connect();
@@ -53,7 +53,7 @@ export class PostgresLocks implements HubLocks {
       client.on('error', (error) => resolve(error.message));
       client.on('end', () => resolve('the connection to the database ended'));
     });
-    // Ends a statement that waits, too.
+    // Also ends a waiting statement.
     const abort = (): void => void client.end();
     try {
       await client.connect();

@@ -1,7 +1,7 @@
 /**
- * Messages of all cars, with the numbers, records and Status that follow from them, in one commit. Each step is one
- * statement for all messages of the commit. The rows of the vehicles are locked first, in the order of their VINs, so
- * hubs that take in messages of one car wait for each other and never for each other's second lock.
+ * Stores messages of all cars and, in the same commit, the numbers, records and Status that follow from them. Each
+ * step is one statement for all messages of the commit. First locks the rows of the vehicles in the order of their
+ * VINs, so that hubs with messages of one car wait for each other but cannot deadlock.
  */
 
 import { VigieError } from '../../../protocol/errors.ts';
@@ -36,7 +36,7 @@ import { behindOf, keepRecords, lateness } from './records.ts';
 import { conflictingIn, withoutRemoved } from './repetitions.ts';
 import { type KnownStatus, StatusKeeper } from './statuses.ts';
 
-/** SQLSTATE of classes 22 data exception, 23 constraint violation, 54 program limit exceeded (PostgreSQL, appendix A). */
+/** SQLSTATE classes 22 data exception, 23 constraint violation, 54 program limit exceeded (PostgreSQL, appendix A). */
 const REFUSAL = /^(22|23|54)...$/;
 
 export class PostgresMessageStore implements MessageStore {
@@ -45,7 +45,7 @@ export class PostgresMessageStore implements MessageStore {
   readonly #statuses = new StatusKeeper();
   readonly #limit: number;
 
-  /** @param limit events that wait for one receiver at most */
+  /** @param limit largest number of events that wait for one receiver */
   constructor(database: PostgresDatabase, idOf: IdOf, limit: number = MOST_WAITING) {
     this.#database = database;
     this.#idOf = idOf;
@@ -98,7 +98,7 @@ export class PostgresMessageStore implements MessageStore {
   }
 }
 
-/** The cars that may not send. The rows of the others are locked until the commit: no other process erases them meanwhile. */
+/** Returns the cars that may not send. Locks the others until the commit, so that no process erases them. */
 async function refusedIn(
   execute: Execute,
   messages: readonly CarMessage[],
@@ -128,11 +128,11 @@ async function refusedIn(
 
 interface KnownRow {
   readonly id: number;
-  /** Receipt of the newest message of the car before this commit, UTC ms. */
+  /** Arrival of the newest message of the car before this commit, UTC ms. */
   readonly heard: number;
 }
 
-/** Adds new vehicles and locks the rows of all. @returns them by VIN */
+/** Adds new vehicles and locks the rows of all. @returns the rows by VIN */
 async function keepVehicles(
   execute: Execute,
   messages: readonly CarMessage[],
@@ -144,8 +144,8 @@ async function keepVehicles(
     seen.set(one.vin, { first, before, last: one.received });
   }
   const rows = await execute(
-    // A car that is known takes no new id, of which there are 2^31. The newest message counts: what was heard with a fast clock
-    // does not stay in the future.
+    // A known car gets no new id, since there are only 2^31 of them. The newest message sets the time, so that a time
+    // from a fast clock does not remain in the future.
     `WITH given AS (
        SELECT vins.*, known.id, known.last_seen FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
        AS vins (vin, public_id, first, last, before) LEFT JOIN vehicles AS known ON known.vin = vins.vin
@@ -159,10 +159,10 @@ async function keepVehicles(
      SELECT written.*, coalesce(given.last_seen, given.before) AS heard FROM written JOIN given ON given.vin = written.vin`,
     columns([...seen].map(([vin, { first, last, before }]) => [vin, idOf(vin), first, last, before])),
   );
-  // Only a row that an update has replaced has been locked (xmax).
+  // Only updated rows have an `xmax`: rows without it are new.
   const added = rows.filter(({ is_new: isNew }) => (isNew as unknown) === true).map(({ id }) => [id, 0]);
   if (added.length > 0) {
-    // Their fleets may have monitors for them.
+    // Fleets may have monitors for the new cars.
     await execute(
       `INSERT INTO car_monitors (vehicle, due) SELECT * FROM unnest($1::bigint[], $2::bigint[]) ON CONFLICT DO NOTHING`,
       columns(added),
@@ -172,8 +172,8 @@ async function keepVehicles(
 }
 
 /**
- * Corrects `last_seen`: only a new message that the car itself sent counts. {@link keepVehicles} has written the receipt of
- * the last message of each car, which is such a message in most commits.
+ * Corrects `last_seen`, for which only new messages from the car itself count. {@link keepVehicles} has stored the
+ * arrival of the last message of each car, which in most commits is such a message.
  */
 async function keepHeard(
   execute: Execute,
@@ -194,7 +194,7 @@ async function keepHeard(
   );
 }
 
-/** @returns those that were not there, in the order in which they came */
+/** @returns the messages that were not stored before, in the order of arrival */
 async function keepMessages(
   execute: Execute,
   messages: readonly CarMessage[],
@@ -235,7 +235,7 @@ async function keepMessages(
 
 type KnownMessage = CarMessage & { readonly vehicle: number };
 
-/** Messages with numbers that were stored before. */
+/** Returns the messages with numbers that were stored before. */
 function repeatedIn(
   messages: readonly CarMessage[],
   kept: readonly PlacedMessage[],
@@ -297,7 +297,7 @@ function placeOf({ vehicle, received }: KnownMessage): { readonly vehicle: numbe
   return { vehicle, received };
 }
 
-/** States that cars reported of their commands; a command that no hub gave is ignored. */
+/** Stores states of commands that cars reported. Ignores unknown commands. */
 async function keepReports(execute: Execute, messages: CommitChanges['reports']): Promise<void> {
   const reports = messages.map(({ vehicle, message }) => {
     const { remoteActionId, status, failureCause = null, detail = null } = message.body;
@@ -323,7 +323,7 @@ async function keepReports(execute: Execute, messages: CommitChanges['reports'])
   );
 }
 
-/** Statements one after the other. */
+/** Executes statements in sequence. */
 async function perform<T>(execute: Execute, steps: SqlSteps<T>): Promise<T> {
   let step = steps.next();
   while (step.done !== true) {
@@ -342,7 +342,7 @@ async function keepRefused(execute: Execute, refused: readonly RefusedMessage[])
   await execute('DELETE FROM refused WHERE id <= (SELECT max(id) FROM refused) - $1', [REFUSED_KEPT]);
 }
 
-/** Texts of PostgreSQL have no U+0000, which a car may send. */
+/** Replaces U+0000, which a car may send and which PostgreSQL does not allow in texts. */
 function textOf<T extends string | null>(text: T): T {
   return (text?.replaceAll('\0', '\u{fffd}') ?? null) as T;
 }

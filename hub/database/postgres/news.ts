@@ -1,7 +1,7 @@
 /**
- * News of all hubs on a database, by LISTEN and NOTIFY of PostgreSQL. A notification is part of the commit that it tells of
- * and reaches every connection that listened then. It does not tell of commits that were made while this one was broken:
- * listeners learn that, and read again.
+ * News of all hubs on a database, by LISTEN and NOTIFY of PostgreSQL. A notification is part of its commit and
+ * reaches each connection that listens at that time. Commits during a lost connection are not notified: listeners are
+ * informed of that, and read again.
  */
 import pg from 'pg';
 import { Backoff } from '../../../agent/backoff.ts';
@@ -11,14 +11,14 @@ import type { Execute } from './database.ts';
 
 const CHANNEL = 'vigie_news';
 const CONNECT_TIMEOUT = 10_000;
-/** A server that vanished is noticed by a statement that it does not answer, ms. */
+/** Interval and timeout of a statement that detects a vanished server, ms. */
 const BEAT = 10_000;
 const AGAIN = { first: 250, longest: 10_000 };
-/** Largest number in one notification of at most 8,000 bytes: a VIN takes up to 67, an id up to 17. */
+/** Largest number of VINs in one notification of at most 8,000 bytes. A VIN needs up to 67 bytes, an id up to 17. */
 const VINS = 100;
 const EVENTS = 400;
 
-/** Notifies of the transaction of `execute` when it commits. */
+/** Notifies listeners when the transaction of `execute` commits. */
 export async function notify(execute: Execute, { vins, events }: News): Promise<void> {
   const parts: News[] = [];
   for (let at = 0; at < vins.length; at += VINS) parts.push({ vins: vins.slice(at, at + VINS), events: [] });
@@ -51,7 +51,7 @@ export class PostgresNews implements HubNews {
     return this.#local.listen(listener);
   }
 
-  /** Resolves when it listens; where the database cannot be reached, it tries again by itself. Never rejects. */
+  /** Starts to listen. Resolves after the first attempt; if it failed, retries automatically. Never rejects. */
   async begin(): Promise<void> {
     const client = new pg.Client({
       connectionString: this.#parts.url,
@@ -95,7 +95,7 @@ export class PostgresNews implements HubNews {
     if (this.#client !== client || this.#stopped) return;
     this.#client = undefined;
     this.#cancel();
-    // It does not answer any more, so its end is not waited for.
+    // The server does not answer, so do not wait for the end.
     client.end().catch(() => undefined);
     this.#parts.log.warn('hub.news.lost', { error: reason });
     this.#cancel = this.#parts.after(this.#backoff.next(), () => void this.begin());
@@ -103,13 +103,13 @@ export class PostgresNews implements HubNews {
 
   #told(payload = ''): void {
     const news = readNews(payload);
-    // Another program used the channel: its message has no known meaning.
+    // Another program used the channel, so the message is unknown.
     if (news === undefined) this.#local.missed();
     else this.#local.arrived(news);
   }
 }
 
-/** @returns undefined for a payload that no hub sent: not JSON, or with members of other types. Ids are from 1. */
+/** @returns undefined for a payload that no hub sent: not JSON, or members of other types. Ids start at 1. */
 function readNews(payload: string): News | undefined {
   try {
     const { vins, events } = JSON.parse(payload) as Partial<Record<keyof News, unknown>>;

@@ -1,11 +1,11 @@
-/** Records of cars at the moments that are known of them: a car that learns the time later corrects what it sent before. */
+/** Records of cars with the best known times. A car that receives the time later corrects what it sent before. */
 
 import type { CommitChanges, PlacedRecord } from '../../core/commit.ts';
 import type { CarMessage } from '../../core/message.ts';
 import { isAfterSql } from '../rows.ts';
 import { columns, type Execute } from './database.ts';
 
-/** The newest message of a record has its present form. */
+/** Stores the records. The newest message of a record contains its present form. */
 export async function keepRecords(execute: Execute, records: CommitChanges['records']): Promise<void> {
   if (records.length === 0) return;
   const behind = await behindOf(execute, records);
@@ -30,7 +30,7 @@ export async function keepRecords(execute: Execute, records: CommitChanges['reco
   );
 }
 
-/** Corrections for a message of a known car. */
+/** A message of a known car with times to correct. */
 type Correctable = Pick<CarMessage, 'message'> & { readonly vehicle: number };
 
 export function lateness(
@@ -40,7 +40,7 @@ export function lateness(
   return clock === 'none' ? (behind.get(`${vehicle}/${boot}`) ?? 0) : 0;
 }
 
-/** Offset of the times that cars reported before they knew the time, by vehicle and start. */
+/** Returns corrections of times before the car had the time, by vehicle and start. */
 export async function behindOf(
   execute: Execute,
   placed: readonly PlacedRecord<Correctable>[],

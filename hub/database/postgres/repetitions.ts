@@ -1,10 +1,10 @@
-/** Messages that were here before, and others that have the number of one that is. */
+/** Messages that arrived before, and different messages with the same number. */
 import type { PlacedMessage } from '../../core/commit.ts';
 import type { CarMessage } from '../../core/message.ts';
 import { numbersIn } from '../queries.ts';
 import { columns, type Execute } from './database.ts';
 
-/** Messages with the number of a stored message with other bytes. */
+/** Returns the messages with the number of a stored message that has different bytes. */
 export async function conflictingIn<T extends CarMessage & { readonly vehicle: number }>(
   execute: Execute,
   repeated: readonly T[],
@@ -30,7 +30,7 @@ export async function conflictingIn<T extends CarMessage & { readonly vehicle: n
   return repeated.filter((_, place) => places.has(place));
 }
 
-/** Takes back the rows of messages that retention has removed: their numbers have arrived, and no message has them. */
+/** Deletes inserted rows of messages that retention had removed: their numbers remain without a message. */
 export async function withoutRemoved(execute: Execute, inserted: readonly PlacedMessage[]): Promise<PlacedMessage[]> {
   if (inserted.length === 0) return [];
   const keys = new Map(inserted.map(({ vehicle, class: priority }) => [`${vehicle}/${priority}`, [vehicle, priority]]));

@@ -1,4 +1,4 @@
-/** Tables of the hub on PostgreSQL: those of SQLite, and what PostgreSQL has to know of them. */
+/** Tables of the hub on PostgreSQL: those of SQLite, with additions for PostgreSQL. */
 import { callbackCommands, forgottenCars, lives, type SqlTypes, seriesView, tables } from '../format.ts';
 
 const POSTGRES: SqlTypes = {
@@ -65,5 +65,5 @@ export const steps: readonly string[] = [
   `,
 ];
 
-/** Number of the format that this program writes, in the table hub_format. */
+/** Version of the format that this program writes, as in the table hub_format. */
 export const FORMAT = steps.length;

@@ -1,24 +1,24 @@
-/** Status of each car in its row. A hub has at hand what it wrote last, and does not read and parse that again. */
+/** Status of each car in its row. A hub caches what it wrote last, to avoid reading and parsing it again. */
 import type { CommitChanges } from '../../core/commit.ts';
 import { VehicleStatus } from '../../core/vehicle-status.ts';
 import { statusIn } from '../queries.ts';
 import type { Execute } from './database.ts';
 
-/** Status as a commit leaves it. */
+/** Status after a commit. */
 export interface KnownStatus {
   readonly status: VehicleStatus;
-  /** The transaction that wrote the row (`xmin`): another one when another hub has written it since. */
+  /** Transaction that wrote the row (`xmin`). Different if another hub has written the row since. */
   readonly version: string;
 }
 
-/** Cars with a Status in memory. */
+/** Largest number of cars with a cached Status. */
 const MOST_KNOWN = 20_000;
 
 export class StatusKeeper {
-  /** By the id of the vehicle, those that were not written for longest first. */
+  /** Cached Status by the id of the vehicle, least recently written first. */
   readonly #known = new Map<number, KnownStatus>();
 
-  /** Resolves with what is right when the transaction is committed, for {@link committed}. */
+  /** Writes the Status. Resolves with the values to pass to {@link committed} after the commit. */
   async keep(execute: Execute, messages: CommitChanges['statuses']): Promise<ReadonlyMap<number, KnownStatus>> {
     const vehicles = [...messages.keys()];
     if (vehicles.length === 0) return new Map();
@@ -33,12 +33,12 @@ export class StatusKeeper {
       const status = row['document'] === null ? this.#known.get(vehicle)?.status : statusIn(row);
       if (status !== undefined) statuses.set(vehicle, status);
     }
-    // Later changes would differ from the row if the transaction failed.
+    // If the transaction fails, the cached values must not contain its changes.
     for (const vehicle of vehicles) this.#known.delete(vehicle);
     for (const [vehicle, own] of messages) {
       for (const { message } of own) statuses.get(vehicle)?.apply(message.body, message);
     }
-    // JSON has no line break; in an array each of its quotes would be escaped.
+    // Joined by line breaks, which JSON does not contain. An array would escape each quote.
     const written = await execute(
       `INSERT INTO status SELECT * FROM unnest($1::bigint[], string_to_array($2, E'\\n'))
        ON CONFLICT (vehicle) DO UPDATE SET document = excluded.document RETURNING vehicle, xmin::text AS version`,

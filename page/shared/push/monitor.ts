@@ -1,4 +1,4 @@
-/** The callback and the monitor that the page asks for, so that a device receives the incidents of a car. */
+/** Callback and monitor that the page creates, so that a device receives the incidents of a car. */
 
 interface DataTrigger {
   readonly name: string;
@@ -10,7 +10,7 @@ interface DataTrigger {
   };
 }
 
-/** Scopes that the interface demands for a trigger: an event has the whole record, with its position. */
+/** Scopes required for a trigger: an event contains the whole record with its position. */
 const triggers: readonly { readonly scopes: readonly string[]; readonly triggers: readonly DataTrigger[] }[] = [
   {
     scopes: ['data:telemetry'],
@@ -49,8 +49,8 @@ const triggers: readonly { readonly scopes: readonly string[]; readonly triggers
 ];
 
 /**
- * A MonitorParameter (user 4.17.2) for the incidents that the reader may see; undefined: none.
- * @param has whether the reader has a scope
+ * Returns a MonitorParameter (user 4.17.2) for the incidents that the reader may see, or undefined if there are none.
+ * @param has returns true if the reader has the scope
  */
 export function monitorOfIncidents(label: string, title: string, has: (scope: string) => boolean): object | undefined {
   const allowed = triggers.filter(({ scopes }) => scopes.every(has)).flatMap((one) => one.triggers);
@@ -65,7 +65,7 @@ export function monitorOfIncidents(label: string, title: string, has: (scope: st
   };
 }
 
-/** A CallbackSubscribe (user 4.17.2) for one browser. */
+/** Returns a CallbackSubscribe (user 4.17.2) for one browser. */
 export function callbackOfDevice(label: string, subscription: object): object {
   return { label, type: ['Monitor'], callback: { pushnotif: { devices: [JSON.stringify(subscription)] } } };
 }

@@ -1,17 +1,17 @@
-/** The notification for an event of a monitor. It has the words of the dictionary that the page stored. */
+/** Notification for an event of a monitor. It uses the dictionary that the page stored. */
 import type { Dictionary } from '../../../protocol/words/dictionary.ts';
 import { addressOfIncident, type IncidentKind } from '../addresses.ts';
 import { type IncidentRecord, wordsOfCode, wordsOfIncident } from '../incident-words.ts';
 
-/** Members of a push that the page reads. docs/callbacks.md, "Push". */
+/** Members of a push message that the page reads. See docs/callbacks.md, "Push". */
 export interface PushPayload {
   readonly id: string;
-  /** With the label of the monitor as its title. */
+  /** The title is the label of the monitor. */
   readonly notification?: { readonly title?: string };
   readonly message: {
     readonly date: string;
     readonly attributes?: readonly { readonly key: string; readonly value: string }[];
-    /** Without its values if the push would be too long with them. */
+    /** Without values if the push message would be too long. */
     readonly monitorEvent?: { readonly values?: readonly EventValue[] };
   };
 }
@@ -21,7 +21,7 @@ interface EventValue {
   readonly value: {
     readonly body: { readonly literalValue?: string; readonly objectValues?: readonly RecordJson[] };
   };
-  /** The trigger of this value made the event. */
+  /** Previous value. Only the value that triggered the event has one. */
   readonly previous?: string;
 }
 
@@ -42,12 +42,12 @@ interface ShownNotification {
     readonly icon: string;
     readonly timestamp: number;
     readonly requireInteraction: boolean;
-    /** Fragment of the page's address that shows the incident. */
+    /** Address fragment of the page that shows the incident. */
     readonly data: { readonly address: string };
   };
 }
 
-/** @param words if omitted, the title is the label of the monitor */
+/** Returns the notification. @param words if omitted, the title is the label of the monitor */
 export function notificationOf({ id, notification, message }: PushPayload, words?: Dictionary): ShownNotification {
   const { attributes = [], monitorEvent, date } = message;
   const attribute = (name: string): string | undefined => attributes.find(({ key }) => key === name)?.value;
@@ -62,7 +62,7 @@ export function notificationOf({ id, notification, message }: PushPayload, words
     options: {
       body: [attribute('car') ?? vin, when].filter((part) => part !== '').join(', '),
       lang: words?.language ?? 'en',
-      // The end of an alert replaces its begin.
+      // The end of an alert replaces its start.
       tag: record.id ?? id,
       icon: '/page/icon.png',
       timestamp: happened,
@@ -84,7 +84,7 @@ function titleOf(incident: Incident | undefined, words: Dictionary | undefined):
   return record.endAt === undefined ? text : `${text}: ${wordsOfCode(words, 'page', 'ended')}`;
 }
 
-/** The most severe incident of the event: each value that the monitor watches is in it, also one that did not change. */
+/** Returns the most severe incident of the event. The event contains all values of the monitor, also unchanged ones. */
 function incidentIn(values: readonly EventValue[]): Incident | undefined {
   const find = (data: string): EventValue | undefined => values.find((one) => one.data === data);
   const collision = find('vehicle.collision.side') ?? find('vehicle.collision.severity');

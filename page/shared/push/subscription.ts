@@ -7,16 +7,16 @@ import { codeInWords, wordsNow } from '../words.ts';
 import { callbackOfDevice, monitorOfIncidents } from './monitor.ts';
 import { forgetWords, storeWords } from './stored-words.ts';
 
-/** Cars that one switch turns on at most, each with a monitor of its own. */
+/** Largest number of cars that one switch turns on. Each has a separate monitor. */
 const MAX_CARS = 50;
 const WORKER = '/worker.js';
 
-/** Why a device cannot receive notifications, by the words for it. */
+/** Keys of the words for the reason why a device cannot receive notifications. */
 type Obstacle = keyof typeof pushObstacleWords;
 
 export type PushState =
   | { readonly obstacle: Obstacle }
-  /** Cars whose incidents this device receives, among those that the page shows. */
+  /** `on`: number of cars from which this device receives incidents; `of`: number of cars on the page. */
   | { readonly on: number; readonly of: number };
 
 interface UserCar {
@@ -29,13 +29,13 @@ interface CallbackJson {
   readonly subscribe: { readonly callback: { readonly pushnotif?: { readonly devices: readonly string[] } } };
 }
 
-/** Car of the open page, and its name. Without `vin`, all cars of the reader. */
+/** Car of the open page and its name. Without `vin`, all cars of the reader. */
 export interface PushCars {
   readonly vin?: string | undefined;
   readonly title?: string | undefined;
 }
 
-/** Whether this device receives the incidents of the cars; reads everything, because others may have removed the callback. */
+/** Returns the state for these cars. Reads everything from the server, because others may have removed the callback. */
 export async function readPush(cars: PushCars): Promise<PushState> {
   const obstacle = obstacleHere();
   if (obstacle !== undefined) return { obstacle };
@@ -50,7 +50,7 @@ export async function readPush(cars: PushCars): Promise<PushState> {
   return { on: watched.filter(Boolean).length, of: listed.length };
 }
 
-/** Call it on a click: the browser asks the reader for the permission. Rejects if the browser or the server refuses. */
+/** Turns notifications on. Call on a click: the browser asks for permission. Rejects if browser or server refuses. */
 export async function turnOn(cars: PushCars): Promise<void> {
   if ((await Notification.requestPermission()) !== 'granted') return;
   const key = await readKey();
@@ -59,7 +59,7 @@ export async function turnOn(cars: PushCars): Promise<void> {
   const { pushManager } = await navigator.serviceWorker.ready;
   let subscription = await currentSubscription(key);
   if (subscription === undefined) {
-    // One with another key can no longer be reached.
+    // The server can no longer reach a subscription with another key.
     const other = await pushManager.getSubscription();
     if (other !== null) await removeWithCallback(other);
     subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(key) });
@@ -83,7 +83,7 @@ export async function turnOn(cars: PushCars): Promise<void> {
   }
 }
 
-/** With the last car the callback and the subscription go. */
+/** Turns notifications off. With the last car, also removes the callback and the subscription. */
 export async function turnOff({ vin }: PushCars): Promise<void> {
   const registration = await navigator.serviceWorker.getRegistration('/');
   const subscription = await registration?.pushManager.getSubscription();
@@ -101,7 +101,7 @@ export async function turnOff({ vin }: PushCars): Promise<void> {
   await endSubscription(subscription);
 }
 
-/** The server first: a callback without its device would live until the next message. */
+/** Removes the callback first: without its device it would exist until the next message. */
 async function removeWithCallback(subscription: PushSubscription): Promise<void> {
   const callback = await findCallback(subscription);
   if (callback !== undefined) await remove(`/user/callbacks/${callback}`);
@@ -114,7 +114,7 @@ async function endSubscription(subscription: PushSubscription): Promise<void> {
   await forgetWords();
 }
 
-/** Notifications get the language of the page, if this device receives any. */
+/** Changes the language of notifications to that of the page, if this device receives any. */
 export async function updateWords(): Promise<void> {
   if (obstacleOfBrowser() !== undefined) return;
   if ((await navigator.serviceWorker.getRegistration('/')) !== undefined) await storeWords(wordsNow());
@@ -131,7 +131,7 @@ function obstacleHere(): Obstacle | undefined {
   const obstacle = obstacleOfBrowser();
   if (obstacle !== undefined) return obstacle;
   if (Notification.permission === 'denied') return 'denied';
-  // The fleet side of the interface has no channel push.
+  // The fleet side of the interface has no push channel.
   if (isFleetSignIn()) return 'fleetSignIn';
   return monitorOfIncidents('', '', hasScope) === undefined ? 'scopes' : undefined;
 }
@@ -140,7 +140,7 @@ async function readKey(): Promise<string | undefined> {
   return (await askJson<PushKey>('/vigie/v1/push-key')).publicKey;
 }
 
-/** The subscription of this browser, if it was made with the key. */
+/** Returns the subscription of this browser if it was made with this key. */
 async function currentSubscription(key: string): Promise<PushSubscription | undefined> {
   const registration = await navigator.serviceWorker.getRegistration('/');
   const subscription = await registration?.pushManager.getSubscription();
@@ -173,7 +173,7 @@ async function remove(path: string): Promise<void> {
   try {
     await ask(path, { method: 'DELETE' });
   } catch (error) {
-    // 404: somebody else has removed it.
+    // 404: the monitor or callback was removed by others.
     if (!(error instanceof Refused) || error.status !== 404) throw error;
   }
 }

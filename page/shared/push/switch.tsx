@@ -6,7 +6,7 @@ import { codeInWords, languageOfNames, listenToLanguage } from '../words.ts';
 import { type PushCars, type PushState, readPush, turnOff, turnOn, updateWords } from './subscription.ts';
 
 interface PushSwitchOptions extends PushCars {
-  /** The server has admitted the reader. */
+  /** True if the server has admitted the reader. */
   readonly admitted: boolean;
 }
 
@@ -27,7 +27,7 @@ export function PushSwitch({ admitted, vin, title }: PushSwitchOptions): JSX.Ele
       );
     };
     read();
-    // The reader may have changed the permission, and a push service may have ended the subscription.
+    // The reader may have changed the permission, or a push service may have ended the subscription.
     document.addEventListener('visibilitychange', read);
     const endLanguage = listenToLanguage(() => updateWords().catch(report));
     return () => {

@@ -25,7 +25,7 @@ export interface OpenMessage {
   readonly open: string;
 }
 
-/** Members of ServiceWorkerGlobalScope that are used here; the types of the page are those of windows. */
+/** Members of ServiceWorkerGlobalScope used here. The types of the page are those of windows. */
 interface WorkerScope {
   readonly registration: ServiceWorkerRegistration;
   readonly clients: {
@@ -42,7 +42,7 @@ const scope = self as unknown as WorkerScope;
 
 scope.addEventListener('install', (event) => event.waitUntil(scope.skipWaiting()));
 
-// Browsers end a subscription with messages that show nothing.
+// Browsers end a subscription if its messages show no notification.
 scope.addEventListener('push', (event) => event.waitUntil(show(event.data?.json() as PushPayload)));
 
 async function show(payload: PushPayload): Promise<void> {
