@@ -1,4 +1,4 @@
-/** docs/access.md: who may use which route, from the table of access. */
+/** Generates docs/access.md: who may use which route, from the access table. */
 import { type AccessRow, accessTable, type Principal, type Server } from '../protocol/interface/access.ts';
 import { bases } from '../protocol/interface/operation.ts';
 import {
@@ -36,7 +36,7 @@ const who: Readonly<Record<Principal, string>> = {
 
 const code = (text: string): string => `\`${text}\``;
 
-/** Scopes of commands are listed as one, to keep rows short. */
+/** Formats scopes as a list. Scopes of commands are combined into one, to keep rows short. */
 function listed(scopes: readonly Scope[]): string {
   const commands = scopes.filter((scope) => scope.startsWith('remote:'));
   const others = scopes.filter((scope) => !scope.startsWith('remote:')).map(code);
@@ -47,7 +47,7 @@ function listed(scopes: readonly Scope[]): string {
   ].join(', ');
 }
 
-/** Cells of a row for the scopes. */
+/** Returns the scope cells of a row. */
 function scopeCells({ scopes: { required, optional, more } }: AccessRow): string {
   const any = [more === true ? 'any' : '', listed(optional)].filter((text) => text !== '').join('; ');
   return `${listed(required)} | ${any}`;
@@ -55,11 +55,11 @@ function scopeCells({ scopes: { required, optional, more } }: AccessRow): string
 
 interface SectionOptions {
   readonly note?: string;
-  /** Left out of the paths. */
+  /** Prefix that is omitted from the paths. */
   readonly base?: string;
 }
 
-/** The routes of a section in groups of equal rights. */
+/** Returns the routes of a section in groups of equal rights. */
 function section(title: string, rows: readonly AccessRow[], { note, base = '' }: SectionOptions = {}): string {
   const groups = new Map<string, Map<string, string[]>>();
   for (const row of rows) {

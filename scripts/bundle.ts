@@ -1,10 +1,10 @@
 /**
- * `npm run bundle`: the program as the car runs it, in `dist/`. JavaScript in one entry and a file for each command,
- * so that a command loads what it needs and nothing else, with the shipped profiles beside it. `scripts/vigie.js`
- * takes it when it is as new as what it was made of.
+ * `npm run bundle`: builds the program, as the car runs it, into `dist/`: JavaScript with one entry and a file for each
+ * command, so that a command loads only what it needs, and the shipped profiles next to it. `scripts/vigie.js` runs
+ * this bundle if it is not older than its sources.
  *
- * From the sources Node strips types while it starts, which takes most of the start, and the machine code then tests
- * at every access to an array whether its buffer was detached; bundled it does not.
+ * From the sources, Node strips the types at startup, which accounts for most of the startup time. The machine code
+ * then checks at every array access whether the buffer was detached. The bundle has neither cost.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -16,7 +16,7 @@ import { prepare, preparedFile } from '../config/prepared.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 
-/** How every program of the project is bundled, those that are measured too. */
+/** Bundler options of every program of the project, including the benchmark programs. */
 export const bundling = {
   bundle: true,
   platform: 'node',
@@ -27,20 +27,20 @@ export const bundling = {
   minifySyntax: true,
   logLevel: 'error',
   alias: {
-    // Node's own streams instead of the copy of them that packages bring for other platforms.
+    // Use Node's own streams instead of the copy that packages include for other platforms.
     'readable-stream': 'node:stream',
-    // Its other form requires its parts by names that a bundler cannot see.
+    // The CommonJS form requires its parts by names that a bundler cannot resolve.
     'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
   },
-  // They load machine code that lies beside them.
+  // These packages load machine code from files next to them.
   external: ['koffi', 'serialport'],
-  // Packages in CommonJS ask for Node's own modules with require.
+  // CommonJS packages load Node's own modules with require.
   banner: {
     js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
   },
 } satisfies BuildOptions;
 
-/** Used part of mqtt: without its connections over WebSockets and proxies, because we have our own. */
+/** Used part of mqtt, without its WebSocket and proxy connections, because we have our own. */
 const ofMqtt = `
 export { default as MqttClient } from 'mqtt/lib/client';
 export { ReasonCodes } from 'mqtt/lib/handlers/ack';
@@ -48,7 +48,7 @@ export { ErrorWithReasonCode } from 'mqtt/lib/shared';
 export { default as Store } from 'mqtt/lib/store';
 `;
 
-/** Used part of undici: requests over our own connections, not `fetch`, WebSockets, caches and mocks. */
+/** Used part of undici: requests over our own connections, without `fetch`, WebSockets, caches and mocks. */
 const ofUndici = `
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import request from 'undici/lib/api/api-request.js';
@@ -57,7 +57,7 @@ export { default as Agent } from 'undici/lib/dispatcher/agent.js';
 export { default as buildConnector } from 'undici/lib/core/connect.js';
 `;
 
-/** Used part of prom-client: without its process metrics and OpenTelemetry. */
+/** Used part of prom-client, without its process metrics and OpenTelemetry. */
 const ofMetrics = `
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
@@ -69,16 +69,16 @@ const taken: Readonly<Record<string, string>> = {
   mqtt: ofMqtt,
   'prom-client': ofMetrics,
   undici: ofUndici,
-  // By which mqtt keeps time in browsers.
+  // Timers of mqtt in browsers.
   'worker-timers': '',
 };
 
-/** Leaves out of packages what the program has no use for: 600 kB that would be kept in memory. */
+/** Removes unused parts of packages: 600 kB that would stay in memory. */
 export const slimming: Plugin = {
   name: 'slimming',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^(mqtt|prom-client|undici|worker-timers)$/ }, ({ path }) => ({ path, namespace: 'slim' }));
-    // undici has its parser twice; that without SIMD runs on every processor.
+    // undici includes its parser twice. The one without SIMD runs on every processor.
     onResolve({ filter: /\/llhttp_simd-wasm\.js$/ }, ({ path, resolveDir }) => ({
       path: join(resolveDir, path.replace('_simd', '')),
     }));
@@ -86,11 +86,11 @@ export const slimming: Plugin = {
   },
 };
 
-/** Modules that take milliseconds to load, and the members of them that are called, if ever, long after the start. */
+/** Modules that take milliseconds to load, and their members, which are called long after startup or never. */
 const deferred: Readonly<Record<string, { readonly members: readonly string[]; readonly by: RegExp }>> = {
-  // zlib of Node does its work in the car.
+  // In the car, Node's zlib does this work.
   fflate: { members: ['deflateSync', 'inflateSync'], by: /./ },
-  // A replay signs and verifies nothing.
+  // A replay neither signs nor verifies.
   'node:crypto': {
     members: [
       'createHash',
@@ -105,13 +105,13 @@ const deferred: Readonly<Record<string, { readonly members: readonly string[]; r
     ],
     by: /\/(adapters\/keys\/[^/]+|adapters\/can\/log\/spool|assembly\/directory)\.ts$/,
   },
-  // commander starts other programs for commands that are executables of their own.
+  // commander spawns programs for commands that are separate executables.
   'node:child_process': { members: ['spawn'], by: /\/node_modules\/commander\// },
-  // To take over all members, as bundled code does, loads worker threads and what compares texts.
+  // Importing all members, as bundled code does, also loads worker threads and the text comparison code.
   'node:util': { members: ['getSystemErrorName', 'isDeepStrictEqual', 'promisify'], by: /^(?!.*\/node_modules\/)/ },
 };
 
-/** Loads modules when one of their members is called. */
+/** Loads a module when one of its members is first called. */
 export const deferring: Plugin = {
   name: 'deferring',
   setup({ onResolve, onLoad }) {
@@ -135,8 +135,8 @@ export const deferring: Plugin = {
 };
 
 /**
- * Files that the program reads at run time, by their place beside it: the shipped profiles, the page, the document of
- * the HTTP interface and Swagger UI, which shows it.
+ * Files that the program reads at run time, by their path relative to it: the shipped profiles, the page, the HTTP
+ * API document, and Swagger UI, which shows that document.
  */
 function filesBeside(): readonly (readonly [place: string, from: string])[] {
   const config = join(root, 'config');
@@ -158,21 +158,24 @@ function filesBeside(): readonly (readonly [place: string, from: string])[] {
 }
 
 /**
- * Takes Node's own modules with `require`. Of a module that is imported, Node reads every member at once, and some of
- * them load what the program has no use for: `node:http` undici, which alone is 6 MiB of private memory and 20 ms.
+ * Loads Node's own modules with `require`. If a module is imported, Node reads all its members at once, and some of
+ * them load code that the program never uses: `node:http` loads undici, which alone costs 6 MiB of private memory and
+ * 20 ms.
  */
 export const requiring: Plugin = {
   name: 'requiring',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^node:/ }, ({ path, kind }) =>
-      // A module that is imported later is an entry of its own: otherwise the bundler leaves it only `default`.
+      // A dynamically imported module is a separate entry: otherwise the bundler leaves only `default` of it.
       kind === 'import-statement' ? { path, namespace: 'required' } : { path, external: true },
     );
     onLoad({ filter: /./, namespace: 'required' }, ({ path }) => ({ contents: `module.exports = require('${path}')` }));
   },
 };
 
-/** Files next to the program, by place: {@link filesBeside}, and the contents of profiles (config/prepared.ts). */
+/**
+ * Contents of the files next to the program, by path: {@link filesBeside}, and profile contents (config/prepared.ts).
+ */
 export function contentsBeside(): ReadonlyMap<string, Uint8Array> {
   const files = filesBeside();
   const contents = new Map(files.map(([place, from]): [string, Uint8Array] => [place, readFileSync(from)]));
@@ -183,11 +186,13 @@ export function contentsBeside(): ReadonlyMap<string, Uint8Array> {
   return contents;
 }
 
-/** Bundles the program into a folder, of which nothing older is left; tells what went into which file. */
+/**
+ * Bundles the program into a folder after removing its older files. Returns which input went into which output file.
+ */
 export async function bundleProgram(folder: string = dist): Promise<Metafile> {
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-    // Executables, packages (scripts/package.ts), the library (scripts/library.ts), the site (scripts/site.ts) and the files of
-    // a release (scripts/release.ts) are made elsewhere and lie there too.
+    // Other scripts write to this folder too: executables and packages (scripts/package.ts), the library
+    // (scripts/library.ts), the site (scripts/site.ts) and the release files (scripts/release.ts).
     if (!/^(?:vigie[-_]|(?:library|site|release)$)/.test(name)) rmSync(join(folder, name), { recursive: true });
   }
   const { metafile } = await build({
@@ -210,7 +215,7 @@ export async function bundleProgram(folder: string = dist): Promise<Metafile> {
   const sources = Object.keys(metafile.inputs).filter(
     (file) => !/node_modules\/|^(slim|required|deferred):/.test(file),
   );
-  // Sources that the launcher compares. The lock file represents all packages.
+  // Sources that the launcher checks for changes. The lock file represents all packages.
   writeFileSync(join(folder, 'sources.json'), JSON.stringify([...sources, ...own, 'package-lock.json'].sort()));
   return metafile;
 }

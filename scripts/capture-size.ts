@@ -1,6 +1,6 @@
 /**
- * Prints what the frames of a capture take, beside the same frames as packed candump and MDF4: the drive of the bench car, or
- * a log. `node scripts/capture-size.ts [LOG]`
+ * Prints the size of the frames of a capture, compared with the same frames as packed candump and MDF4: from the drive
+ * of the bench car, or from a log. `node scripts/capture-size.ts [LOG]`
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { captureBounds } from '../protocol/schema/capture.ts';
 import { mdf4 } from '../test/adapters/can/log/mdf4-writer.ts';
 import { writeDrive } from './benchmark/drive-log.ts';
 
-/** 30 s before and 10 s after an event on two busy buses. */
+/** Largest number of frames: 30 s before and 10 s after an event on two busy buses. */
 const MOST = 160_000;
 
 async function read(file: string): Promise<{ frames: FrameBatch; buses: readonly string[] }> {

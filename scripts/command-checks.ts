@@ -1,4 +1,4 @@
-/** The list of the checks of a command in docs/commands.md, from the list in the code. */
+/** List of the command checks in docs/commands.md, generated from the list in the code. */
 import { checks } from '../agent/remotes/checks.ts';
 import { factOf } from '../protocol/errors.ts';
 import { withSection } from './generated-section.ts';

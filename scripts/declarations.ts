@@ -1,6 +1,6 @@
 /**
- * Exports of each sub-path of the package, declared by the compiler: one file a sub-path in `assembly/generated/`, so
- * that a review shows what changes for programs that build on the package. Types that are not exported are only named.
+ * Exports of each sub-path of the package, as declared by the compiler: one file per sub-path in `assembly/generated/`,
+ * so that a review shows changes for programs that use the package. Types that are not exported appear only by name.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -11,14 +11,14 @@ import manifest from '../package.json' with { type: 'json' };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Sub-paths by the names of their files. */
+/** Sub-paths by file name. */
 const subPaths = new Map(
   Object.entries(manifest.exports).flatMap(([path, entry]): [string, string][] =>
     typeof entry === 'string' ? [] : [[path === '.' ? 'index' : path.slice(2), entry.types]],
   ),
 );
 
-/** Runs the compiler over the modules of the package. Throws where it finds a fault. */
+/** Runs the compiler on the modules of the package. @throws Error if it reports an error */
 export function compileLibrary(folder: string, ...options: readonly string[]): void {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const project = ['-p', join(root, 'scripts/library'), '--outDir', folder];
@@ -27,7 +27,7 @@ export function compileLibrary(folder: string, ...options: readonly string[]): v
 
 let made: ReadonlyMap<string, string> | undefined;
 
-/** The generated files: where each lies and how it is made. The compiler runs once for all. */
+/** The generated files: path of each and how it is made. The compiler runs once for all. */
 export const declarationFiles: readonly { readonly file: string; make(): string }[] = [...subPaths.keys()].map(
   (name) => ({
     file: `assembly/generated/${name}.d.ts`,
@@ -48,16 +48,16 @@ function compiledDeclarations(): ReadonlyMap<string, string> {
   }
 }
 
-/** Statements of one file of declarations, and where its other names come from. */
+/** Statements of one declaration file, and the origin of its imported names. */
 interface Declared {
-  /** Each with its comment, by name; functions that are declared more than once together. */
+  /** Statements with their comments, by name; overloads of a function are joined. */
   readonly own: ReadonlyMap<string, string>;
-  /** Name in this file, and the file and name that it stands for. */
+  /** Imported names, each with its file and its name there. */
   readonly from: ReadonlyMap<string, readonly [file: string, name: string]>;
   readonly exported: readonly string[];
 }
 
-/** By name; `library` is the folder of what the compiler emitted. */
+/** Returns the public declarations by name; `library` is the output folder of the compiler. */
 function publicDeclarations(library: string): ReadonlyMap<string, string> {
   const read = new Map<string, Declared>();
   const declared = (file: string): Declared => {
@@ -112,19 +112,19 @@ function parse(file: string): Declared {
   return { own, from, exported };
 }
 
-/** The file of a module's declarations; of a package its name. */
+/** Returns the declaration file of a module, or the name of a package. */
 function placeOf(file: string, module: string): string {
   return module.startsWith('.') ? join(dirname(file), module.replace(/\.[jt]s$/, '.d.ts')) : module;
 }
 
-/** Statements of the outermost level with the comment before each, as the compiler writes them. */
+/** Returns the top-level statements, each with its preceding comment, as the compiler writes them. */
 function statementsOf(text: string): string[] {
   const found: string[] = [];
   let lines: string[] = [];
   for (const line of text.split('\n')) {
     if (lines.length === 0 && line.trim() === '') continue;
     lines.push(line);
-    // The content is indented, and so are the lines of a comment.
+    // Contents and comment lines are indented.
     const ends = /^\S.*;$|^\}/.test(line) || /^\s+.*\}\)?;$/.test(line);
     if (ends && !line.startsWith('/*') && isWhole(lines)) {
       found.push(lines.join('\n'));

@@ -1,6 +1,6 @@
 /**
- * Writes everything that is made from the schemas; `--check` writes nothing and fails when a committed file
- * differs from what would be written.
+ * Writes all files that are generated from the schemas. `--check` writes nothing and fails if a committed file differs
+ * from the generated one.
  */
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';

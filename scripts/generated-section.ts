@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A page with the section between `<!-- NAME: npm run SCRIPT -->` and `<!-- /NAME -->` replaced by `text`. */
+/** Returns a page whose section from `<!-- NAME: npm run SCRIPT -->` to `<!-- /NAME -->` is replaced by `text`. */
 export function withSection(file: string, name: string, text: string, script = 'generate'): string {
   const page = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
   const begin = `<!-- ${name}: npm run ${script} -->`;

@@ -1,6 +1,6 @@
-/** The tests of each area of the hub, files and folders; `npm run test:hub -- AREA…` runs them. */
+/** Tests of each area of the hub, files and folders; `npm run test:hub -- AREA…` runs them. */
 export const hubAreas: Readonly<Record<string, readonly string[]>> = {
-  // From a car to the database and the interface, commands, a hub that is killed, cars of the bench.
+  // From a car to the database and the interface, commands, a killed hub, cars of the bench.
   thread: [
     'test/hub/start/hub.test.ts',
     'test/hub/start/commands.test.ts',
@@ -24,7 +24,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/start/signals.engine.test.ts',
     'test/hub/start/document.test.ts',
   ],
-  // Arrived, given up and missing numbers; their metric; repeated messages of cars; brokers that lose messages.
+  // Received, abandoned and missing numbers; their metric; repeated messages of cars; brokers that lose messages.
   numbers: [
     'test/hub/core/numbers.test.ts',
     'test/hub/core/lives.test.ts',
@@ -47,7 +47,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
   ],
   // Messages that one hub receives reach viewers at another.
   live: ['test/hub/core/live.test.ts', 'test/hub/start/live.test.ts', 'test/hub/start/live.engine.test.ts'],
-  // The operations, monitors in real cars, their events on the way to receivers.
+  // The operations, monitors in real cars, delivery of their events to receivers.
   monitors: [
     'test/hub/core/monitor-sync.test.ts',
     'test/hub/start/monitors.test.ts',
@@ -57,7 +57,8 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/start/deliveries.test.ts',
     'test/hub/start/deliveries.engine.test.ts',
   ],
-  // A car added, enrolled, expired, renewed, removed, refused and forgotten; who sees what, and what the broker lets whom do.
+  // A car is added, enrolled, expired, renewed, removed, refused and forgotten; access rights of users, and of clients
+  // at the broker.
   enrol: [
     'test/hub/core/registry-state.test.ts',
     'test/hub/start/enrolment.test.ts',
@@ -76,7 +77,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/database/registry-postgres.engine.test.ts',
     'test/commands/hub-registry.test.ts',
   ],
-  // A configuration to a few cars, to all, to those away; a car that goes back; stopped.
+  // A configuration for a few cars, for all, for offline cars; a car that rolls back; a stopped rollout.
   rollout: [
     'test/hub/core/rollouts.test.ts',
     'test/hub/start/rollout.test.ts',
@@ -84,14 +85,15 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/assembly/generation.test.ts',
     'test/commands/hub-rollout.test.ts',
   ],
-  // hub.yaml, and hubs at Mosquitto, NATS and RabbitMQ: restarted, and one of two killed while cars drive.
+  // hub.yaml, and hubs with Mosquitto, NATS and RabbitMQ: restarts, and one of two killed while cars drive.
   brokers: [
     'test/config/hub.test.ts',
     'test/adapters/mqtt/shared.engine.test.ts',
     'test/hub/broker',
     'test/commands/hub-brokers.engine.test.ts',
   ],
-  // Hub and broker killed, PostgreSQL restarted or away, a full disk, a wrong clock, a taken name, garbage, other VINs.
+  // Hub and broker killed, PostgreSQL restarted or unreachable, a full disk, a wrong clock, a taken name, garbage,
+  // other VINs.
   failure: [
     'test/commands/hub.test.ts',
     'test/commands/hub-postgres.engine.test.ts',
@@ -106,11 +108,11 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/start/broker.engine.test.ts',
     'test/commands/hub-brokers.engine.test.ts',
   ],
-  // Records removed after the days of their kind, and records that stay all the same.
+  // Records removed after the retention of their kind, and records that are always retained.
   retention: ['test/hub/start/retention.test.ts', 'test/hub/start/retention.engine.test.ts'],
-  // An older copy of the database is put back.
+  // An older copy of the database is restored.
   restore: ['test/hub/start/backup.test.ts', 'test/hub/start/restore.test.ts', 'test/hub/start/restore.engine.test.ts'],
-  // Light cars at a broker, all cars at a glance, lists along indexes; `npm run fleet` is the measurement.
+  // Simulated cars at a broker, the overview of all cars, indexed lists; `npm run fleet` is the measurement.
   scale: [
     'test/scripts/fleet.long.test.ts',
     'test/scripts/fleet.test.ts',

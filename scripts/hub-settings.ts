@@ -1,4 +1,4 @@
-/** The table of settings in `docs/hub-reference.md`, made from the schema of hub.yaml. */
+/** Table of settings in `docs/hub-reference.md`, generated from the schema of hub.yaml. */
 import { hubSchema } from '../config/hub-schema.ts';
 import { withSection } from './generated-section.ts';
 
@@ -9,7 +9,7 @@ interface Described {
   readonly enum?: readonly unknown[];
 }
 
-/** docs/hub-reference.md with the table as it is now. */
+/** Returns docs/hub-reference.md with an up-to-date table. */
 export function hubPage(): string {
   return withSection(
     'docs/hub-reference.md',

@@ -1,9 +1,9 @@
-/** The tables of `docs/inspect.md`, made from the schemas of the lines that `vigie inspect` prints. */
+/** Tables of `docs/inspect.md`, generated from the schemas of the lines that `vigie inspect` prints. */
 import type { TSchema } from 'typebox';
 import * as lines from '../commands/inspect/schema.ts';
 import { withSection } from './generated-section.ts';
 
-/** The parts of a schema that the tables tell. */
+/** The parts of a schema that the tables show. */
 interface Described {
   readonly type?: string;
   readonly const?: unknown;
@@ -17,7 +17,7 @@ interface Described {
   readonly anyOf?: readonly Described[];
 }
 
-/** docs/inspect.md with the tables as they are now. */
+/** Returns docs/inspect.md with up-to-date tables. */
 export function inspectPage(): string {
   const shown = new Set<string>();
   const tables = Object.values(lines as unknown as Record<string, TSchema>).map((schema) =>
@@ -26,7 +26,7 @@ export function inspectPage(): string {
   return withSection('docs/inspect.md', 'lines', tables.join('\n'));
 }
 
-/** @param shown rows of earlier tables: later ones only name these fields */
+/** @param shown rows of earlier tables: later tables only name these fields */
 function tableOf({ description, properties = {}, required = [] }: Described, shown: Set<string>): string {
   const kind = String(properties['kind']?.const);
   const rows = rowsOf(properties, required, '').filter((row) => !row.startsWith('| `kind`'));

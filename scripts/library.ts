@@ -1,6 +1,6 @@
 /**
- * `npm run library`: what `npm pack` ships, in `dist/`: the program as `npm run bundle` makes it, and in `dist/library`
- * each module as JavaScript with its declarations and source map, with the files that it reads beside it.
+ * `npm run library`: builds the files that `npm pack` ships, in `dist/`: the program as `npm run bundle` builds it, and
+ * in `dist/library` each module as JavaScript with declarations and source map, next to the files that it reads.
  * `npm run library -- --into FOLDER` also packs it and installs it in the project in that folder.
  */
 import { spawnSync } from 'node:child_process';
@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const library = join(dist, 'library');
 
-/** Files that modules read at run time or import as JavaScript, by their place in the project. */
+/** Files that modules read at run time or import as JavaScript, by path in the project. */
 const beside = [
   'config/generated/validators.js',
   'config/generated/validators.d.ts',
@@ -33,7 +33,7 @@ const beside = [
   'protocol/generated/signed-command.cddl',
 ];
 
-/** Builds the package. Throws where the compiler finds a fault. */
+/** Builds the package. @throws Error if the compiler reports an error */
 export async function buildLibrary(): Promise<void> {
   await bundleProgram();
   writeFileSync(join(dist, 'third-party-licences.txt'), packageLicences());
@@ -46,26 +46,29 @@ export async function buildLibrary(): Promise<void> {
     const file = join(entry.parentPath, entry.name);
     writeFileSync(file, withoutOptionalPackages(withJavaScriptNames(readFileSync(file, 'utf8'))));
   }
-  // Modules read their version here; everything else is in the manifest of the package.
+  // Modules read their version from this file; all other fields are in the manifest of the package.
   const { version, type } = manifest;
   writeFileSync(join(library, 'package.json'), `${JSON.stringify({ version, type })}\n`);
 }
 
-/** The compiler leaves the names of modules in declarations as they are in the sources. */
+/** Replaces the source module names that the compiler leaves in declarations. */
 function withJavaScriptNames(declarations: string): string {
   return declarations.replaceAll(/((?:from|import)\s*\(?['"]\.[^'"]*?)(?<!\.d)\.ts(['"])/g, '$1.js$2');
 }
 
-/** A compiler that checks declarations reports no package that only the HTTP interface needs, where it is not installed. */
+/**
+ * Prevents compiler errors for packages that only the HTTP interface needs, in projects that check declarations
+ * without having these packages installed.
+ */
 function withoutOptionalPackages(declarations: string): string {
   const names = Object.keys(manifest.peerDependencies).join('|');
   const imports = new RegExp(`^(?=import .*from '(?:${names})(?:/[^']*)?';)`, 'gm');
   return declarations.replaceAll(imports, '// @ts-ignore: an optional package\n');
 }
 
-/** Packs what is built and installs it in the project in a folder. */
+/** Packs the build and installs it in the project in a folder. */
 function installLibrary(folder: string): void {
-  // `prepare` would build it again.
+  // `prepare` would build again.
   npm(root, 'pack', '--ignore-scripts', '--pack-destination', dist);
   npm(folder, 'install', join(dist, `${manifest.name}-${manifest.version}.tgz`));
 }
@@ -75,13 +78,13 @@ function npm(folder: string, ...args: readonly string[]): void {
   if (status !== 0) throw new Error(`npm ${args.join(' ')} in ${folder}: ${error?.message ?? `status ${status}`}`);
 }
 
-/** Version of the Node that runs npm: scripts run on the project's own. */
+/** Returns the version of the Node that runs npm: scripts run on the project's own. */
 function versionOfMachine(): string {
   const node = process.env['npm_node_execpath'] ?? process.execPath;
   return spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.trim().replace(/^v/, '');
 }
 
-/** The last line of an installation. */
+/** Returns the last line of the installation's output. */
 export function nextStep(folder: string, version: string): string {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const next = `library: installed in ${folder}; see docs/embedding.md for a first program`;

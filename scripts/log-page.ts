@@ -1,4 +1,4 @@
-/** docs/log-events.md: the list of log events. */
+/** Generates docs/log-events.md: the list of log events. */
 import { type LogEvent, logEvents } from '../protocol/log-events.ts';
 import { logAdvice } from './log-advice.ts';
 

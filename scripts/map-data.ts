@@ -1,7 +1,7 @@
 /**
- * Makes `page/generated/map.json`, the land, borders and cities of the maps on the page, from Natural Earth (public domain), which two
- * packages of the npm registry carry. Type `node scripts/map-data.ts` to make it again; it needs a network the first time.
- * Lines are simplified so that the file stays below 60 kB compressed.
+ * Makes `page/generated/map.json`, the land, borders and cities of the maps on the page, from Natural Earth (public
+ * domain), which two npm packages contain. Run `node scripts/map-data.ts` to make it again; the first run needs a
+ * network. Lines are simplified so that the file is smaller than 60 kB compressed.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ import type { MapData } from '../page/shared/map-data.ts';
 import { fetchOnce } from './package/registry.ts';
 
 const file = fileURLToPath(new URL('../page/generated/map.json', import.meta.url));
-/** Parts of a degree in which places are counted. */
+/** Grid points per degree. */
 const GRID = 50;
-/** A line differs from its original by at most this, in degrees. */
+/** Largest deviation of a line from its original, degrees. */
 const TOLERANCE = 0.06;
-/** Islands that are smaller are left out, in square degrees. */
+/** Smallest area of an island on the map, square degrees. */
 const SMALLEST = 0.015;
 
 const atlas = {
@@ -55,7 +55,7 @@ interface Cities {
   }[];
 }
 
-/** The data as the page reads them; the same packages give the same text. */
+/** Returns the data that the page reads. The same packages produce the same text. */
 export function mapData(): string {
   const topology = read<Topology>(atlas);
   const lines = topology.arcs.map((arc) => decoded(arc, topology));
@@ -83,7 +83,7 @@ function read<T>({ specifier, integrity, file }: typeof atlas): T {
   return JSON.parse(readFileSync(join(fetchOnce(specifier, integrity), file), 'utf8'));
 }
 
-/** Degrees of a line of TopoJSON, with points that are differences of whole numbers. */
+/** Decodes a TopoJSON line, whose points are integer differences, to degrees. */
 function decoded(arc: readonly Place[], { transform: { scale, translate } }: Topology): readonly Place[] {
   let [x, y] = [0, 0];
   return arc.map(([east, north]) => {
@@ -92,7 +92,7 @@ function decoded(arc: readonly Place[], { transform: { scale, translate } }: Top
   });
 }
 
-/** A line in its direction in a ring: the complement of its index is the line from its end. */
+/** Returns a line in its direction in a ring. A complemented index means the reversed line. */
 function along(lines: readonly (readonly Place[])[], index: number): readonly Place[] {
   return index < 0 ? (lines[~index] ?? []).toReversed() : (lines[index] ?? []);
 }
@@ -105,7 +105,9 @@ function areaOf(ring: readonly Place[]): number {
   return Math.abs(twice) / 2;
 }
 
-/** Douglas and Peucker: without the points that are nearer than the tolerance to the line between those that stay. */
+/**
+ * Simplifies a line (Douglas-Peucker): removes points within the tolerance of the line between the remaining points.
+ */
 function simplified(line: readonly Place[]): readonly Place[] {
   const [first, last] = [line[0] as Place, line.at(-1) as Place];
   let [farthest, most] = [0, 0];
@@ -117,7 +119,7 @@ function simplified(line: readonly Place[]): readonly Place[] {
   return [...simplified(line.slice(0, farthest + 1)), ...simplified(line.slice(farthest)).slice(1)];
 }
 
-/** Distance of a place from the line between two others. A degree of longitude is shorter far from the equator. */
+/** Distance of a point from the line through two others. A degree of longitude is shorter far from the equator. */
 function distanceTo([x, y]: Place, [fromX, fromY]: Place, [toX, toY]: Place): number {
   const shrink = Math.cos((y * Math.PI) / 180);
   const [east, north] = [(toX - fromX) * shrink, toY - fromY];
@@ -127,7 +129,7 @@ function distanceTo([x, y]: Place, [fromX, fromY]: Place, [toX, toY]: Place): nu
   return Math.hypot(dx - share * east, dy - share * north);
 }
 
-/** Parts of a degree: the first place, then differences. */
+/** Encodes a line in grid units: the first point, then differences. */
 function encoded(line: readonly Place[]): number[] {
   const [points, numbers] = [
     line.map(([x, y]) => [Math.round(x * GRID), Math.round(y * GRID)] as const),

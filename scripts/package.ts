@@ -1,13 +1,13 @@
 /**
- * `npm run package [-- [arm64 armv7 x64] [--quick | --write]]`: in `dist/`, for each architecture (by default all), one
- * executable with everything in it, `vigie-linux-ARCH`, and the package for Debian, `vigie_VERSION_ARCH.deb`. The same
- * sources give the same bytes. Prints sizes and how long a start takes. `--quick` packs in a second instead of a
- * minute, into a larger package. For armv7 also `vigie_VERSION+node_armhf.deb`, the program alone for the system's Node.
- * `--write` makes all and writes the table in docs/packaging.md. Fails if a carried Node is past its support and that page
- * does not say so.
+ * `npm run package [-- [arm64 armv7 x64] [--quick | --write]]`: builds in `dist/`, for each architecture (by default
+ * all), one self-contained executable, `vigie-linux-ARCH`, and the Debian package, `vigie_VERSION_ARCH.deb`. The same
+ * sources produce the same bytes. Prints sizes and the startup time. `--quick` packs in a second instead of a minute,
+ * into a larger package. For armv7 it also builds `vigie_VERSION+node_armhf.deb`, the program for the system's Node.
+ * `--write` builds everything and writes the table in docs/packaging.md. Fails if an included Node is past its end of
+ * support and that page does not say so.
  *
- * It needs Debian's qemu-user-static and C libraries for the architectures that this machine is not
- * (`scripts/package/install.sh`), and the npm registry for their Node the first time.
+ * Needs Debian's qemu-user-static and the C libraries of the other architectures (`scripts/package/install.sh`), and
+ * the npm registry for their Node the first time.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -87,7 +87,7 @@ function progress(file: string, step: string): void {
   console.error(`${seconds} s  ${relative(root, file)}: ${step}`);
 }
 
-/** Milliseconds: the quickest of some starts that do nothing, since other work of the machine only adds to one. */
+/** Returns the shortest duration of several starts that do nothing, ms: other load on the machine only adds to it. */
 function start(target: PackageTarget, executable: string): number {
   const [program, ...args] = runner(target, executable) as [string, ...string[]];
   const times = Array.from({ length: STARTS }, () => {

@@ -1,7 +1,7 @@
 /**
- * `npm run page-cost`: prints what the page costs a browser, without a verdict, because machines differ. It takes a
- * minute: times on a real bench, and the main thread with 300 values that change 60 times a second, from a trace. The
- * heap takes an hour: page-heap.ts.
+ * `npm run page-cost`: prints the cost of the page in a browser, without a verdict, because machines differ. It
+ * measures for a minute: times on a real bench, and the main thread with 300 values that change 60 times a second, from
+ * a trace. Measuring the heap needs an hour: page-heap.ts.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import { pageFiles } from '../adapters/http/documents.ts';
 import { generated, kilobytes, launch, openFeed, startBench, startFeed, VALUES } from './page-feed.ts';
 
 const ROUNDS = 21;
-/** Between two clicks, ms: the car refuses more than 10 commands of a kind within 10 s. */
+/** Delay between two clicks, ms: the car refuses more than 10 commands of a kind within 10 s. */
 const PAUSE = 1_100;
 const RATE = 60;
-/** Length of the trace, s. */
+/** Duration of the trace, s. */
 const TRACED = 10;
 
 const browser = await launch();
@@ -25,8 +25,8 @@ await measureThread(browser);
 await browser.close();
 
 /**
- * From a click to the change in the car, and from there to the page. All three moments are of the clock of this machine: of the
- * click and of the words in the page as the page sees them, of the change as the car dates it.
+ * Measures the time from a click to the change in the car, and from there to the page. All three times are by this
+ * machine's clock: the click and the words in the page as seen by the page, the change as timestamped by the car.
  */
 async function measureTimes(from: Browser): Promise<void> {
   const bench = await startBench('--scenario', 'parked');
@@ -62,9 +62,9 @@ async function measureTimes(from: Browser): Promise<void> {
   await bench.end();
 }
 
-/** Clicks, and waits until the header of the card of the doors shows `words`: both times, UTC ms. */
+/** Clicks, and waits until the header of the doors card shows `words`. Returns both times, UTC ms. */
 async function clickAndSee(page: Page, button: Locator, words: string): Promise<readonly [number, number]> {
-  // Text: the types of a browser are not those of this script.
+  // As a string: this script has no browser types.
   await page.evaluate(`(() => {
     const card = document.querySelector('section[aria-label="Doors"]');
     const now = () => performance.timeOrigin + performance.now();
@@ -84,7 +84,7 @@ async function clickAndSee(page: Page, button: Locator, words: string): Promise<
   return page.evaluate('window.seen');
 }
 
-/** Tells when the car dates each change of its locks, UTC ms. */
+/** Calls `changed` with the car's timestamp of each change of its locks, UTC ms. */
 async function followLocks(url: string, signal: AbortSignal, changed: (at: number) => void): Promise<void> {
   const live = await fetch(`${url}/live`, { signal });
   let rest = '';
@@ -110,7 +110,7 @@ interface TraceEvent {
   readonly tid: number;
   readonly name: string;
   readonly args?: { readonly name?: string };
-  /** µs */
+  /** Duration, µs. */
   readonly dur?: number;
   /** Processor time, which other programs do not affect, µs. */
   readonly tdur?: number;
@@ -126,7 +126,7 @@ async function measureThread(from: Browser): Promise<void> {
   while (performance.now() - begin < TRACED * 1_000) {
     feed.send();
     updates++;
-    // A timer that comes late delays no later one.
+    // A late timer does not delay later ones.
     const wait = begin + (updates * 1_000) / RATE - performance.now();
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, wait)));
   }

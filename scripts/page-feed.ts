@@ -1,4 +1,6 @@
-/** Common part of page-cost.ts and page-heap.ts: a browser, a bench, and a car of 300 values that change at will. */
+/**
+ * Common part of page-cost.ts and page-heap.ts: a browser, a bench, and a car with 300 values that change on demand.
+ */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
@@ -26,7 +28,7 @@ export interface MeasuredBench {
   end(): Promise<void>;
 }
 
-/** A bench of its own, with `options`. */
+/** Starts a separate bench with `options`. */
 export async function startBench(...options: readonly string[]): Promise<MeasuredBench> {
   const data = mkdtempSync(join(tmpdir(), 'vigie-cost-'));
   const words = [join(root, 'main.ts'), 'bench', '--data', data, '--port', '0', '--http', '0', ...options];
@@ -55,7 +57,7 @@ export interface Feed {
   close(): void;
 }
 
-/** Files of the page and a car of 300 values that the script changes. */
+/** Serves the files of the page and a car with 300 values that the script changes. */
 export async function startFeed(): Promise<Feed> {
   const followers = new Set<ServerResponse>();
   const paths = Array.from({ length: VALUES }, (_, index) =>
@@ -92,7 +94,7 @@ export async function startFeed(): Promise<Feed> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     send: () => {
       const text = batch();
-      // A browser that does not keep up would make this process hold what it has not read.
+      // If a browser cannot keep up, skip it: otherwise this process would buffer the unread data.
       for (const one of followers) if (!one.writableNeedDrain) one.write(text);
     },
     close: () => {

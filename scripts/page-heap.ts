@@ -1,8 +1,8 @@
 /**
- * `npm run page-heap`: what a page that stays open keeps. The heap of each view after a forced collection at
- * 5 and at 15 minutes, in real time; `npm run page-heap -- EARLY LATE VIEW …` chooses other minutes, and views by the beginning
- * of their names. Views of a real bench and of a real hub, and the view of the car with 300 values that change ten times a second, as often as the
- * interface sends changes.
+ * `npm run page-heap`: measures the memory of a page that stays open: the heap of each view after a forced collection
+ * at 5 and at 15 minutes, in real time. `npm run page-heap -- EARLY LATE VIEW …` selects other minutes, and views by
+ * the start of their names. Measures views of a real bench and of a real hub, and the view of the car with 300 values
+ * that change ten times a second, as often as the interface sends changes.
  */
 import type { CDPSession, Page } from 'playwright-core';
 import { kilobytes, launch, openFeed, startBench, startFeed, VALUES } from './page-feed.ts';
@@ -10,20 +10,25 @@ import { kilobytes, launch, openFeed, startBench, startFeed, VALUES } from './pa
 const [early = 5, late = 15] = process.argv.slice(2, 4).map(Number);
 const wanted = process.argv.slice(4);
 const MINUTE = 60_000;
-/** Changes of the fed values, each second. */
+/** Changes of the simulated values per second. */
 const RATE = 10;
-/** A car of the hub. */
+/** VIN of a car of the hub. */
 const CAR = 'VF3VGEBENCH000001';
-/** Collections of which the lowest size counts: the debugger that asks for them leaves objects of its own behind, which vary. */
+/**
+ * Number of collections, of which the smallest heap size counts: the debugger that requests them leaves varying
+ * objects.
+ */
 const COLLECTIONS = 5;
 
-/** Bytes. */
+/** Sizes, bytes. */
 interface Sizes {
-  /** In use after a forced collection, as V8 names it. */
+  /** Used heap after a forced collection, as reported by V8. */
   readonly used: number;
-  /** Part that the script of the page can reach: the memory that it keeps. */
+  /** Part that the page's script can reach: the memory that it retains. */
   readonly kept: number;
-  /** Compiled code of the script, which V8 compiles again and faster if it runs often: no data, and not of the page. */
+  /**
+   * Compiled script code, which V8 recompiles and optimises if it runs often: neither data nor controlled by the page.
+   */
   readonly code: number;
 }
 
@@ -39,11 +44,11 @@ const bench = await startBench();
 const hub = await startBench('--cars', '5');
 const measured: Measured[] = [];
 
-/** A process of its own for each view: a heap belongs to one page. */
+/** Opens each view in a separate process, because a heap belongs to one page. */
 async function open(name: string, show: (page: Page) => Promise<unknown>): Promise<void> {
   if (wanted.length > 0 && !wanted.some((one) => name.startsWith(one))) return;
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  // A busy machine is no failure.
+  // A busy machine must not cause a failure.
   context.setDefaultTimeout(300_000);
   const page = await context.newPage();
   await show(page);
@@ -69,7 +74,7 @@ async function used({ session }: Measured): Promise<number> {
   return Math.min(...sizes);
 }
 
-/** In a snapshot, which collects garbage first. */
+/** Measures a snapshot, which collects garbage first. */
 async function reachable({ session }: Measured): Promise<Omit<Sizes, 'used'>> {
   const chunks: string[] = [];
   const take = ({ chunk }: { readonly chunk: string }): void => void chunks.push(chunk);
@@ -85,7 +90,7 @@ async function reachable({ session }: Measured): Promise<Omit<Sizes, 'used'>> {
     const bytes = nodes[node + size] as number;
     const name = types[0][nodes[node + type] as number];
     if (name === 'code') code += bytes;
-    // Native: of the DOM, which is not in the heap of the script.
+    // Native: part of the DOM, which is outside of the script's heap.
     else if (name !== 'native') kept += bytes;
   }
   return { kept, code };

@@ -1,4 +1,4 @@
-/** The page (page/) as browsers load it: one script, one style sheet, and the licences of what is in them. */
+/** Builds the page (page/) as browsers load it: one script, one style sheet, and the licences of their contents. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,7 @@ export async function pageScript(): Promise<string> {
   return (await bundleScript()).text;
 }
 
-/** The service worker of the page. */
+/** Returns the service worker of the page. */
 export async function pageWorker(): Promise<string> {
   const { outputFiles } = await build({
     ...bundling,
@@ -38,12 +38,12 @@ export async function pageStyle(): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-/** A file of page/ that is served as it is written. */
+/** Returns a file of page/ that is served unchanged. */
 export function pageFile(name: string): () => Uint8Array {
   return () => readFileSync(join(page, name));
 }
 
-/** The licence of each package in the script, in the order of their names. */
+/** Returns the licence of each package in the script, sorted by package name. */
 export async function pageLicences(): Promise<string> {
   const { inputs } = await bundleScript();
   const packages = new Set(inputs.flatMap((file) => /^(node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []));

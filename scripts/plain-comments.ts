@@ -1,4 +1,7 @@
-/** Part of `npm run check`: comments say who does what, as messages do (lint/plain-messages.grit). Prints each line that does not. */
+/**
+ * Part of `npm run check`: comments must name who does what, like messages (lint/plain-messages.grit). Prints
+ * violations.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
@@ -7,7 +10,7 @@ const unclear =
   /\b([Nn]one (is|are)|[Nn]obody|(is|are|was|were|been|be) told|[Ww]hoever)\b|(?<=(\/\/|\/\*\*|^\s*\*) )(What|Of|Whose) /;
 const comment = /^\s*(\/\/|\/?\*).*|(\/\*\*|\/\/ ).*/;
 
-/** Lines of comments with a phrase that hides who does something. */
+/** Returns the comment lines that contain a phrase that hides who does something. */
 export function unclearComments(text: string): readonly { readonly line: number; readonly phrase: string }[] {
   return text.split('\n').flatMap((content, index) => {
     const phrase = unclear.exec(comment.exec(content)?.[0] ?? '')?.[0];

@@ -1,8 +1,8 @@
-/** The list of log formats in README.md, made from the list that recognises them. */
+/** List of log formats in README.md, generated from the list of formats that Vigie recognises. */
 import { fileFormats, formats, logFormats, packings } from '../adapters/can/log/formats.ts';
 import { withSection } from './generated-section.ts';
 
-/** README.md with the list as it is now. */
+/** Returns README.md with an up-to-date list. */
 export function readmeWithFormats(): string {
   return withSection('README.md', 'formats', formatTable());
 }

@@ -1,9 +1,9 @@
 /**
  * `npm run release -- --repository URL [--quick] [arm64 armv7 x64]`: commits package.json with the addresses of the
- * repository and CHANGELOG.md with the date, tags the commit, and makes in dist/release what a release page offers: the
- * sources, the package for npm, executables and Debian packages of all or these architectures, their checksums
- * (SHA256SUMS) and the notes (NOTES.md). It sends nothing anywhere: its last lines are the commands that do. If it ends
- * early, type it again: it continues with the commit that is tagged.
+ * repository and CHANGELOG.md with the date, tags the commit, and builds the files of a release page in dist/release:
+ * the sources, the npm package, executables and Debian packages of all or the given architectures, their checksums
+ * (SHA256SUMS) and the notes (NOTES.md). It uploads nothing: its last lines are the commands that do. If it is
+ * interrupted, run it again: it continues with the tagged commit.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -66,7 +66,7 @@ async function makeFiles(names: readonly string[], version: string, tag: string,
   mkdirSync(release, { recursive: true });
   const prefix = `vigie-${version}`;
   run('git', 'archive', `--prefix=${prefix}/`, '--output', join(release, `${prefix}-source.tar.gz`), tag);
-  // The library is built: npm would run `prepare`, which builds it again.
+  // The library is already built: without this option npm would run `prepare`, which builds it again.
   run('npm', 'pack', '--ignore-scripts', '--pack-destination', release);
   run(process.execPath, 'scripts/package.ts', ...names, ...(quick ? ['--quick'] : []));
   const dist = join(root, 'dist');

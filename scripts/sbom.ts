@@ -1,6 +1,7 @@
 /**
- * `npm run sbom`: the software bills of materials (CycloneDX 1.6, JSON) in `dist/`: that of each executable, which is that of
- * its package for Debian too, of the program alone for armhf, and of the package for npm. Each package carries its own.
+ * `npm run sbom`: writes the software bills of materials (CycloneDX 1.6, JSON) to `dist/`: those of each executable
+ * (also for its Debian package), of the script package for armhf, and of the npm package. Each package contains its
+ * own.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';

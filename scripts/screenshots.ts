@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots -- FOLDER NAME …`: every view of the page, or those of these names, on a phone, a small and a wide screen,
- * light and dark, for people to look at. The car is that of the bench, the cars those of `bench --cars 5`.
+ * `npm run screenshots -- FOLDER NAME …`: captures every view of the page, or the named ones, on a phone, a small and a
+ * wide screen, light and dark, for visual review. The car is that of the bench, the cars those of `bench --cars 5`.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -13,17 +13,17 @@ import { findPeer } from '../test/rig/peers.ts';
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 const WIDTHS = [390, 820, 1440];
 const SCHEMES = ['light', 'dark'] as const;
-/** Lets plots and lists fill before the picture, ms. */
+/** Delay before a screenshot in which plots and lists fill, ms. */
 const SETTLED = 4_000;
-/** Lets colours change, ms: transitions end, and maps are drawn again each second. */
+/** Delay after a change of colours, ms: transitions end, and maps are redrawn once a second. */
 const RECOLOURED = 1_500;
-/** Longest wait for something to appear, ms: a busy machine is no failure. */
+/** Longest wait for something to appear, ms: a busy machine must not cause a failure. */
 const PATIENCE = 300_000;
 
 interface Shot {
   readonly name: string;
   readonly hash: string;
-  /** Done before the picture. */
+  /** Called before the screenshot. */
   readonly act?: (page: Page) => Promise<void>;
 }
 
@@ -41,7 +41,7 @@ const car: readonly Shot[] = [
   { name: 'wire', hash: '#wire' },
   { name: 'scenes', hash: '#scenes' },
   {
-    // Last: by now the car has a way behind it.
+    // Last: by now the car has driven a distance.
     name: 'journey',
     hash: '#journey',
     act: async (page) => {
@@ -73,7 +73,7 @@ mkdirSync(folder, { recursive: true });
 await shoot(folder, car, []);
 await shoot(folder, hub, ['--cars', '5']);
 
-/** Pictures of views of one bench. */
+/** Captures the views of one bench. */
 async function shoot(target: string, all: readonly Shot[], options: readonly string[]): Promise<void> {
   const shots = names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
   if (shots.length === 0) return;
@@ -99,15 +99,15 @@ async function shoot(target: string, all: readonly Shot[], options: readonly str
       await page.goto(`${url}/${hash}`);
       await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
       await act?.(page);
-      // The picture shows more than the window, and the browser draws only rows that are in it. The policy of the page
-      // forbids styles of others; the script adds its own past it.
+      // The screenshot is taller than the window, and the browser draws only visible rows. The policy of the page
+      // forbids injected style elements, so the script adopts a constructed style sheet.
       await page.evaluate(`(() => {
         const sheet = new CSSStyleSheet();
         sheet.replaceSync('.row { content-visibility: visible !important }');
         document.adoptedStyleSheets = [sheet];
       })()`);
       await page.waitForTimeout(SETTLED);
-      // Else the head of the page lies over its middle.
+      // Otherwise the page header would cover the middle of the screenshot.
       await page.evaluate('scrollTo(0, 0)');
       for (const colorScheme of SCHEMES) {
         await page.emulateMedia({ colorScheme });

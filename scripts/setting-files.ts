@@ -1,6 +1,6 @@
 /**
- * Lists the files that name each number that people set; the compiler finds them: each setting is renamed in its
- * declaration, and a file that does not compile then names it.
+ * Lists the files that use each numeric user setting. The compiler finds them: each setting is renamed in its
+ * declaration, so that files that use it no longer compile.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -9,10 +9,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** Where settings are declared. */
+/** Files that declare settings. */
 const DECLARATIONS = ['protocol/settings.ts'];
 
-/** Files that name each setting, its declaration first, tests left out. Settings of one name are counted as one. */
+/**
+ * Returns the files that use each setting, with its declaration first and without tests. Settings with equal names are
+ * counted as one.
+ */
 export function settingFiles(): ReadonlyMap<string, readonly string[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'vigie-settings-'));
   try {
@@ -29,7 +32,7 @@ export function settingFiles(): ReadonlyMap<string, readonly string[]> {
       if (path === undefined || message === undefined) continue;
       const quoted = new Set([...message.matchAll(/['"](\w+)['"]/g)].map(([, name]) => name as string));
       const text = readFileSync(join(root, path), 'utf8');
-      // If several members of one object do not fit, the compiler names the first; the others are next to it.
+      // If several members of one object do not match, the compiler reports only the first; the others are near it.
       const around = text.split('\n').slice(Math.max(0, Number(place) - 4), Number(place) + 4);
       for (const { names } of groups.filter((group) => group.names.some((name) => quoted.has(name)))) {
         for (const name of names)
@@ -42,7 +45,7 @@ export function settingFiles(): ReadonlyMap<string, readonly string[]> {
   }
 }
 
-/** Whether the text names such a member: a type that lacks one does not fit where it is not named either. */
+/** Returns true if the text names the member: types that lack it also cause errors in places that do not name it. */
 function isNamed(name: string, text: string): boolean {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
   return new RegExp(`[.{,'"]\\s*${name}\\b|\\b${name}\\s*[:,}?]`).test(code);
@@ -53,7 +56,7 @@ interface Group {
   readonly names: readonly string[];
 }
 
-/** Renames each setting in the file, and returns which are declared together. */
+/** Renames each setting in the file. Returns the settings grouped by declaration. */
 function rename(scratch: string, file: string): Group[] {
   const groups: Group[] = [];
   const declaration = /^( +)(\w+): (time|size|number)\(/gm;
@@ -65,7 +68,7 @@ function rename(scratch: string, file: string): Group[] {
   return groups;
 }
 
-/** Output of the compiler, which fails, as it should. */
+/** Returns the compiler's output. The compiler is expected to fail. */
 function compile(folder: string): string {
   const compiler = join(root, 'node_modules/typescript/lib/tsc.js');
   try {

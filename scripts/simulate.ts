@@ -1,6 +1,6 @@
 /**
- * `npm run simulate`: lives through the world of a seed, through all small worlds, or searches for a seed in whose world an
- * invariant is broken.
+ * `npm run simulate`: simulates the world of a seed, or all small worlds, or searches for a seed whose world breaks an
+ * invariant.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const USAGE =
   'usage: npm run simulate -- [--seed N] [--days D | --minutes M] [--search 10m | --runs N [--for 15m] [--ledger FOLDER]] ' +
   '[--all] [--jobs J] | --small';
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** Worlds between two writes of the ledger and reports of the progress. */
+/** Number of worlds between two writes of the ledger, each with a progress report. */
 const WORLDS_PER_REPORT = 25;
 
 const { values } = parseArgs({
@@ -59,7 +59,7 @@ async function live(seed: number): Promise<void> {
   if (outcome.breaches.length > 0) await explain(plan, outcome);
 }
 
-/** Worlds that passed before, with the same sources, do not begin again. */
+/** Searches for broken invariants. Skips worlds that passed earlier with the same sources. */
 async function searchOnce(runs: number): Promise<void> {
   const commit = execFileSync('git', ['describe', '--always', '--dirty'], { cwd: root, encoding: 'utf8' }).trim();
   const digest = digestOfSources(root);
@@ -110,7 +110,7 @@ async function search(runs: number, duration: number, ledger?: SeedLedger): Prom
       `${broken.length} with a broken invariant`,
   );
   if (broken.length > 0) console.log(`broken: ${broken.join(', ')}`);
-  // The first of them lives once more, for its story.
+  // Simulate the first one again to print its story.
   for (const seed of broken.slice(0, 1)) await live(seed);
 }
 
@@ -118,7 +118,7 @@ function minutesSince(begun: number): number {
   return (performance.now() - begun) / 60_000;
 }
 
-/** All small worlds: every step of the second command, every operation of the disk. */
+/** Simulates all small worlds: every step of the second command, every disk operation. */
 async function liveThroughSmall(): Promise<void> {
   const { worlds, different, broken } = await explore({ steps: 1, cuts: 1, media: 2 });
   console.log(`${worlds} small worlds, ${different.size} different, ${broken.length} with a broken invariant`);
@@ -136,7 +136,7 @@ function report(seed: number, { hash, faults, lines, counts, lasted, breaches }:
   for (const { invariant, detail } of breaches) console.log(`  broken: ${INVARIANTS[invariant]} ${detail}`);
 }
 
-/** The shortest story that ends in the same way. */
+/** Prints the shortest story with the same outcome. */
 async function explain(plan: Plan, outcome: Outcome): Promise<void> {
   process.exitCode = 1;
   const short = await shrink(plan, outcome);
@@ -151,7 +151,7 @@ function numberOf(text: string, name: string): number {
   process.exit(2);
 }
 
-/** ms of `90s`, `10m` or `2h`. */
+/** Returns the milliseconds of `90s`, `10m` or `2h`. */
 function durationOf(text: string, name: string): number {
   const seconds = secondsOf(text);
   if (seconds !== undefined) return seconds * 1_000;

@@ -1,7 +1,8 @@
 /**
- * `npm run docs [-- --out FOLDER --base /PATH/]`: the pages of the project as a site, in dist/site: README.md, docs/ and the other pages,
- * with a search, and the interface of the library by `assembly/generated/*.d.ts`. Its tools have packages of their own
- * (scripts/site/package.json), which it installs there the first time. Fails on a link to a page that is not there.
+ * `npm run docs [-- --out FOLDER --base /PATH/]`: builds the pages of the project as a site, in dist/site: README.md,
+ * docs/ and the other pages, with a search, and the API of the library from `assembly/generated/*.d.ts`. Its tools have
+ * separate packages (scripts/site/package.json), which it installs there the first time. Fails if a link leads to a
+ * missing page.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +13,7 @@ import { parseArgs } from 'node:util';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const tools = join(root, 'scripts/site');
 const site = join(tools, '.pages');
-/** The first is the front page. */
+/** Pages; the first is the front page. */
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'CODE_OF_CONDUCT.md', 'SECURITY.md', 'CHANGELOG.md'];
 
 try {
@@ -26,7 +27,8 @@ try {
   for (const page of pagesIn(site)) copyLinked(page);
   describeLibrary();
   mkdirSync(join(site, '.vitepress'));
-  // Files that are no pages are served as they are. VitePress takes them for pages without their names' ends.
+  // Files that are not pages are served unchanged. VitePress treats links to them as links to pages without file
+  // extension.
   const served = 'ignoreDeadLinks: [/\\.(?:py|cddl|json)$/]';
   writeFileSync(
     join(site, '.vitepress/config.mjs'),
@@ -44,7 +46,7 @@ function installTools(): void {
   run(tools, 'npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
 }
 
-/** Files of the project that a page links to, so that the links work: pages as pages, others as they are. */
+/** Copies files of the project to which a page links: pages as pages, others unchanged. */
 function copyLinked(page: string): void {
   for (const [, link = ''] of readFileSync(join(site, page), 'utf8').matchAll(/\]\(([^)#:\s]+)[^)\s]*\)/g)) {
     const file = join(dirname(page), link);
@@ -53,7 +55,9 @@ function copyLinked(page: string): void {
   }
 }
 
-/** Pages in `api/` of what each sub-path of the package exports. Types of parts that are not exported are names there. */
+/**
+ * Writes pages to `api/` with the exports of each sub-path of the package. Types that are not exported appear by name.
+ */
 function describeLibrary(): void {
   const declarations = join(root, 'assembly/generated');
   const entries = readdirSync(declarations).filter((name) => name.endsWith('.d.ts'));
@@ -109,7 +113,7 @@ function configuration(): object {
   };
 }
 
-/** Pages of docs/, those first that README.md links to. */
+/** Returns the pages of docs/, with those first to which README.md links. */
 function inOrderOfReadme(): readonly string[] {
   const linked = [...readFileSync(join(site, 'README.md'), 'utf8').matchAll(/\]\((docs\/[\w-]+\.md)/g)];
   const all = pagesIn(join(site, 'docs')).map((name) => join('docs', name));

@@ -1,12 +1,12 @@
 /**
- * Part of `npm run check`: prints the lines of code of each room, and fails for a room that exceeds its entry in
- * `size-budget.json`. A commit that raises an entry states what users get for it.
+ * Part of `npm run check`: prints the lines of code of each room, and fails if a room exceeds its entry in
+ * `size-budget.json`. A commit that raises an entry must state the benefit for users.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import budget from './size-budget.json' with { type: 'json' };
 
-/** Lines of a TypeScript source without blank lines and lines that are comments only. */
+/** Counts the lines of a TypeScript source, without blank lines and lines that contain only comments. */
 export function linesOfCode(text: string): number {
   return text.split('\n').filter((line) => !/^\s*($|\/\/|\/\*|\*)/.test(line)).length;
 }

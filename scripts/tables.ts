@@ -1,10 +1,10 @@
 /**
- * `npm run tables`: reads generated tables of frames, as any tool may write them, and stops at the first frame that is not
- * there.
+ * `npm run tables`: reads generated tables of frames, with layouts that any tool may write, and stops at the first
+ * missing frame.
  *
- *     npm run tables -- --runs 1000000 --for 15m --state FILE   a million tables, 15 minutes at a time: the same command
- *                                                               again continues, while the sources are the same
- *     npm run tables -- --seed 42                               one table again, and its text
+ *     npm run tables -- --runs 1000000 --for 15m --state FILE   a million tables, 15 minutes per run: repeat the command
+ *                                                               to continue, as long as the sources are unchanged
+ *     npm run tables -- --seed 42                               one table again, with its text
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -16,12 +16,12 @@ import { checkTable } from '../test/adapters/can/log/tables/check.ts';
 import { secondsOf } from './seconds.ts';
 import { writeWholeFile } from './whole-file.ts';
 
-/** Tables after which the state is written. */
+/** Number of tables between two writes of the state. */
 const TABLES_PER_STATE = 10_000;
 const SOURCES = ['adapters/can/log', 'test/adapters/can/log/tables'];
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** How many of the first seeds passed with these sources. */
+/** Number of initial seeds that passed with these sources. */
 interface State {
   readonly digest: string;
   readonly passed: number;

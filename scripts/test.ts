@@ -1,9 +1,9 @@
 /**
- * Runs every test, those that the arguments name to the runner, or after `related` those that load the files it names.
- * Ends with a list of what this machine lacks, and the line `N passed, N failed, N skipped`, taken from the runner's own
- * result. A skipped test is a failure only with TEST_ALL=1, which `.ci/run` sets. TEST_OUTCOMES names a file to which the run
- * adds the outcome of each test file. With TEST_REST=1 a run whose arguments name no file leaves out the files of which a
- * run before it has passed every test, as that file records.
+ * Runs every test, or the tests named by the arguments, or after `related` those that load the named files. Ends with a
+ * list of what this machine lacks, and the line `N passed, N failed, N skipped`, from the runner's own result. A
+ * skipped test counts as a failure only with TEST_ALL=1, which `.ci/run` sets. TEST_OUTCOMES names a file to which the
+ * run adds the outcome of each test file. With TEST_REST=1, a run whose arguments name no file omits the files in which
+ * a previous run has passed every test, as recorded in that file.
  */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ interface FileResult {
   readonly name: string;
   readonly status: string;
   readonly message: string;
-  /** UTC ms. */
+  /** Start time, UTC ms. */
   readonly startTime: number;
   readonly endTime: number;
   readonly assertionResults: readonly TestResult[];
@@ -65,7 +65,7 @@ try {
 function summarize({ numPassedTests, numFailedTests, testResults }: Result): void {
   const skipped = testResults.flatMap((file) => file.assertionResults).filter(isSkipped);
   for (const [absence, tests] of countAbsences(skipped)) console.log(`not tested, ${absence}: ${tests} skipped`);
-  // A file that failed to load, or a hook of a whole file, has no failed test of its own.
+  // A file that failed to load, or a hook of a whole file, has no failed test.
   const broken = testResults.filter(({ status, assertionResults }) => {
     return status === 'failed' && assertionResults.every((test) => test.status !== 'failed');
   });
@@ -85,7 +85,7 @@ function summarize({ numPassedTests, numFailedTests, testResults }: Result): voi
 function rest(): readonly string[] {
   if (process.env['TEST_REST'] !== '1') return [];
   const files = incomplete(testFiles(root), outcomes === undefined ? [] : readFileOutcomes(outcomes));
-  // The runner takes no names as all files.
+  // Without names, the runner would run all files.
   return files.length > 0 ? files : ['--passWithNoTests', 'no file is left'];
 }
 
@@ -101,7 +101,7 @@ function isSkipped({ status }: TestResult): boolean {
   return status !== 'passed' && status !== 'failed';
 }
 
-/** How many tests were skipped for each reason, the most frequent first. */
+/** Counts the skipped tests by reason, the most frequent first. */
 function countAbsences(skipped: readonly TestResult[]): readonly (readonly [absence: string, tests: number])[] {
   const counts = new Map<string, number>();
   for (const { meta, fullName } of skipped) {

@@ -1,4 +1,4 @@
-/** The table of phases and events in docs/trips.md, made from the table by which trips are recorded. */
+/** Table of phases and events in docs/trips.md, generated from the table that controls the recording of trips. */
 import { actionFor, type TripAction, type TripEvent, tripPhases, tripTable } from '../agent/recorders/trip/phases.ts';
 import { withSection } from './generated-section.ts';
 
@@ -35,7 +35,7 @@ const ACTIONS: Readonly<Record<TripAction, string>> = {
   loseSight: 'the next trip is Unstarted, unless a reading shows the car at rest before',
 };
 
-/** docs/trips.md with the table as it is now. */
+/** Returns docs/trips.md with an up-to-date table. */
 export function tripPage(): string {
   const events = Object.keys(EVENTS) as TripEvent[];
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

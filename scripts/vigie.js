@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// The entry of `npx vigie` and `npm start`. In a clone it runs the bundle of `npm run bundle` when it is as new as the sources, else
-// main.ts, for which Node strips the types; on the project's own Node where the machine's is too old. Plain
-// JavaScript, because the Node that reads this line may be that older one.
+// Entry point of `npx vigie` and `npm start`. In a clone it runs the bundle of `npm run bundle` if it is as new as the
+// sources, else main.ts, whose types Node strips; on the project's own Node if the machine's is too old. Plain
+// JavaScript, because that older Node must be able to read this file.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import * as modules from 'node:module';
@@ -9,11 +9,11 @@ import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-// Types are stripped without a flag from 22.18 on, in the line of 23 from 23.6 on.
+// Types are stripped without a flag from 22.18 on, and in release line 23 from 23.6 on.
 const strips = major > 23 || (major === 23 && minor >= 6) || (major === 22 && minor >= 18);
 
 const bundle = new URL('../dist/', import.meta.url);
-// The package of npm has no sources.
+// The npm package contains no sources.
 const packed = !existsSync(new URL('../main.ts', import.meta.url));
 
 if (packed && major < 22) {
@@ -21,7 +21,7 @@ if (packed && major < 22) {
   process.exitCode = 2;
 } else if (packed || strips) {
   if (packed || isCurrent(bundle)) {
-    // Compiled code is kept beside the bundle; where that cannot be written, it is compiled at every start.
+    // Compiled code is cached next to the bundle. If that folder is not writable, the code is compiled at every start.
     modules.enableCompileCache?.(fileURLToPath(new URL('compiled', bundle)));
     const program = new URL('main.mjs', bundle);
     if (existsSync(program)) await import(program.href);
@@ -41,7 +41,7 @@ if (packed && major < 22) {
     process.exit(2);
   }
   const child = spawn(own, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
-  // The terminal signals the whole group; a signal sent to this process alone is passed on.
+  // The terminal signals the whole process group; forward signals sent to this process alone.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     console.error(`vigie: ${own} cannot be started: ${error.message}`);
@@ -52,7 +52,7 @@ if (packed && major < 22) {
   });
 }
 
-/** There is a bundle, and nothing that it was made of is newer or gone. */
+/** Returns true if a bundle exists and none of its sources is newer or missing. */
 function isCurrent(bundle) {
   try {
     const made = statSync(new URL('sources.json', bundle)).mtimeMs;

@@ -1,12 +1,12 @@
 /**
- * `npm run test:bare`: types the two commands of the README in a Debian with nothing but git, certificates, Node and npm,
- * as an ordinary user, in a clone of HEAD with nothing beside it and with no network but the npm registry.
- * `npm run test:bare -- programs`: that Debian also has python3, gcc, socat and pseudo-terminals, and only the test files
- * that ask for a program run. Names of test files after these words replace the selection.
+ * `npm run test:bare`: runs the two commands of the README in a Debian with only git, certificates, Node and npm, as an
+ * ordinary user, in a clone of HEAD without neighbouring files and with no network except the npm registry.
+ * `npm run test:bare -- programs`: that Debian also has python3, gcc, socat and pseudo-terminals, and runs only the
+ * test files that need a program. Names of test files as further arguments replace this selection.
  *
- * The Node and npm are those of this machine. Needs root and Debian; what is missing is installed. TEST_OUTCOMES receives
- * the outcome of each test file, as from `npm test`. The last line is `N passed, N failed, N skipped`; the exit status is
- * 0 if none failed.
+ * Node and npm are those of this machine. Needs root and Debian; missing packages are installed. TEST_OUTCOMES receives
+ * the outcome of each test file, as for `npm test`. The last line is `N passed, N failed, N skipped`; the exit status
+ * is 0 if none failed.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,9 +34,9 @@ import { serveRegistry } from './registry.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const USER_ID = 1000;
 const HOME = 'home/user';
-/** Place of the files that the ordinary user needs of this script, outside the home. */
+/** Path of the files that the ordinary user needs from this script, outside of the home directory. */
 const TOOLS = 'opt/bare';
-/** Programs of the form `programs`, as tests name them, and as Debian names their packages. */
+/** Programs for `programs`, by the names that tests use, which are also the names of the Debian packages. */
 const PROGRAMS = ['python3', 'gcc', 'socat'];
 const TERMINALS = '/dev/ptmx';
 
@@ -76,14 +76,16 @@ process.exitCode = await enter(words());
 registry.close();
 copyOutcomes();
 
-/** Words for inside.mjs: the command that starts a bench or '', that of the tests, and its arguments. */
+/**
+ * Arguments of inside.mjs: the command that starts a bench, or '', the test command, and the arguments of the latter.
+ */
 function words(): readonly string[] {
   const [bench, tests] = commandsOfReadme();
   if (!withPrograms && files.length === 0) return [bench, tests];
   return [withPrograms ? '' : bench, `${tests} -- "$@"`, ...(files.length > 0 ? files : filesThatAsk(root))];
 }
 
-/** @returns the exit status of inside.mjs, or 1 if a test was skipped for want of what the form has */
+/** @returns the exit status of inside.mjs, or 1 if a test was skipped although its requirement is installed */
 async function enter(args: readonly string[]): Promise<number> {
   const terminals = [
     'mkdir "$0/dev/pts" && mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts "$0/dev/pts"',
@@ -102,8 +104,8 @@ async function enter(args: readonly string[]): Promise<number> {
     ...(withPrograms ? terminals : []),
     `exec chroot --userspec=${USER_ID}:${USER_ID} "$0" /usr/bin/env -i HOME=/${HOME} PATH=/usr/local/bin:/usr/bin:/bin LANG=C.UTF-8 node /${TOOLS}/inside.mjs "$@"`,
   ].join(' && ');
-  // All mounts and processes end with the first process, which is inside.mjs. It ends when its standard input does, so that
-  // nothing is left if this process is killed.
+  // All mounts and processes end with the first process, inside.mjs, which ends when its standard input closes. So
+  // nothing remains if this process is killed.
   const child = spawn(
     'unshare',
     ['--mount', '--net', '--pid', '--ipc', '--fork', '--kill-child', 'sh', '-c', steps, system, ...args],
@@ -122,7 +124,7 @@ async function enter(args: readonly string[]): Promise<number> {
   return status === 0 && lacking.length > 0 ? 1 : (status ?? 1);
 }
 
-/** The two commands unchanged, without their comments. */
+/** Returns the two commands unchanged, without their comments. */
 function commandsOfReadme(): readonly [bench: string, tests: string] {
   const found = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^ {4}(npm ci && npm \w+) +#/gm)];
   const [bench, tests, ...more] = found.map(([, command]) => command);
@@ -132,7 +134,7 @@ function commandsOfReadme(): readonly [bench: string, tests: string] {
   return [bench, tests];
 }
 
-/** An ordinary user with a clone of the project in an otherwise empty home, and the name that every machine has. */
+/** Creates an ordinary user with a clone of the project in an otherwise empty home, and a hosts file with localhost. */
 function makeUser(system: string): void {
   const home = join(system, HOME);
   mkdirSync(home, { recursive: true });
@@ -144,13 +146,13 @@ function makeUser(system: string): void {
   copyFileSync(join(import.meta.dirname, 'inside.mjs'), join(system, TOOLS, 'inside.mjs'));
 }
 
-/** To the file of this run, from that of the system, if its tests have begun. */
+/** Appends the outcomes from the system to the file of this run, if its tests have started. */
 function copyOutcomes(): void {
   const [to, from] = [process.env['TEST_OUTCOMES'], join(system, TOOLS, 'outcomes')];
   if (to !== undefined && existsSync(from)) appendFileSync(to, readFileSync(from));
 }
 
-/** The Node and npm of the machine, which `npm ci` of the README finds, not those of the project. */
+/** Copies the machine's Node and npm, not those of the project: `npm ci` of the README must find them. */
 function copyNode(system: string): void {
   const folders = (process.env['PATH'] ?? '')
     .split(delimiter)

@@ -1,7 +1,7 @@
 /**
- * What index.ts has the ordinary user do in the bare system. Plain JavaScript for the Node of the machine, which may be older
- * than the project's. Its arguments: a shell command that starts a bench, which must answer on its page, or ''; a shell
- * command for the tests; the arguments of the latter.
+ * Actions of the ordinary user in the bare system, for index.ts. Plain JavaScript for the machine's Node, which may be
+ * older than the project's. Arguments: a shell command that starts a bench, which must answer on its page, or ''; a
+ * shell command for the tests; the arguments of that command.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -29,7 +29,7 @@ const env = {
   TEST_OUTCOMES: join(import.meta.dirname, 'outcomes'),
 };
 
-// Closed when index.ts has ended, however it ended.
+// Standard input closes when index.ts has ended, for whatever reason.
 process.stdin.on('end', () => process.exit(1)).resume();
 
 const [bench, tests, ...words] = process.argv.slice(2);
@@ -45,7 +45,7 @@ const child = spawn('sh', ['-c', tests, 'sh', ...words], {
 const [code] = await once(child, 'exit');
 process.exit(code ?? 1);
 
-/** Starts the bench, asks for its page, and ends it as Ctrl-C does. */
+/** Starts the bench, requests its page, and stops it as Ctrl-C does. */
 async function answersOnItsPage(command) {
   const child = spawn('sh', ['-c', command], {
     cwd: project,

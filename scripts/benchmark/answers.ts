@@ -1,10 +1,10 @@
-/** The program's side of contest.ts: answers requests until standard input ends. */
+/** The program side of contest.ts: answers requests until standard input ends. */
 import { createInterface } from 'node:readline';
 
 export interface Work {
-  /** Awaited before each round; its time does not count. */
+  /** Awaited before each round and not timed. */
   ready?(): Promise<void>;
-  /** Does the work once and returns a text of the result: equal results give equal texts. */
+  /** Does the work once and returns the result as text: equal results return equal text. */
   check(): Promise<string> | string;
   /** Does the work once. */
   round(): Promise<void> | void;
@@ -31,7 +31,8 @@ export async function answer(work: Work): Promise<void> {
 }
 
 /**
- * A checksum of decoded values that depends on each bit and on the place of each value, not on the order of delivery. Two 32-bit sums, as reference/round.h has them.
+ * Checksum of decoded values that depends on each bit and on the position of each value, but not on the order of
+ * delivery: two 32-bit sums, as in reference/round.h.
  */
 export class Digest {
   count = 0;
@@ -42,7 +43,7 @@ export class Digest {
 
   /** @param place number of the frame; @param part number of the value within the frame */
   add(place: number, part: number, value: number): void {
-    // Zeros of both signs are the same value, and so is every NaN.
+    // Zeros of both signs count as equal, and so do all NaNs.
     this.#double[0] = value === 0 ? 0 : Number.isNaN(value) ? Number.NaN : value;
     const key = Math.imul(place + 1, 0x9e37_79b1) ^ Math.imul(part + 1, 0x85eb_ca6b);
     this.#low = (this.#low + Math.imul((this.#words[0] as number) ^ key, 0xc2b2_ae35)) >>> 0;

@@ -1,4 +1,4 @@
-/** Programs as the car runs them: bundled like the agent itself, see ../bundle.ts. */
+/** Bundles programs as the car runs them, like the agent itself, see ../bundle.ts. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';

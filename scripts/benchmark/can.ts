@@ -1,10 +1,10 @@
-/** CAN under load, in a kernel that has CAN. */
+/** CAN under load, in a kernel that supports CAN. */
 import { installKernel, runInKernel } from '../can-kernel/kernel.ts';
 import type { Load } from '../can-kernel/load.ts';
 import { figure } from './contest.ts';
 import type { Section, Table } from './section.ts';
 
-/** Result of `scripts/can-kernel/measure.ts` for a reader: the figures, or why there are none. */
+/** Result of `scripts/can-kernel/measure.ts` for a reader: the figures, or the reason why they are missing. */
 type Said = { readonly name: string } & (Load | { readonly reason: string });
 
 export const hearing: Section = {

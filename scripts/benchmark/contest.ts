@@ -1,33 +1,34 @@
 /**
- * Measures programs against each other. Each lives in its own process, so that none finds the compiled code or the
- * heap that another left, and they take turns round by round, so that what else the machine does hits all alike.
+ * Measures programs against each other. Each runs in a separate process, so that no program uses the compiled code or
+ * the heap that another left behind. They alternate round by round, so that other load on the machine affects all
+ * equally.
  *
- * A program reads requests from standard input, a line each, and answers with a line:
+ * A program reads requests from standard input, one per line, and answers each with a line:
  *
- *     check   does the work once, apart from the clock, and says what came out: equal work gives equal text
- *     round   does the work once and says how many nanoseconds it took
- *     cost    does the work once and says how many nanoseconds of processor time it took
+ *     check   does the work once, untimed, and prints the result: equal work prints equal text
+ *     round   does the work once and prints how many nanoseconds it took
+ *     cost    does the work once and prints how many nanoseconds of processor time it took
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** Rounds that do not count. */
+/** Number of warm-up rounds, which do not count. */
 const WARMING = 3;
 
 export interface Contestant {
   readonly name: string;
   readonly command: string;
   readonly arguments: readonly string[];
-  /** Takes part in this many rounds only, because it is slow; warms up once. */
+  /** Number of rounds of a slow program, which also warms up only once. */
   readonly rounds?: number;
 }
 
 export interface Standing {
   readonly name: string;
-  /** Nanoseconds of each round, sorted. */
+  /** Durations of the rounds, ns, sorted. */
   readonly times: readonly number[];
-  /** The same, round by round. */
+  /** Durations of the rounds, ns, in the order of the rounds. */
   readonly rounds: readonly number[];
   /** Result of `check`. */
   readonly outcome: string;
@@ -45,7 +46,7 @@ class Program {
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#complaints += text;
     });
-    // A failure of the process ends its answers, and is reported there.
+    // If the process fails, no more answers arrive; the error is reported where they are awaited.
     this.#child.on('error', (error) => {
       this.#complaints += error.message;
     });
@@ -60,7 +61,7 @@ class Program {
     return answer.value;
   }
 
-  /** Resolves once the process is gone, and writes no file into a folder that is removed then. */
+  /** Resolves when the process has exited and can no longer write to a folder that is about to be removed. */
   async end(): Promise<void> {
     const { pid, exitCode, signalCode } = this.#child;
     this.#child.stdin.end();
@@ -72,7 +73,7 @@ class Program {
 export async function contest(contestants: readonly Contestant[], rounds: number): Promise<Standing[]> {
   const outcomes: string[] = [];
   for (const contestant of contestants) {
-    // In a process of its own: what the check calls would stay in the inline caches of what is measured.
+    // In a separate process: functions that the check calls would remain in the inline caches of the measured code.
     const program = new Program(contestant);
     outcomes.push(await program.ask('check'));
     await program.end();
@@ -100,30 +101,30 @@ export async function contest(contestants: readonly Contestant[], rounds: number
   }
 }
 
-/** The middle of sorted times. */
+/** Returns the median of sorted times. */
 export function median(times: readonly number[]): number {
   const middle = times.length >> 1;
   const upper = times[middle] ?? Number.NaN;
   return times.length % 2 === 1 ? upper : ((times[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Names of contestants with another outcome than the first. A comparison with such contestants is worthless. */
+/** Returns the names of contestants whose outcome differs from the first. A comparison with them is worthless. */
 export function disagreeing(standings: readonly Standing[]): string[] {
   const [first] = standings;
   return standings.filter(({ outcome }) => outcome !== first?.outcome).map(({ name }) => name);
 }
 
 /**
- * How many times as fast as the reference: the median over the rounds of what the ratio was in each. What slows a whole
- * round of the machine hits both, and what hits one of them does not decide.
+ * Returns the speed relative to the reference: the median of the ratios of all rounds. A slow phase of the machine
+ * affects both in the same round, and a delay of only one of them in a few rounds does not change the median.
  */
 export function ratioTo(reference: Standing, { rounds }: Standing): number {
   return median(rounds.map((time, i) => (reference.rounds[i] ?? Number.NaN) / time).sort((a, b) => a - b));
 }
 
 /**
- * Cells of one contestant: name, millions per second by the median round, slowest to fastest round, and the ratio to
- * the reference by {@link ratioTo}.
+ * Returns the cells of one contestant: name, millions per second in the median round, the slowest and the fastest
+ * round, and the ratio to the reference by {@link ratioTo}.
  */
 export function cells(standing: Standing, count: number, reference: Standing | undefined): string[] {
   const { name, times } = standing;
@@ -132,7 +133,7 @@ export function cells(standing: Standing, count: number, reference: Standing | u
   return [name, rate(median(times)), `${rate(times.at(-1))} to ${rate(times[0])}`, ratio];
 }
 
-/** Three digits that matter, two behind the point at most from 1 up. */
+/** Formats a number with three significant digits, with at most two decimals from 1 up. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return '';
   return value >= 1 ? value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2) : value.toPrecision(2);

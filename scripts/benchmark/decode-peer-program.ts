@@ -1,6 +1,6 @@
 /**
- * candied, the decoder of npm, as a program of contest.ts. Arguments: network description; traffic; how many of its
- * frames. `check` says how many values it gave, and how many of them are not those that ours gives.
+ * candied, an npm decoder, as a program of contest.ts. Arguments: network description; traffic; number of frames to
+ * decode. `check` prints how many values it returned, and how many of them differ from ours.
  */
 import { readFileSync } from 'node:fs';
 import { DbcDecoder } from '../../adapters/can/dbc/index.ts';
@@ -42,7 +42,7 @@ function decode(i: number): ReadonlyMap<string, { readonly value: number }> | un
   try {
     return can.decode(frames[i] as Frame)?.boundSignals;
   } catch {
-    // It has no answer to some frames: those are none of its values.
+    // It fails on some frames, which therefore yield no values.
     return undefined;
   }
 }
@@ -67,7 +67,7 @@ await answer({
         reading: (signal: number, value: number): void => {
           values++;
           const found = given?.get(wanted[signal]?.signal ?? '')?.value;
-          // A last digit is not what is meant.
+          // Differences in the last digit do not count.
           if (found === undefined || Math.abs(found - value) > 1e-6 * Math.max(1, Math.abs(value))) wrong++;
         },
         settled: () => undefined,

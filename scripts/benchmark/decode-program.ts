@@ -1,6 +1,6 @@
 /**
- * Our decoder as a program of contest.ts. Arguments: network description, traffic, and `calls` for delivery by a call
- * for each value instead of as columns.
+ * Our decoder as a program of contest.ts. Arguments: network description, traffic, and `calls` for delivery by one call
+ * per value instead of as columns.
  */
 import { readFileSync } from 'node:fs';
 import { DbcDecoder, REPEATED, type Readings } from '../../adapters/can/dbc/index.ts';
@@ -14,7 +14,7 @@ const database = readNetwork(network);
 const wanted = everySignal(database);
 const batches = cut(trafficOf(readFileSync(file)), 4096);
 
-/** Keeps the newest value of each signal, as the C reference does. */
+/** Stores the newest value of each signal, like the C reference. */
 class Values implements ReadingSink {
   readonly #values = new Float64Array(wanted.length);
 
@@ -27,7 +27,7 @@ class Values implements ReadingSink {
   alive(): void {}
 }
 
-/** Notes what was delivered, frame by frame; what is only alive has the value it had. */
+/** Records delivered values frame by frame. A signal that is only reported alive keeps its previous value. */
 class Check implements ReadingSink {
   readonly digest = new Digest();
   frame = 0;
@@ -54,7 +54,7 @@ function cut(traffic: BusTraffic, size: number): FrameBatch[] {
   return batches;
 }
 
-/** The frames of a batch one at a time, so that a check knows which it is. */
+/** Returns one frame of a batch as a batch, so that a check can identify the frame. */
 function single(batch: FrameBatch, i: number): FrameBatch {
   const { at, id, bus, flags, length, offset, data } = batch;
   const column = { at: at.subarray(i, i + 1), id: id.subarray(i, i + 1), length: length.subarray(i, i + 1) };
@@ -62,7 +62,7 @@ function single(batch: FrameBatch, i: number): FrameBatch {
   return { count: 1, ...column, ...rest, data };
 }
 
-/** Notes what the columns say. */
+/** Records the values in the columns. */
 function note(readings: Readings, from: number, digest: Digest): void {
   for (let i = 0; i < readings.count; i++) {
     const begin = readings.begin(i);
@@ -73,7 +73,7 @@ function note(readings: Readings, from: number, digest: Digest): void {
   }
 }
 
-// Its tables are built once, as those of the reference are.
+// Builds the tables once, like the reference.
 const decoder = new DbcDecoder(wanted, [{ database }], ['body']);
 if (way === 'columns') {
   let frames = 0;

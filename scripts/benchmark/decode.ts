@@ -1,4 +1,4 @@
-/** Decoding CAN: every signal of every frame to a physical value. */
+/** Decodes CAN: every signal of every frame to a physical value. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,7 @@ interface Network {
   readonly file: string;
 }
 
-/** Beside the project, where it is there. */
+/** Network description in a folder next to the project, if present. */
 const peugeot: Network = {
   name: 'Peugeot AEE2010',
   file: fileURLToPath(new URL('../../../shared/data/dbc/opendbc/psa_aee2010_r3.repaired.dbc', import.meta.url)),
@@ -37,7 +37,10 @@ const kinds: Readonly<Record<FrameKind, string>> = {
   drive: `${REPEATS * 100} % of the frames repeat the last of their identifier`,
 };
 
-/** A round takes a few hundredths of a second, so there are more of them than elsewhere: one disturbed moment spoils a few. */
+/**
+ * A round takes a few hundredths of a second, so there are more rounds than elsewhere: one disturbance affects only a
+ * few.
+ */
 const MORE_ROUNDS = 4;
 
 export const decoding: Section = {
@@ -57,10 +60,10 @@ that of a real car (\`scripts/benchmark/made-up-network.ts\`). The Peugeot netwo
 };
 
 const CANDIED = 'candied (npm)';
-/** Frames a round for those that take ten microseconds and more for each. */
+/** Frames per round for decoders that need ten microseconds or more per frame. */
 const FEW = 20_000;
 
-/** As {@link cells}, though it decodes fewer frames. */
+/** Like {@link cells}, for a contestant that decodes fewer frames. */
 function ofCandied(candied: Standing, { frames }: Size, first: Standing | undefined): string[] {
   const [name = '', ...rates] = cells(candied, FEW, undefined);
   const ratio = median(first?.times ?? []) / frames / (median(candied.times) / FEW);
@@ -99,7 +102,7 @@ async function compare({ name, file }: Network, kind: FrameKind, size: Size, scr
   const standings = all.filter(({ name: one }) => one !== CANDIED);
   const candied = all.find(({ name: one }) => one === CANDIED);
   const [first] = standings;
-  // Repeated frames carry no values in those that skip them.
+  // Decoders that skip repeated frames return no values for them.
   const alike = kind === 'new' ? standings : standings.slice(1);
   const different = 'program' in reference ? disagreeing(alike) : [];
   if (different.length > 0) throw new Error(`decoding ${name}: ${different.join()} gave other values`);

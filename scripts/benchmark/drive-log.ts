@@ -1,4 +1,4 @@
-/** A recorded drive: frames of the bench car's bus on its scripted day, the same bytes in every run. */
+/** A recorded drive: frames of the bench car's bus on its scripted day, with the same bytes in every run. */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { DbcCodec, parseDbc } from '../../adapters/can/dbc/index.ts';
 import { formatCandump } from '../../adapters/can/log/index.ts';
@@ -8,10 +8,10 @@ import { benchNetwork } from './network.ts';
 
 /** 2026-01-01T00:00:00Z. */
 const start = 1_767_225_600_000;
-/** The car's own step, ms. */
+/** Tick of the simulated car, ms. */
 const tick = 20;
 
-/** Writes the first `frames` frames as `candump -L` would; returns how long the drive took, s. */
+/** Writes the first `frames` frames as `candump -L` would. Returns the duration of the drive, s. */
 export async function writeDrive(frames: number, file: string): Promise<number> {
   const { database } = parseDbc(readFileSync(benchNetwork), benchNetwork);
   const clock = new ReplayClock();

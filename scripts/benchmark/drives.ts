@@ -1,14 +1,14 @@
 /**
  * Recorded drives as readings: 27 OBD signals once a second, as comma-separated columns without times. Status has no
- * slot for many of them, so each has one that stands in and that its raw values fit; what is measured is that every
- * signal travels as the integers that the car gave.
+ * slot for many of them, so a substitute slot that fits the raw values carries each. The benchmark measures that every
+ * signal is transmitted as the integers that the car reported.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reading } from '../../protocol/schema/telemetry.ts';
 import { type Slot, slotByPath } from '../../protocol/slots.ts';
 
-/** Step of each signal, in the order of the columns (SAE J1979, appendix B), and the slot that stands in. */
+/** Step of each signal, in column order (SAE J1979, appendix B), and its substitute slot. */
 const columns: readonly (readonly [step: number, path: string])[] = [
   [1, 'odometer.mileage'], // run time since engine start, s
   [0.25, 'engines.Thermic.speed'], // engine speed, 1/min
@@ -39,16 +39,16 @@ const columns: readonly (readonly [step: number, path: string])[] = [
   [1, 'alarm.trigger.startAt'], // warm-ups since trouble codes were cleared
 ];
 
-/** Raw values of one moment, in the order of the signals. */
+/** Raw values at one time, in the order of the signals. */
 export type DriveRow = readonly number[];
 
-/** Rows of every drive in the folder, by file name; rows that are not complete are left out. */
+/** Returns the rows of every drive in the folder, by file name. Incomplete rows are omitted. */
 export function readDrives(folder: string): ReadonlyMap<string, readonly DriveRow[]> {
   const files = readdirSync(folder).filter((file) => file.endsWith('.csv'));
   return new Map(files.sort().map((file) => [file, rowsOf(readFileSync(join(folder, file), 'utf8'))]));
 }
 
-/** Rows of a drive as it is in a file. */
+/** Returns the rows of one drive file. */
 export function rowsOf(text: string): DriveRow[] {
   const rows: DriveRow[] = [];
   for (const line of text.trim().split('\n').slice(1)) {
@@ -60,17 +60,19 @@ export function rowsOf(text: string): DriveRow[] {
 }
 
 export interface Sampling {
-  /** Unchanged readings are omitted. */
+  /** If true, unchanged readings are omitted. */
   readonly onChange: boolean;
-  /** All signals of a row at one moment, as one request may ask for several; else each at a moment of its own. */
+  /**
+   * If true, all signals of a row share one time, as one request may cover several. If false, each has its own time.
+   */
   readonly together: boolean;
-  /** Times lie up to this far off the full second, ms. */
+  /** Largest deviation of a time from the full second, ms. */
   readonly jitter: number;
 }
 
 const START = 1_750_000_000_000;
 
-/** Readings of a drive in the order of time, rows a second apart. The same sampling has the same times. */
+/** Returns the readings of a drive in time order, rows a second apart. Equal sampling gets equal times. */
 export function readingsOf(rows: readonly DriveRow[], { onChange, together, jitter }: Sampling): Reading[] {
   const random = randomOf(1);
   const off = (): number => Math.round((random() * 2 - 1) * jitter);
@@ -98,7 +100,7 @@ function slotOf(path: string): Slot {
   return slot;
 }
 
-/** Numbers from 0 to 1, the same for the same seed (Numerical Recipes, section 7.1). */
+/** Returns a generator of numbers from 0 to 1, determined by the seed (Numerical Recipes, section 7.1). */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -107,7 +109,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** Whole batches of `size`. */
+/** Splits readings into full batches of `size`. */
 export function batchesOf(readings: readonly Reading[], size: number): Reading[][] {
   const count = Math.floor(readings.length / size);
   return Array.from({ length: count }, (_, batch) => readings.slice(batch * size, (batch + 1) * size));

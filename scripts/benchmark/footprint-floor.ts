@@ -1,4 +1,4 @@
-/** Minimum of an agent without any work: the libraries loaded, and connected to the given broker. */
+/** Least cost of an agent without any work: loads the libraries and connects to the given broker. */
 import { Encoder } from 'cbor-x';
 import { Low } from 'lowdb';
 import { connect } from 'mqtt';

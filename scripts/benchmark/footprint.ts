@@ -1,4 +1,4 @@
-/** Cost of the agent on a unit: time to the first message, memory, processor. */
+/** Cost of the agent on a unit: time to the first message, memory, processor time. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -17,19 +17,19 @@ import { writeDrive } from './drive-log.ts';
 import type { BenchmarkTarget, Section, Table } from './section.ts';
 
 const VIN = 'VF3FTPRNTCAR00001';
-/** Frames of one bus at 500 kbit/s. A full bus has twice as many. */
+/** Frame rate of one bus at 500 kbit/s. A full bus has twice as many. */
 const FRAMES_A_SECOND = 2_000;
-/** Frames are handed over this often, ms. */
+/** Interval at which frames are handed over, ms. */
 const SLICE = 10;
-/** The kernel counts processor time in these, per second (sysconf(_SC_CLK_TCK), the same on every Linux). */
+/** Clock ticks per second of the kernel's processor times (sysconf(_SC_CLK_TCK), the same on every Linux). */
 const TICKS = 100;
 
 export interface ProcessCost {
-  /** Seconds from the start of the process to its first message at a subscriber. */
+  /** Time from the start of the process to its first message at a subscriber, s. */
   readonly first: number;
   readonly privateMiB: number;
   readonly residentMiB: number;
-  /** Per cent of one core. */
+  /** Processor use, per cent of one core. */
   readonly cpu: number;
 }
 
@@ -129,7 +129,7 @@ function targets(costs: readonly ProcessCost[], floors: readonly ProcessCost[]):
   ];
 }
 
-/** Installed size on a unit, as `npm run package` makes it. */
+/** Measures the installed size on a unit, as `npm run package` builds it. */
 async function packages(scratch: string): Promise<Table> {
   const made: { name: string; executable: number; debian: number }[] = [];
   installFor(units);
@@ -167,7 +167,7 @@ async function agent(
     file,
     `configuration: 1\nvin: ${VIN}\nprofile: bench\ndata: ./records\n${inputs}\nmqtt: { url: ${url} }\nlog: { level: error }\n`,
   );
-  // As `npx vigie` does: with the compiled code of the start before.
+  // Like `npx vigie`: with the compiled code of the previous start.
   const main = fileURLToPath(new URL('../vigie.js', import.meta.url));
   const child = spawn(process.execPath, [main, 'run', '-c', file], {
     stdio: ['pipe', 'ignore', 'inherit'],
@@ -181,7 +181,10 @@ async function agent(
   });
 }
 
-/** Environment of the unit for Node and the C library: a variable a line, quoted if it has spaces (systemd.exec(5)). */
+/**
+ * Reads the unit's environment for Node and the C library: one variable per line, quoted if it has spaces
+ * (systemd.exec(5)).
+ */
 export function environmentOfUnit(): Record<string, string> {
   const unit = readFileSync(new URL('../service/vigie.service', import.meta.url), 'utf8');
   const found = [...unit.matchAll(/^Environment="?([A-Z_]+)=([^"\n]+)"?$/gm)];
@@ -189,7 +192,7 @@ export function environmentOfUnit(): Record<string, string> {
   return Object.fromEntries(found.map(([, name, value]) => [name, value]));
 }
 
-/** Measures a process from its start; `feed` is called every {@link SLICE} ms from its first message on. */
+/** Measures a process from its start. Calls `feed` every {@link SLICE} ms from the first message on. */
 export async function measured(
   child: ChildProcess,
   filter: string,
@@ -214,10 +217,10 @@ export async function measured(
     const begun = performance.now();
     let slices = 0;
     const feeding = setInterval(() => {
-      // A timer that comes late has more to hand over.
+      // If the timer is late, hand over more frames.
       for (const due = Math.floor((performance.now() - begun) / SLICE); slices < due; slices++) feed();
     }, SLICE);
-    // The cost of the start is over, and the heap has found its size.
+    // The startup cost is over, and the heap has reached its size.
     await passed(Math.min(5, seconds / 2));
     const before = ticksOf(child);
     const since = performance.now();
@@ -233,7 +236,7 @@ export async function measured(
   }
 }
 
-/** User and system time (proc(5), fields 14 and 15 of stat). */
+/** Returns user and system time in ticks (proc(5), fields 14 and 15 of stat). */
 function ticksOf({ pid }: ChildProcess): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

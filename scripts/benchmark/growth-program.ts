@@ -1,8 +1,9 @@
 /**
- * Cost of one size of something, as a process that ends: prints a line of JSON, names to numbers. Arguments: kind
- * (`signals`, `records` or `log`), how many, and for `records` an empty folder, for `log` the log and the profile.
+ * Measures the cost of one size of something, as a process that then exits. Prints a line of JSON that maps names to
+ * numbers. Arguments: kind (`signals`, `records` or `log`), count, and for `records` an empty folder, for `log` the log
+ * and the profile.
  *
- * Processor time of the process, not time on the wall: others on the machine do not count.
+ * Measures the processor time of the process, not wall time, so that other load on the machine does not count.
  */
 import { readFileSync } from 'node:fs';
 import { DbcDecoder, parseDbc } from '../../adapters/can/dbc/index.ts';
@@ -12,14 +13,14 @@ import { replayCommand } from '../../commands/replay.ts';
 
 const [what = '', countText = '', place = '', profile = ''] = process.argv.slice(2);
 const count = Number(countText);
-/** Signals of a message, a byte each. */
+/** Number of one-byte signals in a message. */
 const BYTES = 8;
 /** Least number of decoded frames, so that the measured time is long compared with the clock's resolution. */
 const FRAMES = 400_000;
 /** 2026-01-01T00:00:00Z. */
 const start = 1_767_225_600_000;
 
-/** Milliseconds of all threads. */
+/** Returns the processor time of all threads, ms. */
 async function cost(work: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await work();
@@ -41,7 +42,7 @@ async function signals(): Promise<object> {
     const { database } = parseDbc(description, 'growth.dbc');
     decoder = new DbcDecoder(wanted, [{ database }], ['body']);
   });
-  // Two cycles of the bus with other payloads, so that no frame equals the last of its identifier.
+  // Two bus cycles with different payloads, so that no frame equals the previous one of its identifier.
   const cycles = [cycle(messages.length, 1), cycle(messages.length, 2)];
   let values = 0;
   const decode = (times: number): void => {
@@ -60,7 +61,7 @@ async function signals(): Promise<object> {
   return { decoding: (decoding / times) * 1000, loading };
 }
 
-/** Each message once. */
+/** Returns one frame of each message. */
 function cycle(messages: number, seed: number): FrameBatch[] {
   const batches: FrameBatch[] = [];
   for (let from = 0; from < messages; from += 4096) {
@@ -99,7 +100,7 @@ async function records(): Promise<object> {
   const { records: kept, close } = again as Awaited<ReturnType<typeof openStore>>;
   if ([...kept.list('growth')].length !== count) throw new Error('a record is missing');
   const pages = 200;
-  // Days anywhere in what is kept, ten records each.
+  // Pages of ten records each, evenly spaced over the stored range.
   const page = (): void => {
     for (let i = 0; i < pages; i++) {
       const from = start + Math.floor(((count - 10) * i) / pages) * 1000;
@@ -112,7 +113,7 @@ async function records(): Promise<object> {
   return { keeping, opening, reading: (reading / pages) * 1000 };
 }
 
-/** The whole process, from its start. */
+/** Measures the whole process, from its start. */
 async function log(): Promise<object> {
   await replayCommand().parseAsync([place, '--profile', profile, '--cbor', '/dev/null'], { from: 'user' });
   const { user, system } = process.cpuUsage();

@@ -1,7 +1,7 @@
-/** `node:http` alone: answers each request with a text. Arguments: port; bytes of the answer with its headers. */
+/** `node:http` alone: answers each request with a text. Arguments: port; size of the answer with its headers, bytes. */
 import { createServer } from 'node:http';
 
-/** Approximate size of Node's headers. */
+/** Approximate size of Node's headers, bytes. */
 const HEADERS = 160;
 
 const [port = '', bytes = ''] = process.argv.slice(2);

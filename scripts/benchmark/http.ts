@@ -1,4 +1,4 @@
-/** Throughput and latency of the interface of a busy car. */
+/** Throughput and latency of the HTTP interface of a busy car. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,11 +16,11 @@ import type { Section } from './section.ts';
 
 const VIN = 'VF3HTTPBENCH00001';
 const FRAMES_A_SECOND = 2_000;
-/** Frames are handed over this often, ms. */
+/** Interval at which frames are handed over, ms. */
 const SLICE = 10;
-/** The kernel counts processor time in these, per second (sysconf(_SC_CLK_TCK), the same on every Linux). */
+/** Clock ticks per second of the kernel's processor times (sysconf(_SC_CLK_TCK), the same on every Linux). */
 const TICKS = 100;
-/** Clients that each ask again as soon as they are answered. */
+/** Number of clients, each of which sends a request as soon as the previous one is answered. */
 const CLIENTS = 16;
 const PASSWORD = 'benchmark';
 const STATUS = '/connectedcar/v3/fleets/f1/vehicles/car/status';
@@ -31,7 +31,7 @@ interface Served {
   readonly seconds: number;
   /** Processor time of the server, s. */
   readonly cpu: number;
-  /** ms, ascending. */
+  /** Latencies, ms, ascending. */
   readonly latencies: Float64Array;
   readonly bytes: number;
 }
@@ -130,7 +130,7 @@ http:
   const request = `GET ${STATUS}?client_id=app HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\n\r\n`;
   const stopFeeding = { now: (): number => 0 };
   try {
-    // It says one line when it is ready.
+    // The program prints one line when it is ready.
     await Promise.race([once(createInterface({ input: child.stdout }), 'line'), gone(child)]);
     stopFeeding.now = feed(child, lines);
     const served = await load(child, port, request, seconds);
@@ -154,13 +154,13 @@ async function measureBare(program: string, bytes: number, seconds: number): Pro
   }
 }
 
-/** Hands frames over as a bus does; the result stops it and tells how many there were. */
+/** Feeds frames like a bus. The returned function stops it and returns the number of frames. */
 function feed(child: ChildProcess, lines: readonly string[]): () => number {
   const begun = performance.now();
   const each = (FRAMES_A_SECOND * SLICE) / 1000;
   let frames = 0;
   const feeding = setInterval(() => {
-    // A timer that comes late has more to hand over.
+    // If the timer is late, hand over more frames.
     for (const due = Math.floor((performance.now() - begun) / SLICE) * each; frames < due; frames += each) {
       const from = frames % lines.length;
       child.stdin?.write(`${lines.slice(from, from + each).join('\n')}\n`);
@@ -185,7 +185,7 @@ async function decoded(metrics: number, frames: number): Promise<void> {
   }
 }
 
-/** Asks as fast as it is answered, after a time that warms up. */
+/** Sends requests as fast as they are answered, after a warm-up. */
 async function load(child: ChildProcess, port: number, request: string, seconds: number): Promise<Served> {
   const warm = await ask(port, request, Math.min(5, seconds / 2));
   const before = ticksOf(child);
@@ -202,7 +202,7 @@ async function ask(port: number, request: string, seconds: number) {
   return { latencies, seconds: (performance.now() - begun) / 1000, bytes: told[0]?.bytes ?? 0 };
 }
 
-/** One client on one connection; it reads no more of an answer than its length and that it is one. */
+/** Runs one client on one connection, which checks only the status and the length of each answer. */
 async function client(port: number, request: string, until: number): Promise<{ latencies: number[]; bytes: number }> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');
@@ -241,7 +241,7 @@ async function client(port: number, request: string, until: number): Promise<{ l
   return { latencies, bytes };
 }
 
-/** User and system time (proc(5), fields 14 and 15 of stat). */
+/** Returns user and system time in ticks (proc(5), fields 14 and 15 of stat). */
 function ticksOf({ pid }: ChildProcess): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

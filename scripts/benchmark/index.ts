@@ -1,12 +1,12 @@
 /**
- * `npm run benchmark`: measures this project beside what it is to be measured by, in the same run, prints the
- * tables and writes them to docs/performance.md. Ratios hold from machine to machine, absolute figures do not.
+ * `npm run benchmark`: measures this project and its references in the same run, prints the tables and writes them to
+ * docs/performance.md. Ratios are comparable across machines, absolute figures are not.
  *
- *     npm run benchmark                 everything; begins no section after 12 minutes, and then the same command goes on
- *     npm run benchmark -- --for 30m    begins no section after this time
- *     npm run benchmark -- --quick      less work, under three minutes on an idle machine; nothing is written
- *     npm run benchmark -- decode       one section; the page is not written, its drawings are
- *     npm run benchmark -- --write signals   one section, which then takes its place on the page; only sections without targets
+ *     npm run benchmark                 everything; starts no section after 12 minutes: repeat the command to continue
+ *     npm run benchmark -- --for 30m    starts no section after this time
+ *     npm run benchmark -- --quick      less work, under three minutes on an idle machine; writes nothing
+ *     npm run benchmark -- decode       one section; writes its drawings but not the page
+ *     npm run benchmark -- --write signals   one section, replaced on the page; only for sections without targets
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -60,7 +60,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const docs = join(root, 'docs');
 const page = join(docs, 'performance.md');
 
-/** Sections that take minutes or have no target, which `--quick` leaves out unless they are named. */
+/** Sections that take minutes or have no target. `--quick` omits them unless they are named. */
 const long: readonly Section[] = [hearing, serving, recordingSignals, installing, growing];
 const names = sections.map(({ name }) => name).join(', ');
 
@@ -109,13 +109,13 @@ const parts = [
   '',
 ];
 console.log(parts.join('\n'));
-/** By title of the section. */
+/** Targets by section title. */
 const targets = new Map<string, readonly BenchmarkTarget[]>();
 const texts = new Map<string, string>();
 const head = parts.length;
 const kept = isWhole ? new KeptSections(join(root, '.vigie/benchmark.json'), `${machine} ${sources()}`) : undefined;
 const noise = new MachineNoise(kept?.noise);
-/** Seconds of each section. */
+/** Durations of the sections, s. */
 const took: string[] = [];
 const scratch = mkdtempSync(join(tmpdir(), 'vigie-benchmark-'));
 const begun = performance.now();
@@ -151,7 +151,7 @@ if (options.write) {
     );
     process.exit(1);
   }
-  // The page begins with the machine and the noise of the run that wrote it as a whole.
+  // The start of the page describes the machine and the noise of the run that wrote the whole page.
   const alone = `Measured apart from the other sections. ${machine} ${noise.told}\n`;
   const noted = new Map([...texts].map(([title, text]) => [title, `${text.trimEnd()}\n\n${alone}`]));
   const order = sections.map(({ title }) => title);
@@ -180,7 +180,7 @@ async function measure(section: Section): Promise<KeptSection> {
   return result;
 }
 
-/** Commit and uncommitted changes, without the pages: the run itself writes there. */
+/** Returns the commit and uncommitted changes, except of the pages, which the run itself writes. */
 function sources(): string {
   const git = (...words: string[]) => execFileSync('git', words, { cwd: root, maxBuffer: 2 ** 28 });
   const changes = git('diff', 'HEAD', '--', '.', ':!docs');

@@ -1,4 +1,4 @@
-/** Size of `npm install vigie` on a disk. */
+/** Disk size of `npm install vigie`. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,7 +46,7 @@ export const installing: Section = {
   },
 };
 
-/** Without the packages that it has within. */
+/** Returns the size of a package without its nested packages, bytes. */
 function ownBytes(folder: string): number {
   const within = join(folder, 'node_modules');
   return bytesIn(folder) - (existsSync(within) ? bytesIn(within) : 0);

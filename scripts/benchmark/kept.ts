@@ -1,6 +1,6 @@
 /**
- * Sections that a whole run has measured, in a file: the time of a run may be over before its last section, and the next run of
- * the same sources goes on there.
+ * File with the sections that a whole run has measured: a run may reach its time limit before its last section, and the
+ * next run of the same sources continues.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -9,7 +9,7 @@ import type { BenchmarkTarget } from './section.ts';
 
 /** Results of one section. */
 export interface KeptSection {
-  /** Heading, text and tables, as they stand on the page. */
+  /** Heading, text and tables in the form of the page. */
   readonly text: string;
   readonly targets: readonly BenchmarkTarget[];
   readonly seconds: number;
@@ -17,7 +17,7 @@ export interface KeptSection {
 
 interface KeptFile {
   readonly of: string;
-  /** ms that the fixed piece of work took (`MachineNoise`). */
+  /** Durations of the fixed piece of work (`MachineNoise`), ms. */
   readonly noise: readonly number[];
   readonly sections: Readonly<Record<string, KeptSection>>;
 }
@@ -26,7 +26,7 @@ export class KeptSections {
   readonly #path: string;
   #content: KeptFile;
 
-  /** @param of names machine and sources: what was kept of others does not count. */
+  /** @param of identifies machine and sources: stored results of others are ignored. */
   constructor(path: string, of: string) {
     this.#path = path;
     const kept = existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as KeptFile) : undefined;
@@ -48,7 +48,7 @@ export class KeptSections {
     writeWholeFile(this.#path, JSON.stringify(this.#content));
   }
 
-  /** The page has all of them. */
+  /** Call when all sections are on the page. */
   remove(): void {
     rmSync(this.#path, { force: true });
   }

@@ -1,4 +1,4 @@
-/** Reading logs of other formats than candump text, each written by what the tests write it with. */
+/** Reads logs in formats other than candump text, each created by the writers of the tests. */
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
@@ -21,9 +21,9 @@ import { pythonCan, pythonReader } from './reference.ts';
 import type { BenchmarkTarget, Size, Table } from './section.ts';
 import type { BusTraffic } from './traffic.ts';
 
-/** The writers of the tests are not made for more. */
+/** Largest number of frames that the writers of the tests support. */
 const MOST_FRAMES = 200_000;
-/** Frames/s wanted of each, in millions; SQLite is bound by what iterates its rows. */
+/** Target for each format, million frames/s. SQLite is limited by the iteration over its rows. */
 const WANTED = 1;
 const SQLITE = 'SQLite of python-can';
 
@@ -31,16 +31,19 @@ const plain: Mdf4 = { sorted: true, bytes: 'fixed', time: 'nanoseconds', ide: 'b
 const socketCan = { linkType: 227, little: true, nano: false } as const;
 const BLOCK = 4_000_000;
 
-/** Where the writers of BLF, ASC, TRC and MDF4 begin: what is before has no place in them. */
+/** Start time of the writers of BLF, ASC, TRC and MDF4, ms since 1970: they cannot represent earlier times. */
 const START = 1_436_509_052_000;
 
 interface Written {
   readonly name: string;
   readonly file: string;
   readonly content: Uint8Array | string;
-  /** python-can reads it, to the same frames: of ASC and TRC it takes other times. */
+  /** If true, python-can reads the same frames from this file, but different times from ASC and TRC files. */
   readonly python?: boolean;
-  /** It keeps no date or coarser times: only the number of frames and bytes can be compared. The tests compare the rest. */
+  /**
+   * If true, the file has no date or coarser times, so only the number of frames and bytes is compared. Tests compare
+   * the rest.
+   */
   readonly otherTimes?: boolean;
 }
 

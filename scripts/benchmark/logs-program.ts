@@ -1,6 +1,6 @@
 /**
- * Our log reader, and what a script would do, as programs of contest.ts. Arguments: `vigie`, `readline`, `rows`, `values` or
- * `inspect`, the log, and for `values` the network description.
+ * Our log reader, and typical script code, as programs of contest.ts. Arguments: `vigie`, `readline`, `rows`, `values`
+ * or `inspect`, the log, and for `values` the network description.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -14,7 +14,7 @@ import { everySignal, readNetwork } from './network.ts';
 
 const [way = '', file = '', network = ''] = process.argv.slice(2);
 
-/** Goes through the log once; the frames are in the batches. */
+/** Reads the whole log once; the frames are in the batches. */
 async function read(): Promise<number> {
   const log = await openLog(file);
   let count = 0;
@@ -40,7 +40,7 @@ async function digestOfLog(): Promise<string> {
   return digest.toString();
 }
 
-/** Lines of the format as a regular expression. */
+/** Regular expression for the lines of the format. */
 const pattern = /^\((\d+)\.(\d{6})\) (\S+) ([0-9A-F]{3}|[0-9A-F]{8})#((?:[0-9A-F]{2}){0,8})$/;
 
 async function readLines(take: (micros: number, id: number, data: Buffer) => void): Promise<void> {
@@ -52,7 +52,7 @@ async function readLines(take: (micros: number, id: number, data: Buffer) => voi
   }
 }
 
-/** The newest value of each signal, and how often one changed. */
+/** Stores the newest value of each signal, and counts changes. */
 class Changes {
   count = 0;
   readonly #values: Float64Array;
@@ -90,7 +90,7 @@ async function changes(): Promise<number> {
   return changes.count;
 }
 
-/** Findings of `vigie inspect` in a log, with counters and checksums. */
+/** Runs `vigie inspect` on a log, with counters and checksums. */
 async function inspected(): Promise<{
   readonly frames: number;
   readonly identifiers: number;
@@ -108,7 +108,7 @@ async function inspected(): Promise<{
   };
 }
 
-/** Iterates the rows of a database of python-can, and makes nothing of them. */
+/** Iterates over the rows of a python-can database without processing them. */
 async function readRows(take: (row: readonly SQLOutputValue[]) => void): Promise<void> {
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(file, { readOnly: true });

@@ -1,4 +1,4 @@
-/** Reading logs: candump text to frames, and on to values that changed. */
+/** Reading logs: from candump text to frames, and to changed values. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.ts';
@@ -85,7 +85,7 @@ async function frames(program: string, reference: Found, log: string, size: Size
   };
 }
 
-/** Millions a second. */
+/** Returns the rate in millions per second. */
 function rate({ times }: Standing, { frames: count }: Size): number {
   return (count / median(times)) * 1000;
 }

@@ -1,6 +1,7 @@
 /**
- * Monitors as a program of contest.ts: a second of a car that changes 10,000 values a second, tick included. Arguments:
- * how many monitors, and what changes: `car` (all slots in turn) or `watched` (only what monitors watch).
+ * Monitors as a program of contest.ts: one second of a car with 10,000 value changes a second, tick included.
+ * Arguments: number of monitors, and which slots change: `car` (all in turn) or `watched` (only those that monitors
+ * watch).
  */
 
 import { Status } from '../../agent/model/status.ts';
@@ -14,7 +15,7 @@ const [count = '1000', what = 'car'] = process.argv.slice(2);
 const CHANGES = 10_000;
 const T = Date.UTC(2026, 0, 1);
 
-/** The same numbers in every process. */
+/** Returns the same sequence of numbers in every process. */
 let seed = 1;
 function random(below: number): number {
   seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
@@ -51,7 +52,7 @@ function reading(slot: Slot, step: number): SlotValue {
   const { minimum = 0, maximum = 1000, values = [], resolution = 1 } = slot;
   if (slot.kind === 'flag') return step % 2 === 0;
   if (slot.kind === 'enumeration') return values[step % values.length] as string;
-  // As a signal moves: up through its range in a thousand steps, or as many as it has, and down again.
+  // Changes like a signal: up through its range in at most a thousand steps, then down again.
   const width = Math.max(1, Math.floor((maximum - minimum) / resolution / 1000));
   const steps = Math.floor((maximum - minimum) / resolution / width);
   return minimum + Math.abs((step % (2 * steps)) - steps) * width * resolution;
@@ -63,16 +64,16 @@ const changing = slots.filter(
 );
 const quantities = changing.filter(({ kind }) => kind === 'quantity');
 const states = changing.filter(({ kind }) => kind !== 'quantity');
-/** One change of a hundred is one of a state, such as a door: the rest is what is measured. */
+/** One in this many changes is that of a state, such as a door: the others are the measured load. */
 const RARE = 100;
 
-/** The car of one process; with no monitors it shows what Status costs by itself. */
+/** The car of one process. Without monitors it measures the cost of Status alone. */
 class Car {
   readonly #status = new Status();
   readonly #monitors: Monitors;
   readonly #step = new Map<Slot, number>(changing.map((slot, index) => [slot, index]));
   #turn = 0;
-  /** Writes that changed something. */
+  /** Number of writes that changed a value. */
   changes = 0;
   #second = 0;
   events = 0;
@@ -92,7 +93,7 @@ class Car {
     for (let index = 0; index < Number(count); index++) this.#monitors.put(`m${index}`, monitor(index), T);
   }
 
-  /** One second: its changes, its tick, ten commits' worth of states. */
+  /** Simulates one second: its changes, its tick, and the states of ten commits. */
   drive(): void {
     const from = T + this.#second++ * 1000;
     for (let i = 0; i < CHANGES; i++) {

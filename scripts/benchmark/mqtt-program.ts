@@ -1,7 +1,7 @@
 /**
- * Publishing as a program of contest.ts. Arguments: `link` (the messages are in memory), `mqttjs` (so too, by the library
- * with TCP_NODELAY and no more) or `outbox` (a backlog on disk, as after an outage); port; publishes under way at a time; messages a round; bytes a message; rounds at most;
- * directory.
+ * Publishing as a program of contest.ts. Arguments: `link` (messages in memory), `mqttjs` (messages in memory,
+ * published by the library with TCP_NODELAY and nothing else) or `outbox` (a backlog on disk, as after an outage);
+ * port; publishes in flight at a time; messages per round; bytes per message; maximum number of rounds; directory.
  */
 import { join } from 'node:path';
 import { connectAsync } from 'mqtt';
@@ -82,7 +82,7 @@ function fromMemory(publish: Publish): Work {
 }
 
 async function fromDisk(): Promise<Work> {
-  // A contest asks several programs, and one may still be ending.
+  // A contest starts several programs, and an earlier one may still be exiting.
   const store = await openStore(join(directory, String(process.pid)));
   for (let backlog = 0; backlog < rounds * count; backlog++) {
     const seq = store.outbox.nextSeq(TELEMETRY);
@@ -91,7 +91,7 @@ async function fromDisk(): Promise<Work> {
     if (backlog % 1000 === 0) await store.outbox.commit();
   }
   await store.outbox.commit();
-  /** How many more may be sent in this round. */
+  /** Number of messages left to send in this round. */
   let left = 0;
   let [underWay, acknowledged] = [0, 0];
   let done: () => void = () => undefined;
@@ -127,7 +127,7 @@ async function fromDisk(): Promise<Work> {
       done = resolve;
       outbox.linkUp();
     });
-    // That they are gone is on disk, too.
+    // The removal is also written to disk.
     await store.outbox.commit();
   };
   return {

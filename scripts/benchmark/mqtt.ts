@@ -1,4 +1,4 @@
-/** The way to the broker: how fast a backlog is handed over. */
+/** The connection to the broker: speed of delivering a backlog. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ has; \`outbox\` does the work of the car after an outage: it reads messages from
   },
 };
 
-/** As mqtt-program.ts knows them. */
+/** Programs by their name in mqtt-program.ts. */
 const programs = {
   mqttjs: 'mqtt.js, with TCP_NODELAY',
   link: '**vigie**, link',
@@ -46,7 +46,7 @@ const programs = {
 async function compare(window: number, size: Size, program: string, port: number, scratch: string): Promise<Table> {
   const count = Math.round(size.frames / (window === 1 ? 200 : 50));
   const reference = libmosquitto(scratch);
-  // Rounds that warm up, those that count, and the check.
+  // Warm-up rounds, counted rounds, and the check.
   const rounds = size.rounds + 6;
   const own = (kind: keyof typeof programs): Contestant => {
     const directory = join(scratch, `mqtt-${kind}-${window}`);
@@ -88,7 +88,7 @@ async function compare(window: number, size: Size, program: string, port: number
   };
 }
 
-/** Compiles the reference, where the library's headers are installed. */
+/** Compiles the reference if the library's headers are installed. */
 function libmosquitto(scratch: string): Found {
   const program = join(scratch, 'mqtt');
   if (existsSync(program)) return { program };

@@ -1,4 +1,4 @@
-/** Network descriptions as the measured programs take them. */
+/** Network descriptions in the form that the measured programs read. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Database, parseDbc, type Signal } from '../../adapters/can/dbc/index.ts';
@@ -6,14 +6,14 @@ import { bytesNeeded, runStart } from '../../adapters/can/dbc/layout.ts';
 import type { WantedSignal } from '../../agent/ports.ts';
 import { carried } from './traffic.ts';
 
-/** The network of the bench car. */
+/** Network of the bench car. */
 export const benchNetwork: string = fileURLToPath(new URL('../../config/vehicles/bench/bench.dbc', import.meta.url));
 
 export function readNetwork(file: string): Database {
   return parseDbc(readFileSync(file), file).database;
 }
 
-/** Every signal of the messages that are measured, in the order of the file. */
+/** Returns every signal of the measured messages, in the order of the file. */
 export function everySignal(database: Database): WantedSignal[] {
   return carried(database).flatMap(({ name, signals }) =>
     signals.map((signal) => ({ message: name, signal: signal.name })),
@@ -28,7 +28,7 @@ function kindOf({ type, length }: Signal): number {
   return length === 32 ? 2 : 3;
 }
 
-/** Writes the tables that reference/table.h reads; signals have the indexes of {@link everySignal}. */
+/** Writes the tables that reference/table.h reads. Signals have the indexes of {@link everySignal}. */
 export function writeTables(database: Database, file: string): void {
   const messages = carried(database);
   const head: string[] = [];

@@ -1,9 +1,9 @@
-/** How steady the machine is while the benchmark runs: a fixed piece of work for the processor, again and again. */
+/** Measures how steady the machine is during the benchmark, with a fixed piece of processor work that is repeated. */
 import { figure } from './contest.ts';
 
 const TRIES = 15;
 
-/** Milliseconds. */
+/** Returns the duration of the work, ms. */
 function pieceOfWork(): number {
   const from = performance.now();
   let sum = 0;
@@ -15,17 +15,17 @@ function pieceOfWork(): number {
 export class MachineNoise {
   readonly times: number[];
 
-  /** @param earlier times of a run that this one goes on with, ms */
+  /** @param earlier times of a run that this one continues, ms */
   constructor(earlier: readonly number[] = []) {
     this.times = [...earlier];
   }
 
-  /** To be called before each section. */
+  /** Call before each section. */
   listen(): void {
     for (let i = 0; i < TRIES; i++) this.times.push(pieceOfWork());
   }
 
-  /** A sentence for the page. */
+  /** Sentence for the page. */
   get told(): string {
     const times = this.times.toSorted((a, b) => a - b);
     const [least = Number.NaN, most = Number.NaN] = [times[0], times[Math.floor(0.9 * times.length)]];

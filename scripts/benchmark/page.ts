@@ -1,13 +1,14 @@
-/** Puts sections that were measured by themselves into the page of a whole run. */
+/** Inserts sections that were measured separately into the page of a whole run. */
 
 /**
- * The page with each section of `measured`, text by title, in the place of the one with its title, or where `order` has it.
+ * Returns the page with each section of `measured`, texts by title, in place of the section with that title, or at its
+ * position in `order`.
  * @param order titles of all sections that a whole run writes
  */
 export function withSections(page: string, measured: ReadonlyMap<string, string>, order: readonly string[]): string {
   const [head = '', ...sections] = page.split(/^(?=## )/m);
   const titleOf = (section: string): string => section.slice('## '.length, section.indexOf('\n'));
-  /** The table of targets is no section of its own, and comes first. */
+  /** The table of targets is not a section, and is first. */
   const rank = (title: string): number => order.indexOf(title);
   const texts = new Map(sections.map((section) => [titleOf(section), `${section.trimEnd()}\n`]));
   for (const [title, text] of measured) {

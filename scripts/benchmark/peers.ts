@@ -1,4 +1,4 @@
-/** Peers from npm to measure against: scripts/benchmark/peers/package.json, installed on first use. */
+/** npm packages to compare with: scripts/benchmark/peers/package.json, installed on first use. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 const folder = 'scripts/benchmark/peers';
 
-/** Installs them; the reason why they are not there, or undefined. Run where the project is. */
+/** Installs the peers. Returns the reason if that fails, or undefined. Call with the project as current directory. */
 export function installPeers(): string | undefined {
   if (existsSync(join(folder, 'node_modules'))) return undefined;
   const run = spawnSync('npm', ['install', '--prefix', folder], {
@@ -19,7 +19,7 @@ export function installPeers(): string | undefined {
   return `the packages of ${folder} could not be installed: ${reason.slice(0, 300)}`;
 }
 
-/** The module of a package that {@link installPeers} installed. */
+/** Returns the module of a package that {@link installPeers} installed. */
 export function peer(name: string): unknown {
   return createRequire(join(process.cwd(), folder, 'package.json'))(name);
 }

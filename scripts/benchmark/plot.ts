@@ -1,8 +1,8 @@
-/** Lines in a plane with two logarithmic axes, as SVG: small enough to be read in a page, and in its source. */
+/** Draws lines on two logarithmic axes as SVG, small enough to be read on a page and in its source. */
 
 export interface PlotLine {
   readonly name: string;
-  /** Both above 0, ascending by x. */
+  /** Both coordinates are above 0, points are sorted by x. */
   readonly points: readonly (readonly [x: number, y: number])[];
 }
 
@@ -16,10 +16,10 @@ export interface Panel {
 const WIDTH = 420;
 const HEIGHT = 300;
 const MARGIN = { left: 64, right: 16, top: 34, bottom: 46 };
-/** Colours that stay apart for the colour-blind, on white (Okabe and Ito 2008). */
+/** Colours on white that colour-blind readers can distinguish (Okabe and Ito 2008). */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73'];
 
-/** Panels, two in a row. A dashed line through the last point of each line shows linear growth. */
+/** Draws panels, two per row. A dashed line through the last point of each line shows linear growth. */
 export function plot(panels: readonly Panel[]): string {
   const rows = Math.ceil(panels.length / 2);
   const size = `width="${2 * WIDTH}" height="${rows * HEIGHT}" viewBox="0 0 ${2 * WIDTH} ${rows * HEIGHT}"`;
@@ -37,7 +37,7 @@ export function plot(panels: readonly Panel[]): string {
   ].join('\n');
 }
 
-/** Powers of ten around what is shown. */
+/** Axis limits: powers of ten that enclose the data. */
 interface Axis {
   readonly from: number;
   readonly to: number;
@@ -98,7 +98,7 @@ interface Plane {
   top(value: number): number;
 }
 
-/** Linear growth through the last point, as far as it is in the plane. */
+/** Draws linear growth through the last point, clipped to the plane. */
 function linear({ points }: PlotLine, { across, up, left, top }: Plane, colour: string): string {
   const [x, y] = points.at(-1) as readonly [number, number];
   const from = Math.max(10 ** across.from, (10 ** up.from * x) / y);
@@ -117,7 +117,7 @@ function escaped(content: string): string {
   return content.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
-/** A power of ten as people write it. */
+/** Formats a power of ten in decimal notation. */
 function label(power: number): string {
   return power >= 0 ? (10 ** power).toLocaleString('en') : (10 ** power).toFixed(-power);
 }

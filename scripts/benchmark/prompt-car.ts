@@ -1,4 +1,4 @@
-/** The whole agent around a car that obeys at once, and shows it in the next frame. */
+/** The whole agent with a car that obeys immediately and reports it in the next frame. */
 
 import { join } from 'node:path';
 import { FrameActuator } from '../../adapters/can/actuator.ts';
@@ -29,10 +29,10 @@ export interface PromptCarOptions {
   readonly directory: string;
 }
 
-/** Resolves when the car is online and its Status is known. */
+/** Resolves when the car is online and its Status is available. */
 export async function startPromptCar({ vin, url, profile, keys, directory }: PromptCarOptions): Promise<void> {
   const vehicle = loadVehicle(profile);
-  // One frame asks for it; what the others are for, a body computer on a noisy bus, is not there.
+  // One request frame is enough: the repetitions are for a body computer on a noisy bus, which is absent here.
   const commands = Object.fromEntries(
     Object.entries(vehicle.profile.commands).map(([action, { send, ...rule }]) => [
       action,
@@ -42,7 +42,7 @@ export async function startPromptCar({ vin, url, profile, keys, directory }: Pro
   const clock = new SystemClock();
   const codec = new DbcCodec(vehicle.databases);
   const simulation = new SimulatedCar({ clock, codec, scenario: 'parked' });
-  // The lamps are answered for here.
+  // The lamp answers are produced in this file.
   simulation.inject({ silent: ['LIGHTS'] });
   const store = await openStore(join(directory, 'outbox'), { log });
   const link = new MqttLink({ url, vin, log });
@@ -85,17 +85,20 @@ export async function startPromptCar({ vin, url, profile, keys, directory }: Pro
       message: (topic, payload, correlation) => agent.message(topic, payload, correlation),
     });
   });
-  // The slowest frame that an interlock or a check asks for comes once a second.
+  // The slowest frame required by an interlock or a check is sent once a second.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
 }
 
-/** For a car that never received a command: without this file a car may have lost it, and accepts no earlier one. */
+/**
+ * Creates a ledger for a car that has never received a command: if the file is missing, the car may have lost it, and
+ * accepts no earlier commands.
+ */
 async function newLedger(file: string): Promise<LedgerDocument> {
   await (await openDocument(file, emptyLedger, { log })).write(emptyLedger);
   return openDocument(file, emptyLedger, { log });
 }
 
-/** Turn lamps that flash as soon as a frame asks for it. */
+/** Turn lamps that flash as soon as a frame requests it. */
 class PromptLamps implements FrameSender {
   receive: (batch: FrameBatch) => void = () => undefined;
   readonly #codec: MessageCodec;

@@ -1,11 +1,11 @@
-/** The references: C compiled for the run, python-can where it is installed. */
+/** The references: C, compiled for the run, and python-can, if installed. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('reference/', import.meta.url));
 
-/** A program, or the reason why there is none. */
+/** A program, or the reason why it is missing. */
 export type Found = { readonly program: string } | { readonly missing: string };
 
 /** Compiles `reference/<name>.c`. Sums and products stay separate, so that every machine computes the same doubles. */
@@ -19,7 +19,7 @@ export function compile(name: string, scratch: string): Found {
   return { program };
 }
 
-/** A Python that has python-can. */
+/** Returns a Python that has python-can. */
 export function pythonCan(): Found & { readonly version?: string } {
   for (const program of ['/usr/bin/python3', 'python3']) {
     const run = spawnSync(program, ['-c', 'import can; print(can.__version__)'], { encoding: 'utf8' });
@@ -30,7 +30,7 @@ export function pythonCan(): Found & { readonly version?: string } {
 
 export const pythonReader: string = join(folder, 'python_can.py');
 
-/** Compiler of the references. */
+/** Returns the compiler version of the references. */
 export function compilerVersion(): string {
   const run = spawnSync('gcc', ['-dumpfullversion'], { encoding: 'utf8' });
   return run.status === 0 ? `gcc ${run.stdout.trim()} -O2` : 'no gcc';

@@ -1,7 +1,8 @@
 /**
- * A command there and back as a program of contest.ts: the cloud of one car, which it starts. Arguments: the car, one of
- * `vigie`, `mosquitto`, `mqttjs`, `mqttjs-nodelay` and `medium`, which only waits for the disk; port of the broker; vehicle profile; directory; rounds at most;
- * commands in a row that are a round. With `car` before them it is that car.
+ * Round trip of a command as a program of contest.ts: the cloud of one car, which it starts. Arguments: the car, one of
+ * `vigie`, `mosquitto`, `mqttjs`, `mqttjs-nodelay` and `medium`, which only waits for the disk; port of the broker;
+ * vehicle profile; directory; maximum number of rounds; commands in sequence per round. With `car` as an additional
+ * first argument, the program is that car.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
@@ -23,20 +24,20 @@ import { startPromptCar } from './prompt-car.ts';
 
 const VIN = 'VF3VGEBENCH000001';
 const KEY = 'cloud';
-/** Answer of the others, as long as a signed command. mosquitto_pub sends a line at a time. */
+/** Answer of the other cars, as long as a signed command. mosquitto_pub sends one line at a time. */
 const LINE = 'x'.repeat(200);
-/** Bytes that the medium writes at once. */
+/** Size of one write to the medium, bytes. */
 const PAGE = 4096;
-/** Least time between two commands, ms: the car looks at 50 messages a second and drops what comes beyond. */
+/** Least time between two commands, ms: the car processes 50 messages a second and drops excess ones. */
 const PACE = 25;
 
 const [role = '', ...rest] = process.argv.slice(2);
 const [kind = '', port = '', profile = '', folder = '', rounds = '', row = ''] =
   role === 'car' ? rest : [role, ...rest];
-// Check and rounds are programs of their own, each with a new car.
+// Check and rounds are separate programs, each with a new car.
 const directory = role === 'car' ? folder : mkdtempSync(join(folder, 'car-'));
 const url = `mqtt://127.0.0.1:${port}`;
-// Each contestant has a car of its own; they share the broker.
+// Each contestant has a separate car; they share the broker.
 const vin = VIN.slice(0, -1) + ['vigie', 'mosquitto', 'mqttjs', 'mqttjs-nodelay'].indexOf(kind);
 const keys = join(directory, 'keys');
 
@@ -49,11 +50,11 @@ async function becomeCar(): Promise<void> {
     kind === 'vigie' ? startPromptCar({ vin, url, profile, keys, directory }) : startEcho(kind === 'mqttjs-nodelay');
   await ready;
   console.log('ready');
-  // Until the cloud ends.
+  // Runs until the cloud ends.
   await once(process.stdin.resume(), 'end');
 }
 
-/** The library as its documents have it; with `noDelay` each packet goes out at once. */
+/** Uses the library as documented; with `noDelay` each packet is sent immediately. */
 async function startEcho(noDelay: boolean): Promise<void> {
   const client = connect(url);
   await new Promise<void>((resolve) => client.once('connect', () => resolve()));
@@ -79,7 +80,7 @@ async function becomeCloud(): Promise<Work> {
     returned = to;
   };
   const work = kind === 'vigie' ? commanding(cloud, listen) : echoing(cloud, listen);
-  // Mosquitto's clients do not say when they are there.
+  // Mosquitto's clients do not report when they are ready.
   await work.check();
   return work;
 }
@@ -90,7 +91,7 @@ async function startCar(): Promise<readonly ChildProcess[]> {
     const pub = spawn('mosquitto_pub', [...common, '-t', upTopic(vin, 'remote'), '-l'], {
       stdio: ['pipe', 'ignore', 'inherit'],
     });
-    // Nothing of this program lies between the two.
+    // A direct pipe, without work of this program between the two processes.
     const sub = spawn('mosquitto_sub', [...common, '-t', downTopic(vin, 'remote')], {
       stdio: ['ignore', pub.stdin, 'inherit'],
     });
@@ -103,12 +104,12 @@ async function startCar(): Promise<readonly ChildProcess[]> {
     throw new Error('the car ended before it was ready');
   });
   await Promise.race([once(createInterface({ input: car.stdout }), 'line'), gone]);
-  // Later it ends with this program.
+  // From now on the exit of the car is no error: the car ends with this program.
   gone.catch(() => undefined);
   return [car];
 }
 
-/** One line there and back; the check sends until the other end is there. */
+/** Sends one line and waits for it to return; the check repeats it until the other end is ready. */
 function echoing(cloud: CloudClient, listen: (to: (payload: Uint8Array) => void) => void): Work {
   const line = new TextEncoder().encode(LINE);
   const round = async (): Promise<void> => {
@@ -129,7 +130,7 @@ function echoing(cloud: CloudClient, listen: (to: (payload: Uint8Array) => void)
   return { round: inARow(round), check };
 }
 
-/** Disk writes of three states: a page each, synced to the medium, in a file of constant length. */
+/** Disk writes of three states: one page each, synced to the medium, in a file of constant length. */
 function waiting(): Work {
   const pages = 3 * Number(row) * (Number(rounds) + 1);
   const file = openSync(join(directory, 'medium'), 'w');
@@ -151,9 +152,9 @@ function inARow(once: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Commands signed beforehand: the lamps on and off in turn, each until the car reports Success. */
+/** Commands signed in advance: switches the lamps on and off in turn, each until the car reports Success. */
 function commanding(cloud: CloudClient, listen: (to: (payload: Uint8Array) => void) => void): Work {
-  // Without the counter on disk that a sender keeps: what is measured begins with a command that is signed.
+  // Without the sender's counter on disk: the measurement starts with a signed command.
   const key = createPrivateKey(readFileSync(join(keys, `${KEY}.pem`)));
   const header: SignatureHeader = { algorithm: ES256, keyId: keyIdOf(createPublicKey(key)) };
   const signature = (bytes: Uint8Array): Uint8Array => sign('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' });

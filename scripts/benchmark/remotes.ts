@@ -1,4 +1,4 @@
-/** How long a command takes: from the cloud to the car and back. */
+/** Duration of a command: from the cloud to the car and back. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { bundle } from './bundle.ts';
 import { type Contestant, contest, figure, median, type Standing } from './contest.ts';
 import type { BenchmarkTarget, Section, Size, Table } from './section.ts';
 
-/** By the name that remotes-program.ts knows it by; the first is the one that counts. */
+/** Cars by their name in remotes-program.ts. Outcomes of the others are compared with the first one's. */
 const cars = {
   mosquitto: 'mosquitto_sub to mosquitto_pub (C), the message sent back',
   mqttjs: 'mqtt.js as it comes, the message sent back',
@@ -42,7 +42,7 @@ it is published, and published before the next step; states between which nothin
   },
 };
 
-/** As many as may come within half a second. */
+/** Number of commands that may arrive within half a second. */
 const IN_A_ROW = 20;
 
 const profile = fileURLToPath(new URL('../../config/vehicles/bench', import.meta.url));
@@ -54,7 +54,7 @@ async function compare(row: number, size: Size, program: string, port: number, s
   const contestants = kinds.map((kind): Contestant => {
     const directory = join(scratch, `remotes-${row}-${kind}`);
     mkdirSync(directory, { recursive: true });
-    // Rounds that warm up, those that count, and checks.
+    // Warm-up rounds, counted rounds, and checks.
     const most = String(rounds + 8);
     return {
       name: cars[kind],

@@ -1,4 +1,4 @@
-/** The whole agent over a log, as a process from start to exit. */
+/** Runs the whole agent on a log, as a process from start to exit. */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,10 +20,10 @@ interface Run {
   readonly rounds: number;
 }
 
-/** The profile of the bench car as it is shipped. */
+/** Name of the shipped bench car profile. */
 const benchCar = 'bench';
 
-/** In a quick run too: the first hundred thousands measure how the agent warms up. */
+/** Also in a quick run: the first few hundred thousand frames measure the warm-up of the agent. */
 const FRAMES = 1_000_000;
 
 export const replaying: Section = {
@@ -102,13 +102,16 @@ outbox, messages as CBOR, for a drive of the bench car with all its events. The 
 
 interface Measured {
   readonly frames: number;
-  /** Seconds of the whole log, a tenth of it, its first frame, Node with no program, and python-can; NaN where there is none. */
+  /**
+   * Durations for the whole log, a tenth of it, its first frame, Node without a program, and python-can, s. NaN if
+   * unavailable.
+   */
   readonly own: number;
   readonly tenth: number;
   readonly first: number;
   readonly node: number;
   readonly other: number;
-  /** MB, of the same. */
+  /** Peak memory of the same runs, MB. */
   readonly peaks: readonly number[];
 }
 
@@ -153,7 +156,7 @@ function replayOf(log: string): readonly string[] {
   return ['replay', log, '--profile', benchCar, '--cbor', '/dev/null'];
 }
 
-/** With the executable, which takes a minute to make, or in a quick run with the bundle. */
+/** Uses the executable, which takes a minute to build, or in a quick run the bundle. */
 async function firstFrame(log: string, size: Size, scratch: string, rounds: number): Promise<Run> {
   const one = join(scratch, 'one.log');
   writeFileSync(one, `${readFileSync(log, 'utf8').split('\n', 1)[0]}\n`);
@@ -171,7 +174,7 @@ interface Ended {
   readonly memory: number;
 }
 
-/** Runs a process to its end, looking at its memory now and then (Linux only; elsewhere it stays unknown). */
+/** Runs a process to its end and samples its memory (Linux only; elsewhere NaN). */
 function once({ name, command, arguments: args }: Run): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const from = performance.now();
@@ -194,7 +197,7 @@ function once({ name, command, arguments: args }: Run): Promise<Ended> {
   });
 }
 
-/** Largest resident set so far, MB; undefined where /proc does not say, or no longer. */
+/** Returns the largest resident set so far, MB. Undefined if /proc has no such value or the process has ended. */
 function peak(pid: number | undefined): number | undefined {
   try {
     const found = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

@@ -1,12 +1,12 @@
-/** Results of a section of the benchmark, and their form on the page. */
+/** Results of a benchmark section, and their format on the page. */
 
-/** How much is measured. */
+/** Size of the measurement. */
 export interface Size {
-  /** Frames or lines. */
+  /** Number of frames or lines. */
   readonly frames: number;
-  /** Rounds that count, after some that warm up. */
+  /** Number of counted rounds, which follow some warm-up rounds. */
   readonly rounds: number;
-  /** Only the figures that a row of targets needs, in the shortest sufficient time. */
+  /** If true, measures only the figures that a row of targets needs, in the shortest sufficient time. */
   readonly quick: boolean;
 }
 
@@ -14,16 +14,16 @@ interface Row {
   readonly cells: readonly string[];
 }
 
-/** One comparison: a table with what was measured and what it stands against. */
+/** One comparison: a table of the results and the figures they are compared with. */
 export interface Table {
   readonly title: string;
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
-  /** Sentences under the table: what was made sure of, what was left out and why. */
+  /** Sentences under the table: what was verified, what was omitted and why. */
   readonly notes: readonly string[];
   /** Targets of the project for this section. */
   readonly targets?: readonly BenchmarkTarget[];
-  /** A drawing next to the page. */
+  /** A drawing stored next to the page. */
   readonly drawing?: Drawing;
 }
 
@@ -33,33 +33,36 @@ export interface BenchmarkTarget {
   readonly what: string;
   readonly measured: number;
   readonly bound: number;
-  /** Which side of the bound is wanted. */
+  /** Side of the bound on which the figure should be. */
   readonly wanted: 'at least' | 'at most';
-  /** The same figure for the part of the work that nothing can leave out, measured in the same run. */
+  /** The same figure for the unavoidable part of the work, measured in the same run. */
   readonly floor?: number;
-  /** Reason why it is not reached, in a sentence. Printed only then. Default: where to look. */
+  /**
+   * Reason why the target is not met, in a sentence; printed only in that case. Default: a reference to further
+   * details.
+   */
   readonly why?: string;
 }
 
 export interface Drawing {
   /** Name of the file in docs/. */
   readonly file: string;
-  /** Content of the drawing, for readers who do not see it. */
+  /** Text description of the drawing. */
   readonly title: string;
   readonly svg: string;
 }
 
 export interface Section {
-  /** For the command line. */
+  /** Name on the command line. */
   readonly name: string;
   readonly title: string;
-  /** Measured work, its peers, and its data. */
+  /** Description of the measured work, its peers, and its data. */
   readonly text: string;
-  /** @param scratch folder that is removed afterwards. */
+  /** @param scratch folder that is removed afterwards */
   run(size: Size, scratch: string): Promise<readonly Table[]>;
 }
 
-/** Markdown of one table. */
+/** Formats one table as Markdown. */
 export function markdown(table: Table): string {
   const lines = [
     `### ${table.title}`,

@@ -1,4 +1,4 @@
-/** Cost of custom signals and captures on a unit: processor, memory and bytes sent. */
+/** Cost of custom signals and captures on a unit: processor time, memory and sent bytes. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,12 +13,12 @@ import { makeTraffic, writeCandump } from './traffic.ts';
 
 const VIN = 'VF3SGNALSCAR00001';
 const BUSES = ['a', 'b'] as const;
-/** Messages of each bus, with {@link SIGNALS} signals each: 5,008 together. */
+/** Messages per bus, with {@link SIGNALS} signals each: 5,008 signals in total. */
 const MESSAGES = 313;
 const SIGNALS = 8;
-/** Frames of each bus, as {@link makeTraffic} makes them. */
+/** Frames per second on each bus, as {@link makeTraffic} produces them. */
 const FRAMES_A_SECOND = 2_000;
-/** Seconds of traffic, which is played again and again. */
+/** Duration of the traffic, which is played repeatedly, s. */
 const ROUND = 20;
 
 interface Measured extends ProcessCost {
@@ -98,7 +98,7 @@ before of their identifier, in the others one value changes): without custom sig
   },
 };
 
-/** Seven numbers of one byte, and one byte with a number that has names. */
+/** Returns a DBC file with messages of seven one-byte numbers and one byte with named values. */
 function dbc(bus: string): string {
   const lines = ['VERSION ""', 'BU_: ECU'];
   const tables: string[] = [];

@@ -1,8 +1,8 @@
 /**
- * A store as a program of contest.ts. Arguments: `vigie`, `sqlite`, `lmdb`, `lowdb`, `file` or `medium`; directory; records a round;
- * records a commit; `backlog`, where nothing is removed, or `steady`, where each commit also removes as many as it adds,
- * but for the last thousand. With `written` or `open` as a sixth argument it measures something else once, says it, and
- * ends.
+ * A store as a program of contest.ts. Arguments: `vigie`, `sqlite`, `lmdb`, `lowdb`, `file` or `medium`; directory;
+ * records per round; records per commit; `backlog`, which removes nothing, or `steady`, in which each commit also
+ * removes as many records as it adds, except the last thousand. With `written` or `open` as a sixth argument, the
+ * program measures something else once, prints it, and ends.
  */
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,19 +15,19 @@ import { peer as peerOf } from './peers.ts';
 const [kind = '', directory = '', countText = '', batchText = '', flow, measure] = process.argv.slice(2);
 const count = Number(countText);
 const batch = Number(batchText);
-/** Records that are kept at least. */
+/** Least number of records that remain. */
 const kept = flow === 'steady' ? 1_000 : Number.POSITIVE_INFINITY;
 
 interface Peer {
-  /** Keeps a record of 200 bytes. */
+  /** Stores a record of 200 bytes. */
   append(seq: number, payload: Uint8Array): void;
-  /** Forgets the records from one number to another, with the next commit. */
+  /** Removes the records from one number to another with the next commit. */
   remove(from: number, to: number): void;
   /** Resolves when appended and removed records are on the medium. */
   commit(): Promise<void> | void;
-  /** The number of the next record. */
+  /** Number of the next record. */
   readonly first: number;
-  /** Number of records that are kept. */
+  /** Number of stored records. */
   size(): number;
   close(): Promise<void> | void;
 }
@@ -84,7 +84,7 @@ interface Lmdb {
   };
 }
 
-/** A transaction for each commit, which is on the medium when it returns (mdb_txn_commit). */
+/** Uses one transaction per commit, which is on the medium when it returns (mdb_txn_commit). */
 function lmdb(): Peer {
   const database = (peerOf('lmdb') as Lmdb).open({ path: join(directory, 'lmdb'), overlappingSync: false });
   let work: (() => void)[] = [];
@@ -111,7 +111,7 @@ function lmdb(): Peer {
   };
 }
 
-/** lowdb with the adapter that it brings: all of it is written anew for each commit, and not on the medium then. */
+/** lowdb with its own file adapter, which rewrites the whole file at each commit and does not sync it. */
 async function lowdb(): Promise<Peer> {
   const database = await JSONFilePreset(join(directory, 'lowdb.json'), {
     records: [] as { class: number; seq: number; kind: string; at: number; payload: string }[],
@@ -129,18 +129,18 @@ async function lowdb(): Promise<Peer> {
   };
 }
 
-/** Bytes of the file that is there beforehand: it is written from its begin again. */
+/** Size of the preallocated file, bytes. When full, it is overwritten from the start. */
 const room = 8 << 20;
 
 /**
- * One write and one fdatasync for a commit, at the end of the file; or, `beforehand`, into a file that is there with
- * all its blocks, where the file system has nothing to note: what no store that keeps each commit can be faster than.
+ * One write and one fdatasync per commit, at the end of the file; with `beforehand`, into a file whose blocks are all
+ * allocated, so that the file system changes no metadata: no store that persists each commit can be faster.
  */
 function file(beforehand: boolean): Peer {
   const descriptor = openSync(join(directory, 'records'), 'w');
   const gathered = new Uint8Array(200 * batch);
   if (beforehand) {
-    // Page by page: what the page cache takes up in one piece it also counts, and may write, in one piece.
+    // Page by page: the page cache accounts, and may write, in units of one such write.
     for (let page = 0; page < room; page += 4096) writeSync(descriptor, new Uint8Array(4096), 0, 4096, page);
     fdatasyncSync(descriptor);
   }
@@ -192,7 +192,7 @@ async function round(): Promise<void> {
   }
 }
 
-/** Bytes that this process had written to the medium, by whole pages (Linux, proc(5)). */
+/** Returns the bytes that this process caused to be written to the medium, in whole pages (Linux, proc(5)). */
 function written(): number {
   return Number(/^write_bytes: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 }

@@ -1,4 +1,4 @@
-/** The store: records a second, bytes the medium takes, and how fast a backlog is opened. */
+/** The store: records per second, bytes on the medium, and the time to open a backlog. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type Contestant, contest, disagreeing, figure, median, ratioTo } from '
 import { installPeers } from './peers.ts';
 import type { BenchmarkTarget, Section, Size, Table } from './section.ts';
 
-/** Peer by the name that store-program.ts knows it by; the first is the one that counts. */
+/** Peers by their name in store-program.ts. The first one is the reference. */
 const peers = {
   sqlite: 'SQLite (node:sqlite), WAL, synchronous FULL',
   lmdb: 'LMDB, a transaction each',
@@ -19,7 +19,7 @@ const peers = {
 
 type Peer = keyof typeof peers;
 
-/** Fate of the messages. */
+/** Operations on the messages in each benchmark case. */
 const flows = {
   steady: 'messages are sent and deleted',
   backlog: 'a backlog that grows',
@@ -27,7 +27,7 @@ const flows = {
 
 type Flow = keyof typeof flows;
 
-/** Messages of 200 bytes that fill the outbox, counted as it does. */
+/** Number of 200-byte messages that fill the outbox, by the outbox's own accounting. */
 const backlog = Math.floor((64 * 2 ** 20) / 232);
 
 export const storing: Section = {
@@ -52,7 +52,7 @@ A commit of 100 corresponds to 1,000 messages a second with a commit every 100 m
 async function compare(flow: Flow, batch: number, size: Size, program: string, scratch: string): Promise<Table> {
   const count = batch === 1 ? size.frames / 1000 : size.frames / 50;
   const without = size.quick ? 'LMDB and lowdb are left out of a quick run.' : installPeers();
-  // lowdb writes all that waits with every commit: a backlog of it would take hours.
+  // lowdb writes all waiting records at every commit: a backlog would take hours.
   const left: readonly Peer[] = [
     ...(without === undefined ? [] : ['lmdb' as const]),
     ...(flow === 'backlog' || size.quick ? ['lowdb' as const] : []),

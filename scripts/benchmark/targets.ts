@@ -1,19 +1,19 @@
-/** Targets of the project and the reached figures: the first table of the page. */
+/** Targets of the project and measured figures: the first table of the page. */
 import { figure } from './contest.ts';
 import type { BenchmarkTarget, Table } from './section.ts';
 
-/** Whether the figure is on the side that is wanted; what could not be measured is not. */
+/** Returns true if the figure is on the wanted side of the bound; false if it could not be measured. */
 export function isMet({ measured, bound, wanted }: BenchmarkTarget): boolean {
   return wanted === 'at least' ? measured >= bound : measured <= bound;
 }
 
-/** By how much of the bound it is missed, %. */
+/** Returns by how much the bound is missed, % of the bound. */
 export function missedBy({ measured, bound, wanted }: BenchmarkTarget): number {
   const over = wanted === 'at least' ? bound - measured : measured - bound;
   return (over / bound) * 100;
 }
 
-/** @param targets by the section that measured them */
+/** @param targets targets by the section that measured them */
 export function targetTable(targets: ReadonlyMap<string, readonly BenchmarkTarget[]>): Table {
   const all = [...targets].flatMap(([section, of]) => of.map((target) => ({ section, target })));
   const missed = all.filter(({ target }) => !isMet(target));
@@ -43,7 +43,7 @@ function reason({ measured, why }: BenchmarkTarget): string {
   return why ?? 'its table below shows what was measured beside it';
 }
 
-/** Targets of the first version that others took the place of, which are stricter or can be reached at all. */
+/** Targets of the first version that were replaced, by stricter or by reachable ones. */
 export const replacedTable: Table = {
   title: 'Targets that were replaced',
   columns: ['section', 'before', 'now', 'why'],
@@ -77,7 +77,9 @@ export const replacedTable: Table = {
   notes: [],
 };
 
-/** Targets with figures that need a fleet, a cluster or all tests, and so other programs than the benchmark. */
+/**
+ * Targets that need a fleet, a cluster or all tests, and are therefore measured by other programs than the benchmark.
+ */
 export const elsewhereTable: Table = {
   title: 'Targets that other programs measure',
   columns: ['what', 'wanted', 'measured by'],
@@ -115,7 +117,7 @@ function verdict(target: BenchmarkTarget): string {
   return Number.isFinite(by) ? `**missed by ${figure(by)} %**` : '**missed**';
 }
 
-/** Three digits that matter; whole numbers as they are, 0 too. */
+/** Formats a number with three significant digits; integers, including 0, unchanged. */
 function amount(value: number): string {
   return Number.isNaN(value) ? '' : Number(Math.abs(value) < 1000 ? value.toPrecision(3) : value).toLocaleString('en');
 }

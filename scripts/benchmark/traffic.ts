@@ -1,22 +1,22 @@
-/** Makes the traffic that is measured: the same bytes on every machine and in every run. */
+/** Generates the measured traffic: the same bytes on every machine and in every run. */
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import type { Database, DbcMessage } from '../../adapters/can/dbc/index.ts';
 import { bitsOf } from '../../adapters/can/dbc/layout.ts';
 import { EXTENDED } from '../../agent/ports.ts';
 
 /**
- * `new`: every payload is random, so no frame equals the one before of its identifier: the worst case.
- * `drive`: the share of {@link REPEATS} comes again unchanged; in the others one value goes a step further.
+ * `new`: every payload is random, so no frame equals the previous one of its identifier: the worst case.
+ * `drive`: the fraction {@link REPEATS} repeats the previous payload; in the others one value is incremented.
  */
 export type FrameKind = 'new' | 'drive';
 
-/** Share of frames that repeat the last payload of their identifier, counted in a log of a real car (12,974 frames). */
+/** Fraction of frames that repeat the last payload of their identifier, counted in a real car's log (12,974 frames). */
 export const REPEATS = 0.38;
 
-/** Classic frames as columns; payloads take 8 bytes each. */
+/** Classic frames as columns; each payload occupies 8 bytes. */
 export interface BusTraffic {
   readonly count: number;
-  /** UTC milliseconds. */
+  /** Times, UTC ms. */
   readonly at: Float64Array;
   readonly id: Uint32Array;
   readonly length: Uint8Array;
@@ -26,7 +26,7 @@ export interface BusTraffic {
 /** 2026-01-01T00:00:00Z. */
 const start = 1_767_225_600_000;
 
-/** Numbers below 2^32 by xorshift (Marsaglia 2003). */
+/** Returns a generator of numbers below 2^32 by xorshift (Marsaglia 2003). */
 export function chance(seed: number): () => number {
   let state = seed;
   return () => {
@@ -37,17 +37,17 @@ export function chance(seed: number): () => number {
   };
 }
 
-/** The messages that classic frames can carry and that say something. */
+/** Returns the messages that fit in classic frames and have signals. */
 export function carried(database: Database): DbcMessage[] {
   return database.messages.filter(({ onBus, length, signals }) => onBus && length <= 8 && signals.length > 0);
 }
 
-/** Frames of the messages of a network in random order, 2,000 a second. */
+/** Returns frames of a network's messages in random order, 2,000 per second. */
 export function makeTraffic(database: Database, count: number, kind: FrameKind): BusTraffic {
   const next = chance(0x1d872b41);
   const messages = carried(database);
   const payloads = messages.map(() => new Uint8Array(8));
-  // Moving quantities of a car need many bits; switches rest.
+  // Changing quantities of a car need many bits; switches rarely change.
   const moving = messages.map(({ signals }) => {
     const wide = signals.filter((signal) => signal.length >= 8 && !signal.multiplexor && signal.type !== 'float');
     return (wide.length > 0 ? wide : signals).map(bitsOf);
@@ -61,14 +61,14 @@ export function makeTraffic(database: Database, count: number, kind: FrameKind):
     const message = messages[which] as DbcMessage;
     const payload = payloads[which] as Uint8Array;
     if (kind === 'new') {
-      // The first byte never stays, for a payload of one random byte would often be the last one again.
+      // The first byte always changes, because a payload of one random byte would often equal the previous one.
       payload[0] = (payload[0] as number) + 1 + (next() % 255);
       for (let byte = 1; byte < message.length; byte++) payload[byte] = next() >>> 11;
     } else if (next() >= REPEATS * 2 ** 32) {
       const signals = moving[which] as number[][];
       countUp(payload, signals[next() % signals.length] as number[], message.length);
     }
-    // Microseconds, as candump has them, so that the text says exactly this.
+    // Rounded to microseconds like candump, so that the text represents exactly this time.
     at[i] = start + i / 2 + (next() % 400) / 1000;
     id[i] = message.id;
     length[i] = message.length;
@@ -77,7 +77,7 @@ export function makeTraffic(database: Database, count: number, kind: FrameKind):
   return { count, at, id, length, data };
 }
 
-/** Adds 1 to the value that lies in these bits, least significant first. */
+/** Adds 1 to the value in these bits, least significant first. */
 function countUp(payload: Uint8Array, bits: readonly number[], length: number): void {
   for (const bit of bits) {
     const byte = bit >>> 3;
@@ -88,7 +88,7 @@ function countUp(payload: Uint8Array, bits: readonly number[], length: number): 
   }
 }
 
-/** Columns one after the other as they lie in memory: count (8 bytes), at, data, id, length. */
+/** Writes the columns one after the other in their memory layout: count (8 bytes), at, data, id, length. */
 export function writeTraffic(traffic: BusTraffic, file: string): void {
   const { at, data, id, length } = traffic;
   const descriptor = openSync(file, 'w');
@@ -97,7 +97,7 @@ export function writeTraffic(traffic: BusTraffic, file: string): void {
   closeSync(descriptor);
 }
 
-/** The content of a file of {@link writeTraffic}. */
+/** Returns the content of a file written by {@link writeTraffic}. */
 export function trafficOf(bytes: Uint8Array): BusTraffic {
   const { buffer, byteOffset } = bytes.slice();
   const count = new Float64Array(buffer, byteOffset, 1)[0] as number;
@@ -111,7 +111,7 @@ export function trafficOf(bytes: Uint8Array): BusTraffic {
   return { count, at, data, id, length: new Uint8Array(buffer, from, count) };
 }
 
-/** The traffic as `candump -L` writes it. */
+/** Writes the traffic in the format of `candump -L`. */
 export function writeCandump(traffic: BusTraffic, file: string, bus: string): void {
   const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).toUpperCase().padStart(2, '0'));
   const parts: string[] = [];

@@ -1,4 +1,4 @@
-/** Cost of reading messages for a receiver: the quick way, the plain way, and decompression alone, in turn. */
+/** Cost of reading messages for a receiver: the fast method, the plain method, and decompression alone, in turn. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { deflate } from '../../assembly/deflate.ts';
 import { dictionary } from '../../protocol/cbor/dictionary.ts';
@@ -12,15 +12,15 @@ import { figure, median } from './contest.ts';
 import { batchesOf, readingsOf, rowsOf } from './drives.ts';
 import type { Section } from './section.ts';
 
-/** Start of the drive that the messages are of: 2026-01-01T00:00:00Z. */
+/** Start of the drive in the messages: 2026-01-01T00:00:00Z. */
 const START = Date.UTC(2026, 0, 1);
-/** Messages that are read in a row. */
+/** Number of messages that are timed together. */
 const TIMED = 2000;
 
 interface Case {
   readonly name: string;
   readonly payloads: readonly Uint8Array[];
-  /** Microseconds at most. */
+  /** Largest time per message, µs. */
   readonly bound: number;
 }
 
@@ -78,7 +78,7 @@ function encoded(kind: 'telemetry' | 'waypoint', at: number, body: object): Uint
   return encodeMessage({ version: 1, kind, seq: 70_000, boot: 300, at, clock: 'gnss', body });
 }
 
-/** A warning that began and ended where the car was. */
+/** Returns a warning that started and ended at the position of the car. */
 function alertOf({ at, body, ...envelope }: Message<'status'>): Message<'alert'> {
   const { lastPosition } = body.status;
   const positions = lastPosition === undefined ? {} : { startPosition: lastPosition, endPosition: lastPosition };
@@ -97,7 +97,7 @@ function alertOf({ at, body, ...envelope }: Message<'status'>): Message<'alert'>
   };
 }
 
-/** µs of CPU a message: quickly, plainly, decompression alone. */
+/** Returns the processor time per message, µs: fast method, plain method, decompression alone. */
 function timesOf(payloads: readonly Uint8Array[], rounds: number): number[] {
   const ways: readonly Way[] = [decodeMessage, decodePlainly];
   const compressed = payloads.map((payload) => {

@@ -1,4 +1,4 @@
-/** Cost on the air: bytes of drives, and the work of encoding them. */
+/** Cost of radio transmission: bytes of drives, and the work of encoding them. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
@@ -16,13 +16,15 @@ import { installPeers, peer } from './peers.ts';
 import type { BenchmarkTarget, Section, Size, Table } from './section.ts';
 
 const folder = fileURLToPath(new URL('../../../shared/data/drives/', import.meta.url));
-/** Times lie up to this far off the full second, ms. */
+/** Largest deviation of times from the full second, ms. */
 const JITTER = 10;
-/** One publish with QoS 1 and its acknowledgement without the payload, with headers of TCP and IPv4, bytes. */
+/**
+ * Size of one publish with QoS 1 and its acknowledgement without the payload, including TCP and IPv4 headers, bytes.
+ */
 const TRANSPORT = 115;
 const HOUR = 3_600_000;
 const BATCHES = [200, 1000] as const;
-/** Batches that are timed in a row. */
+/** Number of batches that are timed together. */
 const TIMED = 20;
 
 const JSON_OBJECTS = 'JSON objects';
@@ -33,7 +35,7 @@ interface Drives {
   readonly rows: ReadonlyMap<string, readonly DriveRow[]>;
 }
 
-/** One way to put a batch of readings into one payload. */
+/** An encoding of a batch of readings as one payload. */
 interface Encoding {
   readonly name: string;
   encode(readings: readonly Reading[]): Uint8Array;
@@ -55,7 +57,7 @@ function vigie(name: string, options: TelemetryOptions): Encoding {
 
 const fleetwise = (readings: readonly Reading[]): Uint8Array => vehicleData(readings, readings[0]?.at ?? 0);
 
-/** As the FleetWise edge agent sends it, where snappy is there. */
+/** The encoding of the FleetWise edge agent, if snappy is installed. */
 function snappy(): Encoding[] {
   if (installPeers() !== undefined) return [];
   const { compressSync } = peer('snappy') as { compressSync(bytes: Uint8Array): Uint8Array };
@@ -108,7 +110,7 @@ function compare(drives: Drives, encodings: readonly Encoding[], onChange: boole
       batchesOf(readingsOf(rows, { onChange, together: false, jitter: JITTER }), batch),
     ),
   ) as [Reading[][], Reading[][]];
-  // Sizes first: what the times are then of is compiled.
+  // Sizes first: this compiles the code that is then timed.
   const sizes = encodings.map((encoding) => [small, large].map((batches) => bytesPerReading(encoding, batches)));
   const times = timesOf(small, encodings, size.rounds);
   return {
@@ -125,7 +127,9 @@ function compare(drives: Drives, encodings: readonly Encoding[], onChange: boole
   };
 }
 
-/** Bytes a reading at both sizes of a batch, wanted of every sample and of changes; µs of CPU for 200 readings. */
+/**
+ * Targets: bytes per reading at both batch sizes, for every sample and for changes; processor time of 200 readings, µs.
+ */
 const wanted = { everySample: [2, 1.15], onChange: [3.1, 2.45], time: 60 } as const;
 
 function targets(
@@ -164,7 +168,7 @@ function bytesPerReading(encoding: Encoding, batches: readonly Reading[][]): num
   return bytes / readings;
 }
 
-/** Microseconds of CPU a batch, by encoding; they take turns round by round. */
+/** Returns the processor time per batch by encoding, µs. The encodings alternate round by round. */
 function timesOf(batches: readonly Reading[][], encodings: readonly Encoding[], rounds: number): number[] {
   const times = encodings.map((): number[] => []);
   for (let round = -3; round < rounds; round++) {
@@ -179,7 +183,7 @@ function timesOf(batches: readonly Reading[][], encodings: readonly Encoding[], 
   return times.map((found) => median(found.sort((a, b) => a - b)));
 }
 
-/** The first hour of the longest drive, or all of it; a reading when its value changes. */
+/** Measures the first hour of the longest drive, or all of it, with a reading for each change of a value. */
 function anHour(drives: Drives, encodings: readonly Encoding[]): Table {
   const [longest = []] = [...drives.rows.values()].sort((a, b) => b.length - a.length);
   const all = readingsOf(longest, { onChange: true, together: false, jitter: JITTER });
@@ -205,7 +209,7 @@ function anHour(drives: Drives, encodings: readonly Encoding[]): Table {
   };
 }
 
-/** Start of the drive that Status is of: 2026-01-01T00:00:00Z. */
+/** Start of the drive in Status: 2026-01-01T00:00:00Z. */
 const START = Date.UTC(2026, 0, 1);
 
 async function stateOfVehicle(): Promise<Table> {

@@ -1,4 +1,4 @@
-/** All checks; runs as root in a kernel with CAN, see index.ts. The argument is how long the load check lasts, seconds. */
+/** Runs all checks as root in a kernel with CAN, see index.ts. Argument: duration of the load check, s. */
 import { diagnostics } from './diagnostics.ts';
 import { leaving } from './leaving.ts';
 import { loadChecks } from './load.ts';

@@ -1,7 +1,7 @@
 /**
- * `npm run test:can [SECONDS]`: SocketCAN against a real kernel, which kernel.ts starts. SECONDS is how long the load
- * check lasts, 5 when not given. Its last line is `N passed, N failed, N skipped`; the exit status is 0 when none
- * failed. As root on Debian it installs what is missing; elsewhere it says what that is and fails.
+ * `npm run test:can [SECONDS]`: tests SocketCAN with a real kernel, which kernel.ts starts. SECONDS is the duration of
+ * the load check, default 5. The last line is `N passed, N failed, N skipped`; the exit status is 0 if none failed. As
+ * root on Debian it installs missing packages; elsewhere it lists them and fails.
  */
 import { installKernel, runInKernel } from './kernel.ts';
 
@@ -12,7 +12,7 @@ try {
   let total: RegExpExecArray | undefined;
   await runInKernel('checks', seconds, (line) => {
     total = /^(\d+) passed, (\d+) failed, (\d+) skipped$/.exec(line) ?? total;
-    // The last line is ours, whatever the kernel says when it goes down.
+    // Our line must be the last, regardless of kernel output during shutdown.
     if (line !== total?.[0]) console.log(line);
   });
   if (total === undefined) throw new Error('the kernel ended before the checks did');

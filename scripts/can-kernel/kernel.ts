@@ -1,6 +1,6 @@
 /**
- * A kernel with CAN where there is none: Debian's, in an emulated machine that sees this machine's files and cannot
- * change them. The emulation takes some ten times the processor time, but runs wherever its package does.
+ * Runs a kernel with CAN on machines without one: Debian's kernel, in an emulated machine with read-only access to this
+ * machine's files. Emulation needs about ten times the processor time, but works wherever its package is available.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { distributionFor } from '../tcu/distribution.ts';
 import { switchOn } from '../tcu/emulator.ts';
 import { platformNamed } from '../tcu/platforms.ts';
 
-/** Time with that of the kernel itself, milliseconds, in addition to the requested time of the script. */
+/** Timeout of a run including the boot, in addition to the time for the requested load, ms. */
 const LONGEST = 600_000;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -24,7 +24,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Modules that {@link file://./first.sh} loads. */
 const modules = ['virtio_mmio', 'virtio_pci', '9pnet_virtio', '9p', 'can', 'can-raw', 'can-dev', 'vcan', 'sch_tbf'];
 
-/** As root on Debian installs what the kernel takes. @throws Error when that cannot be installed here */
+/** Installs the packages that the kernel needs, as root on Debian. @throws Error if they cannot be installed here */
 export function installKernel(): void {
   const names = [platformNamed(hostTarget().name).emulatedBy, 'can-utils', 'cpio', 'iproute2', 'kmod'];
   const { status } = spawnSync('sh', [join(root, 'scripts/package/install.sh'), ...names], { stdio: 'inherit' });
@@ -32,21 +32,21 @@ export function installKernel(): void {
 }
 
 /**
- * Compiles this folder's programs into `folder`. Node strips types in WebAssembly, and QEMU 7.2 now and then runs
- * WebAssembly wrongly: one start in ten from the sources ended with SIGSEGV.
+ * Compiles this folder's programs into `folder`. Node strips types in WebAssembly, which QEMU 7.2 sometimes executes
+ * incorrectly: one start in ten from the sources ended with SIGSEGV.
  */
 async function compile(folder: string): Promise<void> {
   const entryPoints = ['checks.ts', 'measure.ts', 'left-open.ts'].map((name) => join(import.meta.dirname, name));
   await build({ ...bundling, entryPoints, outdir: folder });
-  // For packages that stay outside of a bundle.
+  // For packages that are not bundled.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 }
 
 /**
- * Runs a program of this folder as root in the kernel, which has no CAN interface yet.
- * @param program its name without extension
- * @param seconds argument of the script: how long it puts a load on
- * @param take is given what it prints, line by line
+ * Runs a program of this folder as root in the kernel, which has no CAN interface at the start.
+ * @param program file name without extension
+ * @param seconds argument of the script: duration of the load, s
+ * @param take called with each line of output
  */
 export async function runInKernel(program: string, seconds: number, take: (line: string) => void): Promise<void> {
   const platform = platformNamed(hostTarget().name);

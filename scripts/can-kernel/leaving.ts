@@ -1,4 +1,4 @@
-/** An open source must not keep a process from ending. Runs left-open.ts as a process of its own. */
+/** Checks that an open source does not keep a process running. Runs left-open.ts as a separate process. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { extname, join } from 'node:path';

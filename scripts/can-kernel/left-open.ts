@@ -1,4 +1,4 @@
-/** Opens a source and leaves: `exit` while it is open, `stop` when it is stopped. For leaving.ts. */
+/** Opens a source and exits: `exit` while it is open, `stop` after stopping it. For leaving.ts. */
 import assert from 'node:assert/strict';
 import { Bus } from './rig.ts';
 

@@ -1,4 +1,4 @@
-/** Counters in the frames prove that no frame is lost, or exactly those that the kernel reports as dropped. */
+/** Counters in the frames prove that no frames are lost, except those that the kernel reports as dropped. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { SocketCan } from '../../adapters/can/socketcan/index.ts';
@@ -11,7 +11,7 @@ function* counted(count: number): Generator<string> {
     yield `${(i % 0x700).toString(16).padStart(3, '0')}#${i.toString(16).padStart(8, '0')}`;
 }
 
-/** Follows the counter that {@link counted} puts into its frames. */
+/** Checks the counter that {@link counted} puts into its frames. */
 class Counter {
   frames = 0;
   lost = 0;
@@ -28,21 +28,21 @@ class Counter {
   };
 }
 
-/** Outcome of frames at the rate of a log. */
+/** Result of playing frames at a given rate. */
 export interface Load {
   readonly sent: number;
   readonly received: number;
-  /** Numbers that are missing between those that came. */
+  /** Number of counter values missing among the received ones. */
   readonly missing: number;
-  /** As the kernel counts them, at the sockets and on the way to them. */
+  /** Number of frames dropped at the sockets and before them, as counted by the kernel. */
   readonly dropped: number;
-  /** Seconds that playing took. */
+  /** Duration of playback, s. */
   readonly seconds: number;
-  /** Processor time of the reader, seconds. */
+  /** Processor time of the reader, s. */
   readonly processor: number;
 }
 
-/** Plays `rate` frames/s for `seconds` on each of the buses, at once; the seconds that it took. */
+/** Plays `rate` frames/s for `seconds` on each of the buses simultaneously. Returns the actual duration, s. */
 export async function play(names: readonly string[], rate: number, seconds: number): Promise<number> {
   const path = '/run/load.log';
   let time = 0;
@@ -85,7 +85,7 @@ export async function load(names: readonly string[], rate: number, seconds: numb
   return result;
 }
 
-/** Like {@link load}, on this many buses, of which vcan0 exists: none may be lost. Prints the cost. */
+/** Like {@link load}, on this many buses, of which vcan0 already exists: fails if a frame is lost. Prints the cost. */
 async function allOf(buses: number, rate: number, seconds: number): Promise<void> {
   const names = Array.from({ length: buses }, (_, i) => `vcan${i}`);
   for (const name of names.slice(1)) addInterface(name);
@@ -114,7 +114,7 @@ export function loadChecks(seconds: number): Checks {
     'a queue that is too small: every dropped frame is counted': async () => {
       const bus = await Bus.open({ receiveBuffer: 2048 });
       const count = writeLog('/run/flood.log', counted(3000));
-      // Nothing is read while the player runs, as when the process is held up.
+      // Nothing reads while the player runs, as when the process is blocked.
       const play = playFast('/run/flood.log');
       const end = clock.monotonic() + 1500;
       while (clock.monotonic() < end);
@@ -132,7 +132,7 @@ export function loadChecks(seconds: number): Checks {
     },
 
     'what is dropped on the way to the sockets is counted': async () => {
-      // A shaper lets frames go by the dozen, and the processor takes two at once.
+      // A shaper releases frames in bursts, and the processor accepts two at once.
       const limit = '/proc/sys/net/core/netdev_max_backlog';
       const usual = readFileSync(limit, 'utf8');
       tc('qdisc add dev vcan0 root tbf rate 160kbit burst 1600 limit 1000000');

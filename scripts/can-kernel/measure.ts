@@ -1,6 +1,6 @@
 /**
- * Four buses at 4,000 frames/s each, read by ours and by others in turn; for scripts/benchmark/can.ts, in the kernel of
- * kernel.ts. Prints a line of JSON for each: a {@link Load} with its name. The argument is how long each lasts, seconds.
+ * Four buses at 4,000 frames/s each, read by our program and by others in turn; for scripts/benchmark/can.ts, in the
+ * kernel of kernel.ts. Prints a line of JSON for each: a {@link Load} with its name. Argument: duration of each, s.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ async function others(program: string, ...args: readonly string[]): Promise<Load
   return { sent, received, missing: sent - received, dropped: sent - received, seconds: lasted, processor };
 }
 
-/** From the project's folder, in which the kernel starts this. */
+/** Path relative to the project's folder, in which the kernel starts this program. */
 const python = 'scripts/benchmark/reference/python_can_live.py';
 const readers: Readonly<Record<string, () => Promise<Load>>> = {
   vigie: () => load(names, RATE, seconds),

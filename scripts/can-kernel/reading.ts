@@ -1,11 +1,11 @@
-/** Frames that can-utils write on a bus are the frames that we read. */
+/** Checks that we read exactly the frames that can-utils write on a bus. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { filtersFor, passes } from '../../adapters/can/socketcan/index.ts';
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE } from '../../agent/ports.ts';
 import { Bus, type Checks, clock, pass, run, runBeside } from './rig.ts';
 
-/** Writes a log for canplayer: one frame after the other, as fast as it goes. */
+/** Writes a log for canplayer, with `gap` between frames. */
 export function writeLog(path: string, frames: Iterable<string>, gap = 0): number {
   let lines = '';
   let count = 0;

@@ -1,4 +1,4 @@
-/** Interfaces come, go, change their names; the source stays. */
+/** Checks that a source survives when interfaces appear, disappear or are renamed. */
 import assert from 'node:assert/strict';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import { addInterface, Bus, type Checks, ip, pass, run, until } from './rig.ts';
@@ -15,7 +15,7 @@ async function waitsFor(bus: Bus, reason: RegExp): Promise<void> {
   await until(String(reason), waits, () => JSON.stringify(bus.health));
 }
 
-/** Counts the timers that are set. */
+/** Counts how many timers were set. */
 class CountingClock extends SystemClock {
   timers = 0;
   override after(delay: number, due: () => void): () => void {

@@ -1,10 +1,10 @@
-/** Common part of the checks: interfaces, a bus that collects received frames, and the count of outcomes. */
+/** Common part of the checks: interfaces, a bus that collects received frames, and the summary of results. */
 import { execFileSync, spawn } from 'node:child_process';
 import { SocketCan, type SocketCanOptions } from '../../adapters/can/socketcan/index.ts';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import type { FrameBatch, SourceHealth } from '../../agent/ports.ts';
 
-/** Milliseconds that anything may take that does not take long. */
+/** Timeout of operations that should be quick, ms. */
 const PATIENCE = 15_000;
 
 export interface Received {
@@ -21,7 +21,7 @@ export function run(program: string, ...args: string[]): void {
   execFileSync(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** Runs a program while this process goes on reading. */
+/** Runs a program while this process continues to read. */
 export async function runBeside(program: string, ...args: string[]): Promise<void> {
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   const code = await new Promise((resolve, reject) => {
@@ -35,7 +35,7 @@ export function ip(command: string): void {
   run('ip', ...command.split(' '));
 }
 
-/** Sets up how an interface sends. Skips the check where the kernel cannot. */
+/** Configures the queueing of an interface. Skips the check if the kernel does not support it. */
 export function tc(command: string): void {
   try {
     run('tc', ...command.split(' '));
@@ -54,7 +54,7 @@ export const clock = new SystemClock();
 /** Open handles of the running check. */
 const opened: SocketCan[] = [];
 
-/** A SocketCan that keeps what it receives, each as text. */
+/** A SocketCan that stores received frames as text. */
 export class Bus {
   readonly can: SocketCan;
   readonly frames: Received[] = [];
@@ -78,12 +78,12 @@ export class Bus {
     return this.health.counts[name] ?? Number.NaN;
   }
 
-  /** Frames that were sent and not received here, by the kernel's count. */
+  /** Number of frames that were sent but not received here, as counted by the kernel. */
   get dropped(): number {
     return droppedBy(this.can);
   }
 
-  /** Resolves when `count` frames have come in all. */
+  /** Resolves when `count` frames have been received in total. */
   async received(count: number): Promise<Received[]> {
     await until(
       `${count} frames`,
@@ -114,13 +114,13 @@ export class Bus {
   }
 }
 
-/** Lost frames, by the kernel's count. */
+/** Returns the number of lost frames, as counted by the kernel. */
 export function droppedBy(can: SocketCan): number {
   const { counts } = can.health();
   return (counts['dropped'] ?? Number.NaN) + (counts['interfaceDropped'] ?? Number.NaN);
 }
 
-/** Resolves when `condition` holds; rejects with `found` when it does not in good time. */
+/** Resolves when `condition` holds; rejects with `found` after a timeout. */
 export async function until(what: string, condition: () => boolean, found: () => string): Promise<void> {
   const end = clock.monotonic() + PATIENCE;
   while (!condition()) {
@@ -129,15 +129,15 @@ export async function until(what: string, condition: () => boolean, found: () =>
   }
 }
 
-/** Lets `ms` pass: to see that nothing happens. */
+/** Waits `ms`, to verify that nothing happens. */
 export function pass(ms: number): Promise<void> {
   return new Promise((resolve) => clock.after(ms, resolve));
 }
 
-/** Checks by the sentence that they make true, in order. */
+/** Checks in order, each by the sentence that it verifies. */
 export type Checks = Readonly<Record<string, () => Promise<void>>>;
 
-/** Runs checks one after the other, each on an interface `vcan0` of its own, and prints what came of each. */
+/** Runs checks one after the other, each on a separate interface `vcan0`, and prints each result. */
 export async function runChecks(checks: Checks): Promise<void> {
   let [passed, failed, skipped] = [0, 0, 0];
   for (const [sentence, check] of Object.entries(checks)) {
@@ -161,7 +161,7 @@ export async function runChecks(checks: Checks): Promise<void> {
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 }
 
-/** Removes what a check made or left behind. */
+/** Removes interfaces that a check created or left behind. */
 function removeInterfaces(): void {
   const listed = execFileSync('ip', ['-o', 'link', 'show', 'type', 'vcan'], { encoding: 'utf8' });
   for (const [, name] of listed.matchAll(/^\d+: ([^:@]+)[:@]/gm)) ip(`link delete ${name}`);

@@ -1,7 +1,7 @@
 /**
- * `.ci/run [--from STAGE]`, after `npm ci`: runs the stages of stages.ts, or those from a stage on. Lanes run side by
- * side, and a stage that fails does not stop the others, so that one run shows all that is wrong; only a stage outside
- * the lanes does. Each line of output begins with the name of its stage. The end shows what each stage cost.
+ * `.ci/run [--from STAGE]`, after `npm ci`: runs the stages of stages.ts, or those from a stage on. Lanes run in
+ * parallel. A failed stage does not stop the others, so that one run shows all failures; only a failed stage outside
+ * the lanes does. Each line of output starts with the name of its stage. The end lists the cost of each stage.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ try {
 }
 process.exitCode = results.every(({ status }) => status === 0) ? 0 : 1;
 
-/** @returns whether all succeeded */
+/** @returns true if all stages succeeded */
 async function inTurn(sequence: readonly CiStage[], stopAtFailure: boolean): Promise<boolean> {
   let good = true;
   for (const stage of sequence) {

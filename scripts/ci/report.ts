@@ -1,12 +1,12 @@
-/** The end of `.ci/run`: the slowest test files, the tests that failed, the table of stages, and the sum of all tests. */
+/** Report at the end of `.ci/run`: the slowest test files, failed tests, the table of stages, and the test totals. */
 import type { FileOutcome } from '../test-outcomes.ts';
 import type { StageResult } from './run-stage.ts';
 
 const SHOWN_FILES = 20;
 
 /**
- * The lines of the report. The last one is `N passed, N failed, N skipped`, where a stage without tests that failed counts
- * as one, and a partial stage as one that skipped none.
+ * Returns the lines of the report. The last one is `N passed, N failed, N skipped`, in which a failed stage without
+ * tests counts as one failure, and a partial stage as if it had skipped no tests.
  */
 export function report(
   results: readonly StageResult[],

@@ -9,13 +9,13 @@ import type { CiStage } from './stages.ts';
 export interface StageResult {
   readonly name: string;
   readonly partial?: boolean;
-  /** Exit status of the command; 1 if it could not be started or a signal ended it. */
+  /** Exit status of the command; 1 if it could not be started or was ended by a signal. */
   readonly status: number;
   /** Wall time, seconds. */
   readonly wall: number;
   /** Processor time of the command and of all processes that it waited for, seconds. */
   readonly processor: number;
-  /** Tests by the last line `N passed, N failed, N skipped` of the output, if there is one. */
+  /** Test counts from the last line `N passed, N failed, N skipped` of the output, if present. */
   readonly counts?: Counts;
 }
 
@@ -26,14 +26,14 @@ export interface Counts {
 }
 
 /**
- * The shell's `times` reports, after the command, the time of the children that it waited for (POSIX, times): descriptor 3
- * keeps that apart from the output.
+ * After the command, the shell's `times` reports the time of the children that it waited for (POSIX, times). Descriptor
+ * 3 separates this report from the output.
  */
 const TIMED = '"$@"; status=$?; times >&3; exit $status';
 
 /**
- * @param cwd where the command runs
- * @param environment all its variables
+ * @param cwd working directory of the command
+ * @param environment complete environment of the command
  * @param print receives each line of its output
  */
 export async function runStage(
@@ -75,14 +75,16 @@ export async function runStage(
   };
 }
 
-/** The counts in the last line of a test run, without the colours of a terminal. */
+/** Returns the counts in the last line of a test run, ignoring terminal colours. */
 export function countsIn(line: string): Counts | undefined {
   const [, passed, failed, skipped] = /^(\d+) passed, (\d+) failed, (\d+) skipped$/.exec(line) ?? [];
   if (passed === undefined) return undefined;
   return { passed: Number(passed), failed: Number(failed), skipped: Number(skipped) };
 }
 
-/** Seconds in the second line of `times`, user and system time of the children, such as `0m3.25s 0m0.50s`. */
+/**
+ * Returns the seconds in the second line of `times`: user and system time of the children, such as `0m3.25s 0m0.50s`.
+ */
 export function processorTime(times: string): number {
   const [, children = ''] = times.split('\n');
   return [...children.matchAll(/(\d+)m([\d.]+)s/g)].reduce(

@@ -1,24 +1,24 @@
-/** The stages of `.ci/run`, in the order in which `--from` continues. */
+/** Stages of `.ci/run`, in the order in which `--from` continues. */
 
 /**
- * Stages of one lane run one after the other, and the lanes side by side. `machines` mostly waits for emulated machines,
- * each of which keeps one core busy; `tests` computes.
+ * Stages of one lane run one after the other, and the lanes run in parallel. `machines` mostly waits for emulated
+ * machines, each of which keeps one core busy; `tests` computes.
  */
 export const lanes = ['tests', 'machines'] as const;
 export type Lane = (typeof lanes)[number];
 
 export interface CiStage {
   readonly name: string;
-  /** If omitted, the stage runs alone, before all stages below it. */
+  /** If omitted, the stage runs alone, before all stages after it in this list. */
   readonly lane?: Lane;
   readonly command: readonly [program: string, ...args: string[]];
-  /** Variables of the environment in addition to those of `.ci/run`. */
+  /** Environment variables in addition to those of `.ci/run`. */
   readonly environment?: Readonly<Record<string, string>>;
   /** A later stage runs the tests that this one skips. */
   readonly partial?: boolean;
 }
 
-/** No test may be skipped: the stage `programs` installs all that tests ask for. */
+/** No test may be skipped: the stage `programs` installs all programs that tests need. */
 const complete = { TEST_ALL: '1' };
 
 export const stages: readonly CiStage[] = [
@@ -32,6 +32,6 @@ export const stages: readonly CiStage[] = [
   { name: 'properties', lane: 'tests', command: ['npm', 'run', 'test:properties'], environment: complete },
   { name: 'bare', lane: 'tests', command: ['npm', 'run', 'test:bare'], partial: true },
   { name: 'bare-programs', lane: 'tests', command: ['npm', 'run', 'test:bare', '--', 'programs'], partial: true },
-  // The test files of which no stage above, such as `bare`, has passed every test.
+  // Test files that have not passed completely in an earlier stage, such as `bare`.
   { name: 'test', lane: 'tests', command: ['npm', 'test'], environment: { ...complete, TEST_REST: '1' } },
 ];

@@ -1,16 +1,16 @@
-/** Which of our files a call happens in, as V8 counts it. */
+/** Reports in which of our files calls occur, as counted by V8. */
 import { Session } from 'node:inspector/promises';
 import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Stand-ins of this count: the car, and a clock that the count advances. */
+/** Test doubles of this count: the car, and a clock that the count advances. */
 const standIns = /^(adapters\/simulated\/|adapters\/clock\/replay\.ts$)/;
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export class CallCount {
   readonly #session = new Session();
 
-  /** From here on V8 counts every call. */
+  /** Starts precise counting of calls in V8. */
   static async begin(): Promise<CallCount> {
     const count = new CallCount();
     count.#session.connect();
@@ -19,7 +19,10 @@ export class CallCount {
     return count;
   }
 
-  /** Files of the agent in which a function was called at least so often since the last time, in order of their names. */
+  /**
+   * Returns the agent's files in which a function was called at least `least` times since the last call, sorted by
+   * name.
+   */
   async take(least = 1): Promise<readonly string[]> {
     const { result } = await this.#session.post('Profiler.takePreciseCoverage');
     return result

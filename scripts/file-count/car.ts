@@ -1,4 +1,4 @@
-/** The agent as `vigie run` builds it, on time that passes only when this program lets it. */
+/** The agent as `vigie run` builds it, with a clock that advances only when this program advances it. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { defined } from '../../protocol/defined.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 
-/** The clock of the machine. Its time stands still between its steps. */
+/** The system clock with time that stops between steps. */
 class SteppedClock extends SystemClock {
   readonly #time = new ReplayClock();
 
@@ -49,12 +49,12 @@ class SteppedClock extends SystemClock {
     return 'ntp';
   }
 
-  /** Advances by this many ms at once. */
+  /** Advances by this many ms in one step. */
   advance(ms: number): void {
     this.#time.advanceTo(this.#time.now() + ms);
   }
 
-  /** Advances by this many ms, ten at a time, and lets work for disk and broker continue in between. */
+  /** Advances by this many ms in steps of ten, and lets pending work for disk and broker continue in between. */
   async pass(ms: number): Promise<void> {
     for (let passed = 0; passed < ms; passed += 10) {
       this.advance(10);
@@ -62,7 +62,7 @@ class SteppedClock extends SystemClock {
     }
   }
 
-  /** As {@link pass}, but no longer than until `done`; then waits for that while time stands still. */
+  /** Like {@link pass}, but stops when `done` resolves. After `ms`, waits for `done` without advancing time. */
   async passUntil<T>(done: Promise<T>, ms: number): Promise<T> {
     let isDone = false;
     const noted = done.finally(() => {
@@ -84,14 +84,14 @@ export interface CountedCarOptions {
   /** URL of the broker. */
   readonly broker: string;
   readonly keys: string;
-  /** Empty, for the configuration and the records. */
+  /** Empty folder for the configuration and the records. */
   readonly folder: string;
   readonly monitors?: readonly GivenMonitor[];
-  /** Where its records are kept; the file system of the machine unless given. */
+  /** File system for the records. Default: that of the machine. */
   readonly files?: FileSystem;
   /**
-   * One frame asks for a command: until the last of many was sent, a second would pass, and with it a tick. The simulated
-   * car does not obey a single frame.
+   * If true, a command is requested by one frame: sending a series of frames would take a second, and a tick would
+   * occur. The simulated car does not obey a single frame.
    */
   readonly oneFrame?: true;
 }
@@ -105,16 +105,16 @@ function inOneFrame(commands: Profile['commands']): Profile['commands'] {
   );
 }
 
-/** The bench car's network around the agent: a car that stands, and one that drives. */
+/** The agent with the bench car's network: a parked car, and a driving one. */
 export class CountedCar {
   readonly clock = new SteppedClock();
   readonly #vehicle = loadVehicle('bench');
   readonly #codec = new DbcCodec(this.#vehicle.databases);
   #receive: (batch: FrameBatch) => void = () => undefined;
   #stop: () => Promise<void> = async () => undefined;
-  /** Answer of the car to a frame that commands its lamps. */
+  /** Frames with which the car answers a frame that commands its lamps. */
   #answer: NamedFrame | undefined;
-  /** The simulated car, which takes all frames while it is there. */
+  /** The simulated car, which receives all frames while it exists. */
   #simulation: SimulatedCar | undefined;
   #agent: Agent | undefined;
 
@@ -177,19 +177,19 @@ export class CountedCar {
     };
   }
 
-  /** Connects the simulated car to the agent for this time, ms. */
+  /** Connects the simulated car to the agent for `ms`. */
   async live(scenario: ScenarioName, ms: number, startAt = 0): Promise<void> {
     const simulation = await this.#simulate(scenario, startAt);
     await this.clock.pass(ms);
     await simulation.stop();
   }
 
-  /** From now on the simulated car is in the agent's car, and obeys its commands. */
+  /** Connects the simulated car to the agent permanently; it obeys the agent's commands. */
   async drive(scenario: ScenarioName): Promise<void> {
     this.#simulation = await this.#simulate(scenario, 0);
   }
 
-  /** Messages not yet acknowledged by the broker. */
+  /** Number of messages that the broker has not acknowledged yet. */
   get waiting(): number {
     return this.#agent?.waiting ?? 0;
   }
@@ -200,7 +200,7 @@ export class CountedCar {
     return simulation;
   }
 
-  /** A batch of this many frames, the n-th with these signals, others 0, with the present time. */
+  /** Returns a batch of this many frames at the current time, the n-th with these signals and all others 0. */
   frames(message: string, count: number, signals: (n: number) => Readonly<Record<string, number>>): FrameBatch {
     return this.#batch(Array.from({ length: count }, (_, n) => this.#codec.encode(message, signals(n))));
   }
@@ -209,7 +209,7 @@ export class CountedCar {
     this.#receive(batch);
   }
 
-  /** From now on the car answers to frames that command its lamps by this frame. */
+  /** Sets the frame with which the car answers frames that command its lamps. */
   answer(message: string, signals: Readonly<Record<string, number>>): void {
     this.#answer = this.#codec.encode(message, signals);
   }

@@ -1,7 +1,7 @@
 /**
- * The broker and the cloud of the car that is counted, in a process of their own: nothing of theirs is counted. Arguments:
- * the car, directory of the keys. Prints the URL of the broker; then, for each line that comes, sends a command, and prints
- * the state in which it ended. A line is the car's time, UTC ms, or empty where that is the machine's.
+ * Broker and cloud of the measured car, in a separate process, so that their calls are not counted. Arguments: the car,
+ * directory of the keys. Prints the URL of the broker. Then, for each input line, sends a command and prints its final
+ * state. A line contains the car's time, UTC ms, or is empty to use the machine's time.
  */
 import { createInterface } from 'node:readline';
 import { CommandSigner } from '../../adapters/keys/index.ts';

@@ -1,6 +1,6 @@
 /**
- * `npm run count-files`: in how many of our files a call happens while the agent works off one frame, and one command, as
- * V8 counts calls. Prints the lists; `--write` puts them into docs/architecture.md.
+ * `npm run count-files`: counts in how many of our files calls occur while the agent processes one frame and one
+ * command, according to V8's call counts. Prints the lists; `--write` puts them into docs/architecture.md.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { CountedCar } from './car.ts';
 
 const VIN = 'VF3VGEBENCH000001';
 const SECOND = 1_000;
-/** In the batches that are counted. */
+/** Number of frames in the counted batches. */
 const FRAMES = 50;
 const PAGE = 'docs/architecture.md';
 
@@ -30,10 +30,10 @@ const titles = {
   own: 'Of these, the files that 30 seconds of a drive do not call: the command’s own',
 } as const;
 
-/** For each, the files in which a call happens. */
+/** For each title, the files in which calls occur. */
 type Counted = Readonly<Record<keyof typeof titles, readonly string[]>>;
 
-/** A car with a cloud, one after the other: what one command and some frames call. */
+/** Counts the calls for one command and for some frames, one after the other, in a car with a cloud. */
 async function count(folder: string): Promise<Counted> {
   const keys = join(folder, 'keys');
   await generateKey(keys, 'owner', { algorithm: 'ES256', kinds: ['Lights'] });
@@ -48,7 +48,7 @@ async function count(folder: string): Promise<Counted> {
   };
   const car = await CountedCar.start({ vin: VIN, broker: await line(), keys, folder, oneFrame: true });
   const { clock } = car;
-  /** Beside the tick of each second. */
+  /** Waits until between two ticks, which occur once a second. */
   const betweenTicks = (): Promise<void> => clock.pass(SECOND - (clock.now() % SECOND) + 200);
 
   let on = 1;
@@ -59,7 +59,7 @@ async function count(folder: string): Promise<Counted> {
     await calls?.take();
     cloud.stdin.write('\n');
     const outcome = await clock.passUntil(line(), SECOND / 2);
-    // The ledger has a file of its own, which is written meanwhile.
+    // The ledger has a separate file, which is written in the meantime.
     await clock.pass(SECOND / 4);
     if (outcome !== 'Success') throw new Error(`the command ended as ${outcome}`);
   };
@@ -133,7 +133,7 @@ function sectionOf(counted: Counted): string {
     .join('\n');
 }
 
-/** A line for each folder. */
+/** Returns one line for each folder. */
 function byFolder(files: readonly string[]): string {
   return [...new Set(files.map((file) => dirname(file)))]
     .map((folder) => {

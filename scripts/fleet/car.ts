@@ -1,41 +1,41 @@
-/** A car that is a bare socket and publishes what a real agent published on a drive, under a VIN of its own. */
+/** A car as a bare socket, which publishes what a real agent published on a drive, with its own VIN. */
 import { downFilter, presenceTopic } from '../../protocol/topics.ts';
 import type { Departure } from '../scenarios/drive.ts';
 import { BareClient, type ClientOptions } from './client.ts';
 import { publishPacket } from './packets.ts';
 
-/** Messages on their way at once: brokers with MQTT 5 take 20 or more (Receive Maximum). */
+/** Largest number of unacknowledged messages: brokers with MQTT 5 accept 20 or more (Receive Maximum). */
 const WINDOW = 16;
-/** The packet identifier of a publication that does not belong to the drive. */
+/** Packet identifier of a publication that does not belong to the drive. */
 const PRESENCE = 65_534;
-/** Seconds that a broker keeps a message. */
+/** Time for which a broker keeps a message, s. */
 const EXPIRY = 86_400;
 
-/** Number `index` of a fleet; ISO 3779 has 17 characters. */
+/** Returns VIN number `index` of a fleet. ISO 3779 requires 17 characters. */
 export function fleetVin(index: number): string {
   return `VF3VGEFLEET${String(index).padStart(6, '0')}`;
 }
 
 export interface BareCarOptions extends Pick<ClientOptions, 'host' | 'ports' | 'version'> {
   readonly index: number;
-  /** Fewer than 65,000 messages. */
+  /** Messages of the drive, fewer than 65,000. */
   readonly drive: readonly Departure[];
-  /** Car time to time. */
+  /** Ratio of car time to real time. */
   readonly speed: number;
 }
 
 export class BareCar extends BareClient {
-  /** Messages that the broker acknowledged. */
+  /** Number of messages that the broker acknowledged. */
   taken = 0;
   takenBytes = 0;
-  /** Publishes that were made again. */
+  /** Number of repeated publications. */
   repeated = 0;
   readonly #car: BareCarOptions;
   readonly #vin: string;
-  /** When it leaves; undefined: it is parked. */
+  /** Departure time; undefined while parked. */
   #start: number | undefined;
   #next = 0;
-  /** Places in the drive. */
+  /** Positions in the drive of unacknowledged messages. */
   readonly #inFlight = new Set<number>();
 
   constructor(car: BareCarOptions) {
@@ -45,7 +45,7 @@ export class BareCar extends BareClient {
     this.#vin = vin;
   }
 
-  /** Everything is acknowledged. */
+  /** True if all messages are acknowledged. */
   get arrived(): boolean {
     return this.#next === this.#car.drive.length && this.#inFlight.size === 0;
   }

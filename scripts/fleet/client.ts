@@ -1,4 +1,4 @@
-/** A client of MQTT that is a bare socket: connects again for ever, takes what comes and acknowledges it. */
+/** An MQTT client as a bare socket: reconnects indefinitely, receives messages and acknowledges them. */
 import { connect, type Socket } from 'node:net';
 import {
   acknowledgePacket,
@@ -16,29 +16,29 @@ import {
 
 export interface ClientOptions extends Omit<ConnectOptions, 'keepAlive'> {
   readonly host: string;
-  /** Addresses of the broker's nodes: each connection uses the next one. */
+  /** Ports of the broker's nodes: each connection uses the next one. */
   readonly ports: readonly number[];
-  /** The node of the first connection. */
+  /** Index of the node of the first connection. */
   readonly node?: number;
   readonly filter: string;
 }
 
-/** Seconds before a broker ends a silent connection, and ms before a client sends a ping. */
+/** Silence after which a broker closes a connection, s, and silence after which a client sends a ping, ms. */
 const KEEP_ALIVE = 120;
 const SPEAK_AFTER = 80_000;
-/** Wait before the next attempt to connect, ms, half of it at random. */
+/** Delay before the next connection attempt, ms. Half of it is random. */
 const AGAIN = 2_000;
-/** MQTT 5, 2.4: reason codes from here on are failures; of MQTT 3.1.1 a return code of CONNACK is one. */
+/** MQTT 5, 2.4: reason codes from here on are failures. In MQTT 3.1.1 a nonzero CONNACK return code is a failure. */
 const FAILURE = 0x80;
 
 export class BareClient {
-  /** Subscribed: it may publish. */
+  /** If true, the client is subscribed and may publish. */
   ready = false;
   connections = 0;
   received = 0;
   sentBytes = 0;
   receivedBytes = 0;
-  /** Refusal of the broker, in words. */
+  /** Description of the broker's refusal. */
   refused: string | undefined;
   protected readonly options: ClientOptions;
   #socket: Socket | undefined;
@@ -51,7 +51,7 @@ export class BareClient {
     this.#node = options.node ?? 0;
   }
 
-  /** Does what is due; `now` as of performance.now(). */
+  /** Performs due actions; `now` as of performance.now(). */
   tick(now: number): void {
     if (this.#socket === undefined) {
       if (now >= this.#due) this.#connect(now);
@@ -103,7 +103,7 @@ export class BareClient {
         }
       });
     });
-    // The broker was killed, or refuses for now: `close` follows.
+    // The broker was killed or is refusing connections: `close` follows.
     socket.on('error', () => undefined);
     socket.on('close', () => {
       if (this.#socket !== socket) return;

@@ -2,17 +2,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface Cost {
-  /** CPU time since their start, s, with that of children that have ended. */
+  /** Processor time since the start, including children that have ended, s. */
   readonly cpu: number;
-  /** Private and shared memory that is resident, bytes. */
+  /** Resident private and shared memory, bytes. */
   readonly resident: number;
 }
 
-/** Clock ticks of /proc, fixed by the kernel's interface to programs. */
+/** Clock ticks per second in /proc, fixed by the kernel's interface to programs. */
 const TICKS = 100;
 const PAGE = 4096;
 
-/** Sum of several of them. 0 means none. */
+/** Returns the total cost of several processes. Process 0 is ignored. */
 export function costOf(...pids: readonly number[]): Cost {
   const all = new Map<number, readonly number[]>();
   for (const name of readdirSync('/proc')) {
@@ -30,7 +30,9 @@ export function costOf(...pids: readonly number[]): Cost {
   return { cpu, resident };
 }
 
-/** The fields behind the name, which is in parentheses and may hold anything; none when the process has ended. */
+/**
+ * Returns the fields after the name, which is in parentheses and may contain anything; empty if the process has ended.
+ */
 function fieldsOf(pid: string): readonly number[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

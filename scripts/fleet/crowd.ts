@@ -1,6 +1,6 @@
 /**
- * Many cars, or one receiver that only acknowledges, in a process of their own: what they cost is not in the figures of
- * anything else.
+ * Many cars, or one receiver that only acknowledges, in a separate process, so that their cost is not included in other
+ * figures.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,11 +15,13 @@ export interface CrowdOptions extends Pick<ClientOptions, 'host' | 'ports' | 've
   readonly cars: number;
   readonly drive: readonly Departure[];
   readonly speed: number;
-  /** Time over which the cars depart, one after the other, ms. */
+  /** Time over which the cars depart one after the other, ms. */
   readonly leaving: number;
 }
 
-/** Messages that the cars send within this time after the first departure, ms. Some parts of a drive have few. */
+/**
+ * Returns how many messages the cars send within this time after the first departure, ms. Some drive parts have few.
+ */
 export function dueAfter(
   elapsed: number,
   { cars, drive, speed, leaving }: Omit<CrowdOptions, 'host' | 'ports' | 'version'>,
@@ -38,7 +40,7 @@ export interface CrowdState {
   readonly taken: number;
   readonly takenBytes: number;
   readonly repeated: number;
-  /** Bytes of MQTT, both ways. */
+  /** MQTT traffic in both directions, bytes. */
   readonly bytes: number;
   readonly received: number;
   readonly refused: string | undefined;
@@ -50,7 +52,7 @@ export class Crowd {
   readonly #child: ChildProcess;
 
   private constructor(order: Order) {
-    // The messages of the drive are bytes.
+    // The messages of the drive are byte arrays.
     this.#child = fork(fileURLToPath(import.meta.url), ['crowd'], { serialization: 'advanced' });
     this.#child.send(order);
   }
@@ -68,7 +70,7 @@ export class Crowd {
     return this.#child.pid ?? 0;
   }
 
-  /** The cars leave. */
+  /** Starts the cars. */
   drive(): void {
     this.#child.send('drive');
   }
@@ -86,7 +88,7 @@ export class Crowd {
   }
 }
 
-/** Between two looks at what is due, ms, and how many clients may connect at once. */
+/** Interval between two checks for due messages, ms, and the number of clients that may connect at once. */
 const TICK = 20;
 const RAMP = 200;
 

@@ -1,4 +1,4 @@
-/** The broker, the database and the hubs of a fleet: real programs on the loopback that can be killed. */
+/** Broker, database and hubs of a fleet: real programs on the loopback that can be killed. */
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -17,11 +17,11 @@ import { BareClient } from './client.ts';
 
 export interface FleetBroker {
   readonly version: Version;
-  /** Processes of its nodes, in a constant order. A node that does not run has the process 0. */
+  /** Ports and process ids of the nodes, in a constant order. A node that does not run has the process id 0. */
   readonly ports: readonly number[];
   readonly pids: readonly number[];
   start(): Promise<void>;
-  /** Ends a node at once, and starts it again with what it had kept; absent: there is one node. */
+  /** Kills a node, and restarts it with its stored data. If omitted, there is one node. */
   readonly nodes?: { kill(place: number): Promise<void>; revive(place: number): Promise<void> };
   remove(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export const brokers: Readonly<Record<string, () => FleetBroker>> = {
   },
 };
 
-/** Ports of three nodes. */
+/** Brokers with three nodes. */
 export const clusters: Readonly<Record<string, () => FleetBroker>> = {
   nats: () => clustered(new NatsCluster(shippedBounds('nats.conf'))),
   rabbitmq: () => clustered(new RabbitCluster(shippedBounds('rabbitmq.conf'))),
@@ -79,7 +79,7 @@ function clustered(rig: NatsCluster | RabbitCluster): FleetBroker {
   };
 }
 
-/** Nodes that have not found each other yet refuse clients. */
+/** Waits until a node accepts clients: nodes refuse them until they have found each other. */
 async function untilAnswers(port: number, place: number): Promise<void> {
   const client = new BareClient({
     host: '127.0.0.1',
@@ -95,22 +95,22 @@ async function untilAnswers(port: number, place: number): Promise<void> {
   client.end();
 }
 
-/** How often a payload is stored. */
+/** Number of stored copies of a payload. */
 export interface StoredPayload {
   readonly payload: Uint8Array;
   readonly copies: number;
 }
 
 export interface FleetDatabase {
-  /** For hub.yaml; absent: SQLite in the directory of the hub. */
+  /** Connection URL for hub.yaml. If omitted, the hub uses SQLite in its directory. */
   readonly url?: string;
-  /** The server; absent: it is in the hub. */
+  /** The server. If omitted, the database is in the hub. */
   readonly server?: PostgresRig;
   messages(): Promise<number>;
   payloads(): Promise<readonly StoredPayload[]>;
-  /** Bytes on disk, keys and indexes included. */
+  /** Size on disk including keys and indexes, bytes. */
   size(): Promise<number>;
-  /** Bytes of the largest tables and of the largest indexes. */
+  /** Sizes of the largest tables and indexes, bytes. */
   tables?(): Promise<ReadonlyMap<string, number>>;
   remove(): Promise<void>;
 }
@@ -121,7 +121,7 @@ const TABLES = `SELECT relname AS name, pg_table_size(oid) AS bytes FROM pg_clas
   WHERE relkind IN ('r', 'i') AND relnamespace = current_schema()::regnamespace ORDER BY bytes DESC LIMIT 10`;
 
 export async function startPostgres(): Promise<FleetDatabase> {
-  // With a sync of every commit, as a server has it that is not for a test.
+  // Syncs every commit, like a production server.
   const server = new PostgresRig({ settings: { fsync: 'on', max_wal_size: '2GB' } });
   await server.start();
   const url = await server.create();
@@ -143,7 +143,7 @@ export async function startPostgres(): Promise<FleetDatabase> {
   };
 }
 
-/** The database in the directory of a hub. */
+/** Returns the database in the directory of a hub. */
 export function sqliteIn(data: string): FleetDatabase {
   const file = join(data, 'hub.sqlite');
   const read = async (sql: string): Promise<readonly Record<string, unknown>[]> => {
@@ -165,18 +165,18 @@ export function sqliteIn(data: string): FleetDatabase {
 
 export interface FleetHubOptions {
   readonly name: string;
-  /** Ports of the nodes of the broker; absent: the one in the hub. */
+  /** Ports of the broker's nodes. If omitted, the hub's embedded broker is used. */
   readonly broker?: readonly number[];
   readonly database?: string;
 }
 
-/** For hub.yaml. */
+/** Returns the broker settings for hub.yaml. */
 function addressesOf(ports: readonly number[]): string {
   const [url, ...fallbacks] = ports.map((port) => `'mqtt://127.0.0.1:${port}'`);
   return `url: ${url}${fallbacks.length === 0 ? '' : `, fallbacks: [${fallbacks.join(', ')}]`}`;
 }
 
-/** A `vigie hub` that is killed and started again with the same name and ports. */
+/** A `vigie hub` that can be killed and restarted with the same name and ports. */
 export class FleetHub {
   readonly name: string;
   readonly data: string;
@@ -193,7 +193,7 @@ export class FleetHub {
     mkdirSync(this.data);
   }
 
-  /** 0 when it does not run. */
+  /** Process id; 0 if it does not run. */
   get pid(): number {
     return this.#process?.pid ?? 0;
   }
@@ -243,12 +243,12 @@ export class FleetHub {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Its last output. */
+  /** Last lines of its output, or a note that it does not run. */
   get said(): string {
     return this.#process?.output.trimEnd().split('\n').slice(-20).join('\n') ?? 'it does not run';
   }
 
-  /** New messages since its start. */
+  /** Returns the number of new messages since its start. */
   async taken(): Promise<number> {
     const values = (await this.#metrics()).matchAll(/^vigie_hub_messages_total\{[^}]*\} (\d+)$/gm);
     return [...values].reduce((sum, [, value]) => sum + Number(value), 0);

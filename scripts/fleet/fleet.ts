@@ -1,4 +1,4 @@
-/** A fleet on hubs: drives, kills processes, counts, and prints the cost of a message and of a car. */
+/** Runs a fleet against hubs: drives, kills processes, counts, and prints the cost per message and per car. */
 import { setTimeout as after } from 'node:timers/promises';
 import { defined } from '../../protocol/defined.ts';
 import { recordDrive } from '../scenarios/drive.ts';
@@ -19,19 +19,19 @@ import { recutTelemetry } from './recut.ts';
 import { countStored, readingsIn } from './stored.ts';
 import { type FleetMoment, type FleetOptions, type FleetReport, tableOf } from './table.ts';
 
-/** Parts of the drive: when all cars have left, when the hub is killed, when PostgreSQL is. */
+/** Fractions of the drive: when all cars have departed, when the hub is killed, when PostgreSQL is killed. */
 const LEFT = 0.25;
 const HUB_KILLED = 0.6;
 const DATABASE_KILLED = 0.75;
-/** How long a killed hub and a killed server stay away, ms. */
+/** Downtime of a killed hub and of a killed server, ms. */
 const HUB_AWAY = 3_000;
 const DATABASE_AWAY = 5_000;
 const NODE_AWAY = 5_000;
-/** Without a message for this time, missing messages count as lost, ms. */
+/** Time without messages after which missing messages count as lost, ms. */
 const SILENCE = 60_000;
 const MAX_CONNECTING_MS = 600_000;
 
-/** Resolves with what went wrong, a line for each. */
+/** Resolves to the problems found, one line each. */
 export async function runFleet(options: FleetOptions): Promise<readonly string[]> {
   const { cars, minutes, speed, database: kind, say } = options;
   const began = performance.now();
@@ -118,11 +118,11 @@ interface DrivingFleet {
   readonly crowd: Crowd;
   readonly broker: FleetBroker | undefined;
   readonly server: FleetDatabase | undefined;
-  /** Messages that are due this long after the start of the drive, ms. */
+  /** Returns how many messages are due this long after the start of the drive, ms. */
   dueAt(elapsed: number): number;
 }
 
-/** Drives all cars to their end, with the failures that the options ask for; the rates count from `from` to `to`. */
+/** Runs all cars to the end of the drive, with the requested failures. Rates are measured from `from` to `to`. */
 async function driveFleet(
   { hubs, crowd, broker, server, dueAt }: DrivingFleet,
   { cars, failures }: FleetOptions,
@@ -181,7 +181,7 @@ async function floorOf(
   return await withOwnBroker(make, (alone) => brokerFloor(alone, { cars, speed, seconds, drive }));
 }
 
-/** Two hubs where they share a broker and a server, else one. */
+/** Starts two hubs if they can share a broker and a server, else one. */
 async function startHubs(
   broker: FleetBroker | undefined,
   server: FleetDatabase | undefined,
@@ -198,7 +198,7 @@ async function startHubs(
   return hubs as [FleetHub, ...FleetHub[]];
 }
 
-/** @returns how many are connected: all, or those of ten minutes */
+/** @returns the number of connected cars: all, or those connected within ten minutes */
 async function untilConnected(crowd: Crowd, cars: number): Promise<number> {
   const began = performance.now();
   for (;;) {
@@ -208,7 +208,7 @@ async function untilConnected(crowd: Crowd, cars: number): Promise<number> {
   }
 }
 
-/** Resolves when all cars are at the end of their drive, or when none has sent anything for {@link SILENCE}. */
+/** Resolves when all cars have finished their drive, or if none has sent anything for {@link SILENCE}. */
 async function untilArrived(crowd: Crowd, cars: number): ReturnType<Crowd['state']> {
   let state = await crowd.state();
   for (let changed = performance.now(); state.arrived < cars; ) {
@@ -232,7 +232,7 @@ async function startBroker(
   return broker;
 }
 
-/** The floor leaves nothing behind for the fleet. */
+/** Runs `work` with a separate broker, so that the measurement of the floor leaves nothing behind for the fleet. */
 async function withOwnBroker<T>(make: () => FleetBroker, work: (broker: FleetBroker) => Promise<T>): Promise<T> {
   const broker = make();
   try {

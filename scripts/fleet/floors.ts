@@ -10,14 +10,14 @@ import type { FleetBroker } from './engines.ts';
 
 export interface BrokerFloor {
   readonly messages: number;
-  /** Messages/s. */
+  /** Message rate, messages/s. */
   readonly rate: number;
-  /** CPU of the broker and of the receiver, µs a message. */
+  /** Processor time of the broker and of the receiver, µs per message. */
   readonly broker: number;
   readonly receiver: number;
 }
 
-/** As many messages a second as `cars` send, from fewer cars that drive faster, for this many seconds. */
+/** Sends as many messages a second as `cars` do, from fewer and faster cars, for this many seconds. */
 export async function brokerFloor(
   broker: FleetBroker,
   { cars, speed, seconds, drive }: { cars: number; speed: number; seconds: number; drive: readonly Departure[] },
@@ -46,12 +46,12 @@ export async function brokerFloor(
 }
 
 export interface CopyFloor {
-  /** CPU of PostgreSQL, µs a message, and bytes on disk a message. */
+  /** Processor time of PostgreSQL, µs per message, and disk space, bytes per message. */
   readonly cpu: number;
   readonly bytes: number;
 }
 
-/** Copies the payloads of all messages into a table that has nothing else. */
+/** Copies the payloads of all messages into a table without other columns. */
 export async function copyFloor(server: PostgresRig, url: string, messages: number): Promise<CopyFloor> {
   const file = join(dirname(server.files), 'payloads.copy');
   await server.execute(url, `COPY (SELECT payload FROM messages) TO '${file}' (FORMAT binary)`);

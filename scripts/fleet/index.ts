@@ -1,11 +1,11 @@
 /**
- * `npm run fleet`: a fleet drives on real hubs, a real broker and a real database; a hub is killed and PostgreSQL ends at
- * once and comes back meanwhile. Cars are bare sockets that send what a real agent sent on a drive. At the end the
- * messages in the database are counted against those that the broker acknowledged to the cars.
+ * `npm run fleet`: runs a fleet against real hubs, a real broker and a real database. During the drive a hub is killed,
+ * and PostgreSQL is stopped immediately and restarted. Cars are bare sockets that send what a real agent sent on a
+ * drive. At the end the messages in the database are compared with those that the broker acknowledged to the cars.
  *
  *     npm run fleet                                   # 300 cars, 1 minute of driving, Mosquitto and PostgreSQL
  *     npm run fleet -- --cars 10000 --minutes 2
- *     npm run fleet -- --broker nats --speed 6        # six minutes of driving in one
+ *     npm run fleet -- --broker nats --speed 6        # six minutes of driving in one minute
  *     npm run fleet -- --broker rabbitmq --nodes 3 --cars 100
  *     npm run fleet -- --broker embedded --database sqlite --failures no
  *     npm run fleet -- --readings 200 --minutes 60 --speed 30    # telemetry alone, 200 readings a message
@@ -52,7 +52,7 @@ function read(words: string[]): FleetOptions {
     if (!all.includes(text)) refuse(`--${name} needs one of ${all.join(', ')}, not ${text}`);
     return text;
   };
-  // A process opens 20,000 files at most, and so does a broker.
+  // A process opens at most 20,000 files, and so does a broker.
   const count = number('cars', cars, 19_000);
   if (!Number.isInteger(count)) refuse(`--cars needs a whole number, not ${cars}`);
   const several = oneOf('nodes', nodes, ['1', '3']) === '3';

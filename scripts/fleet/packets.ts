@@ -1,4 +1,6 @@
-/** The few packets of MQTT that a car and a receiver need, written and taken apart without a library: a socket is all that a car costs. */
+/**
+ * The MQTT packets that a car and a receiver need, encoded and decoded without a library: a car costs only a socket.
+ */
 import type { Version } from '../../adapters/mqtt/protocol-choice.ts';
 
 /** MQTT 5, 2.2.2.2 and 3.3.2.3.3 */
@@ -39,13 +41,13 @@ function packet(first: number, ...parts: readonly Uint8Array[]): Buffer {
 export interface ConnectOptions {
   readonly version: Version;
   readonly clientId: string;
-  /** Seconds. */
+  /** Keep-alive interval, s. */
   readonly keepAlive: number;
-  /** Topic of the will: the broker publishes `offline`, retained, when the connection is lost. */
+  /** Topic of the will: if the connection is lost, the broker publishes `offline`, retained. */
   readonly will?: string;
 }
 
-/** The broker keeps the session for an hour. */
+/** Encodes CONNECT with a session expiry of one hour. */
 export function connectPacket({ version, clientId, keepAlive, will }: ConnectOptions): Buffer {
   const none = version === 5 ? [Buffer.of(0)] : [];
   const session = version === 5 ? [Buffer.of(5, SESSION_EXPIRY), number32(3600)] : [];
@@ -70,11 +72,11 @@ export interface PublishFields {
   readonly id: number;
   readonly retain: boolean;
   readonly repeated: boolean;
-  /** Seconds, MQTT 5. */
+  /** Message expiry, s (MQTT 5). */
   readonly expiry: number;
 }
 
-/** With QoS 1. */
+/** Encodes PUBLISH with QoS 1. */
 export function publishPacket(
   version: Version,
   { topic, payload, id, retain, repeated, expiry }: PublishFields,
@@ -88,18 +90,18 @@ export function acknowledgePacket(id: number): Buffer {
   return packet(0x40, number16(id));
 }
 
-/** The identifier of a PUBLISH with QoS 1; undefined for one with QoS 0. */
+/** Returns the packet identifier of a PUBLISH with QoS 1; undefined for QoS 0. */
 export function publishedId(first: number, body: Uint8Array): number | undefined {
   if ((first & 6) === 0) return undefined;
   const at = 2 + (((body[0] ?? 0) << 8) | (body[1] ?? 0));
   return ((body[at] ?? 0) << 8) | (body[at + 1] ?? 0);
 }
 
-/** Takes the stream of a connection apart. */
+/** Splits the byte stream of a connection into packets. */
 export class PacketReader {
   #rest: Buffer | undefined;
 
-  /** Calls `take` with the first byte and the body of each packet that is complete. */
+  /** Calls `take` with the first byte and the body of each complete packet. */
   read(chunk: Buffer, take: (first: number, body: Buffer) => void): void {
     let bytes = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk]);
     for (;;) {

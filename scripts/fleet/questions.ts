@@ -4,12 +4,15 @@ import { fleetVin } from './car.ts';
 import type { FleetHub } from './engines.ts';
 import type { FleetAnswers } from './table.ts';
 
-/** Between two requests for Status. */
+/** Interval between two requests for Status. */
 const ASK_INTERVAL_MS = 100;
 
-/** Asks the hubs in turn for Status of some car, and the next one when a hub does not answer, as a caller of several does. */
+/**
+ * Asks the hubs in turn for Status of some car. If a hub does not answer, asks the next one, as a client of several
+ * does.
+ */
 export class Questions implements FleetAnswers {
-  /** Whether answers count now. */
+  /** If true, answers are counted. */
   counted = false;
   readonly answers: number[] = [];
   unheard = 0;
@@ -50,7 +53,7 @@ export class Questions implements FleetAnswers {
   }
 }
 
-/** Undefined: the hub is killed. */
+/** Requests Status and returns the HTTP status code; undefined if the hub is killed. */
 async function statusOf(url: string): Promise<number | undefined> {
   try {
     const response = await fetch(url);

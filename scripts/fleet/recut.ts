@@ -1,10 +1,10 @@
-/** Telemetry of a drive in messages of this many readings, packed like in a car. */
+/** Regroups the telemetry of a drive into messages of a given number of readings, packed as in a car. */
 import { deflate } from '../../assembly/deflate.ts';
 import { decodeMessage, encodeMessage } from '../../protocol/cbor/message.ts';
 import { type Reading, readingsFromTelemetry, telemetryFromReadings } from '../../protocol/schema/telemetry.ts';
 import type { Departure } from '../scenarios/drive.ts';
 
-/** Nothing but telemetry is left of the drive; the last message has what remains. */
+/** Returns only the telemetry of the drive; the last message contains the remaining readings. */
 export function recutTelemetry(drive: readonly Departure[], size: number): readonly Departure[] {
   const readings: { readonly reading: Reading; readonly after: number }[] = drive.flatMap(({ after, payload }) => {
     const { kind, body } = decodeMessage(payload);

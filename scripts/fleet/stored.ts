@@ -1,4 +1,6 @@
-/** Stored messages of a fleet, by their bytes: all cars drive the same drive, and a number is in each message. */
+/**
+ * Compares stored messages of a fleet by their bytes: all cars send the same drive, and each message contains a number.
+ */
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { readingsFromTelemetry } from '../../protocol/schema/telemetry.ts';
 import type { Departure } from '../scenarios/drive.ts';
@@ -8,7 +10,7 @@ export interface Stored {
   readonly stored: number;
   readonly lost: number;
   readonly duplicated: number;
-  /** Bytes that no car sent. */
+  /** Number of messages whose bytes no car sent. */
   readonly strange: number;
 }
 
@@ -31,7 +33,7 @@ export function countStored(payloads: readonly StoredPayload[], drive: readonly 
   };
 }
 
-/** Values that the messages carry: readings of telemetry, and numbers and words of the others. */
+/** Counts the values in the messages: readings of telemetry, and numbers and words of the others. */
 export function readingsIn(drive: readonly Departure[]): number {
   return drive.reduce((sum, { payload }) => {
     const { kind, body } = decodeMessage(payload);

@@ -1,27 +1,27 @@
-/** The figures of a fleet, for people. */
+/** Formats the figures of a fleet as a table. */
 import { availableParallelism } from 'node:os';
 import type { Departure } from '../scenarios/drive.ts';
 import type { BrokerFloor, CopyFloor } from './floors.ts';
 
 export interface FleetOptions {
   readonly cars: number;
-  /** Minutes of car time that each drives. */
+  /** Car time that each car drives, minutes. */
   readonly minutes: number;
-  /** Car time to time. */
+  /** Ratio of car time to real time. */
   readonly speed: number;
-  /** A name of {@link brokers}, or `embedded`. */
+  /** A name in {@link brokers}, or `embedded`. */
   readonly broker: string;
-  /** Nodes of the broker. */
+  /** Number of broker nodes. */
   readonly nodes: number;
   readonly database: 'postgresql' | 'sqlite';
-  /** Hub and PostgreSQL are killed meanwhile. */
+  /** If true, hub and PostgreSQL are killed during the run. */
   readonly failures: boolean;
-  /** Cars send telemetry only, with this many readings in a message. If omitted, the messages of the agent. */
+  /** Number of readings per message if cars send only telemetry. If omitted, they send the messages of the agent. */
   readonly readings?: number;
   readonly say: (text: string) => void;
 }
 
-/** CPU of all parts, s, and what hubs have taken, at a moment. */
+/** Processor time of all parts, s, and number of messages received by hubs, at one time. */
 export interface FleetMoment {
   readonly at: number;
   readonly hubs: number;
@@ -33,13 +33,13 @@ export interface FleetMoment {
 
 /** Results of requests for Status. */
 export interface FleetAnswers {
-  /** How long each took in the steady time, ms. */
+  /** Durations of the requests during the steady phase, ms. */
   readonly answers: readonly number[];
-  /** In the whole run: of cars that had not sent Status yet. */
+  /** Requests in the whole run for cars that had not sent Status yet. */
   readonly unheard: number;
-  /** In the whole run: answers of another hub than the first one asked. */
+  /** Answers in the whole run from a different hub than the first one asked. */
   readonly elsewhere: number;
-  /** In the whole run: no hub answered. */
+  /** Requests in the whole run that no hub answered. */
   readonly failed: number;
 }
 
@@ -48,9 +48,9 @@ export interface FleetReport {
   readonly options: FleetOptions;
   readonly drive: readonly Departure[];
   readonly readings: number;
-  /** s */
+  /** Time until all cars are connected, s. */
   readonly connectedIn: number;
-  /** Memory of the broker for a connection, bytes; 0 for the embedded one. */
+  /** Broker memory per connection, bytes; 0 for the embedded broker. */
   readonly connectionBytes: number;
   readonly acknowledged: number;
   readonly repeated: number;
@@ -58,16 +58,16 @@ export interface FleetReport {
   readonly stored: number;
   readonly lost: number;
   readonly duplicated: number;
-  /** While all drive and nothing is killed. */
+  /** Phase in which all cars drive and nothing is killed. */
   readonly steady: { readonly seconds: number; readonly from: FleetMoment; readonly to: FleetMoment };
   readonly databaseBytes: number;
-  /** Bytes of the largest tables and indexes. */
+  /** Sizes of the largest tables and indexes, bytes. */
   readonly tables: ReadonlyMap<string, number>;
   readonly questions: FleetAnswers;
   readonly floors: { readonly broker?: BrokerFloor; readonly copy?: CopyFloor };
 }
 
-/** Hours that a car drives in a month, for what it costs. */
+/** Hours of driving per car and month, for the cost of a car. */
 const HOURS = 30;
 
 export function tableOf(report: FleetReport): string {
@@ -77,7 +77,7 @@ export function tableOf(report: FleetReport): string {
   const taken = Math.max(1, to.taken - from.taken);
   const micros = (of: (moment: typeof from) => number): number => ((of(to) - of(from)) / taken) * 1e6;
   const [hub, broker, database] = [micros(({ hubs }) => hubs), micros((m) => m.broker), micros((m) => m.database)];
-  // The processor time of all parts, that of the cars included, grows with the cars.
+  // The processor time of all parts, including the cars, grows with the number of cars.
   const busy = (['hubs', 'broker', 'database', 'cars'] as const).reduce((sum, part) => sum + to[part] - from[part], 0);
   const perMessage = report.databaseBytes / Math.max(1, stored);
   const readings = report.readings / drive.length;

@@ -1,24 +1,24 @@
-/** Tries a target with many inputs, each of which follows from target, seed and number alone. */
+/** Runs a target on many inputs, each determined by target, seed and number alone. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { VigieError } from '../../protocol/errors.ts';
 import { type Material, mutated } from './mutation.ts';
 import { Random } from './random.ts';
 import type { FuzzTarget } from './target.ts';
 
-/** Memory outside of the heap that a parser of small inputs never needs, bytes. */
+/** Limit of memory outside of the heap, which no parser of small inputs needs, bytes. */
 const MOST_OUTSIDE = 2 ** 30;
-/** How often it is looked at, inputs. */
+/** Number of inputs between two memory checks. */
 const LOOK = 64;
 
 export interface FuzzPlan {
   readonly seed: number;
-  /** Number of the first input; 0 unless given. */
+  /** Number of the first input. Default: 0. */
   readonly first?: number;
-  /** Number of the input before which it ends. */
+  /** Number after the last input. */
   readonly runs: number;
-  /** Ends earlier after this many seconds. */
+  /** Time limit, seconds. */
   readonly seconds?: number;
-  /** Further inputs to start from, in addition to the target's own. */
+  /** Additional seeds besides those of the target. */
   readonly extra?: readonly Uint8Array[];
 }
 
@@ -31,7 +31,7 @@ export interface Tally {
   slowestInput: number;
 }
 
-/** Failure, and its input. */
+/** A failure and its input. */
 interface Failure {
   readonly number: number;
   readonly reason: string;
@@ -43,18 +43,18 @@ export interface FuzzOutcome {
   readonly failure?: Failure;
 }
 
-/** Processor time of this thread, ms: other work of the machine is not the parser's fault. */
+/** Returns the processor time of this thread, ms: other load of the machine must not count against the parser. */
 function cpuTime(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
-/** Bytes that buffers and libraries hold. */
+/** Returns the bytes that buffers and libraries hold. */
 function outside(): number {
   return process.memoryUsage().external;
 }
 
-/** For inputs that were tried one after the other. */
+/** Combines the tallies of two consecutive runs. */
 export function joined(one: Tally, other: Tally): Tally {
   const slower = other.slowest > one.slowest ? other : one;
   return {
@@ -73,7 +73,7 @@ export function materialOf(target: FuzzTarget, extra: readonly Uint8Array[] = []
   return { seeds, words: (target.words ?? []).map((word) => new TextEncoder().encode(word)) };
 }
 
-/** Input `number` of a target; the first are the seeds as they are. */
+/** Returns input `number` of a target; the first inputs are the unchanged seeds. */
 export function inputOf(target: FuzzTarget, material: Material, seed: number, number: number): Uint8Array {
   const given = material.seeds[number];
   if (given !== undefined) return given;
@@ -83,11 +83,11 @@ export function inputOf(target: FuzzTarget, material: Material, seed: number, nu
 }
 
 /**
- * Gives the parser one input.
- * @returns whether it was accepted, or what is wrong with the parser.
+ * Runs the parser on one input.
+ * @returns whether the parser accepted it, or a description of the parser's defect
  */
 export async function tried(target: FuzzTarget, input: Uint8Array): Promise<boolean | string> {
-  // The parser gets its own copy: one that writes into what it was given must not change what is reported.
+  // The parser receives its own copy: if it writes into its input, the reported input must not change.
   try {
     return await target.run(input.slice());
   } catch (error) {
@@ -97,7 +97,7 @@ export async function tried(target: FuzzTarget, input: Uint8Array): Promise<bool
 }
 
 /**
- * Tries inputs until one fails or there are enough.
+ * Runs inputs until one fails or the last is done.
  * @param begin called with the number of each input before it is tried, to show progress
  */
 export async function campaign(
@@ -123,7 +123,7 @@ export async function campaign(
     if (result) tally.accepted++;
     else tally.refused++;
     if (number % LOOK !== 0) continue;
-    // Node frees what its libraries hold between turns of the event loop only.
+    // Node frees memory of its libraries only between turns of the event loop.
     await turn();
     if (outside() > MOST_OUTSIDE) {
       // Unreachable objects do not count; `gc` exists if Node was started with --expose-gc.

@@ -1,18 +1,18 @@
 /**
- * `npm run fuzz`: gives every parser a hundred thousand broken inputs each. Nothing but a VigieError may come out of
- * one, and none may take for ever.
+ * `npm run fuzz`: passes a hundred thousand broken inputs to every parser. A parser may throw only a VigieError, and
+ * must always end.
  *
- *     npm run fuzz                                    every target, 100,000 inputs each; ends after 15 minutes
- *     npm run fuzz -- --for 30m --state FILE          ends after this time; the same command goes on with the rest
- *     npm run fuzz -- --list                          the targets
- *     npm run fuzz -- --target dbc --runs 5000        some of them, fewer inputs
- *     npm run fuzz -- --seed 7 --seconds 60           other inputs; a minute for each target at most
+ *     npm run fuzz                                    every target, 100,000 inputs each; stops after 15 minutes
+ *     npm run fuzz -- --for 30m --state FILE          stops after this time; repeat the command to continue
+ *     npm run fuzz -- --list                          lists the targets
+ *     npm run fuzz -- --target dbc --runs 5000        only some targets, fewer inputs
+ *     npm run fuzz -- --seed 7 --seconds 60           different inputs; at most a minute for each target
  *     npm run fuzz -- --seed 101-110 --total 10m --state FILE
- *                                                     ten seeds, ten minutes each for all targets together
- *     npm run fuzz -- --seeds DIR                     files of a folder as further inputs to start from
- *     npm run fuzz -- --target dbc --input FILE       one input again
+ *                                                     ten seeds, ten minutes for all targets of each seed
+ *     npm run fuzz -- --seeds DIR                     files of a folder as additional seeds
+ *     npm run fuzz -- --target dbc --input FILE       repeats one input
  *
- * Exit status 1 when a target failed; its input lies in a file then.
+ * Exit status 1 if a target failed; its input is then stored in a file.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ import type { FuzzTarget } from './target.ts';
 import { targets } from './targets/index.ts';
 import { watched } from './watch.ts';
 
-/** Used part of a larger seed file. */
+/** Length of the used part of a larger seed file, bytes. */
 const LARGEST_SEED = 32 * 1024;
 
 const { values: options, positionals } = read({
@@ -44,7 +44,7 @@ const { values: options, positionals } = read({
   },
 });
 
-/** As `parseArgs`, which throws for an option that there is none of. */
+/** Like `parseArgs`, which throws for unknown options; prints the error and exits instead. */
 function read<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
   try {
     return parseArgs(config);
@@ -75,7 +75,7 @@ if (options.list) console.log(names.join('\n'));
 else if (options.input !== undefined) await repeat(chosen, options.input);
 else await fuzz(chosen);
 
-/** One input again, in this thread, where a debugger finds it. */
+/** Repeats one input in this thread, where a debugger can reach it. */
 async function repeat(list: readonly FuzzTarget[], file: string): Promise<void> {
   const [target] = list;
   if (target === undefined || list.length > 1) wrong('--input needs one --target');

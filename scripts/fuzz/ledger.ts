@@ -1,13 +1,13 @@
-/** Which targets a long run has finished, in a file: a run that was interrupted continues there. */
+/** File of the targets that a long run has finished: an interrupted run continues from it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { writeWholeFile } from '../whole-file.ts';
 import type { Tally } from './campaign.ts';
 
 /** Results of one target for one seed. */
 export interface TargetResult extends Tally {
-  /** The reason. */
+  /** Failure message. */
   readonly failed?: string;
-  /** The time was over: the other inputs are still to be tried. */
+  /** If true, time ran out before all inputs were tried. */
   readonly partial?: boolean;
 }
 
@@ -18,8 +18,8 @@ export class FuzzLedger {
   readonly #seeds: Seeds;
 
   /**
-   * Reads the file if it is there; without one nothing is kept.
-   * @throws Error for a file that is no ledger
+   * Reads the file if it exists. If `file` is omitted, results are not stored.
+   * @throws Error if the file is not a ledger
    */
   constructor(file?: string) {
     this.#file = file;
@@ -40,7 +40,7 @@ export class FuzzLedger {
     return result?.partial ? undefined : result;
   }
 
-  /** On disk as a whole, or not at all, when this returns. */
+  /** Stores a result: on return, the file on disk is complete. */
   keep(seed: number, target: string, result: TargetResult): void {
     this.#seeds[seed] = { ...this.#seeds[seed], [target]: result };
     if (this.#file === undefined) return;
@@ -48,34 +48,34 @@ export class FuzzLedger {
   }
 }
 
-/** Least time of a target, s: a few inputs. */
+/** Least time of a target, s: enough for a few inputs. */
 const MIN_SHARE_SECONDS = 0.1;
 
-/** Divides the time of one seed among its targets, with what starting each of them takes. */
+/** Divides the time of one seed among its targets, including the startup time of each. */
 export class FuzzShares {
   readonly #total: number;
   #end = 0;
   #open = 0;
 
-  /** @param total seconds for all targets of a seed */
+  /** @param total time for all targets of a seed, s */
   constructor(total: number) {
     this.#total = total;
   }
 
-  /** A seed begins: `open` of its `targets` are not finished. */
+  /** Starts a seed: `open` of its `targets` are not finished. */
   begin(open: number, targets: number): void {
     this.#open = open;
     this.#end = performance.now() + (this.#total * 1000 * open) / targets;
   }
 
-  /** Seconds for the next target. */
+  /** Returns the time for the next target, s. */
   next(): number {
     const left = (this.#end - performance.now()) / 1000;
     return Math.max(MIN_SHARE_SECONDS, left / Math.max(1, this.#open--));
   }
 }
 
-/** Seeds of `7` or `101-110`; undefined for other texts. */
+/** Returns the seeds of `7` or `101-110`, or undefined for other texts. */
 export function seedsOf(text: string): readonly number[] | undefined {
   const [, first, last = first] = /^([0-9]{1,9})(?:-([0-9]{1,9}))?$/.exec(text) ?? [];
   if (first === undefined || Number(last) < Number(first)) return undefined;

@@ -1,13 +1,13 @@
-/** Changes inputs the way files and lines break, and the way someone would who wants a parser to fail. */
+/** Mutates inputs like corrupted files and lines do, and like an attacker of a parser would. */
 import type { Random } from './random.ts';
 
-/** Pieces of an input. */
+/** Parts from which inputs are made. */
 export interface Material {
   readonly seeds: readonly Uint8Array[];
   readonly words: readonly Uint8Array[];
 }
 
-/** Longest input, bytes; now and then one is blown up to {@link LARGE}, where costs that grow too fast show. */
+/** Longest input, bytes. Some inputs are extended to {@link LARGE}, which shows costs that grow too fast. */
 const LONGEST = 16 * 1024;
 const LARGE = 256 * 1024;
 
@@ -65,14 +65,14 @@ function repeated(input: Uint8Array, times: number): Uint8Array {
   return all;
 }
 
-/** A piece of the input, long or short. */
+/** Draws a range of the input, long or short. */
 function piece(input: Uint8Array, random: Random): readonly [from: number, to: number] {
   const from = random.below(input.length + 1);
   const most = random.once(4) ? input.length : 16;
   return [from, Math.min(input.length, from + random.below(most + 1))];
 }
 
-/** A run of digits as a position and its end; empty when none follows the place that was drawn. */
+/** Finds a run of digits after a drawn position. Returns its start and end; the range is empty if none follows. */
 function number(input: Uint8Array, random: Random): readonly [from: number, to: number] {
   const digit = (at: number) => (input[at] ?? 0) >= 0x30 && (input[at] ?? 0) <= 0x39;
   let from = random.below(input.length + 1);
@@ -82,7 +82,7 @@ function number(input: Uint8Array, random: Random): readonly [from: number, to: 
   return [from, to];
 }
 
-/** The line around a place, with its end. */
+/** Returns the range of the line around a position, including its line end. */
 function line(input: Uint8Array, random: Random): readonly [from: number, to: number] {
   const place = random.below(input.length + 1);
   const end = (at: number) => input[at] === 0x0a || input[at] === 0x0d;
@@ -102,7 +102,7 @@ function noise(random: Random): Uint8Array {
 }
 
 const changes: readonly Change[] = [
-  // A bit, a byte, some bytes.
+  // Change a bit, a byte, some bytes.
   (input, random) => {
     const copy = input.slice();
     const at = random.below(copy.length);
@@ -118,7 +118,7 @@ const changes: readonly Change[] = [
     const at = random.below(input.length + 1);
     return replaced(input, [at, Math.min(input.length, at + random.below(9))], noise(random));
   },
-  // Pieces: lost, doubled, moved.
+  // Remove, duplicate, move pieces.
   (input, random) => replaced(input, piece(input, random), new Uint8Array(0)),
   (input, random) => {
     const [from, to] = piece(input, random);
@@ -131,14 +131,14 @@ const changes: readonly Change[] = [
     return replaced(input, [at, at], input.subarray(from, to));
   },
   (input, random) => input.slice(0, random.below(input.length + 1)),
-  // Lines: lost, doubled, moved.
+  // Remove, duplicate, move lines.
   (input, random) => replaced(input, line(input, random), new Uint8Array(0)),
   (input, random) => {
     const [from, to] = line(input, random);
     const [at] = line(input, random);
     return replaced(input, [at, at], input.subarray(from, to));
   },
-  // Words and numbers.
+  // Insert words, replace numbers.
   (input, random, { words }) => (words.length === 0 ? input : replaced(input, piece(input, random), random.of(words))),
   (input, random, { words }) => {
     const at = random.below(input.length + 1);
@@ -146,7 +146,7 @@ const changes: readonly Change[] = [
   },
   (input, random) => replaced(input, number(input, random), random.of(numbers)),
   (input, random) => replaced(input, number(input, random), random.of(numbers)),
-  // Another seed: behind a place, or a piece of it.
+  // Combine with another seed: join the end of it, or insert a piece of it.
   (input, random, { seeds }) => {
     const other = random.of(seeds);
     return joined(input.subarray(0, random.below(input.length + 1)), other.subarray(random.below(other.length + 1)));
@@ -158,7 +158,7 @@ const changes: readonly Change[] = [
   },
 ];
 
-/** A seed with some changes; the same for the same state of `random`. */
+/** Returns a seed with some changes, determined by the state of `random`. */
 export function mutated(material: Material, random: Random): Uint8Array {
   let input = random.of(material.seeds);
   const most = random.once(8) ? 24 : 4;

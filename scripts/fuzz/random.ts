@@ -1,16 +1,16 @@
-/** Numbers that look random and are the same for the same seed: SplitMix32 (Steele, Lea, Flood 2014). */
+/** Deterministic pseudorandom numbers: SplitMix32 (Steele, Lea, Flood 2014). */
 export class Random {
   #state: number;
 
-  /** @param parts numbers and texts that together name the sequence. */
+  /** @param parts numbers and texts that together are the seed. */
   constructor(...parts: readonly (number | string)[]) {
-    // FNV-1a over what the parts read as.
+    // FNV-1a hash of the text of the parts.
     let hash = 0x811c_9dc5;
     for (const character of parts.join('\0')) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x0100_0193);
     this.#state = hash | 0;
   }
 
-  /** An integer from 0 below `limit`; 0 when there is none. */
+  /** Returns an integer from 0 to below `limit`; 0 if there is none. */
   below(limit: number): number {
     this.#state = (this.#state + 0x9e37_79b9) | 0;
     let bits = this.#state ^ (this.#state >>> 16);
@@ -20,12 +20,12 @@ export class Random {
     return limit > 0 ? Math.floor((bits / 2 ** 32) * limit) : 0;
   }
 
-  /** True once in `times` on average. */
+  /** Returns true once in `times` calls on average. */
   once(times: number): boolean {
     return this.below(times) === 0;
   }
 
-  /** One of a list that is not empty. */
+  /** Returns a random element of a non-empty list. */
   of<T>(list: readonly T[]): T {
     return list[this.below(list.length)] as T;
   }

@@ -1,24 +1,24 @@
-/** Runs a campaign in a thread of its own and ends it when an input takes too long or too much memory. */
+/** Runs a campaign in a separate thread and stops it if an input takes too long or too much memory. */
 import { Worker } from 'node:worker_threads';
 import { type FuzzOutcome, type FuzzPlan, inputOf, materialOf, type Tally } from './campaign.ts';
 import type { FuzzTarget } from './target.ts';
 import type { WorkerTask } from './worker.ts';
 
 interface Limits {
-  /** Milliseconds one input may take. */
+  /** Time limit of one input, ms. */
   readonly time: number;
-  /** MiB of heap. */
+  /** Heap limit, MiB. */
   readonly memory: number;
 }
 
-/** Inputs have 256 KiB at most. The time is generous because what else the machine does counts as well. */
+/** Limits for inputs of at most 256 KiB. The time limit is generous because other load on the machine counts too. */
 export const usualLimits: Limits = { time: 20_000, memory: 512 };
 
-/** How often the watch looks, ms. */
+/** Interval between two checks, ms. */
 const LOOK = 100;
 
 /**
- * @param table address of the module whose `targets` hold the target
+ * @param table address of the module whose `targets` contain the target
  */
 export function watched(
   table: URL,

@@ -1,4 +1,4 @@
-/** The thread that tries inputs, so that {@link watched} can end it when one takes for ever. */
+/** Thread that runs inputs, so that {@link watched} can stop it if an input never ends. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { campaign, type FuzzPlan } from './campaign.ts';
 import type { FuzzTarget } from './target.ts';
@@ -8,7 +8,7 @@ export interface WorkerTask {
   readonly table: string;
   readonly name: string;
   readonly plan: FuzzPlan;
-  /** Number of the input being tried, and how many were begun. */
+  /** Number of the current input, and the number of started inputs. */
   readonly progress: SharedArrayBuffer;
 }
 

@@ -1,25 +1,25 @@
-/** Compares imports with the table of rooms, and finds cycles. Files are paths from the project's root. */
+/** Checks imports against the table of rooms, and finds cycles. Files are paths relative to the project's root. */
 import { isBuiltin } from 'node:module';
 import { posix } from 'node:path';
 import { importsOf } from './reader.ts';
 import { exceptions, packageRooms, type Room, rooms } from './rules.ts';
 
-/** Specifiers by the file that imports them; `undefined` is a computed path. */
+/** Specifiers by importing file; `undefined` is a computed path. */
 export type ImportsByFile = ReadonlyMap<string, readonly (string | undefined)[]>;
 
-/** All files that a maintainer writes; generated ones import nothing by hand. */
+/** Globs of all handwritten files; generated files have no handwritten imports. */
 export const SOURCES = [...new Set(Object.keys(rooms).map((room) => room.split('/', 1)[0]))]
   .filter((folder) => !folder?.endsWith('.json'))
   .map((folder) => (folder?.endsWith('.ts') ? folder : `${folder}/**/*.{ts,tsx,js,mjs}`));
 
-/** Key of the table for a file; undefined outside all rooms. */
+/** Returns the table key for a file; undefined outside all rooms. */
 export function roomOf(path: string): string | undefined {
   const [first = '', second] = path.split('/');
   const keys = second === undefined ? [first] : [`${first}/${second}`, `${first}/*`, first];
   return keys.find((key) => rooms[key] !== undefined);
 }
 
-/** Why the table refuses an import of `path`; undefined if it allows the import. */
+/** Returns the reason why the table refuses an import of `path`; undefined if it allows the import. */
 export function refusal(path: string, specifier: string | undefined): string | undefined {
   const name = roomOf(path);
   const folder = folderOf(path);
@@ -38,7 +38,7 @@ export function refusal(path: string, specifier: string | undefined): string | u
   return `${name} may import ${allowed}: pass ${target} in as a port, or move the code`;
 }
 
-/** Cycles among files, each as the files on it. */
+/** Returns the import cycles, each as a list of files. */
 export function cycles(imports: ImportsByFile): readonly (readonly string[])[] {
   const found: string[][] = [];
   const done = new Set<string>();
@@ -62,7 +62,7 @@ export function cycles(imports: ImportsByFile): readonly (readonly string[])[] {
   return found;
 }
 
-/** All faults of sources by their paths, one line each. */
+/** Returns all faults of sources, given by path, one line each. */
 export function importFaults(files: ReadonlyMap<string, string>): readonly string[] {
   const imports = new Map([...files].map(([path, text]) => [path, importsOf(path, text)]));
   const refused = [...imports].flatMap(([path, specifiers]) =>
@@ -75,13 +75,13 @@ export function importFaults(files: ReadonlyMap<string, string>): readonly strin
   return [...refused, ...circles];
 }
 
-/** Folder within which files may import each other: the room, and one folder of `adapters/*`. */
+/** Returns the folder within which files may import each other: the room, or one folder of `adapters/*`. */
 function folderOf(path: string): string | undefined {
   const room = roomOf(path);
   return room?.endsWith('/*') ? path.split('/', 2).join('/') : room;
 }
 
-/** Why a module of Node or of a package is refused. */
+/** Returns the reason why a module of Node or of a package is refused. */
 function outsideRefusal(folder: string, room: Room, specifier: string): string | undefined {
   if (isBuiltin(specifier)) return room.withoutNode ? `${folder} runs without Node: use a port` : undefined;
   const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');

@@ -1,22 +1,22 @@
-/** The rooms for docs/architecture.md and README.md, from the table that the check uses. */
+/** Diagram of the rooms for docs/architecture.md and README.md, from the table that the check uses. */
 import { readdirSync } from 'node:fs';
 import { withSection } from '../generated-section.ts';
 import { rooms } from './rules.ts';
 
 const folders = Object.entries(rooms).filter(([name]) => !/\.(json|ts)$/.test(name) || name === 'main.ts');
-/** Rooms that each room of the program imports; tools import everything and are not drawn. */
+/** Rooms that each room of the program imports. Tools import everything and are not drawn. */
 const importsOfRoom = new Map(
   folders.flatMap(([name, { imports }]) =>
     imports === 'any' ? [] : [[name, imports.filter((room) => room !== 'package.json')] as const],
   ),
 );
 
-/** Whether other arrows lead there as well: such an arrow is left out. */
+/** Returns true if other arrows connect the rooms as well: such an arrow is omitted. */
 function implied(from: string, to: string): boolean {
   return (importsOfRoom.get(from) ?? []).some((between) => between !== to && importsOf(between).includes(to));
 }
 
-/** The imports of a room; `adapters/http` and its neighbours are one box. */
+/** Returns the imports of a room; `adapters/http` and its neighbours are one box. */
 function importsOf(name: string): readonly string[] {
   return importsOfRoom.get(boxOf(name)) ?? [];
 }

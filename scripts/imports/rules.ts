@@ -1,17 +1,17 @@
 /** The rooms of the project, and which of them each may import. `npm run check` refuses every other import. */
 
 export interface Room {
-  /** Contents, in a few words. */
+  /** Short description of the contents. */
   readonly holds: string;
-  /** Rooms that its files may import besides their own, or one folder of `adapters/*`; `any` for tools. */
+  /** Rooms that its files may import in addition to their own, or one folder of `adapters/*`; `any` for tools. */
   readonly imports: readonly string[] | 'any';
   /** Packages that its files may import; if omitted, any that package.json declares. */
   readonly packages?: readonly string[];
-  /** The room runs anywhere: its files import no module of Node. */
+  /** If true, the room runs anywhere: its files import no module of Node. */
   readonly withoutNode?: true;
 }
 
-/** A room has the path of its folder. Each folder of `adapters/*` is a room, so no adapter imports another one. */
+/** Rooms by folder path. Each folder of `adapters/*` is a separate room, so no adapter imports another one. */
 export const rooms: Readonly<Record<string, Room>> = {
   'main.ts': { holds: 'the program, one line', imports: ['commands'] },
   commands: {
@@ -95,11 +95,11 @@ export const rooms: Readonly<Record<string, Room>> = {
   'vitest.config.ts': { holds: 'settings of the tests', imports: ['test'] },
 };
 
-/** Packages that only one room imports, besides tools. */
+/** Packages that only one room imports, in addition to tools. */
 export const packageRooms: Readonly<Record<string, { readonly room: string; readonly reason: string }>> = {
   commander: { room: 'commands', reason: 'any program can build an agent: only commands know a command line' },
   pg: { room: 'hub/database', reason: 'queries run where the format of the tables is known' },
 };
 
-/** Single imports that the table refuses and the project needs; none at present. */
+/** Single imports that the table refuses but the project needs; currently empty. */
 export const exceptions: readonly { readonly from: string; readonly to: string; readonly reason: string }[] = [];

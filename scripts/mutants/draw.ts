@@ -1,11 +1,11 @@
-/** Draws mutants that Stryker makes of some files, and bundles a program that has them all, one switched on at a time. */
+/** Draws mutants that Stryker makes of some files, and bundles a program that contains all, activated one at a time. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { bundleWorlds } from '../../test/world/bundle.ts';
 import { Chance } from '../../test/world/chance.ts';
 
 interface Position {
-  /** From 0 on. */
+  /** Zero-based line. */
   readonly line: number;
   readonly column: number;
 }
@@ -21,7 +21,7 @@ export interface StrykerMutant {
   readonly fileName: string;
   readonly mutatorName: string;
   readonly replacement: string;
-  /** `Ignored`: it is not in the source. */
+  /** `Ignored`: the mutant is not in the source. */
   readonly status?: string;
   readonly location: Location;
 }
@@ -29,7 +29,7 @@ export interface StrykerMutant {
 interface SourceFile {
   readonly name: string;
   readonly content: string;
-  /** Everywhere, or in these places. */
+  /** True for the whole file, or a list of ranges. */
   readonly mutate: boolean | readonly Location[];
 }
 
@@ -49,21 +49,21 @@ const root = resolve(import.meta.dirname, '../..');
 /** Part of Stryker's logger that its instrumenter uses. */
 const logger = { isDebugEnabled: () => false, debug: () => undefined, info: () => undefined, warn: console.warn };
 
-/** A larger draw by the same seed begins with the same mutants. */
+/** A drawn mutant. A larger draw with the same seed starts with the same mutants. */
 export interface DrawnMutant extends StrykerMutant {
-  /** From 1 on. */
+  /** Position in the draw, from 1. */
   readonly place: number;
 }
 
 export interface DrawnMutants {
-  /** In the order in which they were drawn. */
+  /** Mutants in drawing order. */
   readonly drawn: readonly DrawnMutant[];
-  /** Number of those that they were drawn from. */
+  /** Number of mutants from which they were drawn. */
   readonly all: number;
   readonly program: string;
 }
 
-/** `paths` are relative to the project. Texts are not changed: most of them are for people. */
+/** Draws mutants. `paths` are relative to the project. Strings are not mutated: most are messages for people. */
 export async function drawMutants(paths: readonly string[], count: number, seed: number): Promise<DrawnMutants> {
   const instrumenter = await instrumenterOf();
   const files = paths.map((path) => ({
@@ -79,7 +79,7 @@ export async function drawMutants(paths: readonly string[], count: number, seed:
   while (drawn.length < count && left.length > 0) {
     drawn.push(left.splice(chance.below(left.length), 1)[0] as StrykerMutant);
   }
-  // Once more, with switches at those places alone: thousands of them would make the worlds slow.
+  // Instrument again, only at the drawn places: thousands of switches would slow the worlds down.
   const places = files.flatMap((file) => {
     const mutate = drawn.filter(({ fileName }) => fileName === file.name).map(({ location }) => location);
     return mutate.length === 0 ? [] : [{ ...file, mutate }];
@@ -104,7 +104,7 @@ function keyOf({ fileName, mutatorName, location, replacement }: StrykerMutant):
 }
 
 async function instrumenterOf(): Promise<Instrumenter> {
-  // Not a dependency: as Stryker itself, it is installed when somebody wants mutants (CONTRIBUTING.md).
+  // Not a dependency: like Stryker itself, it is installed only by contributors who want mutants (CONTRIBUTING.md).
   const name: string = '@stryker-mutator/instrumenter';
   try {
     const { Instrumenter: Made } = (await import(name)) as { readonly Instrumenter: new (log: object) => Instrumenter };

@@ -1,15 +1,15 @@
 /**
- * `npm run mutants`: makes a defect in the source, as Stryker does, and lives through worlds until an invariant finds it;
- * one defect after the other. They are drawn by a seed. A ledger keeps how each ended: the same command goes on with the
- * rest, as long as the sources are the same.
+ * `npm run mutants`: makes a defect in the source, as Stryker does, and runs simulated worlds until an invariant
+ * detects it; one defect after the other, drawn by a seed. A ledger stores each result: the same command continues with
+ * the remaining defects while the sources are unchanged.
  *
- *     npm run mutants                                  twenty of the parts that keep promises; ends after 15 minutes
- *     npm run mutants -- --for 30m                     ends after this time
+ *     npm run mutants                                  twenty of the parts that guarantee something; at most 15 minutes
+ *     npm run mutants -- --for 30m                     stops after this time
  *     npm run mutants -- --count 5 --seed 3            five others
- *     npm run mutants -- --file agent/model/privacy.ts       of one file; may be given several times
- *     npm run mutants -- --minutes 2                   at most so long for each
- *     npm run mutants -- --only 17                     the one with this number, once more
- *     npm run mutants -- --ledger FOLDER               a ledger elsewhere than in test/world/ledger
+ *     npm run mutants -- --file agent/model/privacy.ts       only in this file; repeatable
+ *     npm run mutants -- --minutes 2                   at most this long for each
+ *     npm run mutants -- --only 17                     repeats the one with this number
+ *     npm run mutants -- --ledger FOLDER               a ledger outside of test/world/ledger
  */
 
 import { execFileSync, spawn } from 'node:child_process';
@@ -45,18 +45,21 @@ const FILES = [
   'hub/core/message.ts',
   'hub/core/resend.ts',
 ];
-/** Worlds without a defect, which tell what is reached. */
+/** Number of worlds without a defect, which determine the reached code. */
 const BASE = 8;
-/** Worlds with a defect at most. */
+/** Largest number of worlds with a defect. */
 const MOST = 10_000;
-/** A world that takes longer does not end, ms. */
+/** Longest duration of a world before it counts as endless, ms. */
 const HANGS = 120_000;
-/** Additional time of a run to decide on at least one mutant, ms: worlds without a defect, and one that hangs. */
+/**
+ * Least difference between `--for` and `--minutes`, ms: time for worlds without a defect, and for one that does not
+ * end.
+ */
 const SPARE = 180_000;
 
 /**
- * Verdict of the worlds on a mutant: only a broken invariant finds it, not a crash nor a world that does not end. One
- * that is `interrupted` has neither taken its time nor been found.
+ * Verdict on a mutant: `found` requires a broken invariant; a crash or an endless world is not enough. An `interrupted`
+ * mutant was neither found nor run for its full time.
  */
 interface End {
   readonly kind: 'found' | 'undecided' | 'survived' | 'interrupted';
@@ -109,7 +112,7 @@ for (const mutant of survivors) console.log(`not found: ${titleOf(mutant)}`);
 if (left.length > 0) console.log('the same command goes on with the rest');
 if (survivors.length > 0) process.exitCode = 1;
 
-/** Judges mutants until the time is over. */
+/** Judges mutants until the time is up. */
 async function judge(mutants: readonly DrawnMutant[]): Promise<void> {
   const reached = new Set<string>();
   const base = await live(undefined, BASE, limit, (world) => {
@@ -140,7 +143,7 @@ function titleOf({ place, fileName, mutatorName, replacement, location: { start 
   return `${place} ${at} ${mutatorName}: ${replacement.replaceAll(/\s+/g, ' ').slice(0, 120)}`;
 }
 
-/** Ledger of this draw with these sources: seed and files determine the place of each mutant. */
+/** Opens the ledger of this draw with these sources: seed and files determine the position of each mutant. */
 function openLedger(): SeedLedger {
   const sources = values.file.map((path) => [path, readFileSync(resolve(root, path), 'utf8')]);
   const digest = createHash('sha256')
@@ -155,7 +158,7 @@ function numberOf(name: 'count' | 'seed' | 'minutes' | 'only'): number {
   return value > 0 ? value : refuse(`--${name} must be a number above 0, is ${values[name]}`);
 }
 
-/** ms of `90s`, `10m` or `2h`. */
+/** Returns the milliseconds of `90s`, `10m` or `2h`. */
 function durationOf(text: string): number {
   const seconds = secondsOf(text);
   return seconds === undefined ? refuse(`--for must be a time such as 90s, 10m or 2h, is ${text}`) : seconds * 1_000;
@@ -166,7 +169,7 @@ function refuse(why: string): never {
   process.exit(2);
 }
 
-/** Lives through worlds with a mutant until one breaks an invariant, or does not end. */
+/** Runs worlds with a mutant until one breaks an invariant or does not end. */
 function live(
   id: string | undefined,
   worlds: number,

@@ -1,8 +1,8 @@
-/** Goes through drawn mutants one by one, and keeps how each ended. */
+/** Judges drawn mutants one by one, and stores the results. */
 import type { SeedLedger } from '../../test/world/ledger.ts';
 
 /**
- * @param found whether an invariant found the mutant; undefined: the time is over before that is known, which ends the run
+ * @param found returns whether an invariant found the mutant, or undefined if time ran out first, which ends the run
  */
 export async function judgeRest<M extends { readonly place: number }>(
   mutants: readonly M[],

@@ -1,19 +1,19 @@
-/** Debian's changelog (deb-changelog(5)) made from the project's. */
+/** Debian changelog (deb-changelog(5)) generated from the project's. */
 
 const WIDTH = 80;
 
-/** The items of the newest version as one entry. */
+/** Returns the items of the newest version as one entry. */
 export function debianChangelog(changes: string, version: string, maintainer: string, date: Date): string {
   const [newest = ''] = changes.split(/^## /m).slice(1);
   const items = newest.split(/^- /m).slice(1);
   if (items.length === 0) throw new Error('CHANGELOG.md: the newest version has no items');
   const wrapped = items.map((item) => wrap(plain(item)));
-  // RFC 5322, in UTC.
+  // RFC 5322 date, in UTC.
   const when = date.toUTCString().replace('GMT', '+0000');
   return `vigie (${version}) unstable; urgency=medium\n\n${wrapped.join('\n')}\n\n -- ${maintainer}  ${when}\n`;
 }
 
-/** One line without the marks of Markdown, up to a heading that follows. */
+/** Returns an item as one line without Markdown marks, up to the next heading. */
 function plain(item: string): string {
   const [own = ''] = item.split(/^#/m);
   return own

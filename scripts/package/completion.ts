@@ -1,8 +1,8 @@
-/** Completion of the command line in three shells, made from the commands and their options. */
+/** Completion of the command line in three shells, generated from the commands and their options. */
 import type { Command, Option } from 'commander';
 import { subcommands, summaryOf } from './manual.ts';
 
-/** A command and the names that lead to it, without the program's. */
+/** A command and the names of the path to it, without the program's name. */
 interface Place {
   readonly command: Command;
   readonly names: readonly string[];
@@ -24,12 +24,12 @@ function takesValue({ required, optional }: Option): boolean {
   return required || optional;
 }
 
-/** In one line, without what a shell could take for its own. */
+/** Returns the text in one line, without characters that a shell could interpret. */
 function brief(text: string): string {
   return text.replace(/\s+/g, ' ').replaceAll("'", '’');
 }
 
-/** For /usr/share/bash-completion. Where a file may stand, bash completes files. */
+/** Returns the completion for /usr/share/bash-completion. Where a file is allowed, bash completes files. */
 export function bashCompletion(program: Command): string {
   const all = places(program);
   const paths = all.filter(({ names }) => names.length > 0).map(({ names }) => `/${names.join('/')}`);
@@ -67,7 +67,7 @@ complete -o default -F _vigie vigie
 `;
 }
 
-/** For /usr/share/fish. */
+/** Returns the completion for /usr/share/fish. */
 export function fishCompletion(program: Command): string {
   const lines = places(program).flatMap(({ command, names }) => {
     const below = subcommands(command);
@@ -89,7 +89,7 @@ export function fishCompletion(program: Command): string {
   return `# fish completion for vigie\n${lines.join('\n')}\n`;
 }
 
-/** For /usr/share/zsh: a function for each command. */
+/** Returns the completion for /usr/share/zsh: a function for each command. */
 export function zshCompletion(program: Command): string {
   const functions = places(program).map(({ command, names }) => {
     const below = subcommands(command);

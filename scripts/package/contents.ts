@@ -1,4 +1,4 @@
-/** Everything that the package for Debian installs in addition to the executable. */
+/** All files that the Debian package installs in addition to the executable. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,10 +16,10 @@ import type { PackageTarget } from './targets.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const service = join(root, 'scripts/service');
 
-/** Maintainer of the package; the project has no address of its own yet, and `.example` never resolves (RFC 2606). */
+/** Maintainer of the package. The project has no address yet, and `.example` never resolves (RFC 2606). */
 export const MAINTAINER = 'Vigie <maintainers@vigie.example>';
 
-/** An example for the installer of a car to edit. An upgrade asks before it changes an edited file. */
+/** Example for the installer of a car to edit. An upgrade asks before it changes an edited file. */
 export const CONFIGURATION = 'etc/vigie/vigie.yaml';
 
 const copyright = `Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
@@ -33,7 +33,7 @@ License: Apache-2.0
  The whole text is in /usr/share/common-licenses/Apache-2.0.
 `;
 
-/** Files by their place in the system. The same sources and date give the same bytes. */
+/** Returns files by their path in the system. The same sources and date produce the same bytes. */
 export async function contents(
   target: PackageTarget,
   version: string,
@@ -63,7 +63,7 @@ export async function contents(
   return new Map<string, Uint8Array | string>([
     [CONFIGURATION, readFileSync(join(service, 'vigie.yaml'))],
     ['usr/lib/systemd/system/vigie.service', readFileSync(join(service, 'vigie.service'))],
-    // Nothing enables it: a package for cars must not start a hub.
+    // Not enabled: a package for cars must not start a hub.
     ['usr/lib/systemd/system/vigie-hub.service', readFileSync(join(service, 'vigie-hub.service'))],
     ['usr/lib/sysusers.d/vigie.conf', readFileSync(join(service, 'sysusers.conf'))],
     ['usr/lib/tmpfiles.d/vigie.conf', readFileSync(join(service, 'tmpfiles.conf'))],
@@ -71,7 +71,7 @@ export async function contents(
     ['usr/share/bash-completion/completions/vigie', bashCompletion(program)],
     ['usr/share/zsh/vendor-completions/_vigie', zshCompletion(program)],
     ['usr/share/fish/vendor_completions.d/vigie.fish', fishCompletion(program)],
-    // They are about Node's executable.
+    // These apply to Node's executable.
     ...(kind === 'script'
       ? []
       : [
@@ -90,7 +90,10 @@ export async function contents(
   ]);
 }
 
-/** A configuration, the broker's, and the shipped profiles with their networks: each to be copied and changed. */
+/**
+ * Lists a configuration, that of the broker, and the shipped profiles with their networks: each to be copied and
+ * edited.
+ */
 function examples(): readonly (readonly [file: string, place: string])[] {
   const vehicles = readdirSync(join(root, 'config/vehicles'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -109,7 +112,7 @@ function example(file: string): Uint8Array | string {
   return /\.(yaml|conf)$/.test(file) ? bytes.toString('utf8').replaceAll('npx vigie', 'vigie') : bytes;
 }
 
-/** As Debian policy 12.3 wants it; the time in the header is 0. */
+/** Compresses as required by Debian policy 12.3; the time in the header is 0. */
 function compressed(text: string): Uint8Array {
   return gzipSync(text, { level: 9 });
 }

@@ -1,4 +1,4 @@
-/** The executable as a package of Debian (deb(5), Debian policy 4.6). */
+/** Builds the Debian package of the program (deb(5), Debian policy 4.6). */
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -24,15 +24,15 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const { version } = manifest;
 const debian = join(import.meta.dirname, 'debian');
 
-/** `small`: as small as it gets, which takes a minute or two; `quick`: for trying it out. */
+/** `small`: best compression, which takes a minute or two; `quick`: fast, for trials. */
 export type Compression = 'small' | 'quick';
 
-/** As an executable, it refuses code from strings. */
+/** Like the executable, it disallows code generation from strings. */
 const LAUNCHER = `#!/bin/sh
 exec /usr/bin/node --disallow-code-generation-from-strings /usr/lib/vigie/vigie.cjs "$@"
 `;
 
-/** The oldest C library that Node's executables run with. */
+/** Dependencies: the oldest C library that Node's executables support. */
 const dependencies = ['libc6 (>= 2.28)', 'libgcc-s1', 'libstdc++6 (>= 9)', 'init-system-helpers (>= 1.54)'];
 
 /** A file that the package installs as the program. */
@@ -41,18 +41,18 @@ export interface PackagedProgram {
   readonly kind: ProgramKind;
 }
 
-/** The oldest Node of a Debian (13, "trixie") that runs the script. */
+/** Oldest Node of a Debian release (13, "trixie") that can run the script. */
 export const SYSTEM_NODE = '20.19';
 
-/** The version of the package: that of the script sorts behind that with a Node, so that either replaces the other. */
+/** Returns the package version. That of the script sorts after that with a Node, so that either replaces the other. */
 export function packageVersion(kind: ProgramKind): string {
   return kind === 'script' ? `${version}+node` : version;
 }
 
 /**
- * Packs a program with the unit, its user, an example of a configuration and the documentation. The same input
- * gives the same bytes.
- * @throws Error when dpkg-deb is not there or refuses
+ * Packs a program with its service unit, system user, example configuration and documentation. The same input produces
+ * the same bytes.
+ * @throws Error if dpkg-deb is missing or fails
  */
 export async function makePackage(
   target: PackageTarget,
@@ -80,11 +80,11 @@ export async function makePackage(
     for (const path of directories(folder)) chmodSync(path, 0o755);
     mkdirSync(dirname(file), { recursive: true });
     const how = compression === 'small' ? ['-Zxz', '-z9', '--threads-max=1'] : ['-Zgzip', '-z1'];
-    // An interrupted run leaves no unfinished package under the name that people copy.
+    // Use a temporary name, so that an interrupted run leaves no incomplete package under the final name.
     const unfinished = `${file}.unfinished`;
     execFileSync('dpkg-deb', ['--build', '--root-owner-group', ...how, folder, unfinished], {
       stdio: ['ignore', 'ignore', 'inherit'],
-      // Times of files are those of the sources, whenever this is run.
+      // File times are those of the sources, regardless of the time of the run.
       env: { ...process.env, SOURCE_DATE_EPOCH: seconds },
     });
     renameSync(unfinished, file);
@@ -94,8 +94,8 @@ export async function makePackage(
 }
 
 /**
- * Packs the program alone, bundled for the Node of the system, of which the system's maintainers publish security updates.
- * @throws Error when dpkg-deb is not there or refuses
+ * Packs the program without Node, bundled for the system's Node, for which the distribution publishes security updates.
+ * @throws Error if dpkg-deb is missing or fails
  */
 export async function makeScriptPackage(target: PackageTarget, file: string, compression: Compression): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-script-'));
@@ -112,7 +112,7 @@ function put(folder: string, place: string, bytes: Uint8Array | string, mode = 0
   const path = join(folder, place);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, bytes);
-  // Whatever the umask of this process.
+  // Independent of this process's umask.
   chmodSync(path, mode);
 }
 
@@ -121,7 +121,7 @@ function directories(folder: string): readonly string[] {
   return [folder, ...found.map((entry) => join(entry.parentPath, entry.name))];
 }
 
-/** KiB, each file rounded up (Debian policy 5.6.20). */
+/** Returns the installed size, KiB, each file rounded up (Debian policy 5.6.20). */
 function sizeOf(folder: string): number {
   const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return found.reduce((sum, entry) => sum + Math.ceil(statSync(join(entry.parentPath, entry.name)).size / 1024), 0);
@@ -147,7 +147,7 @@ Description: agent in a car's telematics unit, CAN in and CBOR over MQTT out
 `;
 }
 
-/** Seconds since 1970 of the last commit; where the sources are no repository, of their manifest. */
+/** Returns the time of the last commit, or of the manifest if the sources are not a repository, seconds since 1970. */
 function lastChange(): string {
   try {
     return execFileSync('git', ['log', '-1', '--format=%ct'], {

@@ -1,26 +1,28 @@
 /**
- * Loaded parts of an executable, without symbols and sections: these are 18 MB of Node's executables, and pkg keeps them.
- * The same as `strip --strip-section-headers` of binutils 2.41, for every architecture.
+ * Extracts the loaded parts of an executable, without symbols and sections: in Node's executables these take 18 MB, and
+ * pkg keeps them. Equivalent to `strip --strip-section-headers` of binutils 2.41, for every architecture.
  */
 
 const PT_LOAD = 1;
 
-/** Where the fields of the file header (e_phoff, e_shoff, e_phentsize) and of a program header are (gABI, chapter 4). */
+/**
+ * Offsets of the fields of the file header (e_phoff, e_shoff, e_phentsize) and of a program header (gABI, chapter 4).
+ */
 interface Layout {
   readonly word: 4 | 8;
   readonly header: { readonly phoff: number; readonly shoff: number; readonly phentsize: number };
   readonly program: { readonly offset: number; readonly filesz: number };
 }
 
-/** By EI_CLASS. */
+/** Layouts by EI_CLASS. */
 const layouts: Readonly<Record<number, Layout>> = {
   1: { word: 4, header: { phoff: 28, shoff: 32, phentsize: 42 }, program: { offset: 4, filesz: 16 } },
   2: { word: 8, header: { phoff: 32, shoff: 40, phentsize: 54 }, program: { offset: 8, filesz: 32 } },
 };
 
 /**
- * Gives the file up to the end of its last segment, with a header that names no sections.
- * @throws Error when it is no little-endian ELF file, or has no segment to load
+ * Returns the file up to the end of its last segment, with a header that refers to no sections.
+ * @throws Error if the file is not a little-endian ELF file or has no segment to load
  */
 export function loadedPart(file: Uint8Array): Uint8Array {
   const layout = layouts[file[4] ?? 0];
@@ -41,7 +43,7 @@ export function loadedPart(file: Uint8Array): Uint8Array {
 
   const part = new Uint8Array(file.subarray(0, Math.max(...ends)));
   part.fill(0, header.shoff, header.shoff + word);
-  // e_shentsize, e_shnum and e_shstrndx come after e_phentsize and e_phnum.
+  // e_shentsize, e_shnum and e_shstrndx follow e_phentsize and e_phnum.
   part.fill(0, header.phentsize + 4, header.phentsize + 10);
   return part;
 }

@@ -1,4 +1,4 @@
-/** One file that is Node and the program (https://nodejs.org/api/single-executable-applications.html), made by pkg. */
+/** One file with Node and the program (https://nodejs.org/api/single-executable-applications.html), made by pkg. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,12 +9,12 @@ import { bundleForTarget } from './program.ts';
 import { packageFolder } from './registry.ts';
 import { type PackageTarget, runner } from './targets.ts';
 
-/** Reports the step that begins. */
+/** Called with the step that begins. */
 type Progress = (step: string) => void;
 
 /**
- * Makes the executable of a target. The same sources give the same bytes.
- * @throws Error when something cannot be fetched, or with what pkg said
+ * Builds the executable of a target. The same sources produce the same bytes.
+ * @throws Error if a download fails, or with pkg's message
  */
 export async function makeExecutable(
   target: PackageTarget,

@@ -1,8 +1,8 @@
 /**
- * `npm run test:library`, which `npm run test:package` does too: packs the package for npm, installs it into an empty
- * project, and runs there the program and all examples of `docs/embedding.md` and
- * `docs/receiving.md`, after the compiler has checked them. Packs it in a clean clone, too (clone-trial.ts), and makes a
- * release of one (release-trial.ts). Its last line is `N passed, N failed, N skipped`.
+ * `npm run test:library`, also part of `npm run test:package`: packs the npm package, installs it into an empty
+ * project, and runs the program and all examples of `docs/embedding.md` and `docs/receiving.md` there, after the
+ * compiler has checked them. Also packs it in a clean clone (clone-trial.ts) and makes a release from one
+ * (release-trial.ts). The last line is `N passed, N failed, N skipped`.
  */
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,14 +17,14 @@ import { releaseChecks } from './release-trial.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Pages with programs as examples. */
+/** Pages whose examples are programs. */
 const PAGES = ['embedding', 'receiving'];
-/** Lines of Node that the package promises to run on. */
+/** Node versions that the package supports. */
 const NODES = ['22', '24', '26'];
-/** They judge the package as it is published; the project itself does not use them. */
+/** Linters for the published package. The project itself does not use them. */
 const LINTERS = ['publint@0.3.25', '@arethetypeswrong/cli@0.18.5'];
 
-/** One after the other: each needs those before it. `scratch` is an empty folder. */
+/** Returns the checks in order: each needs the results of the previous ones. `scratch` is an empty folder. */
 export function libraryChecks(scratch: string): readonly LibraryCheck[] {
   const project = join(scratch, 'project');
   const tarball = join(scratch, `vigie-${manifest.version}.tgz`);
@@ -198,7 +198,9 @@ function nodeCheck(version: string, scratch: string, project: string): LibraryCh
   };
 }
 
-/** As a user's compiler would, with the declarations of the package; those of Node come with it, by way of mqtt. */
+/**
+ * Compiles as a user would, with the declarations of the package. The types of Node come with the package through mqtt.
+ */
 function compile(project: string, file: string, ...options: readonly string[]): void {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const strict = ['--ignoreConfig', '--strict', '--noEmit', '--target', 'es2024', '--types', 'node'];
@@ -209,11 +211,11 @@ interface Example {
   readonly name: string;
   readonly language: string;
   readonly code: string;
-  /** `…` stands for any text. */
+  /** Expected output. `…` matches any text. */
   readonly output: string;
 }
 
-/** The blocks fenced as `ts`, each with the block fenced as `text` behind it, which is what it prints. */
+/** Returns the blocks fenced as `ts`, each with its output: the block fenced as `text` that follows it. */
 function examplesOf(page: string): Example[] {
   const file = join(root, 'docs', `${page}.md`);
   if (!existsSync(file)) return [];

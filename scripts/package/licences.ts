@@ -1,4 +1,4 @@
-/** Copyright file for Debian: our licence, and those of all contents of the executable or the bundle. */
+/** Debian copyright file: our licence, and those of all contents of the executable or the bundle. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,17 +19,17 @@ export interface LockedPackage {
 const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
   readonly packages: Readonly<Record<string, LockedPackage>>;
 };
-/** By place, such as `node_modules/yaml`. */
+/** Packages by path, such as `node_modules/yaml`. */
 export const lockedPackages: Readonly<Record<string, LockedPackage>> = lock.packages;
 
-/** Packages that only the command line needs: they are in its bundle, and not installed with the library. */
+/** Packages that only the command line needs. They are in its bundle and are not installed with the library. */
 const bundled = [
   '@peculiar/x509',
   'cli-progress',
   'commander',
   'openid-client',
   'pg',
-  // Optional for pg; the bundle has an empty file of it.
+  // Optional for pg; the bundle contains an empty module instead.
   'pg-cloudflare',
   'pino',
   'prom-client',
@@ -41,7 +41,7 @@ const bundled = [
 
 const programPackages = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies), ...bundled];
 
-/** One text, packages in the order of their names. */
+/** Returns all licences as one text, packages sorted by name. */
 export function licences(target: PackageTarget): string {
   const node = packageFolder(target.node.package, target.node.version);
   return [
@@ -51,12 +51,12 @@ export function licences(target: PackageTarget): string {
   ].join('\n');
 }
 
-/** The same without Node. */
+/** Returns all licences except those of Node. */
 export function programLicences(): string {
   return [section('Vigie', readFileSync(join(root, 'LICENSE'), 'utf8')), packageLicences()].join('\n');
 }
 
-/** The licences of the packages of the program, and of those that they need. */
+/** Returns the licences of the program's packages and of their dependencies. */
 export function packageLicences(): string {
   return [...programPlaces().keys()]
     .map((place) => {
@@ -68,8 +68,9 @@ export function packageLicences(): string {
 }
 
 /**
- * The places of the packages of the program and of all that they need, sorted, each with the places that it needs.
- * @param more names of packages in addition to those of the program on every machine
+ * Returns the paths of the program's packages and of all their dependencies, sorted, each with the paths of its direct
+ * dependencies.
+ * @param more additional package names besides those of the program on every machine
  */
 export function programPlaces(more: readonly string[] = []): ReadonlyMap<string, readonly string[]> {
   const places = new Map<string, string[]>();
@@ -77,12 +78,12 @@ export function programPlaces(more: readonly string[] = []): ReadonlyMap<string,
   return new Map([...places].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Adds the package that `from` finds by this name, with all that it needs; returns its place. */
+/** Adds the package to which `from` resolves this name, with all its dependencies. Returns its path. */
 function addPackage(name: string, from: string, places: Map<string, string[]>): string | undefined {
   const place = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
   const found = lockedPackages[place];
   if (found === undefined) {
-    // An optional package that is not for any machine of ours has no entry.
+    // An optional package that supports none of our machines has no entry.
     if (from === '') return undefined;
     const outer = from.slice(0, Math.max(0, from.lastIndexOf('/node_modules/')));
     return addPackage(name, outer, places);

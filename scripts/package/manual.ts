@@ -1,7 +1,7 @@
 /** Manual pages (man-pages(7)) made from the help of the command line. */
 import type { Command } from 'commander';
 
-/** A page for each command, by file name (`vigie-check.1`). */
+/** Returns a page for each command, by file name (`vigie-check.1`). */
 export function manualPages(program: Command, version: string, date: Date): ReadonlyMap<string, string> {
   const day = date.toISOString().slice(0, 10);
   return new Map(
@@ -12,13 +12,13 @@ export function manualPages(program: Command, version: string, date: Date): Read
   );
 }
 
-/** A command as the path to it from the program. */
+/** Returns a command and its subcommands, each as the path to it from the program. */
 function withSubcommands(path: readonly Command[]): readonly (readonly Command[])[] {
   const own = path.at(-1) as Command;
   return [path, ...subcommands(own).flatMap((command) => withSubcommands([...path, command]))];
 }
 
-/** Those of a command that have a page: not `help`, which Commander adds. */
+/** Returns the subcommands that have a page: all except `help`, which Commander adds. */
 export function subcommands(command: Command): readonly Command[] {
   return command
     .createHelp()
@@ -67,13 +67,13 @@ function section<T>(title: string, items: readonly T[], texts: (item: T) => read
   return [`.SH ${title}`, ...entries];
 }
 
-/** In one line; the program itself has no summary. */
+/** Returns the summary in one line; the program itself has no summary. */
 export function summaryOf(command: Command): string {
   const [first = ''] = command.description().split('\n');
   return command.summary() || first.replace(/\.$/, '');
 }
 
-/** Examples of a command after its help. */
+/** Returns the examples that follow the help of a command. */
 function textAfterHelp(command: Command): string {
   let whole = '';
   const before = command.configureOutput();
@@ -88,7 +88,7 @@ function textAfterHelp(command: Command): string {
     .trimEnd();
 }
 
-/** roff(7): no escapes, no requests, and every minus one that can be copied. */
+/** Escapes text for roff(7): no escapes, no requests, and every hyphen as a minus that can be copied. */
 function escaped(text: string): string {
   return text
     .replaceAll('npx vigie', 'vigie')

@@ -1,11 +1,11 @@
-/** The pages of the project as they lie in the package: in one folder, with links that lead somewhere there. */
+/** The pages of the project as stored in the package: in one folder, with working links. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** Where the package has the pages. */
+/** Folder of the pages in the package. */
 export const PAGES = 'usr/share/doc/vigie';
 
-/** Place in the package of every page and picture, by its path in the project. */
+/** Returns the path in the package of every page and picture, by its path in the project. */
 export function pagePlaces(root: string): ReadonlyMap<string, string> {
   const docs = readdirSync(join(root, 'docs'))
     .filter((name) => /\.(md|svg)$/.test(name))
@@ -18,13 +18,13 @@ export function pagePlaces(root: string): ReadonlyMap<string, string> {
   ]);
 }
 
-/** Sentence of a page about the folder in which npx works. */
+/** Sentences on the pages about the folder in which npx works. */
 const ABOUT_NPX =
   /\s(?:Type\sall\scommands\sof\sthis\spage|Work)\sin\sthe\sproject's\sfolder,\swhere\snpx\sfinds\s`vigie`\./g;
 
 /**
- * A page whose links lead to places of the package; of a link to what the package does not have, the text stays, and
- * nothing of such a picture. Pages have readers of a checkout type `npx vigie`; the package puts `vigie` on the path.
+ * Returns a page with links to paths in the package. A link to a missing target is replaced by its text, and a missing
+ * picture is removed. Pages tell users of a checkout to run `npx vigie`; the package puts `vigie` on the path.
  */
 export function pageIn(root: string, page: string, places: ReadonlyMap<string, string>): string {
   const text = readFileSync(join(root, page), 'utf8').replaceAll('npx vigie', 'vigie').replaceAll(ABOUT_NPX, '');

@@ -1,10 +1,10 @@
 /**
- * `node pkg.ts JOB` (a {@link PkgJob} in JSON) has pkg make one executable. pkg is entered as a library, behind its
- * command line and `exec()`: these pass neither `useCodeCache` nor `execArgv` on, and refuse 32-bit units.
+ * `node pkg.ts JOB` (a {@link PkgJob} in JSON) uses pkg to build one executable. It calls pkg as a library, bypassing
+ * its command line and `exec()`: these do not pass on `useCodeCache` and `execArgv`, and refuse 32-bit units.
  *
- * pkg gives all settings to Node, but starts that Node by itself, without options and without an emulator. Node makes
- * usable compiled code only on the processor, and with the V8 options, that will run it. So pkg is loaded with an
- * `execFile` that starts the Node of the unit as the unit will. One process makes one executable.
+ * pkg passes all settings to Node, but starts that Node itself, without options and without an emulator. Node generates
+ * usable compiled code only on the processor, and with the V8 options, that will run it. So pkg is loaded with a
+ * replaced `execFile`, which starts the unit's Node as the unit will start it. One process builds one executable.
  */
 import childProcess from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,13 +15,13 @@ import { isDeepStrictEqual } from 'node:util';
 
 export interface PkgJob {
   readonly script: string;
-  /** Files that Node adds to the script, by the names of the assets. */
+  /** Files that Node adds to the script, by asset name. */
   readonly assets: Readonly<Record<string, string>>;
   /** Node's executable for the unit, its version, and the command line that runs it on this machine. */
   readonly node: string;
   readonly version: string;
   readonly runner: readonly string[];
-  /** Options that the executable always runs with. */
+  /** Options with which the executable always runs. */
   readonly options: readonly string[];
   readonly output: string;
 }
@@ -32,10 +32,10 @@ interface SeaOptions {
   readonly seaConfig: Readonly<Record<string, unknown>>;
 }
 
-/** The file through which pkg is entered. It is no documented interface: test/scripts/package/pkg.test.ts watches it. */
+/** pkg's internal entry point. It is not a documented interface: test/scripts/package/pkg.test.ts checks it. */
 export const entrance = '@yao-pkg/pkg/lib-es5/sea.js';
 
-/** @throws Error when pkg fails, or when the entrance is not as it was in the version that this was written for */
+/** @throws Error if pkg fails, or if the entry point differs from that of the expected version */
 export async function packWithPkg(job: PkgJob, file: string = entrance): Promise<void> {
   const seaConfig = {
     // The name is part of the executable, the folder must not be: Node finds the script in its current directory.
@@ -58,7 +58,7 @@ export async function packWithPkg(job: PkgJob, file: string = entrance): Promise
     }
     started++;
     const [runner, ...before] = job.runner as [string, ...string[]];
-    // V8 lays out tables of compiled code by chance without a seed.
+    // Without a seed V8 lays out tables of compiled code randomly.
     const all = [...before, '--random-seed=1', ...job.options, ...args];
     execFile(runner, all, { cwd: dirname(job.script) }, done);
   };
@@ -70,7 +70,7 @@ export async function packWithPkg(job: PkgJob, file: string = entrance): Promise
     Object.assign(childProcess, { execFile });
   }
   if (typeof sea !== 'function' || sea.length !== 2) throw changed('it exports no function of a script and options');
-  // pkg has Node's executable of a target make the blob only where it believes that this machine can run it.
+  // pkg lets the target's Node create the blob only if pkg believes that this machine can run that Node.
   const target = { platform: 'linux', arch: process.arch, nodeRange: `node${job.version}`, output: job.output };
   await sea(job.script, { targets: [target], nodePath: job.node, seaConfig });
   if (started !== 1) throw changed(`it started Node ${started} times through execFile`);

@@ -1,4 +1,4 @@
-/** The whole program of one architecture: JavaScript as one script, and the files and machine code that it carries. */
+/** Builds the whole program for one architecture: JavaScript as one script, and the embedded files and machine code. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,18 +14,18 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const here = import.meta.dirname;
 const modules = join(root, 'node_modules');
 
-/** `executable`: with its Node; `script`: for the Node of the system. */
+/** `executable`: includes its Node; `script`: runs on the system's Node. */
 export type ProgramKind = 'executable' | 'script';
 
-/** A program that is bundled. */
+/** A bundled program. */
 export interface BundledProgram {
   readonly script: string;
-  /** Files of the executable in addition to the script, by the name of the asset. */
+  /** Files of the executable in addition to the script, by asset name. */
   readonly assets: Readonly<Record<string, string>>;
 }
 
 /**
- * Bundles the program for a target in an empty folder, into one CommonJS file, the only kind that Node takes into an
+ * Bundles the program for a target into an empty folder, as one CommonJS file: Node accepts only this format in an
  * executable.
  */
 export async function bundleForTarget(
@@ -39,7 +39,7 @@ export async function bundleForTarget(
   await build({
     ...common,
     absWorkingDir: root,
-    // Paths below the project whatever they lead to: they are in the script, and the plugin goes by them.
+    // Use paths below the project, even of symbolic links: the script contains them, and the plugin matches them.
     preserveSymlinks: true,
     entryPoints: [join(here, 'embedded/main.ts')],
     outfile,
@@ -57,9 +57,9 @@ export async function bundleForTarget(
 }
 
 /**
- * A script in which variables and parameters have short names: a quarter less. Functions and classes keep theirs, so that
- * stack traces and errors name them; the bundler has no such choice.
- * @throws Error when the script is not understood
+ * Shortens the names of variables and parameters in a script, which makes it a quarter smaller. Functions and classes
+ * keep their names for stack traces and errors; the bundler has no such option.
+ * @throws Error if the script cannot be parsed
  */
 export function withShortNames(script: string): string {
   const options = { compress: false, mangle: { toplevel: true, keepNames: true } };
@@ -70,14 +70,14 @@ export function withShortNames(script: string): string {
 }
 
 /**
- * A script with each other character escaped. The bundler leaves those of regular expressions, and V8 keeps a whole
- * script of 4 MB in twice the memory for one character beyond Latin-1.
+ * Escapes the non-ASCII characters of a script. The bundler leaves those in regular expressions, and V8 stores a whole
+ * script of 4 MB in twice the memory if it contains one character beyond Latin-1.
  */
 export function inAscii(script: string): string {
   return script.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Gives the modules of the executable what is carried in it instead of what they would look for on a disk. */
+/** Replaces modules that would look for files on a disk with modules that read the embedded ones. */
 function carried(target: PackageTarget, kind: ProgramKind, carrier: Carrier): Plugin {
   return {
     name: 'carried',
@@ -116,11 +116,11 @@ function contentsOf(name: string, target: PackageTarget, kind: ProgramKind, carr
 }
 
 /**
- * Packs the files that an executable carries: as assets, of which only what is read takes memory, or in the script
- * where its Node has no assets.
+ * Packs the files of an executable: as assets, which take memory only when they are read, or into the script if its
+ * Node has no assets.
  */
 class Carrier {
-  /** By name. */
+  /** Paths of the assets, by name. */
   readonly assets: Record<string, string> = {};
   readonly #folder: string | undefined;
 
@@ -128,14 +128,14 @@ class Carrier {
     this.#folder = folder;
   }
 
-  /** The module that finds in the executable what was packed. */
+  /** Source of the module that reads the packed files in the executable. */
   get reader(): string {
     return this.#folder === undefined
       ? "export const bytesOf = (packed) => Buffer.from(packed, 'base64');"
       : "import { getRawAsset } from 'node:sea'; export const bytesOf = (name) => new Uint8Array(getRawAsset(name));";
   }
 
-  /** Input of the reader. */
+  /** Packs a file and returns the argument for the reader. */
   pack(name: string, contents: Uint8Array): string {
     const params = { [constants.BROTLI_PARAM_SIZE_HINT]: contents.length };
     const packed = brotliCompressSync(contents, { params });

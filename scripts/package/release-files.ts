@@ -1,12 +1,12 @@
 /** Texts of a release: the manifest with its repository, the changelog with its date, notes and checksums. */
 import { createHash } from 'node:crypto';
 
-/** Head of the version that is not released yet. */
+/** Heading of the version that is not released yet. */
 const UNRELEASED = '## Unreleased: ';
 
 /**
- * The manifest with the addresses of a repository that people reach with a browser.
- * @throws Error for another address
+ * Returns the manifest with the addresses of a repository that can be opened in a browser.
+ * @throws Error for other addresses
  */
 export function withRepository(manifest: string, repository: string): string {
   const url = URL.canParse(repository) ? new URL(repository) : undefined;
@@ -28,8 +28,8 @@ export function withRepository(manifest: string, repository: string): string {
 }
 
 /**
- * The changelog with the date of a release at the head of its newest version.
- * @throws Error if the newest version is another one
+ * Returns the changelog with the release date in the heading of its newest version.
+ * @throws Error if the newest version is a different one
  */
 export function withDate(changelog: string, version: string, day: string): string {
   const head = newestHead(changelog);
@@ -39,13 +39,13 @@ export function withDate(changelog: string, version: string, day: string): strin
   return changelog.replace(head, `## ${version} - ${day}`);
 }
 
-/** The part of the changelog about its newest version, without the head. */
+/** Returns the part of the changelog about its newest version, without the heading. */
 export function notesOf(changelog: string): string {
   const [, newest = ''] = changelog.split(/^## .*\n/m);
   return `${newest.trim()}\n`;
 }
 
-/** Lines as `sha256sum --check` reads them. */
+/** Returns checksums in the format of `sha256sum --check`. */
 export function checksums(files: ReadonlyMap<string, Uint8Array>): string {
   return [...files]
     .map(([name, bytes]) => `${createHash('sha256').update(bytes).digest('hex')}  ${name}\n`)

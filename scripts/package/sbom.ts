@@ -9,20 +9,20 @@ import { type LockedPackage, lockedPackages, programPlaces } from './licences.ts
 import { packageFolder } from './registry.ts';
 import type { PackageTarget } from './targets.ts';
 
-/** Name of the file in the package for Debian, and next to the documents of a program (`vigie --sbom` prints it). */
+/** File name in the Debian package, and next to the documents of a program (`vigie --sbom` prints the file). */
 export const SBOM_FILE = 'sbom.cdx.json';
 
-/** A form in which the program is shipped. */
+/** The form in which the program is shipped. */
 export type SbomSubject =
-  /** The executable, and the package for Debian with it. */
+  /** The executable, and the Debian package that contains it. */
   | { readonly kind: 'executable'; readonly target: PackageTarget }
-  /** The program alone for the system's Node. */
+  /** The program without Node, for the system's Node. */
   | { readonly kind: 'script'; readonly target: PackageTarget }
   | { readonly kind: 'npm' };
 
 /**
- * The bill as JSON. The same sources give the same text: it has neither a date nor a serial number.
- * @throws Error when the Node of the target cannot be fetched
+ * Returns the bill as JSON. The same sources produce the same text: it has neither a date nor a serial number.
+ * @throws Error if the target's Node cannot be fetched
  */
 export function sbomOf(subject: SbomSubject): string {
   const root = new Models.Component(Enums.ComponentType.Application, manifest.name, {
@@ -40,7 +40,7 @@ export function sbomOf(subject: SbomSubject): string {
   return `${text}\n`;
 }
 
-/** Each package that is bundled or installed with the program, with the packages that it needs. */
+/** Adds each package that is bundled or installed with the program, with its dependencies. */
 function addPackages(bom: Models.Bom, root: Models.Component, machineCode: readonly string[]): void {
   const components = new Map<string, Models.Component>();
   const places = programPlaces(machineCode);
@@ -86,7 +86,7 @@ function licensesOf(license: string | undefined): Models.LicenseRepository {
   return new Models.LicenseRepository([one ?? several ?? new Models.NamedLicense(license)]);
 }
 
-/** The carried Node, with its libraries at the versions in its headers. */
+/** Adds the included Node, with its libraries at the versions in its headers. */
 function addNode(bom: Models.Bom, root: Models.Component, { node }: PackageTarget): void {
   const component = new Models.Component(Enums.ComponentType.Platform, 'Node.js', {
     bomRef: 'node',
@@ -113,13 +113,13 @@ function addNode(bom: Models.Bom, root: Models.Component, { node }: PackageTarge
 interface NodeLibrary {
   readonly name: string;
   readonly version: string;
-  /** Up to the version. */
+  /** Package URL without the version. */
   readonly purl: string;
-  /** Vendor and product. */
+  /** Vendor and product of the CPE. */
   readonly cpe: string;
 }
 
-/** @throws Error when a header does not state the version */
+/** @throws Error if a header does not state the version */
 function nodeLibraries(folder: string): readonly NodeLibrary[] {
   const defined = (files: readonly string[], names: readonly string[]): string => {
     const file = files.map((one) => join(folder, one)).find(existsSync);

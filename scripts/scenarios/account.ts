@@ -1,4 +1,6 @@
-/** Every number of the car: what was put, what arrived, and whether the gap records say exactly what never will. */
+/**
+ * Accounts for every number of the car: stored, received, or listed in a gap record exactly if it will never arrive.
+ */
 import { crc32c } from '../../adapters/store/crc32c.ts';
 import type { OutboxReference, OutboxStore } from '../../agent/ports.ts';
 import { ReceivedNumbers } from '../../commands/received.ts';
@@ -23,19 +25,19 @@ interface Missing {
 export class Account {
   deliveries = 0;
   received = 0;
-  /** Faults, in words. */
+  /** Descriptions of faults. */
   readonly faults: string[] = [];
   readonly gaps: Gap[] = [];
   readonly #put = new Map<string, Put>();
   readonly #arrived = new Set<string>();
-  /** The receiver as it is shipped: it has to leave out exactly what had come before. */
+  /** The receiver's filter as shipped: it must drop exactly the messages that had already arrived. */
   readonly #numbers = new ReceivedNumbers();
 
   get published(): number {
     return this.#put.size;
   }
 
-  /** The store with every message noted that is given to it. */
+  /** Returns the store, extended to record every appended message. */
   noting(store: OutboxStore): OutboxStore {
     return Object.defineProperties(Object.create(store) as OutboxStore, {
       append: {
@@ -51,7 +53,7 @@ export class Account {
     });
   }
 
-  /** A delivery. */
+  /** Records a delivery. */
   take(payload: Uint8Array): void {
     const { kind, seq, body } = decodeMessage(payload);
     const key = `${classOf(kind)}/${seq}`;
@@ -68,14 +70,14 @@ export class Account {
     if (kind === 'gap') this.gaps.push(body as Gap);
   }
 
-  /** Numbers that were put and never arrived. */
+  /** Numbers that were stored and never arrived. */
   get missing(): number {
     return this.#put.size - this.#arrived.size;
   }
 
   /**
-   * Compares what is missing with what the gap records say is, and says every difference in {@link faults}. `kept`: what
-   * is still in the store, for the next start of the agent to send.
+   * Compares the missing numbers with the gap records, and adds every difference to {@link faults}. `kept`: messages
+   * still in the store, which the agent sends after its next start.
    */
   settle(kept: Iterable<Pick<OutboxReference, 'class' | 'seq'>>): void {
     for (const { class: priority, seq } of kept) {

@@ -1,4 +1,4 @@
-/** The simulated car through the whole core, in time that passes by itself. */
+/** Runs the simulated car through the whole core, in virtual time. */
 import { DbcCodec } from '../../adapters/can/dbc/index.ts';
 import { VirtualClock } from '../../adapters/clock/virtual.ts';
 import { type ScenarioName, SimulatedCar } from '../../adapters/simulated/index.ts';
@@ -17,22 +17,22 @@ export interface AgentDriveOptions extends Pick<AgentPorts, 'link' | 'store' | '
   readonly clock: VirtualClock;
   readonly vin: string;
   readonly scenario?: ScenarioName;
-  /** Where in the scenario the car begins, ms. */
+  /** Start position in the scenario, ms. */
   readonly startAt?: number;
   readonly seed?: number;
-  /** Bound of the outbox, bytes. */
+  /** Capacity of the outbox, bytes. */
   readonly limit: number;
-  /** Messages on their way at the same time. */
+  /** Largest number of unacknowledged messages. */
   readonly window: () => number;
 }
 
 export interface AgentDrive {
   readonly agent: Agent;
-  /** The car sends nothing more. */
+  /** Stops the car: it sends no more frames. */
   park(): Promise<void>;
 }
 
-/** A car that drives, and its agent, which takes no commands; `opened` opens the way to the broker. */
+/** Starts a driving car and its agent, which accepts no commands. `opened` opens the connection to the broker. */
 export async function startDrive(options: AgentDriveOptions, opened: (agent: Agent) => void): Promise<AgentDrive> {
   const { clock, vin, link, store, memory, records, limit, window, scenario = 'loop', startAt = 0, seed = 1 } = options;
   const vehicle = loadVehicle('bench');
@@ -59,17 +59,17 @@ export async function startDrive(options: AgentDriveOptions, opened: (agent: Age
   return { agent, park: () => car.stop() };
 }
 
-/** A message as the outbox numbered it, and when it was published, ms since the drive began. */
+/** A message as numbered by the outbox, and its publication time, ms since the start of the drive. */
 export interface Departure {
   readonly after: number;
-  /** The last level of its topic. */
+  /** Last level of its topic. */
   readonly kind: string;
   readonly payload: Uint8Array;
-  /** The broker keeps it for those who subscribe later. */
+  /** If true, the broker keeps it for later subscribers. */
   readonly retain: boolean;
 }
 
-/** The messages of the first `minutes` of the simulated car's loop, as the agent batches them by default. */
+/** Returns the messages of the first `minutes` of the simulated car's loop, batched with the agent's defaults. */
 export async function recordDrive(minutes: number): Promise<readonly Departure[]> {
   const clock = new VirtualClock();
   const { outbox: store, memory, records } = memoryStore();

@@ -1,6 +1,6 @@
 /**
- * A piece of the scripted day through the whole agent: real store on disk, real link, real broker, and a way between
- * them that fails again and again. Car time passes faster than time; everything else is as in the car.
+ * Runs a part of the scripted day through the whole agent: real store on disk, real link, real broker, and a connection
+ * between them that fails repeatedly. Car time runs faster than real time; all else is as in the car.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,29 +19,29 @@ import { silent, startDrive } from './drive.ts';
 import { type Trouble, troubles } from './trouble.ts';
 
 export interface SoakOptions {
-  /** Time of the day, hh:mm:ss. */
+  /** Time of day at the start, hh:mm:ss. */
   readonly from: string;
-  /** ms of car time. */
+  /** Duration in car time, ms. */
   readonly length: number;
-  /** Car time to time. */
+  /** Ratio of car time to real time. */
   readonly speed: number;
-  /** Mean ms of car time from one trouble to the next. */
+  /** Mean car time from one connection failure to the next, ms. */
   readonly every: number;
-  /** Time at which the link is away long enough for the outbox to overflow, ms of car time since `from`. */
+  /** Start and duration of an outage that overflows the outbox, ms of car time since `from`. */
   readonly outage: { readonly at: number; readonly lasts: number };
-  /** Bound of the outbox, bytes. */
+  /** Capacity of the outbox, bytes. */
   readonly limit: number;
   readonly seed: number;
-  /** Told from time to time. */
+  /** Called from time to time with the progress. */
   readonly progress?: (state: SoakProgress) => void;
 }
 
 export interface SoakProgress {
-  /** ms of car time since the beginning. */
+  /** Car time since the start, ms. */
   readonly elapsed: number;
   readonly published: number;
   readonly waiting: number;
-  /** Memory of the process after collecting garbage, bytes. 0 if that is not possible (node --expose-gc). */
+  /** Process memory after garbage collection, bytes. 0 if unavailable (requires node --expose-gc). */
   readonly memory: number;
 }
 
@@ -50,19 +50,19 @@ export interface SoakReport {
   readonly troubles: readonly Trouble[];
   readonly link: LinkCounts;
   readonly samples: readonly SoakProgress[];
-  /** Agent defects that were caught. */
+  /** Number of agent defects that were caught. */
   readonly faults: number;
-  /** ms. */
+  /** Real duration, ms. */
   readonly took: number;
 }
 
 const VIN = 'VF3VGEBENCH000001';
-/** Car time that passes at a time, ms. */
+/** Car time per step, ms. */
 const STEP = 200;
-/** Midnight of the day, UTC ms. */
+/** Midnight of the scripted day, UTC ms. */
 const MIDNIGHT = Date.UTC(2026, 2, 10);
 
-/** Runs it to its end, and until everything that waited has been handed over. */
+/** Runs the scenario to its end, and until all waiting messages have been delivered. */
 export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   const { length, speed, limit, seed } = options;
   const began = performance.now();
@@ -71,7 +71,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   await broker.start();
   const relay = await Relay.open(broker.port);
   const account = new Account();
-  // Past the relay, with a session that the broker keeps through its restart.
+  // Connects around the relay, with a session that the broker restores after its restart.
   const cloud = await CloudClient.connect(broker.url, {
     clientId: 'there-throughout',
     backoff: { first: 20, longest: 200 },
@@ -117,13 +117,13 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   await way.end(Number.POSITIVE_INFINITY);
   await park();
 
-  // The rest of the day is over: what waits goes out over a way without troubles.
+  // The scripted part is over: the waiting messages are sent over a working connection.
   const passing = setInterval(() => clock.advance(STEP), STEP / speed);
   while (agent.waiting > 0) await until(20);
   await agent.stop();
   clearInterval(passing);
   await allDelivered(cloud);
-  // The agent waits for the last acknowledgements for a bounded car time, which is short here.
+  // The agent waits for the last acknowledgements for a limited car time, which is short in real time here.
   account.settle(store.outbox.entries());
   const { counts } = link.health();
   await link.close();
@@ -147,7 +147,7 @@ function linkThrough({ url }: Relay, speed: number): MqttLink {
   return new MqttLink({ url, vin: VIN, log: silent, keepalive: 1, backoff, connectTimeout: 1000 });
 }
 
-/** Resolves when everything that the broker holds for the receiver has arrived: messages keep their order. */
+/** Resolves when all messages that the broker holds for the receiver have arrived, as messages keep their order. */
 function allDelivered(cloud: CloudClient): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     cloud
@@ -157,7 +157,7 @@ function allDelivered(cloud: CloudClient): Promise<void> {
   });
 }
 
-/** The route between car and broker, in one trouble at a time. */
+/** The connection between car and broker, with at most one trouble at a time. */
 class Way {
   readonly #relay: Relay;
   readonly #broker: MosquittoRig;
@@ -176,7 +176,7 @@ class Way {
     return this.#planned.slice(0, this.#next);
   }
 
-  /** As {@link end}, and begins the next trouble that is due. */
+  /** Ends the current trouble like {@link end}, then begins the next one if it is due. */
   async pass(elapsed: number): Promise<void> {
     await this.end(elapsed);
     const trouble = this.#planned[this.#next];

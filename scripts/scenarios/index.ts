@@ -1,4 +1,4 @@
-/** `npm run soak`, `week`, `outage` and `quiet`: runs a scenario, and fails when something went wrong. */
+/** `npm run soak`, `week`, `outage` and `quiet`: runs a scenario, and fails if it found a problem. */
 import { parseArgs } from 'node:util';
 import type { RunnableScenario } from './scenario.ts';
 
@@ -17,7 +17,7 @@ const problems = await scenario.run(read(scenario, words));
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;
 
-/** The options as they were given, else their defaults. */
+/** Returns the given options, with defaults for missing ones. */
 function read({ options, argument }: typeof scenario, given: string[]): typeof options {
   const names = Object.keys(options);
   const usage = `usage: npm run ${name} -- ${argument === undefined ? '' : `[${argument}] `}${names.map((one) => `[--${one} ${options[one]}]`).join(' ')}`;

@@ -1,7 +1,7 @@
 /**
- * `npm run outage`: a minute of the bench on a real Mosquitto that is stopped from second 15 to 30, with the agent
- * killed (SIGKILL) at second 40 and started again. Prints what a subscriber that was there throughout received, and
- * fails when a sequence number is missing or came with two contents. The test suite has an event-driven short form.
+ * `npm run outage`: runs a minute of the bench on a real Mosquitto that is stopped from second 15 to 30. The agent is
+ * killed (SIGKILL) at second 40 and restarted. Prints the messages that a permanent subscriber received, and fails if a
+ * sequence number is missing or arrived with two contents. The test suite includes an event-driven short form.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,19 +1,19 @@
 /**
- * `npm run quiet`: the agent with all that a unit may have falls asleep on a real Mosquitto, and its system calls are
- * counted, all threads, until they have settled and for a minute more (`npm run quiet 300`: for five). Fails when that
- * has 30 or more calls a minute beside those for the keep-alive. The test suite has a short form.
+ * `npm run quiet`: a fully equipped agent goes to sleep while connected to a real Mosquitto. Counts the system calls of
+ * all threads until they have settled and for one more minute (`npm run quiet 300`: five minutes). Fails if the agent
+ * makes 30 or more calls a minute in addition to the keep-alive. The test suite includes a short form.
  */
 import { setTimeout as until } from 'node:timers/promises';
 import { QuietUnit } from '../../test/rig/quiet-unit.ts';
 import { Strace, type SystemCall, wakeUpsOf } from '../../test/rig/strace.ts';
 import type { RunnableScenario } from './scenario.ts';
 
-/** Allowed calls a minute of a sleeping unit, in addition to the keep-alive. */
+/** Limit of calls per minute of a sleeping unit, in addition to the keep-alive. */
 const MOST = 30;
 const MINUTE = 60;
 /**
- * Minutes until what was begun while awake has come to its end: V8 looks every 8 s whether it shall tidy up after the
- * last activity, and does so once, some minutes later (its memory reducer).
+ * Time until activity that began while awake has ended, minutes: every 8 s V8 checks whether to collect garbage after
+ * the last activity, and does so once, some minutes later (its memory reducer).
  */
 const SETTLING = 5;
 
@@ -59,6 +59,6 @@ function judge(pid: number, seconds: number, calls: readonly SystemCall[]): bool
     `${seconds} s: ${wakeUps.length} wake-ups, ${calls.length} system calls, ${kept.size} of them for the keep-alive; ` +
       `${others.toFixed(1)} others a minute (fewer than ${MOST} are allowed)`,
   );
-  // Without a question to the broker it was not connected, and nothing is proven.
+  // If it sent no ping to the broker, it was not connected, and the test proves nothing.
   return others < MOST && kept.size > 0;
 }

@@ -1,12 +1,12 @@
-/** Value of an option on the command line. */
+/** Value of a command line option. */
 type Value = number | string;
 
-/** Something that happens to an agent, or to many, for minutes or hours; `scripts/scenarios/index.ts` runs it. */
+/** A scenario of minutes or hours for one agent or many; `scripts/scenarios/index.ts` runs it. */
 export interface RunnableScenario<Options extends Readonly<Record<string, Value>>> {
-  /** With their defaults. A number must be above 0. */
+  /** Options with their defaults. A number must be above 0. */
   readonly options: Options;
-  /** The option that may stand alone, without its name. */
+  /** Name of the option that may be given as a bare argument. */
   readonly argument?: keyof Options & string;
-  /** Resolves with what went wrong, a line for each; prints what happens. */
+  /** Runs the scenario and prints events. Resolves to the problems found, one line each. */
   run(options: Options): Promise<readonly string[]>;
 }

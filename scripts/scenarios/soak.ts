@@ -1,8 +1,8 @@
 /**
- * `npm run soak`: the scripted day of the bench car at 100× through the whole agent and a real Mosquitto, over a way
- * that is cut, stalls or is away every few minutes, with a restart of the broker and an outage that overflows the
- * outbox. Fails unless every number that was put arrived or is in a gap record, none arrived twice after the
- * receiver's check, and the memory is flat. A quarter of an hour.
+ * `npm run soak`: runs the scripted day of the bench car at 100× through the whole agent and a real Mosquitto, over a
+ * connection that is cut, stalled or unavailable every few minutes, with a restart of the broker and an outage that
+ * overflows the outbox. Fails unless every stored number arrived or is in a gap record, none arrived twice after the
+ * receiver's check, and the memory is flat. Takes a quarter of an hour.
  *
  *     npm run soak -- --speed 400 --seed 7
  */
@@ -10,7 +10,7 @@ import { runSoak, type SoakProgress } from './failing-way.ts';
 import type { RunnableScenario } from './scenario.ts';
 
 const HOUR = 3_600_000;
-/** Growth of what the process holds from the first drive to the end of the day, bytes: records are indexed in memory. */
+/** Largest growth of memory from the first drive to the end of the day, bytes: records are indexed in memory. */
 const FLAT = 12 * 2 ** 20;
 
 const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);

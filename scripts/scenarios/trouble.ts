@@ -1,13 +1,13 @@
-/** Troubles on the way during a soak, and their times: the same for the same seed. */
+/** Connection troubles during a soak, and their times, determined by the seed. */
 import { Random } from '../fuzz/random.ts';
 
-/** Times are ms of car time since the soak began. */
+/** A trouble. Times are ms of car time since the start of the soak. */
 export interface Trouble {
   readonly at: number;
   /**
-   * `cut`: the connection ends without a word. `stall`: nothing passes for a while, as when packets are lost and sent
-   * again, then everything does. `tunnel`: nothing passes, no connection is made, and what was there is gone after
-   * it. `restart`: the broker is ended in order and started again after a while.
+   * `cut`: the connection closes abruptly. `stall`: nothing passes for a while, as when packets are lost and sent
+   * again, then all data passes. `tunnel`: nothing passes, new connections fail, and existing ones are lost afterwards.
+   * `restart`: the broker is shut down properly and started again after a while.
    */
   readonly kind: 'cut' | 'stall' | 'tunnel' | 'restart';
   readonly lasts: number;
@@ -15,17 +15,17 @@ export interface Trouble {
 
 export interface TroubleOptions {
   readonly seed: number;
-  /** Length of the soak. */
+  /** Duration of the soak, ms. */
   readonly length: number;
-  /** Mean time from one to the next. */
+  /** Mean time from one trouble to the next, ms. */
   readonly every: number;
-  /** A tunnel that is long enough for the outbox to overflow. */
+  /** A tunnel that is long enough to overflow the outbox. */
   readonly outage: { readonly at: number; readonly lasts: number };
 }
 
 const SECOND = 1000;
 
-/** In order of time, none before the one before it is over. */
+/** Returns troubles in time order that do not overlap. */
 export function troubles({ seed, length, every, outage }: TroubleOptions): readonly Trouble[] {
   const random = new Random('soak', seed);
   const planned: Trouble[] = [

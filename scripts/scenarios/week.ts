@@ -1,9 +1,9 @@
 /**
- * `npm run week`: a week of the bench car's scripted day through the agent that `vigie run` builds, with a store on the
- * disk, which does not wait for the medium, and a broker in a process of its own, in time that passes as fast as the work is
- * done. Eight times a day the owner sends a command. Prints what the process holds after each day (or `--every` so many
- * hours, a multiple of 3), garbage collected, and fails when that is not flat: when the last line has more than the second,
- * or when the car does not obey a command.
+ * `npm run week`: runs a week of the bench car's scripted day through the agent that `vigie run` builds, with a store
+ * on disk that does not sync, and a broker in a separate process. Car time passes as fast as the work is done. Eight
+ * times a day the owner sends a command. Prints the memory of the process after garbage collection each day (or every
+ * `--every` hours, a multiple of 3), and fails if it grows (the last line exceeds the second) or if the car does not
+ * obey a command.
  *
  *     npm run week -- --days 3 --every 6
  */
@@ -22,24 +22,24 @@ import type { RunnableScenario } from './scenario.ts';
 
 const VIN = 'VF3VGEWEEK0000001';
 const HOUR = 3_600_000;
-/** Car time that passes at once, ms. */
+/** Car time per step, ms. */
 const STEP = 1_000;
-/** Messages that may wait for the broker before the car's time stands still for it. */
+/** Largest number of messages waiting for the broker before car time pauses. */
 const MOST_WAITING = 50;
-/** A command ends within this car time, ms. */
+/** Longest car time of a command, ms. */
 const COMMAND = 2 * 60_000;
-/** Allowed growth of memory from the second line to the last, as a share. */
+/** Largest allowed growth of memory from the second line to the last, as a fraction. */
 const FLAT = 0.02;
 
-/** Bytes at one moment. */
+/** Memory and disk use at one time, bytes. */
 export interface WeekMemory {
-  /** JavaScript objects, garbage collected. */
+  /** JavaScript objects after garbage collection. */
   readonly heap: number;
   /** Buffers outside of the heap. */
   readonly external: number;
-  /** Pages that only this process has, the simulated car's and the sources' included. */
+  /** Private pages of this process, including those of the simulated car and of the sources. */
   readonly private: number;
-  /** Files of the records, bytes. */
+  /** Files of the records. */
   readonly disk: number;
 }
 
@@ -89,7 +89,7 @@ export const week: RunnableScenario<{ readonly days: number; readonly every: num
   },
 };
 
-/** Watches that happen every day. */
+/** Monitors that trigger every day. */
 const monitors = [
   { data: 'vehicle.trip.stop', op: 'onChange' },
   { data: 'vehicle.kinetic.speed', op: 'greaterThan', value: ['40'], hysteresis: 5 },
@@ -104,7 +104,7 @@ const monitors = [
   },
 }));
 
-/** Lets car time pass, as long as disk and broker keep up with it. */
+/** Advances car time, but no faster than disk and broker can follow. */
 async function pass(car: CountedCar, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += STEP) {
     car.clock.advance(STEP);
@@ -116,7 +116,7 @@ async function pass(car: CountedCar, ms: number): Promise<void> {
 async function holding(records: string): Promise<WeekMemory> {
   if (globalThis.gc === undefined) throw new Error('run it with node --expose-gc');
   const vitals = processVitals();
-  // Work for the disk and the broker is done, and the second collection frees what finalizers released.
+  // Pending work for disk and broker completes, and the second collection frees what finalizers released.
   for (let time = 0; time < 2; time++) {
     await until(500);
     globalThis.gc();
@@ -127,14 +127,14 @@ async function holding(records: string): Promise<WeekMemory> {
   return { heap: heapUsed, external, private: vitals().privateBytes ?? Number.NaN, disk };
 }
 
-/** Outcomes of commands that were not carried out, in words. The lamps may be off already. */
+/** Describes the outcomes of commands that were not carried out. The lamps may be off already. */
 export function disobeyed(outcomes: ReadonlyMap<string, number>): readonly string[] {
   return [...outcomes]
     .filter(([outcome]) => outcome !== 'Success' && outcome !== 'AlreadyDone')
     .map(([outcome, count]) => `${count} of the commands ended as ${outcome}`);
 }
 
-/** Growing quantities, in words: the last line against the second. Until the first line, buffers fill. */
+/** Describes growing quantities: compares the last line with the second. Until the first line, buffers fill. */
 export function growth(held: readonly WeekMemory[]): readonly string[] {
   const [first, second] = held;
   const last = held.at(-1);

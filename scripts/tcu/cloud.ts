@@ -1,4 +1,4 @@
-/** The other end: receives all that the unit publishes, and commands it. */
+/** The cloud end: receives all messages of the unit, and sends commands to it. */
 import { randomUUID } from 'node:crypto';
 import { CommandSigner, generateKey } from '../../adapters/keys/index.ts';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
@@ -8,10 +8,10 @@ import { encodeBody, encodeCommand } from '../../protocol/command.ts';
 import { downTopic, upFilter, upTopic } from '../../protocol/topics.ts';
 import { Sequences } from '../../test/rig/sequences.ts';
 
-/** The unit's car, see car/vigie.yaml. */
+/** VIN of the unit's car, see car/vigie.yaml. */
 export const VIN = 'VF3VGETCV00000001';
 const KEY = 'tcu';
-/** Milliseconds that a command may be carried out in: longer than it takes to boot again. */
+/** Validity of a command, ms: longer than a reboot. */
 const VALID = 600_000;
 
 export interface SentOrder {
@@ -28,9 +28,9 @@ const last = ['Success', 'AlreadyDone', 'Failed'];
 
 export class Cloud {
   readonly sequences = new Sequences();
-  /** Messages in the order of their arrival, each delivery. */
+  /** Messages in the order of arrival, including repeated deliveries. */
   readonly received: ReceivedMessage[] = [];
-  /** Is called after each. */
+  /** Called after each message. */
   heard: () => void = () => undefined;
   readonly #client: CloudClient;
   readonly #signer: CommandSigner;
@@ -42,7 +42,7 @@ export class Cloud {
     this.#signer = signer;
   }
 
-  /** Makes the key for signing commands, and its trust file. */
+  /** Creates the key for signing commands, and its trust file. */
   static async makeKey(folder: string): Promise<void> {
     await generateKey(folder, KEY, { algorithm: 'ES256', kinds: ['Doors'] });
   }
@@ -58,7 +58,7 @@ export class Cloud {
     return cloud;
   }
 
-  /** Signs and sends what `vigie send` would for these words. */
+  /** Signs and sends the command that `vigie send` would send for these words. */
   async command(what: string, ...words: string[]): Promise<SentOrder> {
     const wish = requestOf(what, words, {});
     const id = randomUUID();
@@ -70,7 +70,7 @@ export class Cloud {
     return order;
   }
 
-  /** Sends a command as it is, again as well. */
+  /** Sends a signed command unchanged, also repeatedly. */
   async send({ id, bytes }: SentOrder): Promise<void> {
     await this.#client.publish(downTopic(VIN, 'remote'), bytes, {
       expiry: VALID / 1000,
@@ -79,7 +79,7 @@ export class Cloud {
     });
   }
 
-  /** Reported states of a command, from the `from`-th message on. */
+  /** Returns the reported states of a command, from message number `from` on. */
   states({ id }: SentOrder, from = 0): readonly string[] {
     return this.received
       .slice(from)
@@ -89,7 +89,7 @@ export class Cloud {
       .map(({ status }) => status);
   }
 
-  /** The final state of the command, if it came. */
+  /** Returns the final state of the command, if it has arrived. */
   outcome(order: SentOrder, from = 0): string | undefined {
     return this.states(order, from).find((state) => last.includes(state));
   }

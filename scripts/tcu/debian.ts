@@ -1,4 +1,4 @@
-/** A whole small Debian with systemd and our package in it, as somebody would set up a unit. */
+/** A whole small Debian with systemd and our package, as an operator would set up a unit. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -10,11 +10,11 @@ const guest = join(import.meta.dirname, 'guest');
 const programs = ['systemd-sysv', 'kmod', 'iproute2', 'can-utils', 'libstdc++6'];
 
 /**
- * Makes the disks of a unit in `folder`: a fresh Debian of this machine's architecture, in which our package was
- * installed and configured, and which starts it by itself.
- * @param etc folder whose files go to `/etc/vigie`
+ * Creates the disks of a unit in `folder`: a fresh Debian of this machine's architecture, in which our package is
+ * installed, configured, and started automatically.
+ * @param etc folder whose files are copied to `/etc/vigie`
  * @param environment contents of `/etc/default/vigie`
- * @throws Error with what debootstrap or dpkg says
+ * @throws Error with the message of debootstrap or dpkg
  */
 export function makeDebian(
   folder: string,
@@ -37,9 +37,9 @@ export function makeDebian(
 }
 
 /**
- * Makes the disks of a fresh Debian with a network, as debootstrap leaves it. The files named lie in the
- * folder in which its console begins.
- * @throws Error with what debootstrap says
+ * Creates the disks of a fresh Debian with a network, as debootstrap creates it. The given files are in the initial
+ * folder of its console.
+ * @throws Error with debootstrap's message
  */
 export function makeFreshDebian(folder: string, distribution: LinuxDistribution, files: readonly string[]): Disks {
   return makeUnit(folder, distribution, (system) => {
@@ -49,7 +49,7 @@ export function makeFreshDebian(folder: string, distribution: LinuxDistribution,
   });
 }
 
-/** A fresh Debian that takes commands over its console, as `prepare` changes it before it boots. */
+/** Creates a fresh Debian that accepts commands over its console. `prepare` changes the system before it boots. */
 function makeUnit(folder: string, distribution: LinuxDistribution, prepare: (system: string) => void): Disks {
   const { kernel, version } = distribution;
   const disks: Disks = {
@@ -61,7 +61,7 @@ function makeUnit(folder: string, distribution: LinuxDistribution, prepare: (sys
   };
   makeMemoryDisk(folder, distribution, disks.memoryDisk);
   const system = join(folder, 'system');
-  // Owners and devices as they are.
+  // Keep owners and devices.
   run('cp', '-a', bootstrapped(programs), system);
   put(system, 'usr/local/bin/console', join(guest, 'console.sh'), 0o755);
   put(system, 'etc/systemd/system/console.service', join(guest, 'console.service'));

@@ -1,4 +1,4 @@
-/** Disks of an emulated unit: a kernel, a first memory disk, the system's disk and an empty one for data. */
+/** Disks of an emulated unit: a kernel, an initial memory disk, the system disk and an empty data disk. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -23,11 +23,11 @@ export interface Disks {
   readonly memoryDisk: string;
   readonly system: string;
   readonly data: string;
-  /** The system may change its disk; absent: it is only read. */
+  /** If true, the system may write to its disk. If omitted, the disk is read-only. */
   readonly writable?: boolean;
 }
 
-/** Kernel modules for the way to the disks, and for the rest of the life of a unit. */
+/** Kernel modules for access to the disks, and those for later operation of a unit. */
 export const early: readonly string[] = [
   'virtio_mmio',
   'virtio_pci',
@@ -39,7 +39,7 @@ export const early: readonly string[] = [
 ];
 export const late: readonly string[] = ['can', 'can-raw', 'can-isotp', 'can-dev', 'vcan'];
 
-/** Programs of busybox that the scripts of the unit call. */
+/** Busybox programs that the scripts of the unit call. */
 const applets = [
   'sh',
   'mount',
@@ -72,8 +72,8 @@ const applets = [
 ];
 
 /**
- * Makes the disks in `folder`. `car` is a folder that becomes `/opt/car`.
- * @throws Error with what the programs say that make file systems
+ * Creates the disks in `folder`. `car` is a folder that becomes `/opt/car`.
+ * @throws Error with the message of a program that makes file systems
  */
 export function makeDisks(folder: string, distribution: LinuxDistribution, executable: string, car: string): Disks {
   const { root: tree, kernel, version } = distribution;
@@ -114,7 +114,7 @@ function install(from: string, to: string): void {
   chmodSync(to, 0o755);
 }
 
-/** Modules with those that they need, and the lists from which modprobe knows that. */
+/** Copies modules and their dependencies, and the lists from which modprobe reads these dependencies. */
 export function copyModules(kernel: string, version: string, names: readonly string[], to: string): void {
   const folder = join('lib/modules', version);
   const from = join(kernel, folder);
@@ -138,14 +138,14 @@ export function copyModules(kernel: string, version: string, names: readonly str
 }
 
 export interface FirstProcess {
-  /** The script that it is. */
+  /** The init script. */
   readonly init: string;
   /** Kernel modules that it loads. */
   readonly modules: readonly string[];
 }
 
 /**
- * Makes in `folder` what finds the disks: an archive as the kernel unpacks it
+ * Creates the initial memory disk, which finds the other disks, in `folder`: an archive in the kernel's format
  * (Documentation/driver-api/early-userspace/buffer-format.rst).
  */
 export function makeMemoryDisk(
@@ -169,7 +169,7 @@ export function makeMemoryDisk(
   writeFileSync(file, made.stdout);
 }
 
-/** A file that holds a file system of its own, with `contents` in it. */
+/** Creates a file with a file system that contains `contents`. */
 export function makeFileSystem(file: string, label: string, size: string, contents?: string): void {
   const from = contents === undefined ? [] : ['-d', contents];
   execFileSync('mke2fs', ['-q', '-t', 'ext4', '-L', label, ...from, file, size], {
@@ -178,7 +178,7 @@ export function makeFileSystem(file: string, label: string, size: string, conten
   });
 }
 
-/** The folder `/opt/car`: profile, configuration, trusted keys and a drive of ten seconds. */
+/** Creates the folder `/opt/car`: profile, configuration, trusted keys and a drive of ten seconds. */
 export function makeCar(folder: string, trust: string): void {
   cpSync(join(import.meta.dirname, 'car'), folder, { recursive: true });
   copyFileSync(join(root, 'config/vehicles/generic-obd2/sae-j1979.json'), join(folder, 'sae-j1979.json'));
@@ -191,5 +191,5 @@ export function makeCar(folder: string, trust: string): void {
   writeFileSync(join(folder, 'drive.log'), lines.join(''));
 }
 
-/** Speed of the drive log, in hundredths of km/h, a second each: slow enough to unlock the doors. */
+/** Speeds of the drive log, one per second, in 0.01 km/h: slow enough to unlock the doors. */
 export const speeds: readonly number[] = [0, 125, 250, 375, 500, 475, 350, 225, 100, 50];

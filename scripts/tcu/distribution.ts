@@ -1,27 +1,29 @@
-/** Packages of Debian for another architecture, unpacked into a folder; this machine's own apt does not learn of them. */
+/** Debian packages for another architecture, unpacked into a folder without changing this machine's own apt. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Platform } from './platforms.ts';
 
-/** Where what was fetched is kept. */
+/** Cache folder for downloads. */
 export const cache: string = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'vigie', 'tcu');
 
-/** Programs of the unit besides the agent: a shell, CAN programs and ISO-TP, a broker, and libraries for Node. */
+/**
+ * Programs on the unit in addition to the agent: a shell, CAN and ISO-TP programs, a broker, and libraries for Node.
+ */
 const programs = ['busybox-static', 'can-utils', 'mosquitto', 'libstdc++6', 'libatomic1'];
 
 export interface LinuxDistribution {
-  /** Folder that is the root of a file system with the programs in it. */
+  /** Root folder of a file system that contains the programs. */
   readonly root: string;
-  /** Folder with `boot` and `lib/modules`, and the version of the kernel there. */
+  /** Folder with `boot` and `lib/modules`, and the version of its kernel. */
   readonly kernel: string;
   readonly version: string;
 }
 
 /**
- * The system of a platform, fetched the first time.
- * @throws Error with what apt says when it cannot be had
+ * Returns the system of a platform, which is downloaded the first time.
+ * @throws Error with apt's message if the system is unavailable
  */
 export function distributionFor({ target, kernel }: Platform): LinuxDistribution {
   const folder = join(cache, target.debian);
@@ -56,7 +58,7 @@ Dir::Cache "${scratch}/cache";
     try {
       run('apt-get', '-qq', 'update');
     } catch (error) {
-      // A mirror that is being renewed has some lists and lacks others: what is missing then is said by the next line.
+      // During an update a mirror lacks some lists. If a list is missing, the next command reports an error.
       console.error((error as Error).message);
     }
     run('apt-get', '-qq', '--yes', '--no-install-recommends', '--download-only', 'install', ...programs);

@@ -1,19 +1,19 @@
-/** A machine of a platform, with Debian's kernel, that is emulated: what every one of them has in common. */
+/** An emulated machine of a platform, with Debian's kernel: common part of all such machines. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { Platform } from './platforms.ts';
 
 export interface EmulatedMachine {
   readonly kernel: string;
-  /** The initial memory disk. */
+  /** Path of the initial memory disk. */
   readonly memoryDisk: string;
-  /** Further parameters of the kernel, in addition to those of the board. */
+  /** Kernel parameters in addition to those of the board. */
   readonly told: string;
-  /** Further arguments of the emulator: disks, networks, views of files. */
+  /** Additional arguments of the emulator: disks, networks, shared folders. */
   readonly devices: readonly string[];
 }
 
-/** Switches it on, its console on standard input and output. It goes off with this process. */
+/** Starts the machine, with its console on standard input and output. It stops when this process ends. */
 export function switchOn(
   { emulator, hardware, told: needed }: Platform,
   { kernel, memoryDisk, told, devices }: EmulatedMachine,
@@ -26,7 +26,7 @@ export function switchOn(
       kernel,
       '-initrd',
       memoryDisk,
-      // Tests of the kernel's own ciphers may hold a slow emulated processor for ten minutes.
+      // The kernel's cipher tests may occupy a slow emulated processor for ten minutes.
       '-append',
       `${needed} quiet loglevel=1 panic=-1 cryptomgr.notests ${told}`,
       ...devices,
@@ -42,7 +42,7 @@ export function switchOn(
   const end = (): void => void machine.kill('SIGKILL');
   process.once('exit', end);
   machine.once('exit', () => process.off('exit', end));
-  // It may go off before it has read all of it.
+  // The machine may stop before it has read all input.
   machine.stdin.on('error', () => undefined);
   return machine;
 }

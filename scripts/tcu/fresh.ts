@@ -1,4 +1,4 @@
-/** Results of the commands of docs/packaging.md in a fresh Debian: a sentence for each step, in order. */
+/** Runs the commands of docs/packaging.md in a fresh Debian: one sentence for each step, in order. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,10 +11,10 @@ import type { UnitScenario } from './scenario.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const CONFIGURATION = '/etc/vigie/vigie.yaml';
 const NEWER = 'newer.deb';
-/** The address of the broker in the page. */
+/** Address of the broker on the page. */
 const BROKER = 'mqtts://broker.example:8883';
 
-/** The car of the example configuration. */
+/** VIN of the car in the example configuration. */
 export const EXAMPLE_VIN: string = vinOf(readFileSync(join(root, 'scripts/service/vigie.yaml'), 'utf8'));
 
 function vinOf(configuration: string): string {
@@ -23,18 +23,18 @@ function vinOf(configuration: string): string {
   return vin;
 }
 
-/** The lines of the page's block that begins with the installation. */
+/** Returns the lines of the page's block that begins with the installation. */
 function typedLines(broker: string): readonly string[] {
   const page = readFileSync(join(root, 'docs/packaging.md'), 'utf8');
   const block = /^ {4}apt install \.\/vigie_(?:.*\n)(?: {4}.*\n)*/m.exec(page)?.[0];
   if (block?.includes(BROKER) !== true)
     throw new Error('docs/packaging.md has no block of commands that names a broker');
   const lines = block.trimEnd().split('\n');
-  // The package of this machine's architecture lies there.
+  // The folder contains the package of this machine's architecture.
   return lines.map((line) => line.trim().replace(BROKER, broker).replace('_amd64', '_*'));
 }
 
-/** The package with a higher version and another example configuration. */
+/** Builds the package with a higher version and a different example configuration. */
 export function newerPackage(folder: string, deb: string): string {
   const [content, newer] = [join(folder, 'content'), join(folder, NEWER)];
   execFileSync('dpkg-deb', ['--raw-extract', deb, content]);
@@ -47,7 +47,7 @@ export function newerPackage(folder: string, deb: string): string {
 
 async function property(machine: Machine, name: string): Promise<string> {
   const lines = await machine.run(`systemctl show vigie --value -p ${name}`);
-  // The console shows the journal of the agent as well.
+  // The console also shows the journal of the agent.
   return lines.filter((line) => !line.startsWith('vigie: ')).join('');
 }
 

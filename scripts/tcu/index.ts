@@ -1,13 +1,13 @@
 /**
- * `npm run test:tcu [-- [arm64] [armv7] [x64] [service] [fresh] [--cuts N] [--load RATE] [--seconds N] [--console]]`: the
- * executable of an architecture (default: arm64) on an emulated unit with a real kernel and a CAN bus. It reads
- * what canplayer, cangen and isotpsend send, publishes to a Mosquitto beside it, is commanded, loses its interface, and
- * then loses power N times (10 when not given) while the cloud outside keeps count. `--load`: RATE frames a second on
- * four buses for N seconds (60 when not given) before that, of which none may be lost. `service`: a whole Debian with
- * systemd and our package, whose service is watched, hangs and crashes. `fresh`: a Debian as debootstrap
- * leaves it, where the test types the commands of docs/packaging.md. `--console` shows what the unit says. Its last
- * line is `N passed, N failed, N skipped`; the exit status is 0 when no test failed. As root on Debian it installs what
- * is missing; Debian's packages for the unit are fetched the first time.
+ * `npm run test:tcu [-- [arm64] [armv7] [x64] [service] [fresh] [--cuts N] [--load RATE] [--seconds N] [--console]]`:
+ * tests the executable of an architecture (default: arm64) on an emulated unit with a real kernel and a CAN bus. It
+ * receives frames from canplayer, cangen and isotpsend, publishes to a Mosquitto on the unit, receives commands, loses
+ * its interface, and then loses power N times (default 10) while the cloud counts messages outside. `--load`: before
+ * that, RATE frames a second on four buses for N seconds (default 60), none of which may be lost. `service`: a whole
+ * Debian with systemd and our package, in which the service is monitored, hangs and crashes. `fresh`: a Debian as
+ * debootstrap creates it, in which the test types the commands of docs/packaging.md. `--console` shows the unit's
+ * console. The last line is `N passed, N failed, N skipped`; the exit status is 0 if no test failed. As root on Debian
+ * it installs missing packages; Debian packages for the unit are downloaded the first time.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -46,7 +46,7 @@ const { positionals, values } = parseArgs({
   },
 });
 Machine.shown = values.console;
-// Ends all processes and removes all files of this run with this process, also at a signal.
+// Exit on a signal, so that the exit handlers end all processes and remove all files of this run.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const [cuts, rate, seconds] = [Number(values.cuts), Number(values.load), Number(values.seconds)];
 const known = [...platforms.map(({ name }) => name), 'service', 'fresh'];
@@ -62,7 +62,7 @@ if (
 } else {
   for (const name of wanted) await check(`${name}: the test`, () => inFolder(name));
   console.log(`${passed} passed, ${failed} failed, 0 skipped`);
-  // Running children of a failed check must not keep this process.
+  // Running children of a failed check must not keep this process running.
   process.exit(failed === 0 ? 0 : 1);
 }
 
@@ -97,7 +97,7 @@ async function run(platform: Platform, folder: string): Promise<void> {
   }
 }
 
-/** A unit of this machine's architecture with a whole Debian on it; its broker is on this machine. */
+/** Tests a unit of this machine's architecture with a whole Debian; its broker runs on this machine. */
 async function asService(folder: string): Promise<void> {
   const platform = platformNamed(hostTarget().name);
   install(platform, 'debootstrap');
@@ -124,7 +124,7 @@ async function asService(folder: string): Promise<void> {
   }
 }
 
-/** A Debian of this machine's architecture as debootstrap leaves it; its broker is on this machine. */
+/** Tests a Debian of this machine's architecture as debootstrap creates it; its broker runs on this machine. */
 async function asFresh(folder: string): Promise<void> {
   const platform = platformNamed(hostTarget().name);
   install(platform, 'debootstrap');
@@ -149,7 +149,7 @@ async function asFresh(folder: string): Promise<void> {
   }
 }
 
-/** The unit with a broker of its own, which is reached from here. */
+/** Tests the unit with its own broker, which is reachable from here. */
 async function onTheBus(platform: Platform, disks: Disks, keys: string): Promise<void> {
   const port = await withFreePorts(1, async ([free = 0]) => free);
   const machine = await Machine.boot(platform, disks, port);
@@ -166,7 +166,7 @@ async function onTheBus(platform: Platform, disks: Disks, keys: string): Promise
   await cloud.close();
   await machine.run('killall vigie; while pidof vigie >/dev/null; do sleep 0.2; done; rm -r /data/records');
   if (rate > 0) {
-    // The car would add frames of its own.
+    // The car would add its own frames.
     await machine.run('killall car canplayer cangen candump; true');
     await underLoad(platform, machine);
   }

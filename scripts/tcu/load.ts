@@ -1,18 +1,18 @@
-/** Four buses at once: every frame has a counter, and the agent records what it read. */
+/** Load on four buses at once: every frame contains a counter, and the agent records the frames that it read. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Machine } from './machine.ts';
 
 const buses = ['a', 'b', 'c', 'd'] as const;
-/** How often it is looked whether all has been read, a second apart. */
+/** Number of checks whether all frames have been read, a second apart. */
 const LOOKS = 60;
 
-/** Writes what each bus carries into the folder that becomes `/opt/car`: a log for canplayer, and its frames alone. */
+/** Writes the traffic of each bus to the folder that becomes `/opt/car`: a log for canplayer, and its frames alone. */
 export function writeLoad(folder: string, rate: number, seconds: number): void {
   const each = rate / buses.length;
   const frames = Array.from({ length: each * seconds }, (_, i) => {
-    // 256 identifiers, among them that of a message which is decoded.
+    // 256 identifiers, including that of a message that the agent decodes.
     const id = (0x0c0 + (i % 256)).toString(16).toUpperCase().padStart(3, '0');
     return `${id}#F4010000${i.toString(16).toUpperCase().padStart(8, '0')}`;
   });
@@ -21,23 +21,23 @@ export function writeLoad(folder: string, rate: number, seconds: number): void {
   writeFileSync(join(folder, 'load.frames'), frames.map((frame) => `${frame}\n`).join(''));
 }
 
-/** Outcome of the frames of all buses. */
+/** Frame counts of all buses. */
 export interface Outcome {
   readonly sent: number;
-  /** As the agent counts them. */
+  /** As counted by the agent. */
   readonly read: number;
-  /** By the kernel's count, reported by the agent. */
+  /** As counted by the kernel and reported by the agent. */
   readonly dropped: number;
-  /** Seconds that the players took. */
+  /** Duration of playback, s. */
   readonly lasted: number;
 }
 
 /**
- * Plays what {@link writeLoad} wrote on four buses, and waits until all of it has been read or reported.
- * @throws AssertionError when a frame is neither
+ * Plays the files of {@link writeLoad} on four buses, and waits until all frames have been read or reported as dropped.
+ * @throws AssertionError if a frame is neither
  */
 export async function load(machine: Machine, rate: number, seconds: number): Promise<Outcome> {
-  // As the package sets it; and vcan's frames go through the processor's backlog, as hardly any controller's do.
+  // Same value as the package sets. vcan frames pass through the processor's backlog, unlike those of most controllers.
   await machine.run('echo 4194304 >/proc/sys/net/core/rmem_max; echo 50000 >/proc/sys/net/core/netdev_max_backlog');
   for (let i = 1; i < buses.length; i++) await machine.run(`ip link add vcan${i} type vcan; ip link set vcan${i} up`);
   await machine.start('loaded', 'vigie run -c /opt/car/load.yaml', /^loaded: ready: /);
@@ -57,8 +57,8 @@ export async function load(machine: Machine, rate: number, seconds: number): Pro
 }
 
 /**
- * Compares what the agent recorded of each bus with what was played.
- * @throws Error when a frame is missing, changed or out of order
+ * Compares the agent's recording of each bus with the played frames.
+ * @throws Error if a frame is missing, changed or out of order
  */
 export async function recorded(machine: Machine): Promise<void> {
   for (const bus of buses) {
@@ -66,7 +66,7 @@ export async function recorded(machine: Machine): Promise<void> {
   }
 }
 
-/** The sum of a metric over all sources. */
+/** Returns the sum of a metric over all sources. */
 function sumOf(metrics: readonly string[], name: string): number {
   return metrics
     .filter((line) => line.startsWith(`${name}{`))

@@ -1,4 +1,4 @@
-/** An emulated unit that is switched on, controlled over its console, and switched off at any time. */
+/** An emulated unit that this program powers on, controls over its console, and powers off at any time. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -6,13 +6,13 @@ import type { Disks } from './disks.ts';
 import { switchOn } from './emulator.ts';
 import type { Platform } from './platforms.ts';
 
-/** Milliseconds that anything may take that is waited for: an emulated start on a machine that has other work too. */
+/** Timeout of every wait, ms: enough for an emulated start on a machine under other load. */
 const PATIENCE = 900_000;
 
 export class Machine {
-  /** Whether every line of every console is shown as it comes, on standard error. */
+  /** Set to print every console line to standard error as it arrives. */
   static shown = false;
-  /** Every line of the console so far. */
+  /** All console lines so far. */
   readonly lines: string[] = [];
   readonly #process: ChildProcess;
   readonly #listeners = new Set<() => void>();
@@ -29,8 +29,8 @@ export class Machine {
   }
 
   /**
-   * Switches a unit on; resolves when it takes commands. `forward` is a port of this machine's loopback that leads to
-   * the unit's broker; the unit reaches this machine's loopback at 10.0.2.2.
+   * Powers on a unit and resolves when it accepts commands. `forward` is a port on this machine's loopback that leads
+   * to the unit's broker; the unit reaches this machine's loopback at 10.0.2.2.
    */
   static async boot(platform: Platform, disks: Disks, forward?: number): Promise<Machine> {
     const disk = (file: string, id: string, mode: string): readonly string[] => [
@@ -39,7 +39,7 @@ export class Machine {
       '-device',
       `virtio-blk-${platform.attached},drive=${id}`,
     ];
-    // Nothing is to be booted over the network.
+    // Disables network boot.
     const noRom = platform.attached === 'pci' ? ',romfile=' : '';
     const net = forward === undefined ? '' : `,hostfwd=tcp:127.0.0.1:${forward}-:1883`;
     const child = switchOn(platform, {
@@ -48,7 +48,7 @@ export class Machine {
       told: 'net.ifnames=0 systemd.show_status=no',
       devices: [
         ...disk(disks.system, 'system', disks.writable === true ? 'cache=writeback' : 'readonly=on'),
-        // Flushed data of the unit are in this machine's kernel then, which outlives the emulator.
+        // Data that the unit flushed are then in this machine's kernel, which outlives the emulator.
         ...disk(disks.data, 'data', 'cache=writeback'),
         '-netdev',
         `user,id=net${net}`,
@@ -63,12 +63,12 @@ export class Machine {
     return machine;
   }
 
-  /** Lines that begin so, without that beginning. */
+  /** Returns the lines that start with a prefix, without it. */
   said(prefix: string): string[] {
     return this.lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
   }
 
-  /** Resolves with the first line from the `from`-th on that matches. */
+  /** Resolves with the first matching line from index `from` on. */
   async says(text: RegExp, from = 0): Promise<string> {
     let place = from;
     return this.until(`the unit to say ${text}`, () => {
@@ -80,7 +80,7 @@ export class Machine {
     });
   }
 
-  /** Resolves with the result of `find` as soon as it has one. It is called again after each output of the unit. */
+  /** Resolves with the result of `find` as soon as it returns one. Calls it again after each output of the unit. */
   async until<T>(what: string, find: () => T | undefined, patience = PATIENCE): Promise<T> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -111,12 +111,12 @@ export class Machine {
     });
   }
 
-  /** Has conditions looked at again that something other than the console fulfils. */
+  /** Re-evaluates pending conditions that do not depend on console output. */
   nudge(): void {
     this.#tell();
   }
 
-  /** Runs a line of shell in the unit. @throws Error when it fails, with what it said */
+  /** Runs a line of shell in the unit. @throws Error with its output if it fails */
   async run(line: string): Promise<string[]> {
     const number = ++this.#commands;
     const from = this.lines.length;
@@ -128,9 +128,9 @@ export class Machine {
   }
 
   /**
-   * Starts a program in the unit, which goes on by itself; its lines come with a name before them. Resolves with the
-   * first line that matches `ready`.
-   * @throws Error when the program ends before that
+   * Starts a program in the unit, which continues in the background; its output lines have a name as prefix. Resolves
+   * with the first line that matches `ready`.
+   * @throws Error if the program ends earlier
    */
   async start(name: string, line: string, ready: RegExp): Promise<string> {
     const from = this.lines.length;
@@ -145,7 +145,7 @@ export class Machine {
     });
   }
 
-  /** As pulling the plug: nothing of it has a chance to do anything any more. */
+  /** Cuts the power: the unit cannot do anything more. */
   async cut(): Promise<void> {
     this.#process.kill('SIGKILL');
     await this.#gone();

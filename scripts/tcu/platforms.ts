@@ -1,18 +1,18 @@
-/** The units that are emulated: a processor, Debian's kernel for it, and the executable made for it. */
+/** Platforms of the emulated units: a processor, Debian's kernel for it, and the matching executable. */
 import { type PackageTarget, type TargetName, targetNamed } from '../package/targets.ts';
 
 export interface Platform {
   readonly name: TargetName;
   readonly target: PackageTarget;
-  /** Debian's package that names the newest kernel. */
+  /** Debian package that depends on the newest kernel. */
   readonly kernel: string;
-  /** Emulator, Debian's package of it, and the board and processor it is to be. */
+  /** Emulator, its Debian package, and the emulated board and processor. */
   readonly emulator: string;
   readonly emulatedBy: string;
   readonly hardware: readonly string[];
-  /** How virtio's devices are attached, as the emulator's names of them end. */
+  /** Suffix of the emulator's names for virtio devices, which depends on how they are attached. */
   readonly attached: 'device' | 'pci';
-  /** Parameters of the kernel for the board: the serial line of the console, and settings for missing parts. */
+  /** Kernel parameters for the board: the serial line of the console, and settings for missing parts. */
   readonly told: string;
 }
 
@@ -44,12 +44,12 @@ export const platforms: readonly Platform[] = [
     emulatedBy: 'qemu-system-x86',
     hardware: ['-M', 'q35', '-cpu', 'max', ...board],
     attached: 'pci',
-    // An emulator that has to wait for its turn fails the kernel's test of the timer.
+    // If the emulator is not scheduled in time, the kernel's timer test fails.
     told: 'console=ttyS0 no_timer_check',
   },
 ];
 
-/** @throws Error when there is none of that name */
+/** @throws Error if there is no platform of this name */
 export function platformNamed(name: string): Platform {
   const found = platforms.find((platform) => platform.name === name);
   if (found === undefined) throw new Error(`"${name}" is no platform: ${platforms.map((one) => one.name).join(', ')}`);

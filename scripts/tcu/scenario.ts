@@ -1,11 +1,11 @@
-/** Required behaviour of the unit on a real bus with a broker: a sentence for each, in order. */
+/** Required behaviour of the unit on a real bus with a broker: one sentence for each requirement, in order. */
 import assert from 'node:assert/strict';
 import { upTopic } from '../../protocol/topics.ts';
 import { type Cloud, VIN } from './cloud.ts';
 import { speeds } from './disks.ts';
 import type { Machine } from './machine.ts';
 
-/** Frames that one actuation sends, see car/profile.yaml. */
+/** Number of frames that one actuation sends, see car/profile.yaml. */
 export const ACTUATION = 3;
 
 interface Series {
@@ -13,10 +13,10 @@ interface Series {
   readonly values: readonly unknown[];
 }
 
-/** Checks by the sentence that they make true, in order. */
+/** Checks in order, each by the sentence that it verifies. */
 export type UnitScenario = Readonly<Record<string, (machine: Machine, cloud: Cloud) => Promise<void>>>;
 
-/** All reported values of a path, from the `from`-th message on. */
+/** Returns all reported values of a path, from message number `from` on. */
 export function readings(cloud: Cloud, path: string, from = 0): readonly unknown[] {
   return cloud.received
     .slice(from)
@@ -26,12 +26,12 @@ export function readings(cloud: Cloud, path: string, from = 0): readonly unknown
     .flatMap(({ values }) => values);
 }
 
-/** Resolves when the condition holds, which is looked at again with each message and each line. */
+/** Resolves when the condition holds, which is checked again after each message and each console line. */
 async function holds(machine: Machine, what: string, condition: () => boolean): Promise<void> {
   await machine.until(what, () => (condition() ? true : undefined));
 }
 
-/** The frames to the body that the car reported from a line on. It may report the last after the outcome is published. */
+/** Returns the frames to the body that the car reported from a line on. The last may follow the published outcome. */
 function actuated(machine: Machine, from: number): readonly string[] {
   return machine.lines.slice(from).filter((line) => line.startsWith('actuated'));
 }

@@ -1,13 +1,13 @@
-/** Required behaviour of the service under systemd itself: a sentence for each, in order. */
+/** Required behaviour of the service under systemd itself: one sentence for each requirement, in order. */
 import assert from 'node:assert/strict';
 import { upTopic } from '../../protocol/topics.ts';
 import { type Cloud, VIN } from './cloud.ts';
 import type { Machine } from './machine.ts';
 import { readings, type UnitScenario } from './scenario.ts';
 
-/** Output of the agent when it is the whole agent again. */
+/** Agent output when it has fully started. */
 export const READY: RegExp = /^vigie: ready: /;
-/** Exposure at most, of 10 (issue 9). */
+/** Largest exposure level, of 10 (issue 9). */
 const EXPOSED = 2;
 
 interface Hello {
@@ -15,7 +15,7 @@ interface Hello {
   readonly reason?: string;
 }
 
-/** Properties of the service (systemctl(1)). */
+/** Returns properties of the service (systemctl(1)). */
 async function properties(machine: Machine, ...names: string[]): Promise<Readonly<Record<string, string>>> {
   const lines = await machine.run(`systemctl show vigie ${names.map((name) => `-p ${name}`).join(' ')}`);
   const pairs = lines.map((line) => /^(\w+)=(.*)$/.exec(line)).filter((pair) => pair !== null);
@@ -28,7 +28,7 @@ async function processOf(machine: Machine): Promise<string> {
   return id;
 }
 
-/** Ends the process as a defect would; resolves when the service has it up again, whichever way. */
+/** Kills the process as a defect would. Resolves when the service is running again, in either form. */
 async function crash(machine: Machine): Promise<string> {
   const from = machine.lines.length;
   await machine.run(`kill -SEGV ${await processOf(machine)}`);
@@ -94,7 +94,7 @@ export const service: UnitScenario = {
     assert.ok((hello.reason ?? '') !== '', 'it does not say why');
     const unlock = await cloud.command('doors', 'unlock');
     assert.equal(await machine.until('the outcome', () => cloud.outcome(unlock)), 'Failed');
-    // Its exit status says that something is wrong.
+    // Its exit status reports a problem.
     const status = (await machine.run('vigie status --data /var/lib/vigie || test $? = 1')).join('\n');
     assert.match(status, /minimal/);
     const { ActiveState } = await properties(machine, 'ActiveState');

@@ -1,6 +1,6 @@
 /*
- * Reads a candump log. Arguments: `memory`, `read` or `sscanf`, the log; `values`, the log and the decoder's tables for
- * reading, decoding and counting the values that changed.
+ * Reads a candump log. Arguments: `memory`, `read` or `sscanf`, and the log; or `values`, the log and the decoder's
+ * tables, to read and decode the log and count changed values.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 static const char *log_name;
 static uint8_t *text;
 static size_t text_size;
-/* Frames are kept in columns as ours are, 4096 at a time. */
+/* Frames are stored in columns like ours, 4096 at a time. */
 static struct frame frames[4096];
 static double *values;
 static uint64_t changed;
@@ -36,7 +36,7 @@ static void from_memory(struct digest *digest) {
   }
 }
 
-/* Calls `take` for every line, reading half a megabyte at a time. */
+/* Calls `take` for every line, reading in chunks of half a megabyte. */
 static void from_file(struct digest *digest, void (*take)(struct digest *, uint32_t, const struct frame *)) {
   enum { SIZE = 512 * 1024 };
   static uint8_t buffer[SIZE + 64];

@@ -1,4 +1,4 @@
-/* Every signal of every frame to a double. Arguments: tables, traffic, and `skip` to leave out repeated frames. */
+/* Decodes every signal of every frame to a double. Arguments: tables, traffic, and `skip` to skip repeated frames. */
 #include "table.h"
 
 static uint32_t count;

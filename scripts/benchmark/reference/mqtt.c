@@ -1,6 +1,6 @@
 /*
- * Publishes with QoS 1 by libmosquitto, as a program of contest.ts. Arguments: port, publishes under way at a time,
- * messages a round, bytes a message.
+ * Publishes with QoS 1 by libmosquitto, as a program of contest.ts. Arguments: port, publishes in flight at a time,
+ * messages per round, bytes per message.
  */
 #include "round.h"
 #include <mosquitto.h>

@@ -1,4 +1,4 @@
-/* The requests of contest.ts, and the digest of answers.ts. */
+/* Handles the requests of contest.ts, and computes the digest of answers.ts. */
 #ifndef ROUND_H
 #define ROUND_H
 #define _GNU_SOURCE
@@ -33,7 +33,7 @@ static inline void *grab(size_t size) {
   return memory;
 }
 
-/* The whole file, with zeros after it. */
+/* Reads the whole file and appends zeros. */
 static inline uint8_t *read_file(const char *name, size_t *size) {
   FILE *file = fopen(name, "rb");
   if (file == NULL || fseek(file, 0, SEEK_END) != 0) {
@@ -51,7 +51,7 @@ static inline uint8_t *read_file(const char *name, size_t *size) {
   return bytes;
 }
 
-/* Answers requests until standard input ends. `work` fills the digest when it is given one. */
+/* Answers requests until standard input ends. If `work` is given a digest, it fills the digest. */
 static inline void answer(void (*work)(struct digest *)) {
   char request[64];
   while (fgets(request, sizeof request, stdin) != NULL) {

@@ -1,4 +1,4 @@
-/* Frames out of candump text, as one would write it by hand in C: every character looked at once, all of them checked. */
+/* Parses frames of candump text, as in handwritten C: reads every character once and checks all of them. */
 #ifndef SCAN_H
 #define SCAN_H
 #include "round.h"
@@ -18,7 +18,7 @@ static void prepare_digits(void) {
   for (int i = 0; i < 6; i++) hex_digit['A' + i] = hex_digit['a' + i] = (uint8_t)(10 + i);
 }
 
-/* One line; returns what follows it, or NULL when it is no frame. Stops at the zeros behind the text. */
+/* Parses one line. Returns the text after it, or NULL if it is not a frame. Stops at the zeros after the text. */
 static inline const uint8_t *scan_line(const uint8_t *p, struct frame *frame) {
   int64_t seconds = 0, fraction = 0;
   uint32_t id = 0;

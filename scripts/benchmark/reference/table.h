@@ -1,6 +1,6 @@
 /*
- * A table-driven DBC decoder for classic frames, as one would write it in C: the payload as one 64-bit word in both
- * byte orders, a shift and a mask per signal. The tables are printed by ../network.ts.
+ * A table-driven DBC decoder for classic frames, as in handwritten C: the payload as one 64-bit word in both byte
+ * orders, a shift and a mask per signal. ../network.ts writes the tables.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -10,9 +10,9 @@ enum kind { UNSIGNED, SIGNED, FLOAT32, FLOAT64 };
 
 struct signal {
   uint8_t big, shift, length, kind;
-  /* Bytes the payload must have. */
+  /* Least payload length, bytes. */
   uint8_t needs;
-  /* Row of the multiplexor within the message, or -1; the values that select this row, both included. */
+  /* Row of the multiplexor within the message, or -1; range of values that select this row, both inclusive. */
   int16_t parent;
   uint32_t index;
   uint64_t low, high;
@@ -21,19 +21,19 @@ struct signal {
 
 struct message {
   uint32_t id, first, count;
-  /* Bytes with which every signal is there; 255 when multiplexors select. */
+  /* Payload length from which on all signals are present, bytes; 255 if multiplexors select signals. */
   uint8_t plain;
 };
 
 static struct signal *signals;
 static struct message *messages;
 static uint32_t signal_count, message_count;
-/* Number of the message by identifier: an array for 11 bits, open addressing for 29. */
+/* Message number by identifier: an array for 11 bits, open addressing for 29. */
 static int32_t standard[2048];
 #define EXTENDED_SIZE 4096
 static uint32_t extended_key[EXTENDED_SIZE];
 static int32_t extended_message[EXTENDED_SIZE];
-/* The last payload of each message, for those who skip what is repeated. */
+/* Last payload of each message, for programs that skip repeated frames. */
 static uint64_t *last_data;
 static int16_t *last_length;
 

@@ -1,4 +1,4 @@
-/** Network descriptions, and decoding with whatever they say. */
+/** Tests network descriptions, and decoding with arbitrary ones. */
 import { readFileSync } from 'node:fs';
 import { DbcDecoder, DbcFrameReader, parseDbc } from '../../../adapters/can/dbc/index.ts';
 import { append, createBatch } from '../../../adapters/can/frames.ts';
@@ -32,7 +32,7 @@ SIG_VALTYPE_ 2566844672 Deep : 1;
 SG_MUL_VAL_ 2566844672 Deep Inner 5-6, 9-9;
 `;
 
-/** Half of the bench car's network: large enough that what grows too fast is seen. */
+/** Returns half of the bench car's network, which is large enough to reveal costs that grow too fast. */
 function half(): Uint8Array {
   const bytes = readFileSync(bench);
   return bytes.subarray(0, bytes.length >> 1);

@@ -1,4 +1,4 @@
-/** The formats of log files that are read at any position of a file. */
+/** Log file formats that need random access to the file. */
 import { type FileFormat, fileFormats } from '../../../adapters/can/log/formats.ts';
 import { openLog } from '../../../adapters/can/log/index.ts';
 import { type Mdf4, mdf4 } from '../../../test/adapters/can/log/mdf4-writer.ts';
@@ -71,7 +71,7 @@ function target(format: FileFormat): FuzzTarget {
 
 export const fileLogTargets: readonly FuzzTarget[] = fileFormats.map(target);
 
-/** A file of each of the formats. */
+/** Returns one file of each format. */
 export function anyFileLog(): Uint8Array[] {
   return fileFormats.flatMap((format) => seeds[format]().slice(0, 1));
 }

@@ -1,4 +1,4 @@
-/** Output of receivers and gpsd. A recording must read the same however its bytes are split. */
+/** Output of GNSS receivers and gpsd. The result of a recording must not depend on where its bytes are split. */
 import { type Fix, type FixParser, GpsdParser, NmeaParser } from '../../../adapters/gnss/index.ts';
 import { sirfFrame, told } from '../../../test/adapters/gnss/sentences.ts';
 import { eoe, older, pvt, sol, timeGps, ubxFrame } from '../../../test/adapters/gnss/ubx-writer.ts';
@@ -36,7 +36,7 @@ function run(make: () => FixParser, input: Uint8Array): boolean {
 
 const nmeaParser = () => new NmeaParser({ file: 'fuzz', latest });
 
-/** Checksums that fit what stands between `$` and `*`. */
+/** Corrects the checksums of the text between `$` and `*`. */
 function mendSentences(input: Uint8Array): Uint8Array {
   const mended = latin1(input).replaceAll(/\$([^$*\r\n]*)\*[^\r\n]{0,2}/g, (_, content: string) => {
     let sum = 0;
@@ -46,7 +46,7 @@ function mendSentences(input: Uint8Array): Uint8Array {
   return Buffer.from(mended, 'latin1');
 }
 
-/** Lengths and checksums that fit what stands between the marks of SiRF frames. */
+/** Corrects the lengths and checksums of the content between the marks of SiRF frames. */
 function mendFrames(input: Uint8Array): Uint8Array {
   const bytes = Buffer.from(input);
   const pieces: Uint8Array[] = [];
@@ -97,7 +97,9 @@ export const sirf: FuzzTarget = {
 
 const place: Fix = { t: latest, latitude: 48.1, longitude: -11.5, altitude: 500, speed: 36, heading: 84, fix: '3D' };
 
-/** Checksums that fit the lengths of UBX frames, and lengths that end where the next frame or the input does. */
+/**
+ * Corrects the lengths of UBX frames to end at the next frame or at the end of the input, and the checksums to match.
+ */
 function mendUbx(input: Uint8Array): Uint8Array {
   const bytes = Buffer.from(input);
   const pieces: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-/** The table of fuzz targets: add the file of a parser here, and `npm run fuzz` and test/fuzz try it. */
+/** Table of fuzz targets: add the file of a parser here, and `npm run fuzz` and test/fuzz test it. */
 import type { FuzzTarget } from '../target.ts';
 import { configuration, profile } from './configuration.ts';
 import { dbc } from './dbc.ts';

@@ -1,4 +1,4 @@
-/** `vigie inspect`: its tables of whatever a log and a DBC contain, and the profile that it suggests. */
+/** Tests `vigie inspect`: its tables for arbitrary contents of a log and a DBC, and the suggested profile. */
 import { rmSync } from 'node:fs';
 import { type Database, type DbcMessage, parseDbc } from '../../../adapters/can/dbc/index.ts';
 import { append, createBatch } from '../../../adapters/can/frames.ts';
@@ -44,12 +44,12 @@ const words = [
   '64@1-',
 ];
 
-/** Messages with an identifier that a frame can have: readers of logs refuse other frames. */
+/** Returns the messages whose identifier a frame can have: log readers refuse other frames. */
 function framed({ messages }: Database): readonly DbcMessage[] {
   return messages.filter(({ onBus }) => onBus).slice(0, 20);
 }
 
-/** Frames of each message: ten with payloads out of the input, at uneven times, on two buses. */
+/** Returns ten frames of each message, with payloads from the input, at irregular times, on two buses. */
 function framesOf(
   input: Uint8Array,
   ids: readonly (readonly [id: number, length: number])[],

@@ -1,4 +1,4 @@
-/** Live input of lines and buses: slcan adapters, ELM327 prompts, frames of ISO 15765-2. */
+/** Live input from serial lines and buses: slcan adapters, ELM327 prompts, frames of ISO 15765-2. */
 import { beginsFrame, emptyFrame, readFrame, writeFrame } from '../../../adapters/can/slcan/codec.ts';
 import { LineSplitter } from '../../../adapters/can/slcan/splitter.ts';
 import { VirtualClock } from '../../../adapters/clock/virtual.ts';
@@ -9,7 +9,7 @@ import { defaultSettings } from '../../../adapters/obd/isotp/settings.ts';
 import type { DiagnosticRequest } from '../../../adapters/obd/requester.ts';
 import { Contradiction, type FuzzTarget, latin1, texts } from '../target.ts';
 
-/** A parsed frame must be written back unchanged. */
+/** Parses lines. Writing a parsed frame must reproduce it unchanged. */
 function readLines(input: Uint8Array): boolean {
   let found = false;
   const frame = emptyFrame();
@@ -75,7 +75,7 @@ export const prompt: FuzzTarget = {
   },
 };
 
-/** Frames, each behind its length. */
+/** Receives frames, each preceded by its length. */
 async function receive(input: Uint8Array): Promise<boolean> {
   const clock = new VirtualClock();
   let received = 0;
@@ -99,7 +99,7 @@ async function receive(input: Uint8Array): Promise<boolean> {
     clock.advance(length);
   }
   reception.close();
-  // The sender of a flow control cancels its time-out when the sending has settled.
+  // The sender of a flow control cancels its timeout when sending has completed.
   await new Promise((resolve) => setImmediate(resolve));
   if (clock.pending > 0) throw new Contradiction(`${clock.pending} timers are left`);
   return received > 0;

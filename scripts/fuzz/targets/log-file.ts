@@ -1,4 +1,4 @@
-/** Files of no known format, and packed ones: recognition by content, unpacking, reading. */
+/** Files of unknown format, and compressed ones: detection by content, decompression, reading. */
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { openLog } from '../../../adapters/can/log/index.ts';
 import { zip } from '../../../test/adapters/can/log/zip-writer.ts';
@@ -25,7 +25,7 @@ export const logFile: FuzzTarget = {
   run: read,
 };
 
-/** Compressed after the change in half of the inputs, so that both the unpacking and its output are tried. */
+/** Half of the inputs are compressed after mutation, to test both the decompressor and the reader of its output. */
 export const logGzip: FuzzTarget = {
   name: 'log-gzip',
   seeds: () => [...anyLog(), ...anyLog().map((bytes) => gzipSync(bytes)), gzipSync(candump().repeat(20))],

@@ -1,4 +1,4 @@
-/** The formats of log files that are read as their bytes come. A log must read the same however its bytes come in pieces. */
+/** Log file formats that are read in chunks. The result of a log must not depend on where its bytes are split. */
 
 import { append, createBatch } from '../../../adapters/can/frames.ts';
 import type { BytesReader, Head } from '../../../adapters/can/log/format.ts';
@@ -25,7 +25,7 @@ const classic = frames.filter(({ flags }) => (flags & FD) === 0);
 const plain = classic.filter(({ id }) => (id & REMOTE) === 0);
 const short = plain.map((frame) => ({ ...frame, id: frame.id & 0x7ff }));
 
-/** As `candump -L` writes it. */
+/** Returns the frames as `candump -L` writes them. */
 export function candump(): string {
   const batch = createBatch(frames.length + 1, 1024);
   const buses = ['can0', 'can1', 'can2'];
@@ -134,11 +134,11 @@ const words: Readonly<Record<BytesFormat, readonly string[]>> = {
   pcapng: ['\n\r\r\n', 'M<+\u001a', '\u0001\0\0\0', '\u0006\0\0\0', '\u0003\0\0\0', '\t\0\u0001\0', 'H\0\0\0'],
 };
 
-/** Result of a log. */
+/** Result of reading a log. */
 interface Read {
   readonly frames: number;
   readonly faults: number;
-  /** All columns of every frame. */
+  /** Digest of all columns of every frame. */
   readonly digest: number;
 }
 
@@ -204,7 +204,7 @@ function target(format: BytesFormat): FuzzTarget {
 
 export const logTargets: readonly FuzzTarget[] = bytesFormats.map(target);
 
-/** Seeds of every format, for readers that recognise the format themselves. */
+/** Returns seeds of every format, for readers that detect the format. */
 export function anyLog(): Uint8Array[] {
   return bytesFormats.flatMap((format) => seeds[format]().slice(0, 1));
 }

@@ -1,4 +1,4 @@
-/** Bytes over the air: messages of the protocol, their telemetry, and signed commands. */
+/** Tests bytes received over the air: protocol messages, their telemetry, and signed commands. */
 import fc from 'fast-check';
 import { decodeMessage, encodeMessage } from '../../../protocol/cbor/message.ts';
 import {

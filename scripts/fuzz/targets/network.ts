@@ -1,4 +1,4 @@
-/** Bytes of network peers: requests to the HTTP interface, packets of a broker, answers of receivers, EST. */
+/** Data from network peers: requests to the HTTP interface, packets of a broker, answers of receivers, EST. */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Addresses } from '../../../adapters/callbacks/addresses.ts';
@@ -26,12 +26,12 @@ async function listening(server: Server): Promise<number> {
   return address.port;
 }
 
-/** Says `input` to each peer that comes, and then no more. Resolves to the port, and to what ends it. */
+/** Answers each peer's first data with `input` and ends the connection. Resolves to the port and a function to stop. */
 async function speaker(input: Uint8Array): Promise<{ readonly port: number; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
-    // The peer may leave at any moment: what it makes of the input is what is tried.
+    // The peer may disconnect at any time: only its handling of the input is tested.
     socket.on('error', () => undefined).resume();
     socket.once('data', () => socket.end(input));
   });
@@ -46,7 +46,7 @@ async function speaker(input: Uint8Array): Promise<{ readonly port: number; clos
   };
 }
 
-/** All that the server at `port` answers to `input`. */
+/** Returns the whole answer of the server at `port` to `input`. */
 function answerTo(port: number, input: Uint8Array): Promise<string> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
@@ -60,7 +60,7 @@ function answerTo(port: number, input: Uint8Array): Promise<string> {
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const list = operations.find(({ method, path }) => method === 'GET' && !path.includes('{'));
 if (list === undefined) throw new Error('the interface has no list');
-/** An operation with a body. */
+/** Path of an operation with a body. */
 const STATUS = `${bases.user}/user/callbacks/ca/status`;
 const handlers: Handlers = Object.fromEntries(
   operations.map(({ id, answers }) => [id, () => ({ status: Number(Object.keys(answers)[0] ?? 200), body: {} })]),
@@ -99,7 +99,7 @@ export const httpRequest: FuzzTarget = {
     try {
       const answer = await answerTo(Number(new URL(server.url).port), input);
       const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer)?.[1] ?? 400);
-      // 501: a method that the interface does not have; 505: a version.
+      // 501: unsupported method; 505: unsupported HTTP version.
       if (status >= 500 && status !== 501 && status !== 505)
         throw new Contradiction(`answered ${answer.slice(0, 300)}`);
       return status !== 400;
@@ -168,7 +168,7 @@ export const mqttPackets: FuzzTarget = {
   },
 };
 
-/** A receiver of callbacks. */
+/** Tests the answer of a callback receiver. */
 export const callbackAnswer: FuzzTarget = {
   name: 'callback-answer',
   seeds: () =>
@@ -201,7 +201,7 @@ export const callbackAnswer: FuzzTarget = {
   },
 };
 
-/** Made once with the car's own code, since a key by chance would make other inputs of a seed. */
+/** Made once with the car's own code, because a random key would change the inputs of a seed. */
 const REQUEST = [
   'MIHWMH4CAQAwHDEaMBgGA1UEAxMRVkYzVkdFRlVaWjAwMDAwMDEwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAASARx5GCho9TJ0Y',
   'QGDMltoQqX1EEZDA+qU7w599r/WltNzUJgL5eYjorLc9umLDV/P5Lt42ewoqAwRN/6N+PjPUoAAwCgYIKoZIzj0EAwIDSAAwRQIg',
@@ -215,7 +215,7 @@ const CERTIFICATES = [
   'MoqnYF9n7SzDUHCwoKfXN47pn/bidJm4MQA=',
 ].join('');
 
-/** Request of a car for a certificate (PKCS #10). */
+/** Tests the certificate request of a car (PKCS #10). */
 export const estRequest: FuzzTarget = {
   name: 'est-request',
   seeds: () => [new Uint8Array(Buffer.from(REQUEST, 'base64'))],
@@ -225,7 +225,7 @@ export const estRequest: FuzzTarget = {
   },
 };
 
-/** Answer of a hub to a car: certificates in PKCS #7, in base64. */
+/** Tests the answer of a hub to a car: certificates in PKCS #7, in base64. */
 export const estAnswer: FuzzTarget = {
   name: 'est-answer',
   seeds: () => texts(CERTIFICATES),

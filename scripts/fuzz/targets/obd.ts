@@ -1,4 +1,4 @@
-/** Output of adapters, answers of ECUs, and the signal sets that decode them. */
+/** Tests parsers of adapter output, ECU answers, and signal sets, which decode these answers. */
 import {
   calibrationIdentifications,
   calibrationVerificationNumbers,
@@ -70,7 +70,7 @@ const answers = [
   '7E8 06 43 02 03 01 04 20\r7E9 02 47 00\r7EA 07 59 02 FF 03 01 1C 09',
 ];
 
-/** Runs what may refuse; true when it did not. */
+/** Runs an action that may refuse its input. Returns true if it did not. */
 function reads(action: () => unknown): boolean {
   try {
     action();
@@ -132,7 +132,7 @@ export const elm327: FuzzTarget = {
   },
 };
 
-/** One frame after the other: sender, length, data. */
+/** Tests consecutive frames, each with sender, length and data. */
 export const isotp: FuzzTarget = {
   name: 'isotp-reassembly',
   seeds: () =>
@@ -160,7 +160,7 @@ export const isotp: FuzzTarget = {
   },
 };
 
-/** Answers of ECUs to the services of the standard. */
+/** Tests ECU answers to the services of the standard. */
 export const services: FuzzTarget = {
   name: 'obd-services',
   seeds: () =>

@@ -1,11 +1,11 @@
-/** Inputs of what reads files. */
+/** Temporary files for targets that read files. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 let folder: string | undefined;
 
-/** Writes an input to a file that the next input takes the place of; returns its path. */
+/** Writes an input to a file, replacing the previous input. Returns the path. */
 export function scratchFile(input: Uint8Array, name: string): string {
   if (folder === undefined) {
     const made = mkdtempSync(join(tmpdir(), 'vigie-fuzz-'));

@@ -23,7 +23,10 @@ const commands: UdsCommands = {
 };
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Answers, each after its length; an empty one is silence. True if the command came to its end. */
+/**
+ * Carries out a command with the given answers, each preceded by its length; an empty one is silence. Returns true if
+ * the command ended.
+ */
 async function carryOut(input: Uint8Array): Promise<boolean> {
   const clock = new VirtualClock();
   let at = 0;
@@ -52,7 +55,7 @@ async function carryOut(input: Uint8Array): Promise<boolean> {
   );
   while (ended === undefined) await clock.settle(500, 500);
   if (clock.pending > 0) throw new Contradiction(`${clock.pending} timers are left`);
-  // Busy units are asked again, and have not begun; after any other answer there is no second time.
+  // A busy unit has not started the routine and is asked again. After any other answer the request is not repeated.
   if (started > 6) throw new Contradiction(`the routine was started ${started} times`);
   if (started > 0 && last !== 0x1001) throw new Contradiction(`the last request was ${last.toString(16)}`);
   if (failure !== undefined && !(failure instanceof VigieError)) throw failure;

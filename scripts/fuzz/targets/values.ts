@@ -1,4 +1,4 @@
-/** Tables of values of phones and data loggers: recognition, units, times, numbers. */
+/** Value tables from phones and data loggers: detection, units, times, numbers. */
 import { contentsOf } from '../../../adapters/can/log/contents.ts';
 import { openValueTable } from '../../../adapters/can/log/values/index.ts';
 import { type Row, valueWriters } from '../../../test/adapters/can/log/value-writers.ts';

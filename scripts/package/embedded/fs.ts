@@ -1,6 +1,6 @@
 /**
- * `node:fs` as the program's own modules see it in the executable: the files carried in it (profiles, the page of the interface) lie
- * beside it, in the file system's eyes not there. What is none of them is the file system's.
+ * `node:fs` for the program's own modules in the executable. The embedded files (profiles, the page of the interface)
+ * appear next to the executable, although the file system does not contain them. All other paths use the file system.
  */
 import * as fs from 'node:fs';
 import { dirname, relative } from 'node:path';
@@ -33,7 +33,7 @@ export const accessSync: typeof fs.accessSync = (path, mode) => {
   if (files[placeOf(path)] === undefined || mode !== fs.constants.R_OK) fs.accessSync(path, mode);
 };
 
-/** Facts of a carried file or folder: its kind and length, and that everybody may read it. */
+/** Stats of an embedded file or folder: its kind and length, readable by everyone. */
 class CarriedStats {
   readonly mode = 0o444;
   readonly size: number;

@@ -1,10 +1,13 @@
-/** Files that `program.ts` adds to the executable, each in brotli, unpacked on use. */
+/** Files that `program.ts` adds to the executable, each compressed with brotli and decompressed on use. */
 declare module 'vigie:carried' {
-  /** The brotli of a file: the asset of that name, or in a Node without assets the base64 itself. */
+  /**
+   * Returns the brotli data of a file, from the asset of that name, or in a Node without assets from the base64 text
+   * itself.
+   */
   export function bytesOf(packed: string): Uint8Array;
 }
 declare module 'vigie:files' {
-  /** Arguments of `bytesOf`, by the path below the folder of the executable. */
+  /** Arguments of `bytesOf`, by path below the folder of the executable. */
   export const files: Readonly<Record<string, string>>;
 }
 declare module 'vigie:koffi' {

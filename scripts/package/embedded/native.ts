@@ -1,14 +1,14 @@
-/** Machine code for Node that is carried in the executable. */
+/** Machine code for Node that is embedded in the executable. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { unpack } from './unpack.ts';
 
 /**
- * Loads an addon. The dynamic linker takes code from files only, so the addon is a file for a moment, in a private
- * folder: in the service's RuntimeDirectory, the temporary folder or in shared memory, whichever may hold code (a file
- * system mounted `noexec` may not).
- * @throws Error that says of each place why not
+ * Loads an addon. The dynamic linker loads code only from files, so the addon is written to a temporary file in a
+ * private folder: in the service's RuntimeDirectory, the temporary folder or shared memory, whichever allows code (a
+ * file system mounted with `noexec` may not).
+ * @throws Error with the reason for each folder
  */
 export function loadNative(name: string, packed: string): unknown {
   const code = unpack(packed);
@@ -40,7 +40,7 @@ function loadFrom(place: string, name: string, code: Uint8Array): unknown {
     process.dlopen(module, file);
     return module.exports;
   } finally {
-    // A mapping stays.
+    // The mapping remains valid.
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,4 +1,4 @@
-/** Stands in for node-gyp-build, by which serialport looks for its machine code. */
+/** Replaces node-gyp-build, with which serialport finds its machine code. */
 import { packed } from 'vigie:serialport';
 import { loadNative } from './native.ts';
 
