@@ -1,4 +1,4 @@
-/** Networks and addresses in files that people write. */
+/** Networks and IP addresses in configuration files. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { line } from './fields.ts';
 

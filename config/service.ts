@@ -11,7 +11,7 @@ export type Listening =
   | { readonly kind: 'loopback'; readonly host: string; readonly port: number };
 
 export interface ServiceConfiguration {
-  /** If omitted, metrics are served only to `vigie status`, in the folder of the records. */
+  /** If omitted, metrics are available only to `vigie status`, through the folder of the records. */
   readonly metrics?: Listening;
   readonly health: HealthSettings;
 }

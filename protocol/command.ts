@@ -103,7 +103,7 @@ function checkTimes({ issued, expires }: Command): void {
   throw new VigieError('message.malformed', `expires must be after issued (${issued}), is ${expires}`);
 }
 
-/** Converts faults of a message to faults of a command: they determine the answer to the sender. */
+/** Converts `message.*` errors to `command.malformed`, which determines the answer to the sender. */
 function asCommand<T>(step: () => T): T {
   try {
     return step();

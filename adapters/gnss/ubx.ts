@@ -19,7 +19,7 @@ import { groundFix, isNearSurface } from './earth-centred.ts';
 import { type Fix, type FixKind, rounded } from './fix.ts';
 import { midnight } from './sentence.ts';
 
-/** Content of one epoch: from NAV-PVT, or without NAV-PVT, from the first other message that contains the value. */
+/** Content of one epoch, from NAV-PVT, or else from the first other message; `t` is from the last UTC time. */
 interface Epoch {
   readonly itow: number;
   t?: number;
@@ -27,7 +27,7 @@ interface Epoch {
   satellites?: number;
   place?: Pick<Fix, 'latitude' | 'longitude' | 'altitude'>;
   motion?: Pick<Fix, 'speed' | 'heading'>;
-  /** Position and motion from NAV-SOL, if no more exact message arrives. */
+  /** Position and motion from NAV-SOL, used only if no message with higher precision arrives. */
   solution?: Pick<Fix, 'latitude' | 'longitude' | 'speed' | 'heading'>;
 }
 
@@ -75,10 +75,10 @@ const messages: ReadonlyMap<number, Message> = new Map([
   [EOE, { name: 'NAV-EOE', length: 4, read: () => undefined }],
 ]);
 
-/** Messages that contain a position, for people. */
+/** Messages that provide a position, as text for display. */
 export const ubxPositions = 'NAV-PVT, or NAV-POSLLH with NAV-SOL or NAV-STATUS';
 
-/** Returns the name of a message, for people: `NAV-PVT`, `RXM-0x15`. */
+/** Returns the name of a message for display, such as `NAV-PVT` or `RXM-0x15`. */
 export function nameOfUbx(message: number): string {
   const name = classNames[message >> 8] ?? `0x${(message >> 8).toString(16).padStart(2, '0')}`;
   return messages.get(message)?.name ?? `${name}-0x${(message & 255).toString(16).padStart(2, '0')}`;
@@ -86,7 +86,7 @@ export function nameOfUbx(message: number): string {
 
 /** Merges the messages of one epoch, which have the same iTOW, into one fix. */
 export class UbxEpochs {
-  /** Number of positions that were ignored because no message of their epoch contains their validity. */
+  /** Number of positions that were ignored because no message of their epoch states whether they are valid. */
   unproven = 0;
   readonly #give: (fix: Fix) => void;
   #epoch: Epoch | undefined;
@@ -136,7 +136,7 @@ export class UbxEpochs {
     }
     const known = { ...defined({ t, satellites }), fix };
     if (fix === 'none') this.#give(known);
-    // Another message, such as a sentence, contains the position of this fix.
+    // Without a position, emit nothing: another message, such as an NMEA sentence, contains the position.
     else if (place !== undefined) this.#give({ ...known, ...motion, ...place });
   }
 }
@@ -185,7 +185,7 @@ function timeGps(view: DataView, epoch: Epoch): undefined {
   epoch.t ??= Math.round(week + view.getInt32(4, true) / 1e6);
 }
 
-/** Returns 2D, 3D, or dead reckoning combined with satellites; dead reckoning alone and time alone are not a fix. */
+/** Returns 2D, 3D (also for satellites with dead reckoning) or none (dead reckoning alone, time alone). */
 function kindOf(type: number, flags: number): FixKind {
   if ((flags & FIX_OK) === 0) return 'none';
   if (type === 2) return '2D';

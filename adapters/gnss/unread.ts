@@ -1,9 +1,9 @@
 /** Identifies recordings in known but unsupported protocols of receivers by their content. */
 
 interface Protocol {
-  /** Name of the protocol, for people. */
+  /** Name of the protocol, for display. */
   readonly what: string;
-  /** Returns the number of frames or lines that only this protocol has. */
+  /** Returns the number of frames or lines of only this protocol; unmistakable ones count `enough` times. */
   count(bytes: Uint8Array, text: string): number;
 }
 
@@ -36,7 +36,7 @@ function matches(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
 }
 
-/** Returns the number of consecutive frames. @param lengthAt length of the frame at a position, 0 without a frame */
+/** Returns the number of consecutive frames. @param lengthAt length of the frame at a position, 0 without one */
 function count(bytes: Uint8Array, lengthAt: (at: number) => number): number {
   let frames = 0;
   for (let at = 0; at < bytes.length; ) {
@@ -117,7 +117,7 @@ function packets(bytes: Uint8Array): Uint8Array[] {
   return found;
 }
 
-/** Checks kind, length, data, and a sum that makes all zero (Garmin Device Interface Specification, §3.1). */
+/** Checks the length, and that all bytes add up to zero (Garmin Device Interface Specification, §3.1). */
 function isGarmin(packet: Uint8Array): boolean {
   return packet[1] === packet.length - 3 && packet.reduce((sum, byte) => (sum + byte) & 255, 0) === 0;
 }

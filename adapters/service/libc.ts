@@ -8,7 +8,7 @@ const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
 const SOCK_CLOEXEC = 0x8_0000;
 const MSG_NOSIGNAL = 0x4000;
-/** From asm-generic/socket.h: with a `struct timeval` of two longs. */
+/** From asm-generic/socket.h. The value of SO_SNDTIMEO is a `struct timeval` of two longs. */
 const SOL_SOCKET = 1;
 const SO_SNDTIMEO = 21;
 /** Longest wait for a manager with a full queue, s, as in sd_notify(3). */
@@ -25,7 +25,7 @@ export interface Datagrams {
 
 /**
  * Creates a socket that sends to `path`; a leading `@` means the abstract name space (unix(7)).
- * @throws VigieError `input.unreadable` if the C library cannot be called, `configuration.wrong` for a path too long
+ * @throws VigieError `input.unreadable` if libc or the socket fails, `configuration.wrong` for an invalid path
  */
 export async function datagramsTo(path: string): Promise<Datagrams> {
   const address = addressOf(path);

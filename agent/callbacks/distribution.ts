@@ -16,7 +16,7 @@ export interface DeliveryBounds extends CallbackSettings {
   readonly requests: number;
 }
 
-/** Three days with one refresh per minute fit; all queues together use some megabytes of memory. */
+/** A queue holds three days of one refresh per minute. All queues together use a few megabytes of memory. */
 export const deliveryBounds: DeliveryBounds = {
   ...agentSettings().callbacks,
   total: 20_000,
@@ -142,7 +142,7 @@ export class Distribution {
       this.#listChanged = false;
       yield [KEY, [...this.#receivers.keys()]];
     }
-    // Removed receivers first: a receiver that was added again starts from the beginning under the same keys.
+    // Removed receivers first: a receiver that was added again stores its new state under the same keys.
     for (const receiver of this.#removed) yield* receiver.states(false);
     this.#removed = [];
     for (const receiver of this.#receivers.values()) if (receiver.changed) yield* receiver.states(true);

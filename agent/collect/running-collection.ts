@@ -33,7 +33,7 @@ export class RunningCollection {
   /** Changes of the condition while a batch was applied to Status, in the order of the readings. */
   readonly #turns: { readonly does: boolean; readonly at: number }[] = [];
   readonly #ignore: () => void;
-  /** By the bus names of a source. */
+  /** Functions that take the batches of a source, by the bus names of the source. */
   readonly #intakes = new Map<readonly string[], (batch: FrameBatch) => void>();
 
   constructor(order: CollectOrder, prepared: PreparedCollection, catalog: NumberedCatalog, parts: RunningParts) {
@@ -88,7 +88,7 @@ export class RunningCollection {
     this.#recorder.correct(by, latest);
   }
 
-  /** Returns the parts as a recorder does. */
+  /** Returns the parts of the recorder's state, by key. */
   parts(): Iterable<readonly [key: number, value: unknown]> {
     return this.#recorder.parts();
   }
@@ -97,7 +97,7 @@ export class RunningCollection {
     this.#recorder.restoreParts(parts);
   }
 
-  /** Status changes before the batch that changed it is collected: records the condition at each reading. */
+  /** Status is updated before the same batch is collected, so this records the condition at each change. */
   #observeCondition(status: ObservedStatus): () => void {
     // All signals of a collection have the condition of its command.
     const condition = this.prepared.signals[0]?.while;

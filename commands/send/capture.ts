@@ -1,4 +1,4 @@
-/** Parses captures of raw frames from command-line words. */
+/** Builds requests for captures of raw frames from command-line arguments. */
 import type { CaptureOrder } from '../../protocol/schema/order.ts';
 import { type Details, named, type SendRequest, timeOf, wrong } from './request.ts';
 

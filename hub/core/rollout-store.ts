@@ -15,7 +15,7 @@ export interface NewRollout {
   readonly caller: string;
   /** UTC ms. */
   readonly created: number;
-  /** Cars of the first group. */
+  /** Number of cars in the first group. */
   readonly first: number;
   /** Number of cars that may return or refuse the configuration before the roll-out stops automatically. */
   readonly tolerated: number;
@@ -64,7 +64,7 @@ export interface RolloutStore {
    * of the same fleet that is not finished. Rejects with `request.unknown` for a fleet without cars.
    */
   begin(rollout: NewRollout): Promise<void>;
-  /** Newest first. `underWay`: without stopped roll-outs. */
+  /** Returns the roll-outs, newest first; if `underWay` is true, without stopped ones. */
   rollouts(only?: { readonly underWay: boolean }): Promise<readonly Rollout[]>;
   rollout(id: string): Promise<Rollout | undefined>;
   /** Body of the command of a roll-out. */
@@ -82,7 +82,7 @@ export interface RolloutStore {
   enlist(id: string): Promise<void>;
   /** Cars with messages at `heard` or later that are due at `now`, at most `limit`. */
   dueCars(id: string, now: number, heard: number, limit: number): Promise<readonly DueCar[]>;
-  /** Number of cars that were sent the configuration at `since` or later and have not reported the outcome. */
+  /** Number of cars that are sent and not yet due again, or that reported acceptance or trial since `since`. */
   underWay(id: string, now: number, since: number): Promise<number>;
   /** Claims the car. Resolves with false and changes nothing if another hub has just claimed it. */
   claim(id: string, car: DueCar, next: { command: string; at: number; due: number }): Promise<boolean>;

@@ -16,11 +16,11 @@ interface ValueRowOptions {
   readonly reached: boolean;
 }
 
-/** Time that a value is tinted after a change, before the tint fades, ms. Longer if a line replaces the tint. */
+/** Duration of the tint after a change, ms; `steady` is for reduced motion, which shows an underline instead. */
 const TINT_MS = { fading: 200, steady: 1_000 };
 /** Time between two checks for tints that end. */
 const SWEEP_INTERVAL_MS = 100;
-/** Tinted elements and the end of their tint, ms. The tint of a constantly changing value stays, without motion. */
+/** Tinted elements and the end of their tint, ms. A constantly changing value stays tinted, without flicker. */
 const tinted = new Map<HTMLElement, number>();
 let sweeping: ReturnType<typeof setInterval> | undefined;
 /** Rows that are visible in the list and the window, and functions that update a row that becomes visible. */

@@ -1,4 +1,4 @@
-/** Texts for people about commands: kinds, states, and failure causes. */
+/** Display texts for commands: kinds, orders, states, and failure causes. */
 import type { FailureCause } from '../errors.ts';
 import type { CommandKind, RemoteStatus } from '../schema/remote.ts';
 import type { Terms, Wording } from '../words/languages.ts';

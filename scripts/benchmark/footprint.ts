@@ -17,7 +17,7 @@ import { writeDrive } from './drive-log.ts';
 import type { BenchmarkTarget, Section, Table } from './section.ts';
 
 const VIN = 'VF3FTPRNTCAR00001';
-/** Frame rate of one bus at 500 kbit/s. A full bus has twice as many. */
+/** Frames per second on one bus at 500 kbit/s, about half of what a full bus has. */
 const FRAMES_A_SECOND = 2_000;
 /** Interval at which frames are handed over, ms. */
 const SLICE = 10;
@@ -129,7 +129,7 @@ function targets(costs: readonly ProcessCost[], floors: readonly ProcessCost[]):
   ];
 }
 
-/** Measures the installed size on a unit, as `npm run package` builds it. */
+/** Measures the sizes of the executable and the Debian package, built as by `npm run package`. */
 async function packages(scratch: string): Promise<Table> {
   const made: { name: string; executable: number; debian: number }[] = [];
   installFor(units);
@@ -167,7 +167,7 @@ async function agent(
     file,
     `configuration: 1\nvin: ${VIN}\nprofile: bench\ndata: ./records\n${inputs}\nmqtt: { url: ${url} }\nlog: { level: error }\n`,
   );
-  // Like `npx vigie`: with the compiled code of the previous start.
+  // Like `npx vigie`, which reuses the compiled code that the previous start cached.
   const main = fileURLToPath(new URL('../vigie.js', import.meta.url));
   const child = spawn(process.execPath, [main, 'run', '-c', file], {
     stdio: ['pipe', 'ignore', 'inherit'],
@@ -220,7 +220,7 @@ export async function measured(
       // If the timer is late, hand over more frames.
       for (const due = Math.floor((performance.now() - begun) / SLICE); slices < due; slices++) feed();
     }, SLICE);
-    // The startup cost is over, and the heap has reached its size.
+    // Wait until the startup cost is over and the heap has reached its size.
     await passed(Math.min(5, seconds / 2));
     const before = ticksOf(child);
     const since = performance.now();

@@ -95,7 +95,7 @@ export class SlcanLines implements LineParser {
   }
 }
 
-/** Returns true for blanks and BEL: an adapter refuses a command with BEL, without a line end. */
+/** Returns true for blanks and BEL, which an adapter sends without a line end to refuse a command. */
 function isBlank(code: number): boolean {
   return code === 32 || code === 9 || code === 7;
 }

@@ -1,4 +1,4 @@
-/** Thefts of the car, and its positions in the meantime; only the fleet side has them. */
+/** Thefts of the car, and its positions during a theft. Only the fleet interface provides them. */
 import { theftJson } from '../../../protocol/interface/json/records.ts';
 import type { Members } from '../../../protocol/interface/json/writer.ts';
 import type { Theft } from '../../../protocol/schema/theft.ts';

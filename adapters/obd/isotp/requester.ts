@@ -82,7 +82,7 @@ export class IsoTp implements DiagnosticRequester {
     }
   }
 
-  /** Processes the relevant frames of any bus; keeps no reference to the batch. */
+  /** Processes the frames of this bus and ignores those of other buses. Keeps no reference to the batch. */
   receive(batch: FrameBatch): void {
     const { count, id, bus, flags, offset, length, data } = batch;
     for (let i = 0; i < count; i++) {

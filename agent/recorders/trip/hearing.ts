@@ -1,9 +1,9 @@
-/** Slots that were read, even unchanged: Status notifies of changes, and shows repetitions only by freshness. */
+/** Detects slots that were read, even if unchanged: Status only notifies of changes, but knows freshness. */
 import { type Slot, slotByPath } from '../../../protocol/slots.ts';
 import type { StatusReader } from '../../model/status.ts';
 import { watched } from './slots.ts';
 
-/** A value is fresh if it was read up to this long after the time of the query, ms. */
+/** Time after the queried time, ms: a value that was read up to this much later still counts as fresh. */
 const AHEAD = 1_000;
 
 /** Slots read between two polls. */

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Clock } from '../../../agent/ports.ts';
 import { placeOf, unopened } from './database.ts';
 
-/** Time between two queries of the time, ms. In between, a monotonic clock advances it, unaffected by clock changes. */
+/** Time between two queries of the database time, ms. In between, the monotonic clock advances the time. */
 const EVERY = 60_000;
 /** Timeout for the server, ms. */
 const TIMEOUT = 10_000;
@@ -37,7 +37,7 @@ export class DatabaseClock implements Clock {
 
   now(): number {
     if (this.#own.monotonic() - this.#asked > EVERY) {
-      // If the database is away, the monotonic clock continues. Other users of the database report that.
+      // If the database is unreachable, the monotonic clock continues. Other code reports the failure.
       this.#ask().catch(() => undefined);
     }
     return Math.round(this.#own.monotonic() + this.#ahead);

@@ -17,7 +17,7 @@ import { Contradiction, type FuzzTarget, latin1, texts } from '../target.ts';
 
 const HOST = '127.0.0.1';
 
-/** Listens for one connection. */
+/** Starts listening on a free port. Resolves to the port. */
 async function listening(server: Server): Promise<number> {
   server.listen({ host: HOST, port: 0 });
   await once(server, 'listening');

@@ -3,16 +3,16 @@
  * slot-record.ts gives.
  */
 
-/** Size of the register file: 64 bytes are 16 words, and two more so that the step past the last word reads memory. */
+/** Starts of the little- and big-endian words, and number of registers: 16 words and two spare ones each. */
 export const LITTLE = 0;
 export const BIG = 18;
 export const REGISTERS = 36;
 
-/** Numbers of one signal in a table of operations. */
+/** Count of numbers per signal in a table of operations. */
 export const OP_SIZE = 8;
-/** How the signal is read, see below; the other numbers are what that asks for. */
+/** Kind of operation, see below. It determines which of the other numbers are used, and their meaning. */
 export const OP_KIND = 0;
-/** The word that holds the most significant bits, and for pairs the one that holds the rest. */
+/** Word with the most significant bits (WIDE and floats: the first word), and for pairs the other word. */
 export const OP_WORD = 1;
 export const OP_OTHER_WORD = 2;
 export const OP_LEFT = 3;
@@ -28,7 +28,7 @@ export const SIGNED = 1;
 export const UNSIGNED_PAIR = 2;
 /** Signed, across two words: `((w << OP_LEFT) | (other >>> OP_DOWN)) << OP_RIGHT >> OP_RIGHT`. */
 export const SIGNED_PAIR = 3;
-/** Wider than a 32-bit integer holds, see Halves in extraction.ts: OP_LEFT bits into OP_WORD, OP_RIGHT bits wide. */
+/** Too wide for a signed 32-bit integer: OP_RIGHT bits, from bit OP_LEFT of OP_WORD on (see Halves). */
 export const WIDE = 4;
 /** IEEE 754 of 16, 32, 64 bits. */
 export const HALF = 5;

@@ -3,17 +3,17 @@
  *
  *     0  '##XX'   8  length (64 bit)   16  count of links (64 bit)   24  links (64 bit each)   …  data
  *
- * Links are positions in the file; 0 is none.
+ * Links are positions in the file; 0 means no link.
  */
 import type { LogFile } from '../input.ts';
 
 /** Bytes before the links of a block. */
 export const HEAD = 24;
-/** Bytes read at a time: blocks that belong together lie together. */
+/** Minimum number of bytes per read, because related blocks are usually close together in the file. */
 const WINDOW = 64 * 1024;
 /** Largest block that is kept in memory. A list of a million blocks has 8 MiB. */
 const LARGEST = 16 * 1024 * 1024;
-/** Characters of a name or comment that are read. */
+/** Maximum number of bytes of a name or comment that are read. */
 const LONGEST_TEXT = 1024;
 const TWO_32 = 4_294_967_296;
 
@@ -58,7 +58,7 @@ export class Blocks {
     return this.#window.subarray(position - this.#start, position - this.#start + length);
   }
 
-  /** Fills `into` with bytes of the file; returns how many there are. */
+  /** Fills `into` with bytes of the file. Returns the number of bytes that were read. */
   async read(into: Uint8Array, position: number): Promise<number> {
     const count = await this.#file.read(into, position);
     this.position = position + count;
