@@ -1,5 +1,7 @@
 /** First lines of a hub: all addresses and folders, and who may use it. */
+
 import type { Hub } from '../hub/start/hub.ts';
+import { defined } from '../protocol/defined.ts';
 import { programName } from './program-name.ts';
 
 interface IntroducedHub {
@@ -46,7 +48,7 @@ function withRegistry({ broker, fleets = [], interface: { url } }: Hub, data: st
   const named = fleets.length === 0 ? '' : ` of the fleets ${fleets.slice(0, MAX_FLEETS).join(', ')}${more}`;
   const owner = fleet === undefined ? '--user USER' : `--fleet ${fleet}`;
   return {
-    ...(fleet === undefined ? {} : { fleet }),
+    ...defined({ fleet }),
     cars: `Registered cars publish to ${broker}; other cars are refused (${programName} hub list).`,
     page: `${url}/ shows the cars${named} to those who have a token, as does the interface:
   ${programName} hub token ${owner} --data ${data}`,

@@ -2,7 +2,6 @@
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { certificateFault } from '../../protocol/certificate-faults.ts';
-import { defined } from '../../protocol/defined.ts';
 import { type ErrorCode, VigieError } from '../../protocol/errors.ts';
 
 interface HubAddress {
@@ -102,7 +101,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
 function messageIn(text: string): string | undefined {
   try {
     const { message } = JSON.parse(text) as { readonly message?: unknown };
-    return defined({ message: typeof message === 'string' ? message : undefined }).message;
+    return typeof message === 'string' ? message : undefined;
   } catch {
     return undefined;
   }

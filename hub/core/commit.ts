@@ -109,8 +109,9 @@ function recordsIn(one: PlacedMessage): readonly PlacedRecord[] {
 function newestOf<T extends { readonly one: PlacedMessage }>(all: readonly T[], keyOf: (item: T) => string): T[] {
   const newest = new Map<string, T>();
   for (const item of all) {
-    const known = newest.get(keyOf(item));
-    if (known === undefined || isAfter(item.one.message, known.one.message)) newest.set(keyOf(item), item);
+    const key = keyOf(item);
+    const known = newest.get(key);
+    if (known === undefined || isAfter(item.one.message, known.one.message)) newest.set(key, item);
   }
   return [...newest.values()];
 }

@@ -17,7 +17,8 @@ import { MONITOR_WAIT } from './monitors.ts';
 const RESEND = { first: 120_000, longest: 6 * 3_600_000 };
 /** Waits for a car that did not answer to a configuration, ms. As {@link RESEND}. */
 const ROLLOUT = { first: 250_000, longest: 900_000 };
-const LONGEST = {
+/** Longest wait of each kind of regular work, ms. */
+const MAX_WAITS_MS = {
   resends: RESEND.longest,
   monitors: MONITOR_WAIT.longest,
   rollouts: ROLLOUT.longest,
@@ -48,7 +49,7 @@ export function startRounds(parts: RoundsParts, teardowns: Teardown[]): ResendRe
   const rounds = [
     resends,
     new Rollouts({ ...asking, store: database.rollouts, wait: waitOf(ROLLOUT) }),
-    new DueTimes({ ...shared, store: database.dueTimes, longest: LONGEST }),
+    new DueTimes({ ...shared, store: database.dueTimes, longest: MAX_WAITS_MS }),
     new Retention({ ...shared, store: database.retention, days, removed }),
   ];
   for (const round of rounds) {
