@@ -14,7 +14,7 @@ import type { Members } from '../../protocol/interface/json/writer.ts';
 import type { CallbackSide, CallbackType } from '../../protocol/schema/callback.ts';
 import type { EventValue } from '../../protocol/schema/event.ts';
 import { dataOf } from '../../protocol/schema/monitor/data.ts';
-import type { RemoteReport, RemoteStatus } from '../../protocol/schema/remote.ts';
+import { finalStatuses, type RemoteReport } from '../../protocol/schema/remote.ts';
 import { extensionJson } from './extensions.ts';
 
 /** The names of a car in notifications. */
@@ -109,10 +109,8 @@ function remoteContent({ report }: RemoteNotification): Members {
   return { remoteActionId, remoteType: type, eventStatus: eventStatus(report) };
 }
 
-const done: ReadonlySet<RemoteStatus> = new Set(['Success', 'AlreadyDone', 'Failed']);
-
 /** Interface 3.18.0 RemoteEventStatus. */
 function eventStatus({ status, failureCause }: RemoteReport): Members {
-  const type = done.has(status) ? 'Done' : 'Pending';
+  const type = finalStatuses.has(status) ? 'Done' : 'Pending';
   return { type, status, ...defined({ failureCause }) };
 }

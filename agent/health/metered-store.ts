@@ -2,6 +2,7 @@ import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
+import { finalStatuses } from '../../protocol/schema/remote.ts';
 import type { Clock, OutboxEntry, OutboxReference, OutboxStore, OwedNumbers } from '../ports.ts';
 
 /** Waiting messages of one priority class. */
@@ -20,9 +21,6 @@ interface Waiting {
   /** No entry below this number waits. */
   lowest: number;
 }
-
-/** Final states of a command. */
-const FINAL: ReadonlySet<string> = new Set(['Success', 'AlreadyDone', 'Failed']);
 
 /**
  * Wraps the store of an outbox: counts waiting messages by class, outcomes of commands, and the time for which the
@@ -183,6 +181,6 @@ export class MeteredStore implements OutboxStore {
       throw error;
     }
     const { status, failureCause = status } = report;
-    if (FINAL.has(status)) this.#outcomes.set(failureCause, (this.#outcomes.get(failureCause) ?? 0) + 1);
+    if (finalStatuses.has(status)) this.#outcomes.set(failureCause, (this.#outcomes.get(failureCause) ?? 0) + 1);
   }
 }

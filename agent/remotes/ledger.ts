@@ -1,6 +1,6 @@
 import { defined } from '../../protocol/defined.ts';
 import type { FailureCause } from '../../protocol/errors.ts';
-import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
+import { type CommandKind, finalStatuses, type RemoteStatus } from '../../protocol/schema/remote.ts';
 import type { Document, Memory } from '../ports.ts';
 import { isUsed, type ReplayWindow, unite, use } from './replay-window.ts';
 
@@ -76,7 +76,7 @@ export const emptyLedger: LedgerData = { counters: Object.freeze({}), actions: [
 
 /** Returns true for a state that no further transition follows. */
 export function final(status: RemoteStatus): boolean {
-  return status === 'Success' || status === 'AlreadyDone' || status === 'Failed';
+  return finalStatuses.has(status);
 }
 
 /** The ledger's file, and the result of reading it. */

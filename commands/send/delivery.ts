@@ -5,7 +5,7 @@ import type { CloudClient } from '../../adapters/mqtt/index.ts';
 import { encodeBody, encodeCommand } from '../../protocol/command.ts';
 import { commandTopic } from '../../protocol/command-topic.ts';
 import { defined } from '../../protocol/defined.ts';
-import type { RemoteReport } from '../../protocol/schema/remote.ts';
+import { finalStatuses, type RemoteReport } from '../../protocol/schema/remote.ts';
 import { upTopic } from '../../protocol/topics.ts';
 import { readMessage } from './received.ts';
 import type { SendRequest } from './request.ts';
@@ -93,7 +93,7 @@ export class Deliveries {
     if (pending === undefined || pending.seen.has(report.status)) return;
     pending.seen.add(report.status);
     this.#options.report(report);
-    if (['Success', 'AlreadyDone', 'Failed'].includes(report.status)) pending.end(report);
+    if (finalStatuses.has(report.status)) pending.end(report);
   }
 }
 

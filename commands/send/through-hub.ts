@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { defined } from '../../protocol/defined.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import { remoteKinds } from '../../protocol/remote/table.ts';
-import type { RemoteReport } from '../../protocol/schema/remote.ts';
+import { finalStatuses, type RemoteReport } from '../../protocol/schema/remote.ts';
 import type { HubInterface } from './hub-interface.ts';
 import { type SendRequest, wrong } from './request.ts';
 
@@ -33,7 +33,6 @@ interface HubOutcome {
 }
 
 const POLL_INTERVAL_MS = 500;
-const FINAL: readonly string[] = ['Success', 'AlreadyDone', 'Failed'];
 
 /** Sends the command, and follows it to its last state. Rejects with the refusal of the hub. */
 export async function sendThroughHub(
@@ -57,7 +56,7 @@ export async function sendThroughHub(
         seen.add(status);
         const state: RemoteReport = { remoteActionId, type, status, ...defined({ failureCause, detail }) };
         report(state);
-        if (FINAL.includes(status)) return { report: state, waited };
+        if (finalStatuses.has(status)) return { report: state, waited };
       }
     } catch (error) {
       // The hub has the command, and may answer again while the car executes it.

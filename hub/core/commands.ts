@@ -3,14 +3,11 @@
 import { type CommandBodyKind, encodeBody, encodeCommand } from '../../protocol/command.ts';
 import { commandTopic } from '../../protocol/command-topic.ts';
 import { defined } from '../../protocol/defined.ts';
-import type { CommandKind, RemoteStatus } from '../../protocol/schema/remote.ts';
+import type { CommandKind } from '../../protocol/schema/remote.ts';
 import type { CallbackOrder, CommandStore, HubLog, KeptCommand, WallClock } from './ports.ts';
 
 /** Validity of a command, ms. A car that is away for longer does not carry it out. */
 const VALID = 120_000;
-
-/** Final states of a command. */
-export const finalStatuses: ReadonlySet<RemoteStatus> = new Set(['Success', 'AlreadyDone', 'Failed']);
 
 /** A submitted command. */
 export interface CommandOrder {

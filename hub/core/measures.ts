@@ -2,7 +2,7 @@
 import { classes } from '../../protocol/classes.ts';
 import type { Kind } from '../../protocol/schema/kind.ts';
 import type { RemoteReport } from '../../protocol/schema/remote.ts';
-import { finalStatuses } from './commands.ts';
+import { finalStatuses } from '../../protocol/schema/remote.ts';
 import { type DeliveryCounts, DeliveryMeasures } from './delivery-measures.ts';
 import type { CarMessage } from './message.ts';
 import type { WallClock } from './ports.ts';

@@ -1,7 +1,7 @@
 /** Audit trail of commands: caller, command, car, time and outcome. */
 
 import { VigieError } from '../../protocol/errors.ts';
-import { finalStatuses } from '../core/commands.ts';
+import { finalStatuses } from '../../protocol/schema/remote.ts';
 import type { CommitChanges } from '../core/commit.ts';
 import type { CallbackCommand, CallbackOrder, CommandStore, KeptCommand, NewCommand } from '../core/ports.ts';
 import { SqlReader, unknownVehicle } from './queries.ts';

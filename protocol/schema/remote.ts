@@ -49,6 +49,9 @@ export const remoteStatuses = [
 ] as const;
 export type RemoteStatus = (typeof remoteStatuses)[number];
 
+/** Final states of a command: no further state follows. */
+export const finalStatuses: ReadonlySet<RemoteStatus> = new Set(['Success', 'AlreadyDone', 'Failed']);
+
 /** Body of a `remote` message: one state that a command has reached. */
 export const remoteReportSchema = record('RemoteReport', 'State of a command. Interface 3.19.2 RemoteAction.', {
   remoteActionId: required(

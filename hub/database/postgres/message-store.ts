@@ -5,7 +5,7 @@
  */
 
 import { VigieError } from '../../../protocol/errors.ts';
-import { finalStatuses } from '../../core/commands.ts';
+import { finalStatuses } from '../../../protocol/schema/remote.ts';
 import { type CommitChanges, changesOf, numberChangesOf, type PlacedMessage } from '../../core/commit.ts';
 import { isCounted } from '../../core/lives.ts';
 import {
