@@ -21,7 +21,7 @@ interface FrameCommand {
   readonly send?: Send | undefined;
 }
 
-/** A command whose counter and checksum were found in the network description. */
+/** A command with its counter and checksum from the network description. */
 interface Prepared {
   readonly send: Send;
   readonly protection: Protection | undefined;

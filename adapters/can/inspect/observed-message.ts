@@ -52,7 +52,7 @@ export class ObservedMessage {
     return new Map([...this.#lengths.entries()].filter(([, count]) => count > 0));
   }
 
-  /** Payload length of most data frames; -1 if there are none. */
+  /** Most frequent payload length of the data frames, bytes. -1 without data frames. */
   get commonestLength(): number {
     return this.frames === 0 ? -1 : this.#lengths.indexOf(Math.max(...this.#lengths));
   }

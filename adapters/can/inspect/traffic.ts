@@ -70,7 +70,7 @@ export class Traffic {
     }
   }
 
-  /** Call before the frames of another log, whose buses have other numbers. */
+  /** Call before the frames of another log: each log numbers its buses differently. */
   endLog(): void {
     this.#numbered.length = 0;
     for (const message of this.messages) message.endLog();

@@ -127,7 +127,7 @@ export class BlfParser implements LogParser {
 
   /**
    * Reads a frame. Header of version 1 or 2: flags at 16 (1: time in 10 µs, else in ns), time (64 bit) at 24. The
-   * frame follows the header, whose size is at 4.
+   * frame follows the header. The size of the header is at 4.
    */
   private frame(view: DataView, at: number, size: number, type: number): void {
     const header = view.getUint16(at + 4, true);

@@ -7,7 +7,7 @@
  *     (1436509052.249713) vcan0 20000080#0000000000000000   error message (linux/can/error.h)
  *
  * An identifier of 3 digits is a base identifier, of 8 digits an extended identifier or an error class. The fraction
- * of seconds is optional. A trailing `R` or `T` means received or sent. Times are read as UTC.
+ * of seconds is optional. A trailing `R` means received, `T` means sent. Times are read as UTC.
  */
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../agent/ports.ts';
 import { nextOffset, span } from '../frames.ts';

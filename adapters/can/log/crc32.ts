@@ -7,7 +7,7 @@ const table = Int32Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** CRC-32 for Node before 20.15, such as that of the armv7 executable, whose zlib has no such function. */
+/** CRC-32 for Node before 20.15, which has no zlib.crc32. The armv7 executable contains such a Node. */
 export function portableCrc32(bytes: Uint8Array, before = 0): number {
   let crc = ~before;
   for (const byte of bytes) crc = (crc >>> 8) ^ table[(crc ^ byte) & 0xff]!;

@@ -67,7 +67,7 @@ export class Fields {
   }
 
   /**
-   * Splits a line whose columns are aligned under their names. A word belongs to the column whose name it overlaps
+   * Splits a line with columns that are aligned under their names. A word belongs to the column name that it overlaps
    * most, or else to the nearest one. All words from the column `wide` to the next name belong to `wide`.
    * @param extents start and end of each name, characters from the start of the line
    */

@@ -61,7 +61,7 @@ const named = header - 100;
 
 const tableModules = () => Promise.all([import('./text.ts'), import('./table/table.ts'), import('./table/choose.ts')]);
 
-/** Returns the reader of a table whose columns are inferred from its lines or named by the user. */
+/** Returns the reader of a table. Its columns are named by the user, or inferred from its lines. */
 export async function tableReader(columns?: string): Promise<BytesReader> {
   const [{ TextParser }, { TableLines }, { chooseTable }] = await tableModules();
   return {

@@ -1,6 +1,6 @@
 /**
  * Detects the byte order of identifiers in captured packets. Each link type defines an order, but some tools use that
- * of their machine. The order in which more identifiers are possible is the right one.
+ * of their machine. The right order is the one with more valid identifiers.
  */
 import { ERROR, EXTENDED } from '../../../agent/ports.ts';
 import { type LogParser, Recording } from './recording.ts';
@@ -36,7 +36,7 @@ export function isPossible(raw: number): boolean {
 
 /**
  * Reads ahead with a parser that shares its detected orders, so that the first frames are read like the others.
- * @param create returns the parser for a recording whose frames are discarded
+ * @param create returns a parser for a recording. The frames of that recording are discarded
  */
 export function readAhead(
   create: (scratch: Recording) => LogParser,

@@ -4,7 +4,7 @@
 export const SOCKETCAN = 227;
 export const SLL = 113;
 export const SLL2 = 276;
-/** Link types whose packets may be CAN frames. */
+/** Link types with packets that can be CAN frames. */
 export const canLinkTypes: ReadonlySet<number> = new Set([SOCKETCAN, SLL, SLL2]);
 
 /** Link types of other captures. */

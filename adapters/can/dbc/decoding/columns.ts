@@ -54,8 +54,8 @@ export class ColumnDecoder {
   #view = new DataView<ArrayBufferLike>(new ArrayBuffer(0));
 
   /**
-   * Decodes the frames that wait in the slot whose record begins at `record`, as one group, into the values of `readings`
-   * from `begin` on; then no frame waits. Returns the end of these values.
+   * Decodes all waiting frames of one slot as one group. `record`: start of the slot's record. Writes to `readings`
+   * from `begin` on. No frame waits afterwards. Returns the end of the written values.
    */
   decode(records: Int32Array, record: number, tables: DecodeTables, readings: Readings, begin: number): number {
     const latest = records[record + SLOT_NEXT_PLACE]! - 1;
