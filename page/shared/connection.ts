@@ -291,7 +291,8 @@ export function followWhileVisible(options: FollowOptions): () => void {
   return whileVisible((signal) => follow(options, signal).catch(options.lost));
 }
 
-function whileVisible(work: (signal: AbortSignal) => unknown): () => void {
+/** Starts the work each time the tab becomes visible, and aborts it when it is hidden. Returns a function that stops this. */
+export function whileVisible(work: (signal: AbortSignal) => unknown): () => void {
   let abort = new AbortController();
   const turn = (): void => {
     abort.abort();

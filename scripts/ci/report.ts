@@ -19,6 +19,7 @@ export function report(
     ...(slowest.length === 0 ? [] : [`the ${slowest.length} slowest test files, seconds:`]),
     ...slowest.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(8)}  ${file}`),
     ...files.flatMap(({ file, failed }) => failed.map((name) => `failed: ${file}: ${name}`)),
+    ...results.flatMap(({ name, failures }) => failures.map((line) => `[${name}] ${line}`)),
     'stage           wall  processor  tests',
     ...results.map(row),
     `${'all'.padEnd(12)} ${minutes(wall)}  ${minutes(processor)}`,

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { defined } from '../../protocol/defined.ts';
 import type { CiStage } from './stages.ts';
 
@@ -17,6 +18,8 @@ export interface StageResult {
   readonly processor: number;
   /** Test counts from the last line `N passed, N failed, N skipped` of the output, if present. */
   readonly counts?: Counts;
+  /** Beginnings of the failure messages in the output. */
+  readonly failures: readonly string[];
 }
 
 export interface Counts {
@@ -24,6 +27,13 @@ export interface Counts {
   readonly failed: number;
   readonly skipped: number;
 }
+
+/** First line of a failure message of vitest, or of a script's check. */
+const FAILURE = /^ ?FAIL(ED)? /;
+/** Lines of one failure message that are kept. */
+const FAILURE_LINES = 14;
+/** Lines of all failure messages of a stage that are kept. */
+const MAX_FAILURE_LINES = 120;
 
 /**
  * After the command, the shell's `times` reports the time of the children that it waited for (POSIX, times). Descriptor
@@ -49,12 +59,16 @@ export async function runStage(
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
   let [times, counts]: [string, Counts | undefined] = ['', undefined];
+  const failures: string[] = [];
+  let rest = 0;
   (child.stdio[3] as Readable).setEncoding('utf8').on('data', (text: string) => {
     times += text;
   });
   for (const output of [child.stdout, child.stderr] as Readable[]) {
     createInterface({ input: output }).on('line', (line) => {
       counts = countsIn(line) ?? counts;
+      if (FAILURE.test(stripVTControlCharacters(line))) rest = FAILURE_LINES;
+      if (rest-- > 0 && failures.length < MAX_FAILURE_LINES) failures.push(stripVTControlCharacters(line));
       print(line);
     });
   }
@@ -71,6 +85,7 @@ export async function runStage(
     status,
     wall,
     processor: processorTime(times),
+    failures,
     ...defined({ partial, counts }),
   };
 }

@@ -215,9 +215,12 @@ describePeer('chromium', 'the page in trouble', () => {
   });
 
   test('a page without a network for a while says since when, and shows the car again when it is back', async () => {
-    const page = await browsed.open('#commands');
-    await page.getByRole('region', { name: 'Doors' }).waitFor();
+    const page = await browsed.context.newPage();
+    // Before the page sets a timer: a timer of the real clock does not follow `fastForward`.
     await page.clock.install();
+    await page.goto(`${browsed.url}/#commands`);
+    await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'Doors' }).waitFor();
     await browsed.context.setOffline(true);
     // What is open stays open until it is silent for too long.
     await page.clock.fastForward(60_000);
@@ -225,10 +228,10 @@ describePeer('chromium', 'the page in trouble', () => {
       .getByRole('alert')
       .getByText(/This page lost the car/)
       .waitFor();
-    expect(await page.getByRole('button', { name: 'Lock', exact: true }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Lock', exact: true, disabled: true }).waitFor();
     await browsed.context.setOffline(false);
     await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
     await page.getByRole('alert').waitFor({ state: 'detached' });
-    expect(await page.getByRole('button', { name: 'Lock', exact: true }).isDisabled()).toBe(false);
+    await page.getByRole('button', { name: 'Lock', exact: true, disabled: false }).waitFor();
   });
 });

@@ -30,6 +30,21 @@ test('a stage reports the tests that its last line counts, its output and its pr
   expect(result.processor).toBeGreaterThanOrEqual(0.3);
 });
 
+test('the first lines of each failure message are repeated in the report, so that the end of a long output names the cause', async () => {
+  const { result } = await run(`
+    console.log('started');
+    console.log('FAILED  a door opens\\nError: it is frozen');
+    for (let line = 0; line < 50; line++) console.log('trace', line);
+    console.log('\\x1b[41m FAIL \\x1b[49m a.test.ts > a light blinks');
+    process.exitCode = 1;`);
+  const lines = report([result], 1, []);
+  expect(lines).toContain('[tried] FAILED  a door opens');
+  expect(lines).toContain('[tried] Error: it is frozen');
+  expect(lines).toContain('[tried]  FAIL  a.test.ts > a light blinks');
+  expect(lines).not.toContain('[tried] started');
+  expect(lines).not.toContain('[tried] trace 40');
+});
+
 test('a stage that fails, is killed or cannot be started has a status other than 0', async () => {
   expect((await run('process.exit(7)')).result).toMatchObject({ status: 7 });
   expect((await run(`process.kill(process.pid, 'SIGKILL')`)).result.status).not.toBe(0);
@@ -39,10 +54,18 @@ test('a stage that fails, is killed or cannot be started has a status other than
 
 test('the report ends with the sum of all tests, in which a stage that failed without tests counts as one and a partial stage has skipped none', () => {
   const results: StageResult[] = [
-    { name: 'check', status: 1, wall: 61, processor: 90 },
-    { name: 'page', status: 0, wall: 10, processor: 5, counts: { passed: 7, failed: 0, skipped: 1 } },
-    { name: 'bare', status: 0, partial: true, wall: 10, processor: 5, counts: { passed: 3, failed: 0, skipped: 4 } },
-    { name: 'test', status: 1, wall: 10, processor: 5, counts: { passed: 20, failed: 2, skipped: 0 } },
+    { name: 'check', failures: [], status: 1, wall: 61, processor: 90 },
+    { name: 'page', failures: [], status: 0, wall: 10, processor: 5, counts: { passed: 7, failed: 0, skipped: 1 } },
+    {
+      name: 'bare',
+      failures: [],
+      status: 0,
+      partial: true,
+      wall: 10,
+      processor: 5,
+      counts: { passed: 3, failed: 0, skipped: 4 },
+    },
+    { name: 'test', failures: [], status: 1, wall: 10, processor: 5, counts: { passed: 20, failed: 2, skipped: 0 } },
   ];
   const files = Array.from({ length: 30 }, (_, index) => ({
     file: `${index}.test.ts`,

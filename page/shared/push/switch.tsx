@@ -1,6 +1,7 @@
 /** Switch "Notifications on this device", or the reason why it is not available. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { beforeNextTry, SignInNeeded, whileVisible } from '../connection.ts';
 import { useNames } from '../language-choice.tsx';
 import { codeInWords, languageOfNames, listenToLanguage } from '../words.ts';
 import { type PushCars, type PushState, readPush, turnOff, turnOn, updateWords } from './subscription.ts';
@@ -18,21 +19,26 @@ export function PushSwitch({ admitted, vin, title }: PushSwitchOptions): JSX.Ele
   const report = ({ message }: Error): void => setFault(message);
   useEffect(() => {
     if (!admitted) return;
-    let ended = false;
-    const read = (): void => {
-      if (document.visibilityState !== 'visible') return;
-      readPush({ vin }).then(
-        (next) => !ended && setState(next),
-        (error: Error) => !ended && report(error),
-      );
-    };
-    read();
     // The reader may have changed the permission, or a push service may have ended the subscription.
-    document.addEventListener('visibilitychange', read);
+    const endReading = whileVisible(async (signal) => {
+      while (!signal.aborted) {
+        try {
+          const next = await readPush({ vin });
+          if (signal.aborted) return;
+          setState(next);
+          setFault(undefined);
+          return;
+        } catch (error) {
+          if (signal.aborted) return;
+          report(error as Error);
+          if (error instanceof SignInNeeded) return;
+        }
+        await beforeNextTry();
+      }
+    });
     const endLanguage = listenToLanguage(() => updateWords().catch(report));
     return () => {
-      ended = true;
-      document.removeEventListener('visibilitychange', read);
+      endReading();
       endLanguage();
     };
   }, [admitted, vin]);
