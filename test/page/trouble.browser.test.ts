@@ -221,7 +221,8 @@ describePeer('chromium', 'the page in trouble', () => {
     await page.goto(`${browsed.url}/#commands`);
     await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
     await page.getByRole('region', { name: 'Doors' }).waitFor();
-    await browsed.context.setOffline(true);
+    // The offline mode of Chromium sometimes lets requests pass.
+    await page.route('**', (route) => route.abort('internetdisconnected'));
     // What is open stays open until it is silent for too long.
     await page.clock.fastForward(60_000);
     await page
@@ -229,7 +230,7 @@ describePeer('chromium', 'the page in trouble', () => {
       .getByText(/This page lost the car/)
       .waitFor();
     await page.getByRole('button', { name: 'Lock', exact: true, disabled: true }).waitFor();
-    await browsed.context.setOffline(false);
+    await page.unroute('**');
     await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
     await page.getByRole('alert').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Lock', exact: true, disabled: false }).waitFor();
