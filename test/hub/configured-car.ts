@@ -1,4 +1,4 @@
-/** The whole agent as `vigie run` has it, with a configuration that a hub may replace, on time of our own. */
+/** The whole agent as `vigie run` builds it, on simulated time, with a configuration that a hub can replace. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { MemoryLog } from '../rig/log.ts';
 export interface ConfiguredCarOptions {
   readonly vin: string;
   readonly url: string;
-  /** File of the keys that may command it. */
+  /** File with the keys that may command the car. */
   readonly trust: string;
   readonly clock: TestClock;
 }
@@ -23,7 +23,7 @@ export interface ConfiguredCarOptions {
 export class ConfiguredCar {
   readonly vin: string;
   readonly log = new MemoryLog();
-  /** What it runs with. */
+  /** The configuration in use. */
   configuration: IdentifiedConfiguration | undefined;
   vehicle: Vehicle | undefined;
   readonly #options: ConfiguredCarOptions;
@@ -39,7 +39,7 @@ export class ConfiguredCar {
     writeFileSync(join(this.#folder, 'vigie.yaml'), `vin: ${options.vin}\n${configurationOf(options)}`);
   }
 
-  /** Runs until {@link stop}, anew after each change of its configuration. */
+  /** Runs until {@link stop}. Restarts after each change of the configuration. */
   start(): void {
     let goesOn = true;
     const told = new Promise<void>((resolve) => {
@@ -88,7 +88,7 @@ export class ConfiguredCar {
   }
 }
 
-/** A configuration for any car at this broker. */
+/** A configuration that is valid for any car at this broker. */
 export function configurationOf(
   { url, trust }: Pick<ConfiguredCarOptions, 'url' | 'trust'>,
   profile = 'bench',

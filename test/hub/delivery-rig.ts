@@ -1,4 +1,4 @@
-/** Hubs that send events to real receivers, without their brokers and interfaces. */
+/** Hubs that deliver events to real receivers, without brokers and interfaces. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ import { NOON, ONE, received } from './messages.ts';
 
 export class DeliveryRig {
   readonly user = { kind: 'user', id: 'ada' } as const;
-  /** What receivers have taken for their answers, ms: none, however slow the machine is, unless a test says so. */
+  /** Duration of each receiver's answer, ms. It is 0 on every machine unless a test sets it. */
   monotonic = 0;
   readonly #system = new SystemClock();
   readonly #clock: Clock = {
@@ -41,7 +41,7 @@ export class DeliveryRig {
   readonly #databases = new Set<HubDatabase>();
   #numbers = 0;
 
-  /** Ends what a test has begun, the last first. */
+  /** Closes everything that a test has opened, in reverse order. */
   async close(): Promise<void> {
     for (const end of this.#ends.splice(0).reverse()) await end();
     for (const one of this.#databases) await one.close();
@@ -105,7 +105,7 @@ export class DeliveryRig {
     return one;
   }
 
-  /** Monitors of a fleet whose events go to the addresses. */
+  /** Creates monitors of a fleet whose events go to these addresses. */
   async monitorsTo(
     { monitorStore }: { readonly monitorStore: Pick<MonitorStore, 'putMonitor'> },
     targets: readonly string[],
@@ -124,7 +124,7 @@ export class DeliveryRig {
     return ids;
   }
 
-  /** A callback of a user, and a monitor that was given under it. */
+  /** Creates a callback of a user and a monitor under it. */
   async userMonitor(
     { monitorStore }: HubDatabase,
     channel: object,
@@ -148,7 +148,7 @@ export class DeliveryRig {
     });
   }
 
-  /** Resolves when so many events wait. */
+  /** Resolves when exactly `waiting` events wait. */
   async drained({ deliveries }: HubDatabase, waiting = 0): Promise<void> {
     while ((await deliveries.totals()).waiting !== waiting) {
       await new Promise<void>((resolve) => this.#clock.after(10, resolve));

@@ -1,4 +1,4 @@
-/** The simulated car with the real agent, driving its loop on time of our own, on the broker of a hub. */
+/** The real agent in a simulated car that drives its loop on simulated time, at the broker of a hub. */
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,20 +16,20 @@ import type { StatusContents } from '../../protocol/schema/status.ts';
 import { TestClock } from '../commands/remote-car.ts';
 import { MemoryLog } from '../rig/log.ts';
 
-/** A step of the car's time between looks at what came, ms. */
+/** Step of the car's time between polls, ms. */
 const STEP = 50;
 
 export interface DrivingCarOptions {
   readonly vin: string;
   readonly url: string;
-  /** How it reaches the broker, instead of `url` alone. */
+  /** Broker options, which replace `url` if given. */
   readonly mqtt?: CarOptions['mqtt'];
   readonly scenario?: 'loop' | 'parked';
-  /** File of the keys that may command it. */
+  /** File with the keys that may command the car. */
   readonly trust?: string;
-  /** The time of the machine, for commands that a hub gives; default: time of our own. */
+  /** Uses the machine's wall clock, which commands of a hub need. Default: simulated time. */
   readonly machineTime?: true;
-  /** Time of our own that it shares with others. */
+  /** Simulated clock shared with other parts of the test. */
   readonly clock?: TestClock;
 }
 
@@ -37,7 +37,7 @@ export class DrivingCar {
   readonly vin: string;
   readonly #clock: SystemClock | TestClock;
   readonly log = new MemoryLog();
-  /** What the hub has acknowledged, in that order. */
+  /** Messages that the hub has acknowledged, in that order. */
   readonly acknowledged: { readonly payload: Uint8Array; readonly message: Message }[] = [];
   readonly #data = mkdtempSync(join(tmpdir(), 'vigie-driving-'));
   readonly #options: DrivingCarOptions;
@@ -72,12 +72,15 @@ export class DrivingCar {
     return this;
   }
 
-  /** What the agent shows of the car now. */
+  /** Current Status of the agent. */
   get status(): StatusContents {
     return this.#car?.agent.status.contents() ?? {};
   }
 
-  /** Lets the car's time pass until something holds; a step a millisecond at most, so that disk and network keep up. */
+  /**
+   * Advances the car's time until the condition holds, at most one step a millisecond, so that disk and network keep
+   * up.
+   */
   async until(holds: () => boolean): Promise<void> {
     while (!holds()) {
       if (this.#clock instanceof TestClock) this.#clock.virtual.advance(STEP);
@@ -85,7 +88,7 @@ export class DrivingCar {
     }
   }
 
-  /** Resolves with what `work` resolves with; the car's time passes meanwhile. */
+  /** Advances the car's time while `work` runs. Resolves with its result. */
   async during<T>(work: Promise<T>): Promise<T> {
     let settled = false;
     const done = work.finally(() => {
@@ -96,7 +99,7 @@ export class DrivingCar {
     return done;
   }
 
-  /** A trip that has ended is acknowledged, after `already` others. */
+  /** Resolves when more than `already` ended trips have been acknowledged. */
   async untilTrip(already = 0): Promise<void> {
     await this.until(() => {
       const done = this.acknowledged.filter(({ message }) => message.kind === 'trip' && message.body.done === true);
@@ -104,14 +107,14 @@ export class DrivingCar {
     });
   }
 
-  /** Stops the agent in order. */
+  /** Stops the agent in an orderly way. */
   async stop(): Promise<void> {
     const car = this.#car;
     this.#car = undefined;
     if (car !== undefined) await this.during(car.stop());
   }
 
-  /** Stops the agent and empties its folder, as a new card does. */
+  /** Stops the agent and empties its data directory, like a new memory card. */
   async wipe(): Promise<void> {
     await this.stop();
     rmSync(this.#data, { recursive: true, force: true });

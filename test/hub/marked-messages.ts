@@ -1,12 +1,12 @@
-/** Messages of a car whose values are found again in any text, each under the scope that shows it. */
+/** Messages of a car with values that a test can find in any text, each under the scope that reveals it. */
 import { ownedId } from '../../adapters/http/resources/ids.ts';
 import type { BodyKind } from '../../protocol/schema/message.ts';
 import { type MessageOptions, NOON, trip } from './messages.ts';
 
-/** Where the car is, in all messages. */
+/** Position of the car in all messages. */
 export const [LONGITUDE, LATITUDE] = [2.294513, 48.858415];
 
-/** Values by the scope without which no answer contains them. No time of day looks like one. */
+/** Values by scope. No answer may contain a value without that scope. No time of day matches one. */
 export const marks: Readonly<Record<string, RegExp>> = {
   'data:position': /48\.8584|2\.2945/,
   'data:telemetry': /57\.31(?!\d)|98765\.4|P0143/,
@@ -23,9 +23,9 @@ export const position = {
 
 /** Id of the private monitor of the user `ada`. */
 export const PRIVATE_MONITOR = ownedId('user:ada', '11111111-1111-4111-8111-111111111111');
-/** A monitor of the fleet `north`. */
+/** Id of a monitor of the fleet `north`. */
 export const FLEET_MONITOR = ownedId('fleet:north', '22222222-2222-4222-8222-222222222222');
-/** In events of the private monitor. */
+/** Text in events of the private monitor. */
 export const PRIVATE = 'adas-own-trigger';
 
 export const monitorEvent = (id: string, monitorId: string, trigger: string): object => ({
@@ -58,7 +58,7 @@ const fault = {
   lastSeenAt: NOON,
 };
 
-/** As a car sends them; numbers count within the class of their kind. */
+/** In the order of sending. Numbers count separately within each message class. */
 export const markedMessages: readonly Marked[] = [
   ['status', { full: true, status: contents }, { seq: 0 }],
   [

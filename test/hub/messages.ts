@@ -1,4 +1,4 @@
-/** Messages of cars, as their bytes come to a hub. */
+/** Messages of cars as the bytes that arrive at a hub. */
 
 import { type CarMessage, readMessage } from '../../hub/core/message.ts';
 import { encodeMessage } from '../../protocol/cbor/message.ts';

@@ -1,4 +1,4 @@
-/** A hub with a registry: fleets `north` and `south` with a car each, which belong to the users `ada` and `bob`. */
+/** A hub with a registry: fleets `north` and `south` with one car each, owned by the users `ada` and `bob`. */
 
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -19,13 +19,13 @@ import { MqttClient } from '../rig/mqtt-client.ts';
 import { type MessageOptions, payloadOf } from './messages.ts';
 
 export const [NORTH, SOUTH] = ['VF3VGEHVBN0000001', 'VF3VGEHVBS0000002'] as const;
-/** Cars with their owners. */
+/** Cars and their owners. */
 const cars = [
   { vin: NORTH, fleet: 'north', user: 'ada' },
   { vin: SOUTH, fleet: 'south', user: 'bob' },
 ] as const;
 
-// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
 type Json = any;
 
 export interface Asked {
@@ -33,7 +33,7 @@ export interface Asked {
   readonly body: Json;
 }
 
-/** Valid for `LASTS_MS` unless it states times. */
+/** Token claims. The token is valid for `LASTS_MS` unless it states times. */
 export type Grant = Partial<TokenGrant>;
 const LASTS_MS = 600_000;
 const PASSWORD = 'password';
@@ -74,14 +74,14 @@ export class RegisteredHub {
     rmSync(this.data, { recursive: true, force: true });
   }
 
-  /** The header `Authorization` with a new token. */
+  /** Returns an `Authorization` header with a new token. */
   async bearer(grant: Grant): Promise<string> {
     const issued = Date.now();
     const all = { name: 'ops', scopes: [], issued, expires: issued + LASTS_MS, ...grant };
     return `Bearer ${await issueAccess(tokenKeyFile(join(this.data, 'keys')), this.open.registry, all)}`;
   }
 
-  /** As {@link bearer}, with claims that the hub itself would not sign. */
+  /** Like {@link bearer}, with claims that the hub itself would never sign. */
   async forged(sub: string, claims: Readonly<Record<string, unknown>>): Promise<string> {
     const key = createPrivateKey(readFileSync(tokenKeyFile(join(this.data, 'keys'))));
     const id = randomUUID();
@@ -105,7 +105,7 @@ export class RegisteredHub {
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
   }
 
-  /** Has a car publish messages; resolves when the hub has stored them. */
+  /** Publishes messages as a car. Resolves when the hub has stored them. */
   async publish(
     vin: string,
     ...messages: readonly (readonly [kind: BodyKind, body: object, options?: MessageOptions])[]

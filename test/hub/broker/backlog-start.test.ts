@@ -1,4 +1,4 @@
-/** A hub that starts while a backlog waits for it. */
+/** A hub starts while its broker still has a backlog of messages for it. */
 import { expect, test } from 'vitest';
 import { FleetReceiver, type FleetReceiverOptions } from '../../../hub/broker/fleet-receiver.ts';
 import { type Answer, publishHead, ScriptedBroker } from '../../rig/script.ts';
@@ -6,7 +6,10 @@ import { type Answer, publishHead, ScriptedBroker } from '../../rig/script.ts';
 const VIN = 'VF3VGEBACKLOG0001';
 const REFUSED = 0x87;
 
-/** MQTT 5, with a kept session and one message in it. The claim of the name is answered behind that, with `code`. */
+/**
+ * An MQTT 5 broker with one queued message in a persistent session. It acknowledges the claim of the name after that
+ * message, with `code`.
+ */
 function keeping(code: number): { readonly answer: Answer; claimed(): boolean } {
   let claim: Uint8Array | undefined;
   const answer: Answer = (packet) => {
@@ -24,7 +27,7 @@ function keeping(code: number): { readonly answer: Answer; claimed(): boolean } 
       const at = 4 + packet.readUInt16BE(2);
       claim = Uint8Array.of(0x40, 3, packet[at] ?? 0, packet[at + 1] ?? 0, code);
     }
-    // The acknowledgement of the message.
+    // Acknowledgement of the queued message.
     return type === 4 ? claim : undefined;
   };
   return { answer, claimed: () => claim !== undefined };

@@ -5,7 +5,7 @@ import { VigieError } from '../../../protocol/errors.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { NOON, ONE } from '../messages.ts';
 
-/** One command after the other, as a database keeps them; the test says when a commit ends. */
+/** A store that adds one command at a time. The test decides when each commit ends. */
 class Trail implements Pick<CommandStore, 'add' | 'pending'> {
   readonly kept: KeptCommand[] = [];
   commit: Promise<void> = Promise.resolve();

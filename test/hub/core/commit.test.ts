@@ -1,4 +1,4 @@
-/** The changes of one commit, which every database writes. */
+/** Changes of one commit, which are the same for every database. */
 import { expect, test } from 'vitest';
 import { changesOf, numberChangesOf, type PlacedMessage } from '../../../hub/core/commit.ts';
 import { ClassNumbers } from '../../../hub/core/numbers.ts';

@@ -1,4 +1,4 @@
-/** What brokers retain of forgotten cars, over a registry in a real file. */
+/** Clears the retained messages of forgotten cars from brokers, with a registry in a real file. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ async function begin(file = join(folder, `${++made}.sqlite`)) {
     },
   });
   onTestFinished(() => erasures.stop());
-  /** Lets the look under way end, and time pass until after the next. */
+  /** Waits for the poll in progress, then advances time past the next one. */
   const look = async (): Promise<void> => {
     await new Promise(setImmediate);
     clock.advance(5_000);

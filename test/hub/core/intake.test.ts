@@ -16,15 +16,15 @@ const immediately: Timer = (_delay, due) => {
 interface Commit {
   readonly messages: readonly CarMessage[];
   readonly refused: readonly RefusedMessage[];
-  /** `strangers`: VINs of cars that the registry does not let send; `forgotten`: of cars that were forgotten. */
+  /** Ends the commit. `strangers`: VINs of cars that the registry rejects. `forgotten`: VINs of erased cars. */
   done(strangers?: ReadonlySet<string>, forgotten?: ReadonlySet<string>, conflicts?: readonly CarMessage[]): void;
   fail(error: Error): void;
 }
 
-/** A disk that takes its time: each commit waits until the test ends it. */
+/** A slow disk: each commit waits until the test ends it. */
 class SlowDisk implements MessageStore {
   readonly commits: Commit[] = [];
-  /** Part of the message of an error that means so. */
+  /** Part of the message of an error that marks the message itself as unstorable. */
   readonly refusal = 'cannot keep this';
   #asked: () => void = () => undefined;
 
@@ -45,7 +45,7 @@ class SlowDisk implements MessageStore {
     return (error as Error).message.includes(this.refusal);
   }
 
-  /** The commit with this number, as soon as it is asked for. */
+  /** Resolves with the commit of this number once it has begun. */
   async commit(number: number): Promise<Commit> {
     while (this.commits.length <= number) {
       await new Promise<void>((resolve) => {
@@ -94,7 +94,7 @@ test('messages that arrive together share a commit, those that arrive during it 
   expect(disk.commits).toHaveLength(2);
 });
 
-/** A timer that the test runs: `next` ends the present wait and resolves when the intake waits again. */
+/** A timer under the test's control: `next` ends the current wait and resolves when the intake waits again. */
 class Looks {
   count = 0;
   #due: () => void = () => undefined;
@@ -116,7 +116,7 @@ class Looks {
   }
 }
 
-/** Message 0 is committed, message 1 came meanwhile, and the intake waits for more. */
+/** Returns an intake that has committed message 0, has received message 1 and waits for more. */
 async function withTwoSent() {
   const looks = new Looks();
   const { disk, send } = begin(looks.after);
@@ -133,7 +133,7 @@ test('while messages keep coming the next commit waits for more of them, and no 
   const { disk, send, sent, looks } = await withTwoSent();
   sent.push(send(2));
   await looks.next();
-  // Nothing came since the last look.
+  // Nothing has arrived since the previous poll.
   void looks.next();
   const two = await disk.commit(1);
   expect(numbersOf(two)).toEqual([1, 2]);

@@ -5,7 +5,7 @@ import { VehicleStatus } from '../../../hub/core/vehicle-status.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { NOON, ONE, OTHER, received, trip } from '../messages.ts';
 
-/** A feed on a table of events, whose news the test tells. */
+/** A live feed on a table of events. The test sends its notifications. */
 function begin() {
   const table: ArrivedMessage[] = [];
   const statuses = new Map<string, VehicleStatus>();
@@ -58,7 +58,7 @@ function begin() {
     await feed.open(viewer, more.since);
     return { told, viewer };
   };
-  /** The feed has read all news: opening a viewer waits for that. */
+  /** Resolves when the feed has read all events so far. Opening a viewer waits for that. */
   const settled = async (): Promise<void> => {
     feed.close((await view({ vin: OTHER })).viewer);
   };

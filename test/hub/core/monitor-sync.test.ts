@@ -11,7 +11,7 @@ import { MemoryLog } from '../../rig/log.ts';
 import { NOON, ONE } from '../messages.ts';
 
 const MINUTE = 60_000;
-/** Different for different texts is enough here. */
+/** A digest that only has to differ for different texts. */
 const digest = (text: string): string =>
   [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 1e9, 7).toString(16);
 
@@ -62,7 +62,7 @@ function begin(row: Partial<DueMonitors> = {}, monitors = [given('a')]) {
       due?: number;
     },
     reported: [] as CarMonitors['reported'],
-    /** Another hub is faster. */
+    /** `true` if another hub sends first. */
     taken: false,
   };
   const sync = new MonitorSync({

@@ -19,7 +19,7 @@ test('reports as arrived, given up and missing what a naive set of numbers says'
       const arrived = new Set<number>();
       const told = new Set<number>();
       for (const [index, one] of steps.entries()) {
-        // What is kept is read again by another run.
+        // Another run of the hub reads the persisted form.
         if (index === restart) numbers = new ClassNumbers(JSON.parse(JSON.stringify(numbers.kept)));
         if ('arrive' in one) {
           numbers.arrive({ seq: one.arrive, boot: 1 });
@@ -62,7 +62,7 @@ test('what the car says to have sent changes nothing when nothing new follows fr
   const numbers = new ClassNumbers();
   for (const seq of [0, 1, 2]) numbers.arrive({ seq, boot: 1, offset: seq });
   const { kept } = numbers;
-  // A start that has sent nothing, and one whose newest messages wait.
+  // One start has sent nothing; the newest messages of the other still wait.
   numbers.sent(2, { first: 3, below: 3 });
   numbers.sent(1, { first: 0, below: 2 });
   expect(numbers.kept).toEqual(kept);
@@ -72,7 +72,7 @@ test('a number that a start before has sent from memory does not count once a st
   const numbers = new ClassNumbers();
   for (const seq of [0, 1, 2]) numbers.arrive({ seq, boot: 1, offset: seq });
   numbers.sent(1, { first: 0, below: 4 });
-  // Its disk took number 0 only. Message 1 of the next start is lost on its way.
+  // The disk of the earlier start stored number 0 only. Message 1 of the later start is lost in transit.
   numbers.sent(2, { first: 1, below: 2 });
   expect(numbers.report).toEqual({ arrived: [[0, 0]], givenUp: [], missing: [[1, 1]] });
 });
@@ -97,7 +97,7 @@ test('a gap that says no numbers gives none up', () => {
   expect(numbers.report).toEqual({ arrived: [], givenUp: [], missing: [] });
 });
 
-/** Starts of an agent, each with the first number that it gives out and what it sends and gives up. */
+/** Starts of an agent: the first number that each assigns, and the numbers that it sends and gives up. */
 const starts = fc
   .array(fc.record({ taken: fc.nat(6), sent: fc.array(fc.nat(8), { maxLength: 5 }), lost: fc.option(fc.nat(8)) }), {
     minLength: 1,
@@ -106,7 +106,7 @@ const starts = fc
   .map((list) => {
     let first = 0;
     return list.map(({ taken, sent, lost }, place) => {
-      // Of what the start before has sent, its disk took only a part.
+      // The disk stored only part of the numbers that the previous start sent.
       first += taken;
       return { boot: 10 + place, first, sent: sent.map((number) => first + number), lost: lost && first + lost };
     });
@@ -120,7 +120,7 @@ test('a number counts only as the last start that gave it out sent it or gave it
         ...(typeof lost === 'number' ? [(numbers: ClassNumbers) => numbers.giveUp(boot, [[lost, lost]])] : []),
       ]);
       let numbers = new ClassNumbers();
-      // The first start is known: what comes before it is of no start.
+      // The first start is known: earlier numbers belong to no start.
       const [oldest] = list;
       numbers.arrive({ seq: oldest?.first ?? 0, boot: oldest?.boot ?? 0, offset: 0 });
       while (steps.length > 0) {
@@ -129,7 +129,7 @@ test('a number counts only as the last start that gave it out sent it or gave it
         numbers = new ClassNumbers(JSON.parse(JSON.stringify(numbers.kept)));
       }
       const heard = list.filter(({ sent }, place) => place === 0 || sent.length > 0);
-      // A start of which nothing came of this class takes no number from those before it.
+      // A start from which no message of this class arrived claims no number of earlier starts.
       const owner = (number: number) => heard.findLast(({ first }) => first <= number)?.boot ?? -1;
       const known = (what: (one: (typeof list)[number]) => readonly number[]) =>
         new Set(list.flatMap((one) => what(one).filter((number) => one.boot >= owner(number))));
@@ -189,7 +189,7 @@ test.each([
   (_, before) => {
     const numbers = new ClassNumbers();
     for (const seq of [0, 1]) numbers.arrive({ seq, boot: 1, offset: seq });
-    // The power fails before the disk takes any message of the earlier one; it takes all that the later one sends.
+    // Power fails before the disk stores any message of the earlier start. It stores all that the later start sends.
     for (const seq of [2, 3]) numbers.arrive({ seq, boot: before, offset: seq - 2 });
     for (const seq of [2, 3, 4, 5]) numbers.arrive({ seq, boot: uncountedBeside(0, 4), offset: seq - 2 });
     numbers.arrive({ seq: 6, boot: 3, offset: 0 });

@@ -1,4 +1,4 @@
-/** All cars of a hub at a glance, over its real store. */
+/** The overview of all cars of a hub, on its real store. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const queries: string[] = [];
 let overview: FleetOverview;
 let events: EventReader;
 
-/** The VIN of car `index`; the higher the index, the longer ago the hub heard it. */
+/** VIN of car `index`. A higher index was heard longer ago. */
 function vinOf(index: number): string {
   return `VF3VGEHVB${String(index).padStart(8, '0')}`;
 }
@@ -106,7 +106,7 @@ test('the table is sorted by each member in both directions, and a page begins w
   expect(await vins({ sort: '-vin' })).toEqual([vinOf(9_999), vinOf(9_998)]);
   expect(await vins({ sort: 'heard' })).toEqual([vinOf(9_999), vinOf(9_998)]);
   expect(await vins({ sort: '-heard' })).toEqual([vinOf(0), vinOf(1)]);
-  // Equal ones are in the order of their VINs.
+  // Rows with equal values are ordered by VIN.
   expect(await vins({ sort: '-speed' })).toEqual([vinOf(129), vinOf(259)]);
   expect(await vins({ sort: 'fuel' })).toEqual([vinOf(0), vinOf(1)]);
   expect(await vins({ sort: 'vin', first: CARS })).toEqual([]);
@@ -163,7 +163,7 @@ test('what cars tell appears at the next look, which reads only the cars that we
     [vinOf(7), 'trip', 12],
   ]);
   expect((await ask<EventsAnswer>('hub.events.list', { vin: vinOf(8) })).events).toEqual([]);
-  // One batch of cars, its numbers, the count, the events; the requests after the first shared it.
+  // One batch of cars, its numbers, the count, the events. Requests after the first shared this result.
   expect(queries).toHaveLength(4);
 });
 
@@ -175,7 +175,7 @@ test('events are found however many other messages came after them, of all cars 
      SELECT vehicle, 7, i, 9, 0, at, clock, received, payload FROM n, messages WHERE messages.id = ?`,
     Number(message?.['id']),
   );
-  // Trips that go on are no news: they are read over.
+  // Ongoing trips are not events: the query skips them.
   await store.save(
     Array.from({ length: 450 }, (_, seq) =>
       received('trip', trip(`b${seq}`, { done: false } as never), { vin: vinOf(8), seq: 10 + seq }),
@@ -202,7 +202,7 @@ test('events are found however many other messages came after them, of all cars 
   });
   for (const scope of [{}, { vin: vinOf(7) }]) await explaining.arrived({ ...scope, after: 0, before: 9, limit: 1 });
   expect(plans.filter((step) => step.includes('TEMP B-TREE'))).toEqual([]);
-  // How a page is found, and how its messages are.
+  // Query plans that find a page and that read its messages.
   const byKey = expect.stringContaining('SEARCH messages USING INTEGER PRIMARY KEY (rowid=?)');
   expect(plans.filter((step) => step.includes(' messages '))).toEqual([
     expect.stringMatching(/SEARCH messages USING COVERING INDEX events \(/),

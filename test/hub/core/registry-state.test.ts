@@ -1,4 +1,4 @@
-/** The registry as a hub sees it. */
+/** State of the registry as a hub sees it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

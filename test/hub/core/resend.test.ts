@@ -24,7 +24,7 @@ function begin(...rows: Partial<DueNumbers>[]) {
   }));
   const given: { readonly order: CommandOrder; readonly at: number }[] = [];
   const store = {
-    /** Another hub is faster. */
+    /** `true` if another hub sends first. */
     taken: false,
     broken: false,
     dueNumbers: async (now: number, limit: number) => {
@@ -63,10 +63,10 @@ function begin(...rows: Partial<DueNumbers>[]) {
     requests,
     log,
     clock,
-    /** Minutes after the beginning at which the car was asked so far. */
+    /** Minutes after the start of the test at which the hub has sent resend commands so far. */
     minutes: () => given.map(({ at }) => Math.round((at - start) / MINUTE)),
     orders: () => given.map(({ order }) => order),
-    /** Lets minutes pass; after each step everything that it began has ended. */
+    /** Advances time minute by minute, and waits for all work that each step begins. */
     pass: async (minutes: number) => {
       for (let step = 0; step < minutes * 12; step++) {
         clock.advance(5_000);

@@ -1,4 +1,4 @@
-/** Roll-outs as people see them. */
+/** Roll-outs as the interface reports them. */
 import { expect, test } from 'vitest';
 import type { Rollout } from '../../../hub/core/rollout-store.ts';
 import { presentRollout } from '../../../hub/core/rollouts.ts';

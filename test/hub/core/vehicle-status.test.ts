@@ -72,7 +72,7 @@ test('Status goes on after a start whose number the car could not write', () => 
   expect(status.contents()).toEqual(speed(20, NOON + 1_000));
   status.apply(whole(speed(30, NOON + 2_000)), { boot: 1_200_000_000, seq: 5 });
   expect(status.contents()).toEqual(speed(30, NOON + 2_000));
-  // A message that was not on disk before the power failed has left its number to this one.
+  // The lost message had this number: it was not on disk when the power failed.
   status.apply(whole(speed(40, NOON + 3_000)), { boot: 8, seq: 5 });
   expect(status.contents()).toEqual(speed(40, NOON + 3_000));
   status.apply(whole(speed(30, NOON + 2_000)), { boot: 1_200_000_000, seq: 5 });
@@ -87,7 +87,7 @@ test('a message of an earlier start of the agent does not replace a newer one, w
 });
 
 test('in whatever order messages arrive, and over restarts of the hub, Status ends as the car had it', () => {
-  // As the car tells it: a whole Status, then every object that changed since the last whole one.
+  // A car sends a full Status, and then every object that changed since the last full one.
   const steps = fc.array(fc.record({ object: fc.constantFrom('speed', 'ignition'), whole: fc.boolean() }), {
     minLength: 1,
     maxLength: 12,

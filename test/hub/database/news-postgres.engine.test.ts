@@ -1,4 +1,4 @@
-/** Notifications of PostgreSQL that no hub sent: another program used the channel. */
+/** PostgreSQL notifications that no hub sent, because another program used the same channel. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { SystemClock } from '../../../adapters/clock/system.ts';
@@ -10,7 +10,7 @@ import { PostgresRig } from '../../rig/postgres.ts';
 import { runs } from '../../rig/runs.ts';
 import '../../rig/seed.ts';
 
-/** JSON of the right shape with wrong members, other JSON, and other text. */
+/** JSON of the right shape with wrong members, other JSON, and plain text. */
 const payload = fc.oneof(
   fc
     .record({

@@ -1,4 +1,4 @@
-/** How PostgreSQL executes the statements of a hub. */
+/** Execution plans of PostgreSQL for all statements of a hub. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ import { plainSql, sqlIn } from '../../rig/sql-sources.ts';
 import { NOON, received } from '../messages.ts';
 
 const shared = fileURLToPath(new URL('../../../hub/database/', import.meta.url));
-/** Tables, which are made when the database is opened; and what a hub on SQLite has in their place. */
+/** Statements that create tables when the database is opened, and those that only SQLite executes. */
 const OTHERS: ReadonlySet<string> = new Set([
   'format.ts',
   'schema.ts',
@@ -54,12 +54,12 @@ describePeer('initdb', 'PostgreSQL', () => {
     const files = [...readdirSync(shared), ...own].filter((name) => name.endsWith('.ts') && !isOther(name));
     const all = [...asked.keys()].map(plainSql).join('\n');
     const unknown = sqlIn(files.map((name) => join(shared, name))).filter(({ piece }) => !all.includes(piece));
-    // To be called in useEveryQuery (test/contracts/hub-queries.ts).
+    // If this fails, call the statement in useEveryQuery (test/contracts/hub-queries.ts).
     expect(unknown.filter(({ piece }) => !piece.includes('unixepoch'))).toEqual([]);
 
     const client = new pg.Client({ connectionString: url });
     await client.connect();
-    // A short table is read whole unless no index would do.
+    // With this setting, PostgreSQL scans a short table only if no index applies.
     await client.query('SET enable_seqscan = off');
     const { unexpected } = await withoutReason(
       [...asked.keys()].filter((sql) => /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b[^;]*$/.test(sql)),
@@ -111,7 +111,7 @@ describePeer('initdb', 'PostgreSQL', () => {
       read.push(rowsRead(Plan, 'messages'));
     }
     await database.close();
-    // Sorting by the id within one time looks at a row or more beyond the last.
+    // Sorting by id within one time reads one or more rows past the last.
     expect(read.map((rows) => Math.floor(rows / 20) * 20)).toEqual([0, 0, 200, 200, 100, 60, 100]);
   });
 });
@@ -124,7 +124,7 @@ interface PlanStep {
   readonly Plans?: readonly PlanStep[];
 }
 
-/** Rows of a table that a plan has looked at. */
+/** Number of rows of a table that a plan has read. */
 function rowsRead(step: PlanStep, table: string): number {
   const { Plans = [], 'Actual Rows': rows, 'Actual Loops': loops, 'Rows Removed by Filter': removed = 0 } = step;
   const own = step['Relation Name'] === table ? (rows + removed) * loops : 0;

@@ -1,4 +1,4 @@
-/** How SQLite executes the statements of a hub. */
+/** Execution plans of SQLite for all statements of a hub. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'vigie-plans-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const sources = fileURLToPath(new URL('../../../hub/database/', import.meta.url));
-/** Statements of PostgreSQL, and the backup, which copies the whole file. */
+/** PostgreSQL statements, and the backup, which copies the whole file. */
 const ELSEWHERE: readonly string[] = [
   'extract(epoch FROM clock_timestamp())',
   'FOR UPDATE',
@@ -30,7 +30,7 @@ test('no statement of a hub on SQLite reads a growing table whole, and the test 
     asked.add(sql);
     return prepare.call(this, sql);
   });
-  // Two events wait for a receiver at most: older ones are dropped.
+  // At most two events wait for a receiver: older ones are dropped.
   const hub = await onSqlite(file, 2, new MemoryLog());
   await useEveryQuery(hub);
   await hub.close();
@@ -39,12 +39,13 @@ test('no statement of a hub on SQLite reads a growing table whole, and the test 
   const files = readdirSync(sources).filter((name) => name.endsWith('.ts') && name !== 'format.ts');
   const all = [...asked].map(plainSql).join('\n');
   const unknown = sqlIn(files.map((name) => join(sources, name))).filter(({ piece }) => !all.includes(piece));
-  // To be called in useEveryQuery (test/contracts/hub-queries.ts).
+  // If this fails, call the statement in useEveryQuery (test/contracts/hub-queries.ts).
   expect(unknown.filter(({ piece }) => !ELSEWHERE.some((part) => piece.includes(part)))).toEqual([]);
 
   const database = new DatabaseSync(file);
-  // A plan also has the search for rows that a new parent row could satisfy; it runs only while a constraint is violated
-  // (OP_FkIfZero, sqlite.org/opcode.html), which it never is here.
+  // With foreign keys on, a plan also searches for rows that a new parent row could satisfy. That search runs only
+  // while
+  // a constraint is violated (OP_FkIfZero, sqlite.org/opcode.html), which never happens here.
   database.exec('PRAGMA foreign_keys = OFF');
   const { unexpected, used } = await withoutReason(
     [...asked].filter((sql) => !/^(PRAGMA|VACUUM)/.test(sql)),

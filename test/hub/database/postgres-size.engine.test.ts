@@ -1,4 +1,4 @@
-/** What hubs leave on the disk of PostgreSQL while cars drive. */
+/** Disk space that hubs use in PostgreSQL while cars drive. */
 import { expect, test } from 'vitest';
 import { idOf } from '../../../assembly/view.ts';
 import { readMessage } from '../../../hub/core/message.ts';

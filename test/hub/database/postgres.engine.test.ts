@@ -1,4 +1,4 @@
-/** PostgreSQL as the database of hubs: the contract of every store, and what is its own. */
+/** PostgreSQL as the database of hubs: the contract of every store, and behaviour specific to PostgreSQL. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { idOf } from '../../../assembly/view.ts';
 import type { CommandKey } from '../../../hub/core/commands.ts';
@@ -19,7 +19,7 @@ describePeer('initdb', 'PostgreSQL', () => {
 
   const partsOf = (database: PostgresDatabase) => ({
     store: new PostgresMessageStore(database, idOf),
-    // The same class reads and keeps commands.
+    // PostgresCommandStore both reads and writes commands.
     reader: new PostgresCommandStore(database),
     commands: new PostgresCommandStore(database),
     registry: new SqlRegistry(database),
@@ -80,12 +80,12 @@ describePeer('initdb', 'PostgreSQL', () => {
     await other.save([change(2, ignition(2))], []);
     expect(await shown()).toEqual({ ...speed(1), ...ignition(2) });
     await other.save([change(3, ignition(3))], []);
-    // The first knows what it wrote before the other did.
+    // The first hub has cached its own writes from before those of the other.
     await one.save([change(4, speed(4))], []);
     expect(await shown()).toEqual({ ...speed(4), ...ignition(3) });
-    // A commit that fails changes nothing of what the next one begins with.
+    // A failed commit does not change the base of the next one.
     const broken = received('trip', trip('a'), { seq: 0 });
-    // The records of a commit come after its Status, and texts of PostgreSQL have no U+0000.
+    // PostgreSQL texts have no U+0000, so the records fail. A commit writes them after Status.
     (broken.message.body as { id: string }).id = '\0';
     await expect(one.save([change(5, ignition(5)), broken], [])).rejects.toMatchObject({ code: 'store.failed' });
     await one.save([change(6, speed(6))], []);
@@ -100,7 +100,7 @@ describePeer('initdb', 'PostgreSQL', () => {
       received('trip', trip(`a${seq}`), { seq: seq >> 1, vin: seq % 2 === 0 ? ONE : OTHER }),
     );
     const batches = Array.from({ length: 10 }, (_, index) => messages.slice(index * 20, index * 20 + 20));
-    // In opposite orders, so that each waits for vehicles that the other has.
+    // The orders are opposite, so that each hub waits for vehicles that the other has locked.
     await Promise.all(
       batches.flatMap((batch) => [partsOf(one).store.save(batch, []), partsOf(two).store.save(batch.toReversed(), [])]),
     );
@@ -216,7 +216,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     await other.transaction(async (execute) => {
       await execute('SELECT pg_advisory_xact_lock(7)');
       waiting = Promise.all(Array.from({ length: 20 }, () => hub.select('SELECT pg_advisory_xact_lock_shared(7)')));
-      // What follows may find every connection for requests in use.
+      // All connections for requests may be in use by now.
       await partsOf(hub).store.save([received('trip', trip('a'))], []);
     });
     await waiting;
@@ -228,7 +228,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     const url = await server.create();
     const database = await PostgresDatabase.open(url, log);
     const { payload } = received('trip', trip('a'));
-    // 200 cars with 200 records each, and as many commands.
+    // 200 cars with 200 records and 200 commands each.
     await server.execute(
       url,
       `INSERT INTO vehicles (vin, public_id, first_seen, last_seen) SELECT 'VF3VGEPLAN' || lpad(n::text, 7, '0'), n, 1, 1
@@ -277,7 +277,8 @@ describePeer('initdb', 'PostgreSQL', () => {
         }
       };
       await explain(/Seq Scan on (messages|records|commands|command_states)/);
-      // What the planner thinks short it may sort; an index has the order of every query but that of new vehicles.
+      // The planner may sort tables that it considers short. Except for new vehicles, an index has the order of each
+      // query.
       await execute('SET LOCAL enable_sort = off');
       for (const sql of asked.keys()) if (/unnest.* ORDER BY given\.vin/s.test(sql)) asked.delete(sql);
       await explain(/Sort Key/);

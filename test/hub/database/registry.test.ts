@@ -21,7 +21,7 @@ let made = 0;
 
 hubRegistryContract('SQLite', async () => {
   const file = join(folder, `${++made}.sqlite`);
-  // The hub has the file open all the time, and the registry is changed by another process.
+  // The hub keeps the file open while another process changes the registry.
   const [database, other] = [await SqliteDatabase.open(file), await SqliteDatabase.open(file)];
   return {
     store: new SqliteMessageStore(database, idOf),

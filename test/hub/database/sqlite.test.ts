@@ -97,7 +97,7 @@ test('of messages that could not be read the newest thousand are kept', async ()
 test('a commit is on disk when it has ended: every write of the log is synced', async () => {
   const database = await SqliteDatabase.open(newFile());
   expect(database.one('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });
-  // 2 is FULL.
+  // Value 2 is FULL.
   expect(database.one('PRAGMA synchronous')).toEqual({ synchronous: 2 });
   database.close();
 });
@@ -166,17 +166,18 @@ test('reads and writes by indexes, never by reading a whole table or by sorting'
   });
   vi.restoreAllMocks();
   expect(asked.size).toBeGreaterThan(30);
-  // A plan also has the search for rows that a new parent row could satisfy; it runs only while a constraint is violated
-  // (OP_FkIfZero, sqlite.org/opcode.html), which it never is here.
+  // With foreign keys on, a plan also searches for rows that a new parent row could satisfy. That search runs only
+  // while
+  // a constraint is violated (OP_FkIfZero, sqlite.org/opcode.html), which never happens here.
   database.run('PRAGMA foreign_keys = OFF');
   const plans = [...asked].map((sql) => {
     const parameters = sql.match(/\?/g)?.map(() => 1) ?? [];
     const steps = database.all(`EXPLAIN QUERY PLAN ${sql}`, ...parameters).map(({ detail }) => String(detail));
-    // The rows of a page, once it has been found.
+    // A plan scans `page` to return its rows after it has found the page.
     const own = steps.filter((step) => step !== 'SCAN page');
     return { sql, steps: own.filter((step) => step.startsWith('SCAN') || step.includes('TEMP B-TREE')) };
   });
-  // The sums of missing numbers read those alone.
+  // Totals of missing numbers scan only the rows that have some.
   expect(plans.filter(({ steps }) => steps.length > 0)).toEqual([
     {
       sql: expect.stringContaining('FROM numbers\n       WHERE missing > 0 GROUP BY class'),

@@ -1,4 +1,4 @@
-/** What everybody may ask of a hub. */
+/** Health endpoint of a hub, which needs no credentials. */
 import { expect, test } from 'vitest';
 import type { Gate } from '../../../adapters/http/access/credentials.ts';
 import { addHealth } from '../../../hub/http/health.ts';

@@ -1,4 +1,4 @@
-/** Who may see what at a hub with a registry, and which clients its broker lets do what. */
+/** Access to the data of a hub with a registry, and rights of the clients at its broker. */
 
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -32,7 +32,7 @@ const SIGNALS = ['signals', 'signals/Vehicle.Speed', 'signals/Vehicle.Speed/hist
 let hub: Hub;
 let open: OpenRegistry;
 
-// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
 type Json = any;
 
 interface Grant {
@@ -64,7 +64,7 @@ const connect = (vin: string, more: { clientId?: string; username?: string; pass
 
 const vinsIn = ({ body }: { body: Json }): string[] => body._embedded.vehicles.map(({ vin }: Json) => vin).toSorted();
 
-/** What `vigie hub` prints. */
+/** Output of `vigie hub`. */
 async function said(...words: string[]): Promise<string> {
   const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   try {
@@ -221,7 +221,7 @@ test('a car can neither publish nor listen under the VIN of another', async () =
   for (const filter of filters) expect([filter, await car.subscribe(filter)]).toEqual([filter, 'refused']);
   expect(await car.subscribe(downFilter(NORTH))).toBe('granted');
   const foreign = payloadOf('trip', trip('cc'), { vin: SOUTH, seq: 7 });
-  // MQTT 3.1.1 has no other answer: the connection ends.
+  // MQTT 3.1.1 has no negative answer to a publish: the connection ends.
   expect(await car.publish(upTopic(SOUTH, 'trip'), foreign)).toBe('ended');
   const again = await connect(NORTH);
   expect(await again.publish(`vigie/1/${NORTH}/down/remote`, foreign)).toBe('ended');
@@ -242,7 +242,7 @@ test('garbage and repetitions of a car are acknowledged and change nothing', asy
 });
 
 test('an alert is found though a car of another fleet has one with the same id', async () => {
-  // The ids of records are those of one car.
+  // Record ids are unique only within one car.
   const alert = { id: 'ee', createdAt: NOON, startedAt: NOON, type: 'AdBlueFault', active: true } as Alert;
   const cars = [
     ['north', NORTH],

@@ -1,4 +1,4 @@
-/** Answers of a hub while its PostgreSQL is away. */
+/** Answers of a hub while its PostgreSQL is unreachable. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Backup and restore of a hub on SQLite, from the command line. */
+/** Backup and restore of a hub on SQLite, through the command line. */
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

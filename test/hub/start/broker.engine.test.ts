@@ -1,4 +1,4 @@
-/** A hub at Mosquitto when something is wrong: its name is taken, its database is away, clients send what they must not. */
+/** A hub on Mosquitto during faults: its name is taken, its database is away, clients send forbidden messages. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,8 +20,8 @@ import { payloadOf, trip } from '../messages.ts';
 const rules = fileURLToPath(new URL('../../../config/brokers/mosquitto.acl', import.meta.url));
 
 /**
- * How long PostgreSQL is away, ms, while a car drives many times as fast as it would. `TEST_AWAY=600 npm run test:hub --
- * failure` is ten minutes.
+ * How long PostgreSQL is away while a car drives at many times real speed, ms. `TEST_AWAY=600 npm run test:hub --
+ * failure` makes that ten minutes.
  */
 const AWAY = Number(process.env['TEST_AWAY'] ?? 20) * 1000;
 
@@ -64,7 +64,7 @@ describePeers(['mosquitto', 'initdb'], 'a hub at Mosquitto', () => {
   }
 
   async function untilKnown(hub: Hub, vin: string): Promise<void> {
-    // Each look lets the others go on: SQLite answers without a turn of the event loop.
+    // SQLite answers synchronously, so each poll must yield to the event loop.
     while (!(await known(hub)).includes(vin)) await new Promise(setImmediate);
   }
 
@@ -82,7 +82,7 @@ describePeers(['mosquitto', 'initdb'], 'a hub at Mosquitto', () => {
     await untilKnown(first, vin);
     await first.stop();
     hubs.length = 0;
-    // An orderly stop gives the name back.
+    // An orderly stop releases the name.
     await start('second', 'names', { database, name: 'one' });
   });
 
@@ -100,7 +100,7 @@ describePeers(['mosquitto', 'initdb'], 'a hub at Mosquitto', () => {
     await observer.close();
     await untilKnown(second, vin);
     expect(await known(first)).not.toContain(vin);
-    // Once at its start, and once after the first had come back and learnt it.
+    // One connection at the start, and one after the other hub had taken the name.
     expect(log.lines.filter(({ event }) => event === 'link.connected').length).toBeLessThanOrEqual(2);
   });
 
@@ -190,7 +190,7 @@ describePeers(['mosquitto', 'initdb'], 'a hub at Mosquitto', () => {
       await car.link.publish(message('garbage', { topic: upTopic(own, 'trip') }));
       const right = message('', { topic: upTopic(own, 'trip'), payload: payloadOf('trip', trip('b')) });
       await car.link.publish(right);
-      // The same again, as after a lost acknowledgement.
+      // The same message again, as after a lost acknowledgement.
       await car.link.publish(right);
       await untilKnown(hub, own);
       expect(await known(hub)).toEqual([own]);

@@ -15,7 +15,7 @@ import { received, trip } from '../messages.ts';
 
 const HOUR = 3_600_000;
 
-/** A machine whose clock is wrong by so many ms, and is set once in between; spans are right. */
+/** A wall clock with an offset of `by` ms that changes once. Its monotonic time is right. */
 class WrongClock extends SystemClock {
   by: number;
 
@@ -67,10 +67,10 @@ describePeer('initdb', 'PostgreSQL with wrong clocks', () => {
     const get = async <T>(url: string): Promise<T> => (await (await fetch(url)).json()) as T;
     const isNow = (time: number): void => expect(Math.abs(time - Date.now())).toBeLessThan(HOUR / 2);
 
-    // What the wrong hub received is new to the other.
+    // Messages that the hub with the wrong clock received are new to the other hub.
     isNow((await get<{ heard: number }>(of(right, 'values'))).heard);
 
-    // The car obeys it, also after its clock was set.
+    // The car obeys this hub, even after the clock was set.
     for (const state of ['Locked', 'Unlocked']) {
       const given = await fetch(of(wrong, 'remotes'), {
         method: 'POST',
@@ -83,7 +83,7 @@ describePeer('initdb', 'PostgreSQL with wrong clocks', () => {
       machine.by += HOUR;
     }
 
-    // When the car is to be asked for what is missing lies as far ahead for both.
+    // Both hubs have the next resend request equally far in the future.
     await right.stop();
     const { store, close } = await onPostgres(database, { limit: 9, clock: new SystemClock(), log: new MemoryLog() });
     onTestFinished(close);

@@ -1,4 +1,4 @@
-/** Which tokens may send the commands for which the published interface has no scope. */
+/** Token rights for the commands that have no scope in the published interface. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -30,7 +30,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-/** Follows redirects as a browser does, with its cookies. Returns them all. */
+/** Follows redirects like a browser, with cookies. Returns all cookies. */
 async function browse(address: string): Promise<ReadonlyMap<string, string>> {
   const cookies = new Map<string, string>();
   for (let next: string | undefined = address; next !== undefined && !next.endsWith(`${rig.hub.interface.url}/`); ) {
@@ -86,7 +86,7 @@ test('a token for a fleet with the right of one of these commands can send that 
   expect((await rig.ask(REMOTES, immobilizer, declareStolen)).status).toBe(403);
   expect((await rig.ask(REMOTES, thief, declareStolen)).status).toBe(202);
   expect((await rig.ask(REMOTES, thief, immobilize)).status).toBe(403);
-  // A theft may prevent the next start as well.
+  // A theft report may also prevent the next start.
   const both = { stolen: { immobilization: { activate: true } } };
   expect((await rig.ask(REMOTES, thief, both)).status).toBe(403);
   expect((await rig.ask(REMOTES, immobilizer, both)).status).toBe(403);

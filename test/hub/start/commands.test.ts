@@ -1,4 +1,4 @@
-/** Commands through a hub, to a real car that trusts its key. */
+/** Commands through a hub to a real car that trusts its key. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const log = new MemoryLog();
 let hub: Hub;
 let car: DrivingCar;
 
-// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
 type Json = any;
 
 async function ask(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
@@ -30,7 +30,7 @@ async function ask(method: string, path: string, body?: object, headers: Record<
 const remotes = `/vigie/v1/vehicles/${VIN}/remotes`;
 const final = new Set(['Success', 'AlreadyDone', 'Failed']);
 
-/** What the audit trail says of a command when it has a final state; the car's time passes meanwhile. */
+/** Audit trail entry of a command once it has a final state. The car's time advances meanwhile. */
 async function outcome(href: string): Promise<Json> {
   for (;;) {
     const { body } = await car.during(ask('GET', href));

@@ -1,4 +1,4 @@
-/** What tokens with single scopes see at a hub, under `/vigie/v1` and on the published fleet side. */
+/** Data that tokens with single scopes can read, under `/vigie/v1` and on the published fleet interface. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dataScopes, scopeNames } from '../../../protocol/interface/operations/scopes.ts';
 import { EventClient } from '../../rig/event-stream.ts';

@@ -7,6 +7,6 @@ hubDeliveriesContract('SQLite', async () => ({}));
 
 hubReceiversContract('SQLite', async () => {
   const database = await onSqlite(':memory:', 5_000, new MemoryLog());
-  // Two hubs on one file are none; here they share its only connection.
+  // Two hubs cannot share one SQLite file, so both use its only connection here.
   return async () => database;
 });

@@ -1,4 +1,4 @@
-/** The OpenAPI document that a hub serves. */
+/** OpenAPI document that a hub serves. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A car from its registration on: enrolled, on the broker, expired, renewed, removed, refused, forgotten. */
+/** Life of a car at a hub: enrolled, connected, expired, renewed, removed, refused, forgotten. */
 import { X509Certificate } from 'node:crypto';
 import {
   existsSync,
@@ -37,7 +37,7 @@ const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-enrolment-'));
 const data = join(folder, 'hub');
 const log = new MemoryLog();
 
-/** What the hub certifies while it is behind has expired already. */
+/** While `behind` is set, certificates that the hub issues have already expired. */
 class HubClock extends SystemClock {
   behind = 0;
 
@@ -58,7 +58,7 @@ interface Files {
   readonly ca: string;
 }
 
-/** The configuration of a car, before its enrolment. */
+/** Configuration of a car before its enrolment. */
 function carIn(name: string): Files {
   const car = join(folder, name);
   mkdirSync(car);
@@ -113,7 +113,7 @@ test('a car is enrolled, publishes, renews an expired certificate, is removed, r
 
   const client = await connect(car, VIN);
   expect(await send(client, VIN, 0)).toBe('acknowledged');
-  // It has a good certificate, which is not that of the other car.
+  // Its certificate is valid but belongs to the other car.
   expect(await send(client, OTHER, 0)).toBe('ended');
 
   clock.behind = 200 * DAY;
@@ -140,7 +140,7 @@ test('a car is enrolled, publishes, renews an expired certificate, is removed, r
   await expect(enrol(url, ca, readEnrolmentToken(given), await newCarKey())).rejects.toThrow(/401: /);
 
   expect(await open.registry.forget(VIN, Date.now())).toBe(true);
-  // The hub clears what its broker retains, and then erases the VIN.
+  // The hub clears the retained messages of its broker, and then erases the VIN.
   while ((await open.registry.erasures()).length > 0) await new Promise(setImmediate);
   const files = ['', '-wal'].map((end) => join(data, `hub.sqlite${end}`)).filter(existsSync);
   expect(files.filter((file) => readFileSync(file).includes(VIN))).toEqual([]);
@@ -175,7 +175,7 @@ test('a configuration that cannot be changed is refused before the token is used
 test('an enrolment that fails after the token was used is repeated with the same token', async () => {
   const car = carIn('repeated');
   const given = await token(OTHER);
-  // The certificate cannot be stored: a directory has its name.
+  // A directory blocks the path of the certificate, so storing it fails.
   mkdirSync(car.cert, { recursive: true });
   expect((await vigie('enroll', url, '--token', given, '-c', car.config)).status).not.toBe(0);
   rmSync(car.cert, { recursive: true });

@@ -1,4 +1,4 @@
-/** A hub on a full disk, and with a clock that is wrong. */
+/** A hub with a full disk, and with a wrong clock. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ test('on a full disk nothing is acknowledged; with space again everything arrive
   const car = await new DrivingCar({ vin: 'VF3VGEHVBV0000001', url: broker.url }).start();
   try {
     await car.until(() => car.acknowledged.some(({ message }) => message.kind === 'trip'));
-    // SQLite gives the same error as for a disk without space (SQLITE_FULL).
+    // SQLite reports the same error as for a full disk (SQLITE_FULL).
     const pages = database.one('PRAGMA page_count')?.['page_count'] as number;
     database.all(`PRAGMA max_page_count = ${pages}`);
     const failed = (): number => log.lines.filter(({ event }) => event === 'hub.store.failed').length;
@@ -66,7 +66,7 @@ test('on a full disk nothing is acknowledged; with space again everything arrive
   }
 });
 
-/** A clock that is wrong by so many ms; spans are right. */
+/** A wall clock with an offset in ms. Its monotonic time is right. */
 class WrongClock extends SystemClock {
   by: number;
 
@@ -80,7 +80,7 @@ class WrongClock extends SystemClock {
   }
 }
 
-/** The clock of a car that is wrong by so many ms. */
+/** The car's wall clock, with an offset in ms. */
 class WrongCarClock extends TestClock {
   by = 0;
 
@@ -121,7 +121,7 @@ test.each([
       };
       const remote = await command('Locked');
       expect(remote).toMatchObject({ status: 'Failed', states: [{ detail: expect.stringMatching(reason) }] });
-      // By the clock of the car, which is right.
+      // The car's clock is right.
       expect(Math.abs(Date.parse(remote.states[0]?.at ?? '') - Date.now())).toBeLessThan(Math.abs(by) / 2);
       clock.by = 0;
       const next = await command('Unlocked');

@@ -1,4 +1,4 @@
-/** Permissions of what a hub keeps, under a umask that lets every user of the machine read. */
+/** Permissions of the files of a hub, under a umask that lets every user of the machine read. */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

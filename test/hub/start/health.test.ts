@@ -1,4 +1,4 @@
-/** Metrics and health of a hub as programs read them. */
+/** Metrics and health of a hub, read by programs. */
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -29,7 +29,7 @@ async function read(where: object, path: string): Promise<{ status: number; body
   return { status: response.statusCode as number, body };
 }
 
-/** Values by name and labels, as Prometheus reads them; without those that are 0. */
+/** Nonzero values by name and labels, parsed like Prometheus does. */
 function valuesIn(text: string): Record<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const pairs = lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))] as const);

@@ -19,7 +19,7 @@ describePeer('initdb', 'PostgreSQL', () => {
       return {
         databases: [{ database }, { database }],
         silence: async () => {
-          // The connections of the pools stay, those for news end and cannot come back.
+          // The pooled connections stay. The notification connections end and cannot reconnect.
           await server.execute(
             admin.href,
             `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`,

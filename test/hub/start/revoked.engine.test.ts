@@ -1,4 +1,4 @@
-/** Cars of a hub on a broker that others run, Mosquitto: certificates that are revoked, and messages of cars that are not registered. */
+/** Cars of a hub on Mosquitto, a broker run by others: revoked certificates and unregistered cars. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ describePeer('mosquitto', 'cars of a hub on Mosquitto', () => {
       const url = `https://localhost:${hub.enrolment}`;
       const authority = await CertificateAuthority.open(data);
       const server = await authority.certifyHub(['localhost'], Date.now());
-      // It gives up its rights, and reads its key as another user.
+      // Mosquitto drops root rights and reads its key as another user.
       writeFileSync(join(broker.folder, 'server.pem'), server.key + server.cert, { mode: 0o644 });
       writeFileSync(join(broker.folder, 'ca.pem'), authority.pem);
       const cars = new Map<string, string>();
@@ -86,7 +86,7 @@ describePeer('mosquitto', 'cars of a hub on Mosquitto', () => {
     await broker.start();
     const { registry, close } = await openRegistry({ data }, log);
     await registry.add(OTHER, north, Date.now());
-    // More than may come before they are acknowledged.
+    // More messages than the receive maximum.
     const address = { url: broker.url, protocol: 5 as const };
     const hub = await startHub({
       data,
