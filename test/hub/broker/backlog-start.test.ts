@@ -59,7 +59,7 @@ function pending<T>(): { readonly promise: Promise<T>; resolve(value: T): void }
   return { promise, resolve };
 }
 
-test('starts while the backlog comes, and claims its name behind it', async () => {
+test('a hub starts while its backlog arrives and claims its name after the backlog', async () => {
   const { answer, claimed } = keeping(0);
   const broker = await ScriptedBroker.open(answer);
   const disk = pending<void>();
@@ -70,7 +70,7 @@ test('starts while the backlog comes, and claims its name behind it', async () =
   await broker.close();
 });
 
-test('a broker that refuses the claim behind the backlog ends the hub with its reason', async () => {
+test('a hub stops with the broker’s reason if the broker refuses its claim after the backlog', async () => {
   const broker = await ScriptedBroker.open(keeping(REFUSED).answer);
   const disk = pending<void>();
   const ended = pending<Error>();

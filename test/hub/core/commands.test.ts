@@ -43,7 +43,7 @@ function begin(publish?: () => Promise<void>) {
   return { store, log, sent, commands, lock };
 }
 
-test('a command is sent when it is in the audit trail, not before', async () => {
+test('a command is sent only after it is stored in the audit trail', async () => {
   const { store, sent, lock } = begin();
   let end: () => void = () => undefined;
   store.commit = new Promise((resolve) => {
@@ -58,7 +58,7 @@ test('a command is sent when it is in the audit trail, not before', async () => 
   expect(sent).toEqual([{ topic: `vigie/1/${ONE}/down/remote`, payload: kept.signed }]);
 });
 
-test('the same id again sends nothing; what waits for the car is sent when it subscribes', async () => {
+test('a repeated id sends nothing; commands that wait for a car are sent when it subscribes', async () => {
   const { sent, lock, commands } = begin();
   await lock('a1');
   await lock('a1');
@@ -67,7 +67,7 @@ test('the same id again sends nothing; what waits for the car is sent when it su
   expect(sent).toHaveLength(2);
 });
 
-test('a broker that does not take a command leaves it pending, and the log says so', async () => {
+test('a command stays pending and is logged if the broker refuses it', async () => {
   let down = true;
   const { sent, lock, log, commands } = begin(async () => {
     if (down) throw new VigieError('link.lost', 'no broker');
@@ -80,7 +80,7 @@ test('a broker that does not take a command leaves it pending, and the log says 
   expect(sent).toHaveLength(1);
 });
 
-test('a body that the kind does not have is refused before anything is kept', async () => {
+test('a command body of the wrong form is refused before anything is stored', async () => {
   const { store, commands } = begin();
   const order = { id: 'a1', vin: ONE, type: 'Doors' as const, body: { state: 'Ajar' }, caller: 'somebody' };
   await expect(commands.submit(order)).rejects.toMatchObject({ code: 'command.malformed' });

@@ -46,7 +46,7 @@ async function begin(file = join(folder, `${++made}.sqlite`)) {
   return { file, registry, log, broker, erasures, look, forget };
 }
 
-test('what the broker retains of a forgotten car is cleared once, again and again while the broker is away', async () => {
+test('retained messages of a forgotten car are cleared once, with retries while the broker is away', async () => {
   const { registry, log, broker, erasures, look, forget } = await begin();
   broker.isAway = true;
   erasures.begin();
@@ -60,7 +60,7 @@ test('what the broker retains of a forgotten car is cleared once, again and agai
   expect(await registry.erasures()).toEqual([]);
 });
 
-test('a hub that starts later does what another has left', async () => {
+test('a hub that starts later finishes the erasures that another hub left', async () => {
   const first = await begin();
   first.broker.isAway = true;
   await first.forget(ONE);
@@ -74,7 +74,7 @@ test('a hub that starts later does what another has left', async () => {
   expect(await second.registry.erasures()).toEqual([]);
 });
 
-test('what a forgotten car sent while the store failed is cleared when the store works again', async () => {
+test('messages that a forgotten car sent while the store failed are cleared when the store works again', async () => {
   const { registry, broker, erasures, look, forget } = await begin();
   await forget(ONE);
   erasures.begin();
@@ -94,7 +94,7 @@ test('what a forgotten car sent while the store failed is cleared when the store
   }
 });
 
-test('a forgotten car that sends something has it cleared at the next look, however much it sends', async () => {
+test('the next poll clears what a forgotten car sent meanwhile, however much it sent', async () => {
   const { registry, broker, erasures, look, forget } = await begin();
   await forget(ONE);
   erasures.begin();

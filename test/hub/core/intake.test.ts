@@ -78,7 +78,7 @@ function begin(after: Timer = immediately) {
 
 const numbersOf = ({ messages }: Commit): number[] => messages.map(({ message }) => message.seq);
 
-test('messages that arrive together share a commit, those that arrive during it share the next', async () => {
+test('messages that arrive together share one commit; messages that arrive during it share the next', async () => {
   const { disk, send, intake } = begin();
   const first = [send(0), send(1), send(2)];
   const one = await disk.commit(0);
@@ -129,7 +129,7 @@ async function withTwoSent() {
   return { disk, send, sent, looks };
 }
 
-test('while messages keep coming the next commit waits for more of them, and no longer', async () => {
+test('the next commit waits for more messages only while they keep arriving', async () => {
   const { disk, send, sent, looks } = await withTwoSent();
   sent.push(send(2));
   await looks.next();
@@ -141,7 +141,7 @@ test('while messages keep coming the next commit waits for more of them, and no 
   await Promise.all(sent);
 });
 
-test('messages that never cease to come are committed after twenty looks for more of them', async () => {
+test('an endless stream of messages is committed after twenty polls', async () => {
   const { disk, send, sent, looks } = await withTwoSent();
   for (let seq = 2; looks.count < 20; seq++) {
     sent.push(send(seq));
@@ -155,7 +155,7 @@ test('messages that never cease to come are committed after twenty looks for mor
   await Promise.all(sent);
 });
 
-test('no message is acknowledged before its commit has ended', async () => {
+test('a message is acknowledged only after its commit has ended', async () => {
   const { disk, send } = begin();
   let acknowledged = false;
   const sent = send(0).then(() => {
@@ -180,7 +180,7 @@ test('a backlog of thousands is committed in bounded batches', async () => {
   await Promise.all(sent);
 });
 
-test('when the disk refuses, each message of the commit is rejected and the next are taken', async () => {
+test('if the disk fails, every message of the commit is rejected and later messages are accepted', async () => {
   const { disk, send, log } = begin();
   const sent = [send(0), send(1)].map((one) => one.then(() => 'kept').catch((error: VigieError) => error.code));
   (await disk.commit(0)).fail(new VigieError('store.failed', 'disk full'));
@@ -206,7 +206,7 @@ test.each([
   await sent;
 });
 
-test('a message of a car that the registry does not let send is refused loudly, and the others of its commit are not', async () => {
+test('a message of an unregistered car is refused with a log entry, and the others of its commit are stored', async () => {
   const { disk, intake, log } = begin();
   const body = payloadOf('gap', { class: 5, count: 1 }, { seq: 0 });
   const [own, other, garbage] = [
@@ -220,7 +220,7 @@ test('a message of a car that the registry does not let send is refused loudly, 
   expect(log.lines.filter(({ event }) => event === 'hub.car.refused')).toMatchObject([{ fields: { vin: OTHER } }]);
 });
 
-test('a message that the database does not take is kept aside and acknowledged; those beside it are kept', async () => {
+test('a message that the database rejects is quarantined and acknowledged, and the others of its commit are stored', async () => {
   const { disk, log, measures, send } = begin();
   const sent = Promise.all([0, 1, 2, 3, 4].map(send)).then(() => undefined);
   const stored: number[] = [];
@@ -242,7 +242,7 @@ test('a message that the database does not take is kept aside and acknowledged; 
   expect(measures.snapshot()).toMatchObject({ refused: 1, failedCommits: 0 });
 });
 
-test('messages of a forgotten car are acknowledged and counted, and reported for the broker to be cleared', async () => {
+test('messages of a forgotten car are acknowledged, counted and reported so that the broker can be cleared', async () => {
   const { disk, log, measures, send, reported } = begin();
   const sent = [send(0), send(1)];
   (await disk.commit(0)).done(new Set(), new Set([ONE]));
@@ -252,13 +252,13 @@ test('messages of a forgotten car are acknowledged and counted, and reported for
   expect(log.lines).toMatchObject([{ event: 'hub.car.refused', fields: { vin: ONE } }]);
 });
 
-test('an empty message clears what the broker retains and is no message of the car', async () => {
+test('an empty retained message clears its topic and is not stored as a message of the car', async () => {
   const { disk, intake, log } = begin();
   await intake.accept(upTopic(ONE, 'status'), new Uint8Array());
   expect([disk.commits, log.lines]).toEqual([[], []]);
 });
 
-test('a message that the broker retained does not count as heard', async () => {
+test('a retained message does not update when the car was last heard', async () => {
   const { disk, intake, measures } = begin();
   const accepted = intake.accept(upTopic(ONE, 'gap'), payloadOf('gap', { class: 5, count: 1 }), true);
   const commit = await disk.commit(0);
@@ -268,7 +268,7 @@ test('a message that the broker retained does not count as heard', async () => {
   expect(measures.snapshot()).toMatchObject({ heard: 0 });
 });
 
-test('the log names a message that has the number of another one', async () => {
+test('the log names a message that reuses the number of another', async () => {
   const { disk, log, send } = begin();
   const sent = send(7);
   const commit = await disk.commit(0);

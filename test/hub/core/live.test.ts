@@ -78,7 +78,7 @@ function begin() {
   };
 }
 
-test('an event that was committed after one with a higher number is told too, each once', async () => {
+test('an event committed after one with a higher number is sent too, and each event once', async () => {
   const { arrive, tell, view, settled } = begin();
   arrive(10);
   const { told } = await view();
@@ -91,7 +91,7 @@ test('an event that was committed after one with a higher number is told too, ea
   expect(told).toEqual([13, 12]);
 });
 
-test('after lost news everything that was not told is told, and nothing twice', async () => {
+test('after a lost notification every event that was not sent is sent once', async () => {
   const { arrive, tell, miss, view, settled } = begin();
   arrive(10);
   const { told } = await view();
@@ -104,14 +104,14 @@ test('after lost news everything that was not told is told, and nothing twice', 
   expect(told).toEqual([12, 11, 13, 14]);
 });
 
-test('a viewer is told that there were more events than are read again', async () => {
+test('a viewer is notified if it missed more events than the hub reads again', async () => {
   const { arrive, view } = begin();
   for (let id = 1; id <= 1_500; id++) arrive(id);
   const { told } = await view({ since: 1 });
   expect([told[0], told[1], told.length]).toEqual(['missed', 501, 1_001]);
 });
 
-test('events that could not be read are told when the database answers again', async () => {
+test('events that could not be read are sent when the database answers again', async () => {
   const { arrive, tell, view, settled, fail, log, timers } = begin();
   const { told } = await view();
   arrive(11);
@@ -124,7 +124,7 @@ test('events that could not be read are told when the database answers again', a
   expect(told).toEqual([11]);
 });
 
-test('a viewer gets events of the cars that it may see then, and loses the stream of a car that it may not see any more', async () => {
+test('a viewer gets only events of cars that it may see at that time, and loses the stream of a car it may no longer see', async () => {
   const { arrive, tell, view, settled, statuses, miss } = begin();
   const status = new VehicleStatus();
   status.apply({ full: true, status: { kinetic: { createdAt: NOON, speed: 3 } } } as never, { boot: 1, seq: 1 });
@@ -148,7 +148,7 @@ test('a viewer gets events of the cars that it may see then, and loses the strea
   ]);
 });
 
-test('a viewer that fails is ended, and the others are told', async () => {
+test('a viewer that throws is closed, and the other viewers still get the event', async () => {
   const { arrive, tell, view, settled, log } = begin();
   const failing = await view({
     event: () => {

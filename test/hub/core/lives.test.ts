@@ -3,20 +3,20 @@ import { isCounted, Lives, lifeOf } from '../../../hub/core/lives.ts';
 import { ClassNumbers } from '../../../hub/core/numbers.ts';
 import { UNCOUNTED_BOOT, UNRECORDED_BOOT } from '../../../protocol/schema/message.ts';
 
-test('starts whose numbers are near are of one life, in whatever order they come, and keep their order', () => {
+test('starts with nearby numbers belong to one life, in whatever order they arrive, and keep their order', () => {
   const lives = new Lives();
   const [second, first, third] = [3_000_000_001, 3_000_000_000, 3_000_000_090].map((boot) => lives.startOf(boot));
   expect([lives.begun.length, first! < second!, second! < third!]).toEqual([1, true, true]);
 });
 
-test('the count of a life may pass 2^32', () => {
+test('the start counter of a life may exceed 2^32', () => {
   const lives = new Lives();
   const starts = [2 ** 32 - 1, 0, 1].map((boot) => lives.startOf(boot));
   expect(starts).toEqual([starts[0], starts[0]! + 1, starts[0]! + 2]);
   expect(lives.begun).toHaveLength(1);
 });
 
-test('a start that is far from all known ones begins a new life, after all starts of the others', () => {
+test('a start far from all known starts begins a new life, ordered after all earlier lives', () => {
   const lives = new Lives();
   const starts = [3_000_000_000, 12, 3_000_000_001, UNCOUNTED_BOOT + 7, 13].map((boot) => lives.startOf(boot));
   expect(starts.map(lifeOf)).toEqual([0, 1, 0, 1, 1]);
@@ -24,11 +24,11 @@ test('a start that is far from all known ones begins a new life, after all start
   expect(lives.begun.map(({ first }) => first)).toEqual([3_000_000_000, 12]);
 });
 
-test('an agent that counted from 1 has its own numbers', () => {
+test('an agent that counts its starts from 1 has numbers of its own', () => {
   expect([57, 58, 1].map((boot) => new Lives([{ ordinal: 0, first: 57 }]).startOf(boot))).toEqual([57, 58, 1]);
 });
 
-test('only the numbers of the newest life count: those of the life before are neither arrived nor missing', () => {
+test('only numbers of the newest life count as arrived or missing', () => {
   const lives = new Lives();
   const numbers = new ClassNumbers();
   for (const seq of [0, 1, 5]) numbers.arrive({ seq, boot: lives.startOf(4_000_000), offset: seq });
@@ -43,7 +43,7 @@ test('only the numbers of the newest life count: those of the life before are ne
   });
 });
 
-test('a start without records has numbers of its own: they neither arrive for other starts nor begin theirs again', () => {
+test('numbers of an uncounted start neither arrive for other starts nor restart their numbering', () => {
   const lives = new Lives();
   const numbers = new ClassNumbers();
   for (const seq of [0, 1, 2, 4]) numbers.arrive({ seq, boot: lives.startOf(4_000_000), offset: seq });

@@ -26,7 +26,7 @@ function reported({ monitor }: OwnedMonitor): CarMonitors['reported'][number] {
   return { monitorId, status, updatedAt: NOON, revision: revisionOf(monitor, digest) };
 }
 
-test('a car gets what it lacks or has in another form, loses what a hub gave it before, and keeps what is its own', () => {
+test('a car gets missing and changed monitors, loses those a hub removed, and keeps its own', () => {
   const [same, paused, changed, absent] = ['same', 'paused', 'changed', 'absent'].map((id) => given(id));
   const wanted = [same, given('paused', { status: 'Paused' }), changed, absent] as OwnedMonitor[];
   const there = [
@@ -46,7 +46,7 @@ test('a car gets what it lacks or has in another form, loses what a hub gave it 
   expect(orders.every(({ monitor }) => monitor?.delivery === undefined)).toBe(true);
 });
 
-test('a change of where events go sends nothing to the car', () => {
+test('a change of the address for events sends nothing to the car', () => {
   const one = given('a');
   const { delivery: _, ...monitor } = one.monitor.monitor;
   const moved = { ...one, monitor: { ...one.monitor, monitor: { ...monitor, delivery: '{"attributes":[]}' } } };
@@ -105,7 +105,7 @@ function begin(row: Partial<DueMonitors> = {}, monitors = [given('a')]) {
   };
 }
 
-test('commands that were lost are sent again, less and less often, until the car reports the monitor', async () => {
+test('lost commands are repeated at growing intervals until the car reports the monitor', async () => {
   const { car, pass, minutes, sent } = begin();
   await pass(10);
   expect(minutes()).toEqual([0, 1, 3, 7]);
@@ -115,7 +115,7 @@ test('commands that were lost are sent again, less and less often, until the car
   expect([minutes(), car.row.due, car.row.attempts]).toEqual([[0, 1, 3, 7], undefined, 0]);
 });
 
-test('a car that is away is sent nothing, and everything when it subscribes', async () => {
+test('a car that is away gets all its commands when it subscribes', async () => {
   const { sync, pass, minutes } = begin({ lastSeen: 0 });
   await pass(30);
   expect(minutes()).toEqual([]);
@@ -124,14 +124,14 @@ test('a car that is away is sent nothing, and everything when it subscribes', as
   expect(minutes()).toEqual([30]);
 });
 
-test('of two hubs that compare a car one sends', async () => {
+test('only one of two hubs that compare the same car sends commands', async () => {
   const { car, pass, sent } = begin();
   car.taken = true;
   await pass(10);
   expect(sent).toEqual([]);
 });
 
-test('a car gets no more commands at once than it remembers', async () => {
+test('a car gets at most as many commands at once as it can remember', async () => {
   const { pass, sent } = begin(
     {},
     Array.from({ length: 50 }, (_, index) => given(`m${index}`)),

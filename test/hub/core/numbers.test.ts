@@ -8,7 +8,7 @@ function numbersIn(runs: readonly Run[]): number[] {
   return runs.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index));
 }
 
-test('reports as arrived, given up and missing what a naive set of numbers says', () => {
+test('arrived, abandoned and missing numbers equal those of a naive set', () => {
   const step = fc.oneof(
     fc.record({ arrive: fc.nat(40) }),
     fc.record({ from: fc.nat(40), more: fc.integer({ min: -1, max: 6 }) }),
@@ -39,7 +39,7 @@ test('reports as arrived, given up and missing what a naive set of numbers says'
   );
 });
 
-test('a number below what the car says to have sent is missing, although no message of the class came after it', () => {
+test('a number below the car’s reported count is missing even if no later message of the class arrived', () => {
   let numbers = new ClassNumbers();
   numbers.arrive({ seq: 0, boot: 1, offset: 0 });
   numbers.sent(1, { first: 0, below: 3 });
@@ -58,7 +58,7 @@ test('a number below what the car says to have sent is missing, although no mess
   });
 });
 
-test('what the car says to have sent changes nothing when nothing new follows from it', () => {
+test('a report of sent numbers without new information changes nothing', () => {
   const numbers = new ClassNumbers();
   for (const seq of [0, 1, 2]) numbers.arrive({ seq, boot: 1, offset: seq });
   const { kept } = numbers;
@@ -68,7 +68,7 @@ test('what the car says to have sent changes nothing when nothing new follows fr
   expect(numbers.kept).toEqual(kept);
 });
 
-test('a number that a start before has sent from memory does not count once a start says that it gives it out again', () => {
+test('a number that an earlier start sent from memory stops counting once a later start reuses it', () => {
   const numbers = new ClassNumbers();
   for (const seq of [0, 1, 2]) numbers.arrive({ seq, boot: 1, offset: seq });
   numbers.sent(1, { first: 0, below: 4 });
@@ -77,7 +77,7 @@ test('a number that a start before has sent from memory does not count once a st
   expect(numbers.report).toEqual({ arrived: [[0, 0]], givenUp: [], missing: [[1, 1]] });
 });
 
-test('a gap that covers billions of numbers costs one run', () => {
+test('a gap of billions of numbers is stored as one run', () => {
   const numbers = new ClassNumbers();
   numbers.giveUp(1, [[0, Number.MAX_SAFE_INTEGER - 1]]);
   numbers.arrive({ seq: 7, boot: 1, offset: 7 });
@@ -91,7 +91,7 @@ test('a gap that covers billions of numbers costs one run', () => {
   });
 });
 
-test('a gap that says no numbers gives none up', () => {
+test('a gap message without numbers gives up nothing', () => {
   const numbers = new ClassNumbers();
   numbers.giveUp(1, undefined);
   expect(numbers.report).toEqual({ arrived: [], givenUp: [], missing: [] });
@@ -112,7 +112,7 @@ const starts = fc
     });
   });
 
-test('a number counts only as the last start that gave it out sent it or gave it up, in whatever order all that comes', () => {
+test('a number belongs to the last start that assigned it, whatever the order of arrival', () => {
   fc.assert(
     fc.property(starts, fc.infiniteStream(fc.nat(1_000)), (list, order) => {
       const steps = list.flatMap(({ boot, first, sent, lost }) => [
@@ -143,7 +143,7 @@ test('a number counts only as the last start that gave it out sent it or gave it
   );
 });
 
-test('numbers of an uncounted start that arrived before those of an earlier counted start are not missing', () => {
+test('numbers of an uncounted start do not become missing when an earlier counted start becomes known', () => {
   const uncounted = uncountedBeside(0, 5);
   const numbers = new ClassNumbers();
   const arrive = (boot: number, first: number, last: number): void => {
@@ -156,7 +156,7 @@ test('numbers of an uncounted start that arrived before those of an earlier coun
   expect(numbers.report).toEqual({ arrived: [[0, 50]], givenUp: [], missing: [] });
 });
 
-test('a late hello of an earlier start that gave out no number takes none from the start that did', () => {
+test('a late hello of an earlier start that assigned no number claims none of the later start', () => {
   const uncounted = uncountedBeside(0, 5);
   const numbers = new ClassNumbers();
   numbers.arrive({ seq: 0, boot: 0, offset: 0 });
@@ -167,7 +167,7 @@ test('a late hello of an earlier start that gave out no number takes none from t
   expect(numbers.report).toEqual({ arrived: [[0, 4]], givenUp: [], missing: [] });
 });
 
-test('a number that an uncounted start has sent counts again when the car sends that message again on request', () => {
+test('a number that an uncounted start sent counts again when the car resends it on request', () => {
   const numbers = new ClassNumbers();
   const own = { seq: 7, boot: uncountedBeside(0, 5), offset: 0 };
   numbers.arrive({ seq: 6, boot: 1, offset: 6 });
@@ -197,13 +197,13 @@ test.each([
   },
 );
 
-test('numbers that arrived before any start was known count as arrived for the first start', () => {
+test('numbers that arrive before any start is known count as arrived for the first start', () => {
   const numbers = new ClassNumbers({ arrived: [[0, 20]], givenUp: [], starts: [] });
   numbers.arrive({ seq: 22, boot: 3, offset: 12 });
   expect(numbers.report.missing).toEqual([[21, 21]]);
 });
 
-test('keeps four starts apart, however often a car starts', () => {
+test('numbers of the latest four starts stay separate, however often a car starts', () => {
   const numbers = new ClassNumbers();
   for (let boot = 1; boot < 100; boot++) numbers.arrive({ seq: boot, boot, offset: 0 });
   expect(numbers.kept).toMatchObject({ arrived: [[1, 95]], starts: { length: 4 } });

@@ -76,7 +76,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the table of 10,000 cars has one page of rows, and counts all cars, their missing numbers and their ages', async () => {
+test('the table of 10,000 cars returns one page of rows, with totals for cars, missing numbers and data age', async () => {
   const table = await ask<FleetTable>('hub.vehicles.list');
   expect(table).toMatchObject({
     at: NOON,
@@ -98,7 +98,7 @@ test('the table of 10,000 cars has one page of rows, and counts all cars, their 
   });
 });
 
-test('the table is sorted by each member in both directions, and a page begins where the request says', async () => {
+test('the table is sorted by each column in both directions, and a page starts where the request says', async () => {
   const vins = async (query: Record<string, unknown>): Promise<readonly string[]> =>
     (await ask<FleetTable>('hub.vehicles.list', { pageSize: 2, ...query })).vehicles.map(({ vin }) => vin);
   expect(await vins({ sort: 'vin' })).toEqual([vinOf(0), vinOf(1)]);
@@ -112,7 +112,7 @@ test('the table is sorted by each member in both directions, and a page begins w
   expect(await vins({ sort: 'vin', first: CARS })).toEqual([]);
 });
 
-test('the table is searched by a part of the VIN, in small letters too, and by the age of the data', async () => {
+test('the table can be filtered by part of the VIN, in any letter case, and by the age of the data', async () => {
   const found = await ask<FleetTable>('hub.vehicles.list', { search: 'b0000001', sort: 'vin' });
   expect(found).toMatchObject({ total: CARS, matching: 10 });
   expect(found.vehicles.map(({ vin }) => vin)).toEqual(Array.from({ length: 10 }, (_, index) => vinOf(10 + index)));
@@ -121,7 +121,7 @@ test('the table is searched by a part of the VIN, in small letters too, and by t
   expect((await ask<FleetTable>('hub.vehicles.list', { search: 'nothing' })).vehicles).toEqual([]);
 });
 
-test('the map has every position, and later only those of cars heard since', async () => {
+test('the map shows every position first, then only those of cars heard since', async () => {
   const all = await ask<FleetPositions>('hub.positions.list');
   expect(all.positions).toHaveLength(CARS);
   expect(all.positions).toContainEqual([vinOf(5_000), 48.5, 2.5, NOON - 5_000_000]);
@@ -129,7 +129,7 @@ test('the map has every position, and later only those of cars heard since', asy
   expect(since.positions.map(([vin]) => vin)).toEqual([vinOf(0), vinOf(1), vinOf(2)]);
 });
 
-test('what cars tell appears at the next look, which reads only the cars that were heard since', async () => {
+test('new readings appear at the next poll, which reads only the cars heard since', async () => {
   await ask('hub.events.list');
   await store.save(
     [
@@ -167,7 +167,7 @@ test('what cars tell appears at the next look, which reads only the cars that we
   expect(queries).toHaveLength(4);
 });
 
-test('events are found however many other messages came after them, of all cars and of one, by their index', async () => {
+test('events are found by index, for all cars and for one, however many other messages follow', async () => {
   const [message] = database.all('SELECT max(id) AS id FROM messages');
   database.run(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 25000)
@@ -212,7 +212,7 @@ test('events are found however many other messages came after them, of all cars 
   ]);
 });
 
-test('after a hub whose clock was fast, and after a clock that is set back, the table shows what cars tell', async () => {
+test('the table shows new readings after a hub with a fast clock and after a clock is set back', async () => {
   const speedAfter = async (seq: number, speed: number): Promise<number | undefined> => {
     now += 60_000;
     await store.save([received('status', statusOf(3, speed), { vin: vinOf(3), seq, received: now })], []);
@@ -230,7 +230,7 @@ test('after a hub whose clock was fast, and after a clock that is set back, the 
   expect(await speedAfter(3, 33)).toBe(33);
 });
 
-test('a car that was erased is gone from the table', async () => {
+test('an erased car disappears from the table', async () => {
   database.run('PRAGMA foreign_keys = OFF');
   database.run('DELETE FROM vehicles WHERE vin = ?', vinOf(9));
   now += 60_000;
@@ -240,6 +240,6 @@ test('a car that was erased is gone from the table', async () => {
   });
 });
 
-test('answers the key that browsers subscribe with', async () => {
+test('returns the public key that browsers need for push subscriptions', async () => {
   expect(await ask('hub.pushKey.get')).toEqual({ publicKey: 'BKey' });
 });

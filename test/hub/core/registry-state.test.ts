@@ -11,7 +11,7 @@ import { NOON, ONE } from '../messages.ts';
 const data = mkdtempSync(join(tmpdir(), 'vigie-registry-state-'));
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
-test('a hub that others reach refuses everybody after its registry has ended', async () => {
+test('a hub reachable from other machines refuses everyone after its registry has been removed', async () => {
   const { registry, close } = await openRegistry({ data }, new MemoryLog());
   const [local, exposed] = [new RegistryStates(registry), new RegistryStates(registry, true)];
   await registry.add(ONE, [{ kind: 'fleet', id: 'north' }], NOON);

@@ -17,13 +17,13 @@ test.each([
   expect(resendTrouble(commands, lastSeen)).toBeUndefined();
 });
 
-test('a car that is heard and does not answer does not trust the hub', () => {
+test('a car that sends messages but ignores resend commands is shown as not trusting the hub', () => {
   expect(resendTrouble([{ ...request(), type: 'Doors' }, request()], LATER)).toMatch(
     /does not trust the key of this hub/,
   );
 });
 
-test('the reason of a refusal is shown', () => {
+test('the reason for a refusal is shown', () => {
   const states: CommandState[] = [
     { status: 'Failed', failureCause: 'MissingRights', detail: 'the key has no right to Resend', at: 900 },
   ];

@@ -76,7 +76,7 @@ function begin(...rows: Partial<DueNumbers>[]) {
   };
 }
 
-test('a car is asked for what stays missing, after a wait, and then less and less often', async () => {
+test('missing messages are requested after a wait, and then at growing intervals', async () => {
   const { pass, minutes, orders } = begin({});
   await pass(40);
   expect(minutes()).toEqual([1, 3, 7, 15, 31]);
@@ -89,7 +89,7 @@ test('a car is asked for what stays missing, after a wait, and then less and les
   });
 });
 
-test('what arrives during the first wait is not asked for', async () => {
+test('messages that arrive during the first wait are not requested', async () => {
   const { due, pass, orders } = begin({});
   await pass(0.5);
   due[0] = { ...(due[0] as DueNumbers), missing: [] };
@@ -97,7 +97,7 @@ test('what arrives during the first wait is not asked for', async () => {
   expect(orders()).toEqual([]);
 });
 
-test('when part of it has arrived, the rest is asked for without waiting longer each time', async () => {
+test('after part of the missing messages arrives, the rest is requested without a longer wait', async () => {
   const { due, pass, minutes } = begin({});
   await pass(2);
   for (const last of [4, 3]) {
@@ -107,7 +107,7 @@ test('when part of it has arrived, the rest is asked for without waiting longer 
   expect(minutes()).toEqual([1, 3, 5]);
 });
 
-test('a car that is away is not asked before it is heard again', async () => {
+test('a car that is away is asked only after it has been heard again', async () => {
   const { due, clock, pass, minutes } = begin({ lastSeen: 0 });
   await pass(10);
   expect(minutes()).toEqual([]);
@@ -116,21 +116,21 @@ test('a car that is away is not asked before it is heard again', async () => {
   expect(minutes()).toHaveLength(1);
 });
 
-test('one command has the first 256 runs', async () => {
+test('one command requests the first 256 runs of missing numbers', async () => {
   const missing = Array.from({ length: 300 }, (_, index): Run => [index * 2, index * 2]);
   const { pass, orders } = begin({ missing });
   await pass(2);
   expect(orders()).toMatchObject([{ body: { class: 2, numbers: missing.slice(0, 256) } }]);
 });
 
-test('of several hubs one asks', async () => {
+test('only one of several hubs sends the request', async () => {
   const { store, pass, orders } = begin({});
   store.taken = true;
   await pass(10);
   expect(orders()).toEqual([]);
 });
 
-test('a fleet that lost messages at one moment is asked little by little', async () => {
+test('cars that all lost messages at the same time are asked in small batches', async () => {
   const rows = Array.from({ length: 250 }, (_, priority) => ({ class: priority, attempts: 1 }));
   const { pass, orders } = begin(...rows);
   await pass(1 / 12);
@@ -139,7 +139,7 @@ test('a fleet that lost messages at one moment is asked little by little', async
   expect(orders()).toHaveLength(250);
 });
 
-test('a database that fails is asked again at the next look', async () => {
+test('a failed query is repeated at the next poll', async () => {
   const { store, log, pass, orders } = begin({});
   store.broken = true;
   await pass(2);
@@ -149,7 +149,7 @@ test('a database that fails is asked again at the next look', async () => {
   expect(orders()).toHaveLength(1);
 });
 
-test('somebody can ask at once: one command for each class of which something is missing', async () => {
+test('a request by a user sends one command at once for each class with missing messages', async () => {
   const { requests, orders } = begin({}, { class: 3, missing: [] }, { class: 5, missing: [[0, 0]] });
   expect(await requests.ask(OTHER, 'somebody')).toBeUndefined();
   expect(await requests.ask(ONE, 'somebody')).toHaveLength(2);
@@ -159,7 +159,7 @@ test('somebody can ask at once: one command for each class of which something is
   ]);
 });
 
-test('after stop nothing is asked', async () => {
+test('nothing is requested after stop', async () => {
   const { requests, pass, orders } = begin({});
   await requests.stop();
   await pass(10);

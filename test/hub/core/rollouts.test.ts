@@ -21,7 +21,7 @@ const store = {
   failure: async () => ({ vin: ONE, isFirst: true, state: 'refused', detail: 'no such profile' }) as const,
 };
 
-test('a roll-out that cars refused shows as stopped before a hub has recorded that', async () => {
+test('a roll-out that cars refused is shown as stopped before a hub has recorded that', async () => {
   expect(await presentRollout(rollout, store)).toEqual({
     ...rollout,
     stage: 'stopped',

@@ -26,7 +26,7 @@ const change = (status: StatusContents, removed?: string[]): StatusMessage => ({
   ...defined({ removed }),
 });
 
-test('a change replaces the objects it names and leaves the others; a whole Status replaces everything', () => {
+test('a change replaces only the objects it names; a full Status replaces everything', () => {
   const status = new VehicleStatus();
   status.apply(whole({ ...speed(10, NOON), ...ignition('Start', NOON) }), { boot: 1, seq: 0 });
   status.apply(change(speed(20, NOON + 1_000)), { boot: 1, seq: 1 });
@@ -36,7 +36,7 @@ test('a change replaces the objects it names and leaves the others; a whole Stat
   expect(status.contents().kinetic).toBeUndefined();
 });
 
-test('reads the Status that it wrote', () => {
+test('a stored Status is read back unchanged', () => {
   const order = { boot: 1, seq: 4 };
   const contents = { ...speed(10, NOON), ...ignition('Start', NOON + 5) };
   const status = new VehicleStatus();
@@ -48,7 +48,7 @@ test('reads the Status that it wrote', () => {
   expect(again.contents()).toEqual(contents);
 });
 
-test('of the messages that made it Status keeps the place, and nothing else', () => {
+test('Status stores only the positions of the messages that it came from', () => {
   const [status, other] = [new VehicleStatus(), new VehicleStatus()];
   const body = whole(speed(10, NOON));
   status.apply(body, { boot: 1, seq: 0 });
@@ -56,7 +56,7 @@ test('of the messages that made it Status keeps the place, and nothing else', ()
   expect(other.write()).toBe(status.write());
 });
 
-test('what a message takes away is gone, a whole object with all of its members too', () => {
+test('values that a message removes disappear, including whole objects with all members', () => {
   const status = new VehicleStatus();
   status.apply(whole({ ...speed(10, NOON), ...ignition('Start', NOON) }), { boot: 1, seq: 0 });
   status.apply(change({}, ['kinetic']), { boot: 1, seq: 1 });
@@ -65,7 +65,7 @@ test('what a message takes away is gone, a whole object with all of its members 
   expect(status.contents()).toEqual({});
 });
 
-test('Status goes on after a start whose number the car could not write', () => {
+test('Status accepts messages after a start whose number the car could not store', () => {
   const status = new VehicleStatus();
   status.apply(whole(speed(10, NOON)), { boot: 7, seq: 3 });
   status.apply(whole(speed(20, NOON + 1_000)), { boot: 2_094_167_993, seq: 4 });
@@ -79,14 +79,14 @@ test('Status goes on after a start whose number the car could not write', () => 
   expect(status.contents()).toEqual(speed(40, NOON + 3_000));
 });
 
-test('a message of an earlier start of the agent does not replace a newer one, whatever its number', () => {
+test('a message of an earlier start never replaces a newer one, whatever its number', () => {
   const status = new VehicleStatus();
   status.apply(whole(speed(10, NOON)), { boot: 2, seq: 3 });
   status.apply(whole(speed(99, NOON + 9_000)), { boot: 1, seq: 400 });
   expect(status.contents()).toEqual(speed(10, NOON));
 });
 
-test('in whatever order messages arrive, and over restarts of the hub, Status ends as the car had it', () => {
+test('Status ends equal to the car’s, whatever the order of messages and restarts of the hub', () => {
   // A car sends a full Status, and then every object that changed since the last full one.
   const steps = fc.array(fc.record({ object: fc.constantFrom('speed', 'ignition'), whole: fc.boolean() }), {
     minLength: 1,

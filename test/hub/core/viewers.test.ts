@@ -5,7 +5,7 @@ import { decodeWatch } from '../../../protocol/watch.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { NOON, ONE, OTHER } from '../messages.ts';
 
-test('a car that somebody looks at is told so once a minute, each car for itself', () => {
+test('a car with viewers gets a lease once a minute, each car separately', () => {
   let now = NOON;
   const told: [string, number][] = [];
   const viewers = new Viewers({
@@ -27,7 +27,7 @@ test('a car that somebody looks at is told so once a minute, each car for itself
   ]);
 });
 
-test('a broker that does not take it is logged, and the viewer still sees the values', async () => {
+test('a lease that the broker refuses is logged, and the viewer still gets values', async () => {
   const log = new MemoryLog();
   const viewers = new Viewers({
     clock: { now: () => NOON },

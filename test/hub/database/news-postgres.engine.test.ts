@@ -35,7 +35,7 @@ describePeer('initdb', 'news of PostgreSQL', () => {
   beforeAll(() => server.start());
   afterAll(() => server.remove());
 
-  test('a notification that is no news is taken as missed news, a listener that throws keeps none from the others', async () => {
+  test('an unreadable notification counts as missed news, and a listener that throws does not block the others', async () => {
     const url = await server.create();
     const clock = new SystemClock();
     const log = new MemoryLog();

@@ -33,7 +33,7 @@ describePeer('initdb', 'PostgreSQL', () => {
   beforeAll(() => server.start());
   afterAll(() => server.remove());
 
-  test('no statement of a hub on PostgreSQL reads a growing table whole, and the test knows every statement of the sources', async () => {
+  test('no PostgreSQL statement scans a growing table, and the test covers every statement in the sources', async () => {
     const url = await server.create();
     const clock = new SystemClock();
     const open = () => onPostgres(url, { limit: 2, clock, log: new MemoryLog() });
@@ -74,7 +74,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     expect(unexpected).toEqual([]);
   });
 
-  test('with the statistics that PostgreSQL gathers, parts of a series are read by key, without the messages around them', async () => {
+  test('with PostgreSQL’s own statistics, parts of a series are read by key, without neighbouring messages', async () => {
     const [cars, pieces] = [10, 1_000];
     const database = await PostgresDatabase.open(await server.create(), new MemoryLog());
     const store = new PostgresMessageStore(database, idOf);

@@ -22,7 +22,7 @@ const ELSEWHERE: readonly string[] = [
   'VACUUM INTO ?',
 ];
 
-test('no statement of a hub on SQLite reads a growing table whole, and the test knows every statement of the sources', async () => {
+test('no SQLite statement scans a growing table, and the test covers every statement in the sources', async () => {
   const file = join(folder, 'hub.sqlite');
   const asked = new Set<string>();
   const { prepare } = DatabaseSync.prototype;

@@ -14,7 +14,7 @@ import { PostgresRig } from '../../rig/postgres.ts';
 const PAGE = 8192;
 
 describePeer('initdb', 'the disk of PostgreSQL', () => {
-  test('of telemetry with 200 readings a message rows, keys and indexes take less than half of what the messages take', async () => {
+  test('rows, keys and indexes of telemetry with 200 readings a message take less than half the space of the messages', async () => {
     const server = new PostgresRig();
     await server.start();
     try {
@@ -43,7 +43,7 @@ describePeer('initdb', 'the disk of PostgreSQL', () => {
     }
   });
 
-  test('Status of a car stays within a page however often it changes, without waiting for a vacuum', async () => {
+  test('the Status row of a car fits one page however often it changes, even before a vacuum', async () => {
     const server = new PostgresRig({ settings: { autovacuum: 'off' } });
     await server.start();
     try {

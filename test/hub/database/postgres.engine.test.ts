@@ -65,7 +65,7 @@ describePeer('initdb', 'PostgreSQL', () => {
   hubStoreContract('PostgreSQL', create);
   hubRepetitionsContract('PostgreSQL', create);
 
-  test('hubs that take in the messages of a car in turn keep its Status as if one had', async () => {
+  test('hubs that take turns storing messages of a car produce the same Status as one hub', async () => {
     const database = await PostgresDatabase.open(await server.create(), log);
     const [one, other] = [new PostgresMessageStore(database, idOf), new PostgresMessageStore(database, idOf)];
     const { reader } = partsOf(database);
@@ -93,7 +93,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     await database.close();
   });
 
-  test('two hubs that take in messages of the same cars at once keep each message once', async () => {
+  test('two hubs that store messages of the same cars at once store each message once', async () => {
     const url = await server.create();
     const [one, two] = [await PostgresDatabase.open(url, log), await PostgresDatabase.open(url, log)];
     const messages = Array.from({ length: 200 }, (_, seq) =>
@@ -112,7 +112,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  test('two hubs that give commands to one car at once never use a counter twice', async () => {
+  test('two hubs that send commands to one car at once never reuse a counter', async () => {
     const url = await server.create();
     const [one, two] = [await PostgresDatabase.open(url, log), await PostgresDatabase.open(url, log)];
     await partsOf(one).store.save([received('trip', trip('a'))], []);
@@ -138,14 +138,14 @@ describePeer('initdb', 'PostgreSQL', () => {
     await Promise.all([one.close(), two.close()]);
   });
 
-  test('hubs that start together create the tables once', async () => {
+  test('the tables are created once when hubs start together', async () => {
     const url = await server.create();
     const databases = await Promise.all(Array.from({ length: 4 }, () => PostgresDatabase.open(url, log)));
     for (const database of databases) expect(await partsOf(database).reader.vehicles()).toEqual([]);
     await Promise.all(databases.map((database) => database.close()));
   });
 
-  test('a database of another program, of a newer Vigie, of another encoding, and none at all are refused', async () => {
+  test('a foreign database, a newer schema, a wrong encoding and a missing database are refused', async () => {
     const foreign = await server.create();
     await server.execute(foreign, 'CREATE TABLE theirs (x int)');
     await expect(PostgresDatabase.open(foreign, log)).rejects.toThrow('has tables of another program');
@@ -165,13 +165,13 @@ describePeer('initdb', 'PostgreSQL', () => {
     );
   });
 
-  test('no message of an error has the password', async () => {
+  test('error messages never contain the password', async () => {
     const error = await PostgresDatabase.open('postgres://vigie:secret@127.0.0.1:1/hub', log).catch((cause) => cause);
     expect(error.message).toContain('postgres://127.0.0.1:1/hub: cannot be opened');
     expect(error.message).not.toContain('secret');
   });
 
-  test('a commit is on disk when it has ended, also where the server does not wait for its disk by default', async () => {
+  test('a commit is durable when it ends, even if the server does not wait for its disk by default', async () => {
     const url = await server.create();
     const name = new URL(url).pathname.slice(1);
     await server.execute(url, `ALTER DATABASE ${name} SET synchronous_commit = off`);
@@ -181,7 +181,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     await database.close();
   });
 
-  test('texts with U+0000, which PostgreSQL does not take, disturb no other message', async () => {
+  test('text with U+0000, which PostgreSQL rejects, does not affect other messages', async () => {
     const database = await PostgresDatabase.open(await server.create(), log);
     const { store, commands } = partsOf(database);
     await store.save([received('trip', trip('a'))], []);
@@ -209,7 +209,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     await database.close();
   });
 
-  test('requests that wait for their answers do not hold up what the hub takes in', async () => {
+  test('slow interface queries do not delay the intake of the hub', async () => {
     const url = await server.create();
     const [hub, other] = [await PostgresDatabase.open(url, log), await PostgresDatabase.open(url, log)];
     let waiting: Promise<unknown> | undefined;
@@ -224,7 +224,7 @@ describePeer('initdb', 'PostgreSQL', () => {
     await Promise.all([hub.close(), other.close()]);
   });
 
-  test('reads and writes by indexes: no sequential scan of a large table, and no sort', async () => {
+  test('queries use indexes: no sequential scan or sort of a large table', async () => {
     const url = await server.create();
     const database = await PostgresDatabase.open(url, log);
     const { payload } = received('trip', trip('a'));

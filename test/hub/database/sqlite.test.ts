@@ -61,7 +61,7 @@ const create = async (): Promise<HubStoreUnderTest> => {
 hubStoreContract('SQLite', create);
 hubRepetitionsContract('SQLite', create);
 
-test('a car is found by its id with one statement that reads, however many cars are new', async () => {
+test('a car is found by its id with one read statement, however many cars are new', async () => {
   const database = await SqliteDatabase.open(newFile());
   await new SqliteMessageStore(database, idOf).save(
     [received('trip', trip('a')), received('trip', trip('b'), { vin: OTHER })],
@@ -78,7 +78,7 @@ test('a car is found by its id with one statement that reads, however many cars 
   database.close();
 });
 
-test('of messages that could not be read the newest thousand are kept', async () => {
+test('only the newest thousand unreadable messages are stored', async () => {
   const database = await SqliteDatabase.open(newFile());
   const store = new SqliteMessageStore(database, idOf);
   const refused = Array.from({ length: 1_200 }, (_, index) => ({
@@ -94,7 +94,7 @@ test('of messages that could not be read the newest thousand are kept', async ()
   database.close();
 });
 
-test('a commit is on disk when it has ended: every write of the log is synced', async () => {
+test('a commit is durable when it ends: every write of the WAL is synced', async () => {
   const database = await SqliteDatabase.open(newFile());
   expect(database.one('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' });
   // Value 2 is FULL.
@@ -102,7 +102,7 @@ test('a commit is on disk when it has ended: every write of the log is synced', 
   database.close();
 });
 
-test('a database of a newer Vigie is refused and stays as it was', async () => {
+test('a database of a newer Vigie version is refused and left unchanged', async () => {
   const file = newFile();
   (await SqliteDatabase.open(file)).close();
   const newer = new DatabaseSync(file);
@@ -116,7 +116,7 @@ test('a database of a newer Vigie is refused and stays as it was', async () => {
   after.close();
 });
 
-test('the database of another program is refused and stays as it was', async () => {
+test('the database of another program is refused and left unchanged', async () => {
   const file = newFile();
   const foreign = new DatabaseSync(file);
   foreign.exec('CREATE TABLE theirs (x)');
@@ -127,13 +127,13 @@ test('the database of another program is refused and stays as it was', async () 
   after.close();
 });
 
-test('a file that is not a database is refused by its name', async () => {
+test('a file that is not a database is refused with its name in the error', async () => {
   const file = newFile();
   writeFileSync(file, 'not a database, but as long as the head of one: '.repeat(20));
   await expect(SqliteDatabase.open(file)).rejects.toThrow(/sqlite: cannot be opened as the database of the hub: /);
 });
 
-test('where Node has no SQLite, one line says which Node to use', async () => {
+test('a Node without SQLite gets a one-line error that says which Node to use', async () => {
   vi.resetModules();
   vi.doMock('node:sqlite', () => {
     throw new Error('No such built-in module: node:sqlite');
@@ -149,7 +149,7 @@ test('where Node has no SQLite, one line says which Node to use', async () => {
   }
 });
 
-test('reads and writes by indexes, never by reading a whole table or by sorting', async () => {
+test('queries use indexes: none scans or sorts a whole table', async () => {
   const database = await SqliteDatabase.open(newFile());
   const asked = new Set<string>();
   for (const name of ['all', 'one', 'run'] as const) {

@@ -10,7 +10,7 @@ const closed: Gate = {
   admit: () => Promise.reject(new Error('a caller without credentials was asked for some')),
 };
 
-test('/health tells a caller without credentials whether the hub is healthy, and asks the database once a second at most', async () => {
+test('/health answers callers without credentials and queries the database at most once a second', async () => {
   const clock = new VirtualClock();
   let [asked, isFailing] = [0, true];
   const { get } = await startRig({

@@ -105,7 +105,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('without a token, with one of another hub, and with one that has expired, nobody sees anything', async () => {
+test('requests without a token, with another hub’s token or with an expired token are refused', async () => {
   const foreign = await signToken(join(folder, 'foreign.pem'), {
     id: randomUUID(),
     name: 'ops',
@@ -122,7 +122,7 @@ test('without a token, with one of another hub, and with one that has expired, n
   }
 });
 
-test('a token for a fleet shows the cars of that fleet and of no other', async () => {
+test('a fleet token shows only the cars of that fleet', async () => {
   const north = `Bearer ${await token({ fleets: ['north'] })}`;
   expect((await ask('/fleets', north)).body._embedded.fleets.map(({ id }: Json) => id)).toEqual(['north']);
   expect(vinsIn(await ask('/fleets/north/vehicles', north))).toEqual([NORTH]);
@@ -140,7 +140,7 @@ test('a token for a fleet shows the cars of that fleet and of no other', async (
   expect((await ask('/user/vehicles', north)).status).toBe(403);
 });
 
-test('what a hub has under /vigie/v1 shows the same cars', async () => {
+test('/vigie/v1 shows the same cars as the published interface', async () => {
   const north = `Bearer ${await token({ fleets: ['north'] })}`;
   const table = (await ask('/vigie/v1/vehicles', north)).body;
   expect([table.total, table.vehicles.map(({ vin }: Json) => vin)]).toEqual([1, [NORTH]]);
@@ -154,7 +154,7 @@ test('what a hub has under /vigie/v1 shows the same cars', async () => {
   expect((await ask(`/vigie/v1/vehicles/${SOUTH}/remotes`, north, order)).status).toBe(404);
 });
 
-test('custom signals, which may be positions, need the right to both', async () => {
+test('custom signals need the rights to both values and positions', async () => {
   for (const scopes of [['data:telemetry'], ['data:position']]) {
     for (const grant of [{ name: 'ada' }, { fleets: ['north'] }]) {
       const reader = `Bearer ${await token({ ...grant, scopes })}`;
@@ -167,7 +167,7 @@ test('custom signals, which may be positions, need the right to both', async () 
   }
 });
 
-test('a token for a user shows the cars of the user, with the scopes as published', async () => {
+test('a user token shows the user’s cars with the published scopes', async () => {
   const ada = `Bearer ${await token({ name: 'ada' })}`;
   expect(vinsIn(await ask('/user/vehicles', ada))).toEqual([NORTH]);
   expect((await ask('/fleets/north/vehicles', ada)).status).toBe(403);
@@ -190,13 +190,13 @@ test('a command needs the scope of its kind, and the audit trail has the name of
   expect(given).toMatchObject({ status: 202, body: { requestedBy: 'the night shift' } });
 });
 
-test('a browser may send the token as a password', async () => {
+test('a browser can send the token as a password', async () => {
   const basic = `Basic ${Buffer.from(`x:${await token({ fleets: ['north'] })}`).toString('base64')}`;
   expect(vinsIn(await ask('/fleets/north/vehicles', basic))).toEqual([NORTH]);
   expect((await ask('/fleets', `Basic ${Buffer.from('x:no token').toString('base64')}`)).status).toBe(401);
 });
 
-test('the broker lets a car in by its password, and nobody without one, with that of another car, or as another client', async () => {
+test('the broker admits a car only with its own password and its own client id', async () => {
   for (const more of [{ password: 'wrong' }, { username: SOUTH }, { clientId: SOUTH }]) {
     await expect(connect(NORTH, more)).rejects.toThrow(/Not authorized/);
   }
@@ -205,7 +205,7 @@ test('the broker lets a car in by its password, and nobody without one, with tha
   expect(log.lines.filter(({ event }) => event === 'hub.client.refused').length).toBeGreaterThanOrEqual(4);
 });
 
-test('a forgotten car that tries again and again is logged once, as forgotten', async () => {
+test('repeated connection attempts of a forgotten car are logged once, as forgotten', async () => {
   await open.registry.add(FORGOTTEN, [{ kind: 'fleet', id: 'north' }], Date.now());
   await open.registry.forget(FORGOTTEN, Date.now());
   for (let attempt = 0; attempt < 3; attempt++) await expect(connect(FORGOTTEN)).rejects.toThrow(/Not authorized/);
@@ -215,7 +215,7 @@ test('a forgotten car that tries again and again is logged once, as forgotten', 
   ]);
 });
 
-test('a car can neither publish nor listen under the VIN of another', async () => {
+test('a car can neither publish nor subscribe under the VIN of another', async () => {
   const car = await connect(NORTH);
   const filters = [downFilter(SOUTH), 'vigie/1/+/down/+', '#', `vigie/1/${NORTH}/up/+`, `vigie/+/${NORTH}/down/+`];
   for (const filter of filters) expect([filter, await car.subscribe(filter)]).toEqual([filter, 'refused']);
@@ -229,7 +229,7 @@ test('a car can neither publish nor listen under the VIN of another', async () =
   expect(numbers).toMatchObject([{ arrived: [[0, 0]] }]);
 });
 
-test('garbage and repetitions of a car are acknowledged and change nothing', async () => {
+test('garbage and repeated messages of a car are acknowledged and change nothing', async () => {
   const car = await connect(NORTH);
   expect(await car.publish(upTopic(NORTH, 'trip'), Uint8Array.of(1, 2, 3))).toBe('acknowledged');
   for (let time = 0; time < 3; time++) {
@@ -241,7 +241,7 @@ test('garbage and repetitions of a car are acknowledged and change nothing', asy
   await car.end();
 });
 
-test('an alert is found though a car of another fleet has one with the same id', async () => {
+test('an alert is found even if a car of another fleet has an alert with the same id', async () => {
   // Record ids are unique only within one car.
   const alert = { id: 'ee', createdAt: NOON, startedAt: NOON, type: 'AdBlueFault', active: true } as Alert;
   const cars = [
@@ -261,7 +261,7 @@ test('an alert is found though a car of another fleet has one with the same id',
   }
 });
 
-test('a fleet sees its events though the cars of another have told hundreds since', async () => {
+test('a fleet sees its events even after hundreds of newer events from another fleet', async () => {
   const car = await connect(NORTH);
   const alert = { createdAt: NOON, startedAt: NOON, type: 'AdBlueFault', active: true } as const;
   const told = Array.from({ length: 210 }, (_, index) => {
@@ -278,7 +278,7 @@ test('a fleet sees its events though the cars of another have told hundreds sinc
   ]);
 });
 
-test('a car that is removed is disconnected and refused, is let in again when it is added, and is forgotten', async () => {
+test('a removed car is disconnected and refused, admitted again when added, and can be forgotten', async () => {
   const car = await connect(SOUTH);
   const { registry } = open;
   await registry.remove(SOUTH, Date.now());
@@ -293,7 +293,7 @@ test('a car that is removed is disconnected and refused, is let in again when it
   expect(vinsIn(await ask('/fleets/south/vehicles', south))).toEqual([]);
 });
 
-test('roll-outs are those of the caller’s fleets; to stop one a token needs the scope for it', async () => {
+test('roll-outs show only the caller’s fleets, and stopping one needs its own scope', async () => {
   const rollout = {
     id: 'ab01',
     fleet: 'north',
@@ -330,7 +330,7 @@ test('roll-outs are those of the caller’s fleets; to stop one a token needs th
   expect((await ask(paths[1], north)).body).toMatchObject({ stage: 'stopped', reason: 'stopped by ops' });
 });
 
-test('a token that is withdrawn is refused with the next request and its open stream ends, the others stay', async () => {
+test('a withdrawn token is refused at the next request and its stream ends; other tokens keep theirs', async () => {
   const printed = await said('token', '--fleet', 'north', '--name', 'lost');
   const kept = `Bearer ${(await said('token', '--fleet', 'north', '--name', 'kept')).trim()}`;
   const lost = `Bearer ${printed.trim()}`;
@@ -363,7 +363,7 @@ test('a token that is withdrawn is refused with the next request and its open st
   expect(await said('token', '--withdraw', tokens[0].id)).toBe(`${tokens[0].id}: withdrawn\n`);
 });
 
-test('a token that the database does not have is refused, and can be withdrawn by its id', async () => {
+test('a token that is missing from the database is refused and can be withdrawn by its id', async () => {
   const id = randomUUID();
   const times = { issued: Date.now(), expires: Date.now() + 60_000 };
   const unknown = await signToken(tokenKeyFile(join(data, 'keys')), {
@@ -380,7 +380,7 @@ test('a token that the database does not have is refused, and can be withdrawn b
   await expect(said('token', '--withdraw', id.slice(1))).rejects.toThrow('is not the id of a token');
 });
 
-test('all tokens are withdrawn at once, and one that is printed afterwards is good', async () => {
+test('withdrawing all tokens leaves later tokens valid', async () => {
   const before = `Bearer ${await token({ fleets: ['north'] })}`;
   expect((await ask('/fleets', before)).status).toBe(200);
   expect(await said('token', '--withdraw', 'all')).toMatch(/^\d+ tokens withdrawn\n$/);

@@ -18,7 +18,7 @@ describePeer('initdb', 'a hub on PostgreSQL', () => {
   });
   afterAll(() => server.remove());
 
-  test('answers 503 with a time to wait while its database is away, and 200 when that is back', async () => {
+  test('the hub answers 503 with Retry-After while its database is away, and 200 when it is back', async () => {
     const data = mkdtempSync(join(tmpdir(), 'vigie-hub-away-'));
     onTestFinished(() => rmSync(data, { recursive: true, force: true }));
     const database = await server.create();

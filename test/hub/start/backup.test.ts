@@ -27,7 +27,7 @@ function folder(): string {
 
 const start = (data: string) => startHub({ data, port: 0, http: 0, clock: new SystemClock(), log: new MemoryLog() });
 
-test('access that ended after a backup stays ended when the backup is restored', async () => {
+test('access that was withdrawn after a backup stays withdrawn when the backup is restored', async () => {
   const above = folder();
   const [data, copy] = [join(above, 'hub'), join(above, 'copy.sqlite')];
   const hub = await start(data);
@@ -75,7 +75,7 @@ test('access that ended after a backup stays ended when the backup is restored',
   expect(statSync(join(data, 'hub.sqlite')).mode & 0o777).toBe(0o600);
 });
 
-test('a file that is no backup is refused, and the database stays', async () => {
+test('restoring a file that is not a backup is refused and leaves the database unchanged', async () => {
   const above = folder();
   const data = join(above, 'hub');
   const { registry, close } = await openRegistry({ data }, new MemoryLog());
@@ -93,7 +93,7 @@ test('a file that is no backup is refused, and the database stays', async () => 
   expect(await opened.registry.cars()).toHaveLength(1);
 });
 
-test('a backup does not replace a file', async () => {
+test('a backup never overwrites an existing file', async () => {
   const above = folder();
   const [data, copy] = [join(above, 'hub'), join(above, 'copy.sqlite')];
   await (await openRegistry({ data }, new MemoryLog())).close();

@@ -68,7 +68,7 @@ describePeers(['mosquitto', 'initdb'], 'a hub at Mosquitto', () => {
     while (!(await known(hub)).includes(vin)) await new Promise(setImmediate);
   }
 
-  test('a second hub of the same name on the same database is refused, and the first goes on', async () => {
+  test('a second hub of the same name on the same database is refused, and the first keeps running', async () => {
     const database = await server.create();
     const first = await start('first', 'names', { database, name: 'one' });
     await expect(start('second', 'names', { database, name: 'one' })).rejects.toMatchObject({
@@ -86,7 +86,7 @@ describePeers(['mosquitto', 'initdb'], 'a hub at Mosquitto', () => {
     await start('second', 'names', { database, name: 'one' });
   });
 
-  test('a hub whose name another takes at the broker stops receiving and says so; they do not end each other for ever', async () => {
+  test('a hub whose name another takes at the broker stops receiving and logs it, and the two do not alternate endlessly', async () => {
     const log = new MemoryLog();
     const first = await start('apart-1', 'apart', { name: 'one' });
     const second = await start('apart-2', 'apart', { name: 'one', log });
@@ -104,7 +104,7 @@ describePeers(['mosquitto', 'initdb'], 'a hub at Mosquitto', () => {
     expect(log.lines.filter(({ event }) => event === 'link.connected').length).toBeLessThanOrEqual(2);
   });
 
-  test('a hub that starts again with more messages waiting than it takes at once does not take its own claim for that of another', async () => {
+  test('a hub that restarts with a long backlog does not mistake its own claim for another hub’s', async () => {
     const waiting = { broker: { address: { url: broker.url }, group: 'waiting', receiveMaximum: 1 }, name: 'one' };
     const first = await start('waiting', 'waiting', waiting);
     await first.stop();
@@ -120,7 +120,7 @@ describePeers(['mosquitto', 'initdb'], 'a hub at Mosquitto', () => {
     expect(await Promise.race([displaced, untilKnown(second, last).then(() => 'received')])).toBe('received');
   });
 
-  test('while the database is away the broker keeps what cars send, and the hub goes on by itself', {
+  test('while the database is away the broker keeps the messages, and the hub recovers without help', {
     timeout: 180_000 + 3 * AWAY,
   }, async () => {
     const database = await server.create();
@@ -156,7 +156,7 @@ describePeers(['mosquitto', 'initdb'], 'a hub at Mosquitto', () => {
     }
   });
 
-  test('with the shipped rules a car cannot speak for another, and garbage is kept aside', async () => {
+  test('with the shipped broker rules a car cannot publish as another, and garbage is quarantined', async () => {
     let server: Certificate | undefined;
     const secured = new MosquittoRig({
       listener: (port) => {

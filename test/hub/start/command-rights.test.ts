@@ -60,7 +60,7 @@ async function said(...words: string[]): Promise<string> {
 const scopesOf = (token: string): readonly string[] =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).scope.split(' ');
 
-test('a token with every published scope can neither immobilize a car nor declare it stolen', async () => {
+test('a token with every published scope can neither immobilize a car nor report it stolen', async () => {
   for (const grant of [{ name: 'ada' }, { fleets: ['north'] }]) {
     for (const scopes of [['data:telemetry'], dataScopes, scopeNames]) {
       const token = await rig.bearer({ ...grant, scopes });
@@ -79,7 +79,7 @@ test('a token with every published scope can neither immobilize a car nor declar
   );
 });
 
-test('a token for a fleet with the right of one of these commands can send that command only', async () => {
+test('a fleet token with the right to one of these commands can send only that command', async () => {
   const immobilizer = await rig.bearer({ fleets: ['north'], scopes: [IMMOBILIZATION] });
   const thief = await rig.bearer({ fleets: ['north'], scopes: [STOLEN] });
   expect((await rig.ask(REMOTES, immobilizer, immobilize)).status).toBe(202);
@@ -94,7 +94,7 @@ test('a token for a fleet with the right of one of these commands can send that 
   expect((await rig.ask(REMOTES, all, both)).status).toBe(202);
 });
 
-test('the published fleet side of a hub refuses a command without the right of its kind', async () => {
+test('the published fleet interface refuses a command without the right to its kind', async () => {
   const target = { webhook: { target: 'https://hooks.example/', name: 'hooks' } };
   const callback = { label: 'outcomes', callback: target, remoteTypes: ['Immobilization', 'Stolen', 'Doors'] };
   const scopes = [...scopeNames, IMMOBILIZATION, STOLEN, 'hub:monitor:write'];
@@ -118,7 +118,7 @@ test('the published fleet side of a hub refuses a command without the right of i
   }
 });
 
-test('a user token never holds the right to immobilize, not even one that states it', async () => {
+test('a user token never has the right to immobilize, even if it claims it', async () => {
   await expect(rig.bearer({ name: 'ada', scopes: [IMMOBILIZATION] })).rejects.toThrow(IMMOBILIZATION);
   await expect(said('token', '--user', 'ada', '--scopes', IMMOBILIZATION)).rejects.toThrow('only a token for fleets');
   for (const scope of [`${scopeNames.join(' ')} ${IMMOBILIZATION} ${STOLEN}`, [IMMOBILIZATION, STOLEN]]) {
@@ -128,7 +128,7 @@ test('a user token never holds the right to immobilize, not even one that states
   }
 });
 
-test('a sign-in grants neither right, not even if its permits name them', async () => {
+test('a sign-in grants neither right, even if its permits name them', async () => {
   const { url } = rig.hub.interface;
   const cookies = await browse(`${url}/vigie/v1/sign-in`);
   const cookie = `vigie-sign-in=${cookies.get('vigie-sign-in')}`;
@@ -138,7 +138,7 @@ test('a sign-in grants neither right, not even if its permits name them', async 
   expect((await rig.ask(REMOTES, `Bearer ${token}`, immobilize)).status).toBe(403);
 });
 
-test('no default and not --scopes all grants these rights; a fleet names them', async () => {
+test('neither the defaults nor --scopes all grant these rights; they must be named for a fleet', async () => {
   const given = [
     await said('token', '--fleet', 'north'),
     await said('token', '--fleet', 'north', '--scopes', 'all'),

@@ -57,7 +57,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a command goes to the car, Success comes back, and the audit trail has who, when, what and every state', async () => {
+test('a command reaches the car, Success returns, and the audit trail has sender, time, content and every state', async () => {
   const begun = Date.now();
   const given = await ask('POST', remotes, { label: 'lock', door: { state: 'Locked' } });
   expect(given).toMatchObject({ status: 202, body: { type: 'Doors', status: 'Requested', requestedBy: 'local' } });
@@ -84,7 +84,7 @@ test('a command goes to the car, Success comes back, and the audit trail has who
   expect(older.body.remotes.map(({ remoteActionId }: Json) => remoteActionId)).toEqual([given.body.remoteActionId]);
 });
 
-test('a request that is sent again with its Idempotency-Key is one command', async () => {
+test('a request repeated with its Idempotency-Key is one command', async () => {
   const headers = { 'Idempotency-Key': '"6f9619ff-8b86-4011-b42d-00c04fc964ff"' };
   const first = await ask('POST', remotes, { door: { state: 'Unlocked' } }, headers);
   const second = await ask('POST', remotes, { door: { state: 'Unlocked' } }, headers);
@@ -95,7 +95,7 @@ test('a request that is sent again with its Idempotency-Key is one command', asy
   expect(known).toHaveLength(1);
 });
 
-test('what cannot be a command is refused with 400 or 404, and is not in the audit trail', async () => {
+test('an invalid command is refused with 400 or 404 and does not enter the audit trail', async () => {
   const before = (await ask('GET', remotes)).body.remotes.length;
   expect((await ask('POST', remotes, { door: { state: 'Ajar' } })).status).toBe(400);
   expect((await ask('POST', remotes, {})).status).toBe(400);

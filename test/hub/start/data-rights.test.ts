@@ -20,7 +20,7 @@ afterAll(() => rig.remove());
 const kinds = (body: { events: { kind: string }[] }): string[] =>
   [...new Set(body.events.map(({ kind }) => kind))].sort();
 
-test('without the scope of its data, a token reads no positions, values, faults or numbers under /vigie/v1', async () => {
+test('a token without the scope of the data reads no positions, values, faults or numbers under /vigie/v1', async () => {
   for (const grant of [{ name: 'ada' }, { fleets: ['north'] }]) {
     const trips = await rig.bearer({ ...grant, scopes: ['data:trip'] });
     for (const path of [
@@ -37,7 +37,7 @@ test('without the scope of its data, a token reads no positions, values, faults 
   }
 });
 
-test('no answer has data whose scope the token lacks, and with the scope it is there', async () => {
+test('answers contain data only with its scope, on every route', async () => {
   const paths = [
     '/vigie/v1/vehicles?sort=-speed',
     '/vigie/v1/positions',
@@ -59,7 +59,7 @@ test('no answer has data whose scope the token lacks, and with the scope it is t
   }
 });
 
-test('events are those whose data the token may read, and without data:position they have no coordinates', async () => {
+test('events need the scope of their data, and coordinates need data:position', async () => {
   const read = async (scopes: readonly string[]) =>
     (await rig.ask('/vigie/v1/events', await rig.bearer({ fleets: ['north'], scopes }))).body;
   expect(kinds(await read(['data:trip']))).toEqual(['trip']);
@@ -70,7 +70,7 @@ test('events are those whose data the token may read, and without data:position 
   expect(JSON.stringify(all)).toMatch(marks['data:position'] as RegExp);
 });
 
-test('the audit trail has the destinations of a car only with data:position', async () => {
+test('destinations in the audit trail need data:position', async () => {
   const read = async (scopes: readonly string[]) =>
     (await rig.ask(`${car}/remotes`, await rig.bearer({ fleets: ['north'], scopes }))).body.remotes;
   expect(await read(['data:telemetry', 'data:position'])).toMatchObject([
@@ -85,7 +85,7 @@ test('the audit trail has the destinations of a car only with data:position', as
   expect([one.status, one.body.body]).toEqual([200, {}]);
 });
 
-test('live streams of the hub send only what the scopes of the token show', async () => {
+test('live streams send only data within the scopes of the token', async () => {
   const token = await rig.bearer({ fleets: ['north'], scopes: ['data:telemetry'] });
   const all = await rig.bearer({ fleets: ['north'], scopes: dataScopes });
   const open = (path: string, authorization: string) =>
@@ -112,7 +112,7 @@ test('live streams of the hub send only what the scopes of the token show', asyn
   await Promise.all(clients.map((client) => client.close()));
 });
 
-test('events of a private monitor are shown to its user and to no fleet, not even one with every right', async () => {
+test('events of a private monitor are visible to its user and to no fleet, whatever its rights', async () => {
   const monitors = async (grant: object) => {
     const { body } = await rig.ask('/vigie/v1/events', await rig.bearer({ scopes: scopeNames, ...grant }));
     return body.events.flatMap((one: { kind: string; body: { monitorId: string } }) =>
@@ -134,7 +134,7 @@ test('events of a private monitor are shown to its user and to no fleet, not eve
   await stream.close();
 });
 
-test('to ask for missing messages, or to change monitors and callbacks of a fleet, a token needs the right for that', async () => {
+test('requesting missing messages and changing monitors or callbacks of a fleet need their own rights', async () => {
   const reader = await rig.bearer({ fleets: ['north'], scopes: scopeNames });
   expect((await rig.ask(`${car}/resend`, reader, undefined, 'POST')).status).toBe(403);
   expect((await rig.ask('/fleets/north/monitors', reader, {})).status).toBe(403);
@@ -143,7 +143,7 @@ test('to ask for missing messages, or to change monitors and callbacks of a flee
   expect((await rig.ask(`${car}/resend`, sender, undefined, 'POST')).status).toBe(202);
 });
 
-test('a restricted token for a fleet creates and sees no monitor of positions', async () => {
+test('a restricted fleet token neither creates nor sees monitors of positions', async () => {
   const position = {
     label: 'home',
     subscribeParam: { callback: { webhook: { target: 'https://hooks.example/', name: 'hooks' } } },

@@ -21,7 +21,7 @@ describePeer('initdb', 'PostgreSQL', () => {
   });
   afterAll(() => server.remove());
   hubDeliveriesContract('PostgreSQL', async () => ({ database: await server.create() }));
-  test('receivers are claimed and what waits for them is read and changed along indexes', async () => {
+  test('claiming receivers and reading or changing their waiting events use indexes', async () => {
     const database = await PostgresDatabase.open(await server.create(), new MemoryLog());
     const asked: SqlStatement[] = [];
     const deliveries = new SqlDeliveries(

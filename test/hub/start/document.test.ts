@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the document of a hub has every operation that the hub serves, and no other address', () => {
+test('the OpenAPI document has exactly the operations that the hub serves', () => {
   const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
@@ -38,7 +38,7 @@ test('the document of a hub has every operation that the hub serves, and no othe
   expect(described.sort()).toEqual(served.sort());
 });
 
-test('each address of the document is one of the hub', async () => {
+test('each server address in the document is one of the hub', async () => {
   for (const [path, methods] of Object.entries(document.paths)) {
     const [method = 'get'] = Object.keys(methods);
     const address = `${hub.interface.url}${path.replaceAll(/\{\w+\}/g, 'ab-0')}`;
@@ -51,7 +51,7 @@ test('each address of the document is one of the hub', async () => {
   }
 });
 
-test('the document of a hub is sound', async () => {
+test('the OpenAPI document of a hub is valid', async () => {
   const file = join(folder, 'openapi.json');
   writeFileSync(file, JSON.stringify(document));
   const config = await createConfig({ extends: ['recommended-strict'], rules: { 'no-unused-components': 'off' } });

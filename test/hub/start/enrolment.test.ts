@@ -158,7 +158,7 @@ test.each([
   expect(readFileSync(car.config, 'utf8')).toContain(`vin: ${OTHER}\nmqtt:\n  url: mqtts://`);
 });
 
-test('a configuration that cannot be changed is refused before the token is used', async () => {
+test('a configuration that cannot be written is refused before the token is used', async () => {
   const given = await token(OTHER);
   for (const [index, text] of ['- a list\n', 'mqtt: text\n', 'commands: []\n', 'mqtt: [\n'].entries()) {
     const car = carIn(`refused-${index}`);
@@ -172,7 +172,7 @@ test('a configuration that cannot be changed is refused before the token is used
   await enrol(url, ca, readEnrolmentToken(given), await newCarKey());
 });
 
-test('an enrolment that fails after the token was used is repeated with the same token', async () => {
+test('an enrolment that fails after the token was used can be repeated with the same token', async () => {
   const car = carIn('repeated');
   const given = await token(OTHER);
   // A directory blocks the path of the certificate, so storing it fails.
@@ -183,7 +183,7 @@ test('an enrolment that fails after the token was used is repeated with the same
   expect(readdirSync(dirname(car.cert)).sort()).toEqual(['authority.pem', 'car.pem', 'trust.json']);
 });
 
-test('a token is good for one key, and a hub with another authority gets nothing of it', async () => {
+test('a token is valid for one key, and a hub with another authority never receives it', async () => {
   const given = readEnrolmentToken(await token(OTHER));
   const ca = await fetchAuthority(url, given);
   const key = await newCarKey();
@@ -212,7 +212,7 @@ test('a token is good for one key, and a hub with another authority gets nothing
   await expect(fetchAuthority(url, fake)).rejects.toThrow('its authority has another fingerprint');
 });
 
-test('a request that is too long, or ends before its answer, ends nothing but itself', async () => {
+test('an oversized or aborted request affects no other request', async () => {
   const given = readEnrolmentToken(await token(OTHER));
   const ca = await fetchAuthority(url, given);
   const authorization = `Basic ${Buffer.from(`${OTHER}:x`).toString('base64')}`;
@@ -236,7 +236,7 @@ test('a request that is too long, or ends before its answer, ends nothing but it
   expect(await post('A', (asking) => asking.end())).toBe(400);
 });
 
-test('a car whose clock is not set verifies the hub: authority and hub are valid since 1970', async () => {
+test('a car with an unset clock can verify the hub, because authority and hub are valid since 1970', async () => {
   const given = readEnrolmentToken(await token(OTHER));
   const authority = new X509Certificate(await fetchAuthority(url, given));
   const own = new X509Certificate(readFileSync(join(data, 'hub.pem')));
@@ -246,7 +246,7 @@ test('a car whose clock is not set verifies the hub: authority and hub are valid
   expect(own.checkIP('127.0.0.1')).toBe('127.0.0.1');
 });
 
-test('an agent whose certificate has expired while it was parked renews it by itself, and publishes', async () => {
+test('an agent whose certificate expired while parked renews it automatically and publishes', async () => {
   const files = carIn('driving');
   expect((await vigie('enroll', url, '--token', await token(DRIVING), '-c', files.config)).status).toBe(0);
   clock.behind = 200 * DAY;
@@ -270,7 +270,7 @@ test('an agent whose certificate has expired while it was parked renews it by it
   }
 });
 
-test('a new configuration needs a folder for the key, and gets its path', async () => {
+test('a new configuration needs a directory for the key, and stores its path', async () => {
   const car = join(folder, 'new-car');
   mkdirSync(car);
   const config = join(car, 'vigie.yaml');
@@ -288,7 +288,7 @@ test('a new configuration needs a folder for the key, and gets its path', async 
   expect(existsSync(join(car, 'records/hub/car.pem'))).toBe(true);
 });
 
-test('the interface is served over TLS with the certificate of the hub, and a hub beyond its machine needs TLS and a registry', async () => {
+test('the interface uses TLS with the hub’s certificate; a hub open to other machines needs TLS and a registry', async () => {
   expect(hub.interface.url).toMatch(/^https:/);
   const start = (more: object) =>
     startHub({ data: join(folder, 'open'), port: 0, http: 0, hosts: { http: '0.0.0.0' }, clock, log, ...more });

@@ -26,21 +26,21 @@ function modesIn(data: string): Record<string, string> {
 
 const CLOSED = { '': '700', ...Object.fromEntries(FILES.map((name) => [name, '600'])) };
 
-test('only the user of a hub may read the directory and the database that it makes', async () => {
+test('only the user of a hub can read the directory and database that it creates', async () => {
   const data = join(folder(), 'hub');
   const hub = await startHub({ data, port: 0, http: 0, clock: new SystemClock(), log: new MemoryLog() });
   onTestFinished(() => hub.stop());
   expect(modesIn(data)).toEqual(CLOSED);
 });
 
-test('only the user of a hub may read the database that `hub add --new` makes', async () => {
+test('only the user of a hub can read the database that `hub add --new` creates', async () => {
   const data = join(folder(), 'hub');
   const words = ['add', 'VF3VGEHVBF0000001', '--fleet', 'north', '--new', '--data', data];
   expect(await vigie('hub', ...words)).toMatchObject({ status: 0 });
   expect(modesIn(data)).toMatchObject({ '': '700', 'hub.sqlite': '600' });
 });
 
-test('a hub and its commands close a directory and a database that every user could read', async () => {
+test('a hub and its commands restrict a directory and database that every user could read', async () => {
   const data = join(folder(), 'hub');
   mkdirSync(data, { mode: 0o755 });
   const database = await SqliteDatabase.open(join(data, FILES[0] as string));
@@ -59,7 +59,7 @@ test('a hub and its commands close a directory and a database that every user co
   expect(modesIn(data)).toEqual(CLOSED);
 });
 
-test('a directory for all users of the machine stays open to them: the hub says so and closes its files', async () => {
+test('a shared directory such as /tmp stays open; the hub warns and restricts its own files', async () => {
   const data = join(folder(), 'shared');
   mkdirSync(data);
   chmodSync(data, 0o1777);

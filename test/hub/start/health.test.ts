@@ -36,7 +36,7 @@ function valuesIn(text: string): Record<string, number> {
   return Object.fromEntries(pairs.filter(([, value]) => value !== 0));
 }
 
-test('metrics tell messages, lag, backlog, missing numbers, gaps, outcomes and refusals of all cars together', async () => {
+test('metrics report messages, lag, backlog, missing numbers, gaps, outcomes and refusals for all cars together', async () => {
   const data = join(folder, 'one');
   const hub = await startHub({ data, port: 0, http: 0, metrics: 0, clock, log: new MemoryLog() });
   onTestFinished(() => hub.stop());
@@ -88,7 +88,7 @@ test('metrics tell messages, lag, backlog, missing numbers, gaps, outcomes and r
   expect(open).toEqual({ status: 200, body: '{"status":"ok"}\n' });
 });
 
-test('when the database does not answer, health and vigie_hub_up say so, and the counters are there', async () => {
+test('while the database is away, health and vigie_hub_up report it, and the counters remain', async () => {
   const measures = new HubMeasures(clock);
   const silent = async (): Promise<never> => {
     throw new Error('no database');
@@ -110,7 +110,7 @@ test('when the database does not answer, health and vigie_hub_up say so, and the
   expect(await read(where, '/health')).toEqual({ status: 500, body: 'no database\n' });
 });
 
-test('after a commit that failed health is bad until one succeeds', async () => {
+test('health is bad after a failed commit until one succeeds', async () => {
   const data = mkdtempSync(join(folder, 'failing-'));
   const measures = new HubMeasures(clock);
   const totals = async () => ({ waiting: 0, receivers: 0 });
@@ -124,7 +124,7 @@ test('after a commit that failed health is bad until one succeeds', async () => 
   expect((await read(where, '/health')).status).toBe(200);
 });
 
-test('the page of the hub lists every metric, and no other', () => {
+test('docs list exactly the metrics that the hub exports', () => {
   const page = readFileSync(new URL('../../../docs/hub-reference.md', import.meta.url), 'utf8');
   const listed = [...page.matchAll(/^\| `(vigie_hub_\w+)`(?: by (\w+))? \| (.*) \|$/gm)].map(
     ([, name, label, help]) => [name, label, help],
@@ -132,7 +132,7 @@ test('the page of the hub lists every metric, and no other', () => {
   expect(listed).toEqual(hubMetrics.map(({ name, labels, help }) => [name, labels?.[0], help]));
 });
 
-test('a sum of seconds has no digits beyond milliseconds', () => {
+test('sums of seconds have at most millisecond digits', () => {
   const counted = { ...new HubMeasures(clock).snapshot(), lag: [18] };
   const lag = hubMetrics.find(({ name }) => name === 'vigie_hub_lag_seconds_total');
   expect(lag?.values({ counted, uptime: 0, waiting: 0, kept: undefined })).toEqual([[0.018, { class: '0' }]]);

@@ -31,7 +31,7 @@ describePeer('mosquitto', 'cars of a hub on Mosquitto', () => {
   const log = new MemoryLog();
   const clock = new SystemClock();
 
-  test('the broker refuses a car that was removed, by the list that the hub writes, and takes the others', async () => {
+  test('the broker refuses a removed car by the hub’s revocation list, and admits the others', async () => {
     const data = join(folder, 'revoked');
     const broker: MosquittoRig = new MosquittoRig({
       listener: (port) => [
@@ -80,7 +80,7 @@ describePeer('mosquitto', 'cars of a hub on Mosquitto', () => {
     }
   });
 
-  test('what a car sends that is not registered is dropped loudly, and keeps nothing of the others from coming', async () => {
+  test('messages of an unregistered car are dropped with a log entry and do not block other cars', async () => {
     const data = join(folder, 'dropped');
     const broker = new MosquittoRig();
     await broker.start();
