@@ -1,4 +1,4 @@
-/** What the cloud client must do over every broker. */
+/** Contract of the cloud client over every broker. */
 import { connectAsync } from 'mqtt';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CloudClient, type CloudClientOptions } from '../../adapters/mqtt/index.ts';
@@ -88,7 +88,7 @@ export function cloudClientContract(name: string, make: () => BrokerRig, version
       await broker.start();
       const observer = await Observer.connect(broker.url, version);
       closers.push(() => observer.close());
-      // Sent until somebody is there to take it.
+      // Repeated until a subscriber receives it.
       const taken = got.take();
       let there = false;
       void taken.then(() => {

@@ -1,4 +1,7 @@
-/** Every route of a running hub, asked by every kind of caller and compared with the table of access and the published scopes. */
+/**
+ * Requests every route of a running hub as every kind of caller, and compares the answers with the access table and the
+ * published scopes.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -20,7 +23,7 @@ const allScopes = [...scopeNames, ...namedScopes, 'data:bus', 'bench:write'];
 const rows = accessTable.filter(({ servers }) => servers.includes('hub'));
 const routes = rows.filter(({ principal }) => principal !== 'anyone');
 
-/** `database` has the options that choose the database. */
+/** `database` returns the options that choose the database. */
 export function hubAccessContract(name: string, database: () => Promise<Pick<HubOptions, 'database'>>): void {
   describe(`the routes of a hub on ${name}`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'vigie-foreign-'));
@@ -101,7 +104,7 @@ export function hubAccessContract(name: string, database: () => Promise<Pick<Hub
       for (const { row, status } of answers) {
         expect([rowKey(row), status === 403]).toEqual([rowKey(row), row.principal === 'user']);
       }
-      // An id that does not exist is what else may be missing.
+      // Otherwise only the id itself may not exist.
       const unread = answers.filter(({ row, status }) => {
         return (
           row.method === 'GET' &&
@@ -141,7 +144,7 @@ export function hubAccessContract(name: string, database: () => Promise<Pick<Hub
           expect([rowKey(row), scope, holds(row, new Set([scope]))]).toEqual([
             rowKey(row),
             scope,
-            // Any scope is enough for the list of vehicles and for the user (interface §3).
+            // The list of vehicles and the user resource need any one scope (interface §3).
             row.scopes.more === true || scopes.length === 0,
           ]);
         }

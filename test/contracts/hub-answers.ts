@@ -1,7 +1,7 @@
 /**
- * The interface of a hub answers like that of the car, whatever database the hub keeps messages in: every operation that
- * reads, with every filter, page and link. The hub has received what the car sent of its day and nothing else; the
- * car's own answers, and what is published, are the judges.
+ * The interface of a hub on any database answers like the car's own interface: every operation that reads, with every
+ * filter, page and link. The hub has received only the messages that the car sent during its day. Answers are compared
+ * with those of the car and with the published interface.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,17 +22,17 @@ import { crawl, type Visit } from '../rig/interface-links.ts';
 import { MemoryLog } from '../rig/log.ts';
 
 const starts = { fleet: '/fleets', user: '/user' } as const;
-/** At most so many addresses of an operation are visited, and so many pages of a walk. */
+/** Maximum number of addresses visited per operation, and of pages per walk. */
 const MOST = 4;
 const PAGES = 4;
 
-// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
 type Json = any;
 
-/** What the car gave itself, and a hub has of its own: test/contracts/hub-monitors.ts. */
+/** Collections that the car creates itself. Those of a hub are tested in test/contracts/hub-monitors.ts. */
 const ownOfCar = new Set(['Monitors', 'Callbacks', 'Remotes']);
 const readers = operations.filter(({ method, tag }) => method === 'GET' && !ownOfCar.has(tag));
-/** What the car knows of itself from its profile, and does not send. */
+/** Fields that the car takes from its profile and does not send. */
 const unsent: ReadonlySet<string> = new Set([
   'createdAt',
   'updatedAt',
@@ -44,7 +44,7 @@ const unsent: ReadonlySet<string> = new Set([
   'callCenterPhoneNumber',
 ]);
 
-/** Queries of an operation, by the name of the parameter; the day is 10 March 2026. */
+/** Queries by name of the parameter. The day is 10 March 2026. */
 const queries: Readonly<Record<string, readonly string[]>> = {
   timestamps: [
     '2026-03-10T00:00:00Z/2026-03-10T12:00:00Z',
@@ -72,7 +72,7 @@ function valuesOf({ side, tag }: Operation, name: string): readonly string[] {
   return queries[name] ?? [];
 }
 
-/** `database` has the options that choose the database. */
+/** `database` returns the options that choose the database. */
 export function hubAnswersContract(name: string, database: () => Promise<Pick<HubOptions, 'database'>>): void {
   describe(`the answers of a hub on ${name}`, () => {
     const data = mkdtempSync(join(tmpdir(), 'vigie-hub-answers-'));
@@ -112,7 +112,9 @@ export function hubAnswersContract(name: string, database: () => Promise<Pick<Hu
       rmSync(data, { recursive: true, force: true });
     });
 
-    /** An answer without what differs by nature: the address of the server, names of pages, what the car does not send. */
+    /**
+     * Removes the differences that cannot be avoided: server address, page names, and data that the car does not send.
+     */
     function comparable(value: Json, key = ''): Json {
       if (Array.isArray(value)) return value.map((one) => comparable(one, key));
       if (typeof value === 'string') {
@@ -122,7 +124,7 @@ export function hubAnswersContract(name: string, database: () => Promise<Pick<Hu
           .replace(/pageToken=[^&]*/, 'pageToken');
       }
       if (typeof value !== 'object' || value === null) return value;
-      // The user's Status is as of the moment of the request.
+      // The user's Status has the time of the request.
       const isAnswer = key === '' && value.kinetic !== undefined;
       const kept = Object.entries(value).filter(
         ([member]) => !(isVehicle(value) && unsent.has(member)) && !(isAnswer && member === 'createdAt'),
@@ -136,7 +138,7 @@ export function hubAnswersContract(name: string, database: () => Promise<Pick<Hu
       return { car, hub: other };
     }
 
-    /** Compares all pages from a path on, followed by the links of each. */
+    /** Compares all pages from a path on, and follows the links of each. */
     async function compare(operation: Operation, start: string): Promise<void> {
       let paths: { car: string; hub: string } | undefined = { car: start, hub: start };
       for (let pages = 0; paths !== undefined && pages < PAGES; pages++) {
@@ -234,7 +236,7 @@ export function hubAnswersContract(name: string, database: () => Promise<Pick<Hu
   });
 }
 
-/** Without the id of the request. */
+/** The refusal without the id of the request. */
 function refusalIn({ json }: Answered): Json {
   const { code, message } = json as Json;
   return { code, message };

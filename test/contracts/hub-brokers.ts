@@ -1,4 +1,4 @@
-/** What hubs do at every broker that others run: one that is restarted, and two of which one is killed, while cars drive. */
+/** Hubs at external brokers while cars drive: a broker that restarts, and two hubs of which one is killed. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ async function storedIn(data: string, vin: string): Promise<readonly StoredMessa
   }
 }
 
-/** Waits until all that the broker has acknowledged to the car is stored; each once. */
+/** Waits until everything that the broker acknowledged to the car is stored exactly once. */
 async function untilStored(car: DrivingCar, stored: () => Promise<readonly StoredMessage[]>): Promise<void> {
   const acknowledged = new Set(car.acknowledged.map(({ payload }) => hex(payload)));
   let kept = await stored();
@@ -48,11 +48,16 @@ async function untilStored(car: DrivingCar, stored: () => Promise<readonly Store
 
 export interface HubBrokerContract {
   readonly make: () => BrokerRig;
-  /** The broker shares the messages of a group: all hubs receive. Otherwise one does and the others stand by. */
+  /**
+   * If set, the broker distributes the messages of a group among all its hubs. Otherwise one hub receives and the
+   * others stand by.
+   */
   readonly shares: boolean;
-  /** It has in memory only what it acknowledged to a car and no hub has taken yet. */
+  /**
+   * The broker keeps messages in memory only after it has acknowledged them to a car and before a hub receives them.
+   */
   readonly losesWaiting?: true;
-  /** Ends the broker for good. */
+  /** Ends the broker permanently. */
   readonly destroy?: (broker: BrokerRig) => Promise<void>;
 }
 
@@ -66,7 +71,7 @@ export function hubBrokerContract(name: string, { make, shares, losesWaiting, de
     beforeAll(async () => {
       broker = make();
       await Promise.all([broker.start(), server.start()]);
-      // RabbitMQ refuses clients until its register of clients has a leader.
+      // RabbitMQ refuses clients until its client registry has elected a leader.
       for (let accepted = false; !accepted; ) {
         try {
           await (await CloudClient.connect(broker.url)).close();
@@ -143,7 +148,7 @@ export function hubBrokerContract(name: string, { make, shares, losesWaiting, de
       timeout: 540_000,
     }, async () => {
       const data = join(folder, 'broker-killed');
-      // Hub and car share a time of our own: the hub asks for missing messages after minutes.
+      // Hub and car share simulated time: the hub requests missing messages after minutes.
       const clock = new TestClock();
       const start = (): Promise<Hub> =>
         startHub({
@@ -173,7 +178,7 @@ export function hubBrokerContract(name: string, { make, shares, losesWaiting, de
           await car.during(broker.start());
           hub = await car.during(start());
         }
-        // Messages that the broker lost are known as missing when the car sends the next of their class.
+        // The hub learns of lost messages when the car sends the next message of their class.
         await untilStored(car, () => storedIn(data, car.vin));
         const numbers = `${hub.interface.url}/vigie/v1/vehicles/${car.vin}/numbers`;
         const classes = async (): Promise<readonly { missing: unknown[]; givenUp: unknown[] }[]> =>
@@ -186,7 +191,7 @@ export function hubBrokerContract(name: string, { make, shares, losesWaiting, de
       }
     });
 
-    // Hubs that share messages are known at the broker by their names alone.
+    // The broker knows hubs of a sharing group only by their names.
     if (!shares) {
       test('of two hubs of a group on different databases the one that started last receives; the other ends and says why', async () => {
         const log = new MemoryLog();
@@ -276,7 +281,7 @@ log: { level: info }
           cars.map((car) => car.until(() => car.acknowledged.some(({ message }) => message.kind === 'trip'))),
         );
         await Promise.all([first.process.end('SIGKILL'), ...cars.map((car) => car.untilTrip())]);
-        // The broker keeps what waits for a member of a group under its name; the one session of hubs that take turns is the group's.
+        // The broker queues a sharing group's messages per member name. A group that takes turns has a single session.
         if (shares) await Promise.all([startProcess('one', database), ...cars.map((car) => car.untilTrip(1))]);
         else await second.process.says('hub.receiving');
         for (const car of cars) await car.stop();

@@ -1,4 +1,4 @@
-/** Monitors of a fleet and of a user in real cars, through a hub on whatever database. */
+/** Monitors of a fleet and of a user in real cars, through a hub on any database. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,10 +20,10 @@ const NORTH: Owner = { kind: 'fleet', id: 'north' };
 const ADA: Owner = { kind: 'user', id: 'ada' };
 const callbacks: NonNullable<HubOptions['callbacks']> = { networks: ['127.0.0.1'], allowHttp: true };
 
-// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
 type Json = any;
 
-/** `database` has the options that choose the database. */
+/** `database` returns the options that choose the database. */
 export function hubCarMonitorsContract(name: string, database: () => Promise<Pick<HubOptions, 'database'>>): void {
   describe(`monitors in the cars of a hub on ${name}`, () => {
     const data = mkdtempSync(join(tmpdir(), 'vigie-hub-car-monitors-'));
@@ -98,7 +98,7 @@ export function hubCarMonitorsContract(name: string, database: () => Promise<Pic
       return text === '' ? undefined : JSON.parse(text);
     }
 
-    /** What the hub knows of the monitors of a car, when it is as expected. */
+    /** Resolves with the monitors of a car as the hub sees them, once the condition holds. */
     async function until(vin: string, holds: (monitors: Json[]) => boolean, who = 'fleet'): Promise<Json[]> {
       for (;;) {
         const { monitors } = await ask(who, 'GET', `/vigie/v1/vehicles/${vin}/monitors`);
@@ -117,7 +117,7 @@ export function hubCarMonitorsContract(name: string, database: () => Promise<Pic
     let fleetMonitor: string;
 
     test('a monitor of a fleet reaches a car that is away when it comes, is changed, paused and resumed', async () => {
-      // The hub knows a car from its first message on.
+      // The hub knows a car only after its first message.
       const car = await carOf(FIRST).start();
       await car.until(() => car.acknowledged.some(({ message }) => message.kind === 'hello'));
       await car.stop();

@@ -1,4 +1,4 @@
-/** What hubs on one database make of starts of cars that have no number, and of clocks that were wrong. */
+/** Handling of starts without a number, and of wrong clocks, by hubs on one database. */
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SystemClock } from '../../adapters/clock/system.ts';
 import type { HubDatabase } from '../../hub/start/database.ts';
@@ -10,7 +10,7 @@ import { DeliveryRig } from '../hub/delivery-rig.ts';
 import { NOON, ONE, received, trip } from '../hub/messages.ts';
 import { MemoryLog } from '../rig/log.ts';
 
-/** A clock that is a day fast; spans are right. */
+/** A clock that is a day fast. Its monotonic time is right. */
 class FastClock extends SystemClock {
   override now(): number {
     return super.now() + DAY;
@@ -18,7 +18,7 @@ class FastClock extends SystemClock {
 }
 
 export interface ClocksUnderTest {
-  /** Which database a hub has, or its directory that has it. */
+  /** Options with the database of a hub, or with the directory that contains it. */
   readonly options: Pick<HubOptions, 'data' | 'database'>;
   open(): Promise<HubDatabase>;
 }
@@ -40,7 +40,7 @@ export function hubClocksContract(name: string, create: () => Promise<ClocksUnde
       await hub.close();
     });
 
-    /** Of a start without a number, and of the start after it. */
+    /** Positions in a start without a number, and in the start after it. */
     const [before, after] = [
       { seq: 7, boot: UNCOUNTED_BOOT + 5 },
       { seq: 9, boot: 5 },
@@ -68,7 +68,7 @@ export function hubClocksContract(name: string, create: () => Promise<ClocksUnde
       await store.save([hello(4, 'applied', after)], []);
       const applied = { reported: [{ generation: 4, state: 'applied' }], cars: ['applied'] };
       expect(await shown()).toMatchObject(applied);
-      // One that comes late changes nothing.
+      // A late hello of the uncounted start changes nothing.
       await store.save([hello(2, 'trial', { ...before, seq: 8 })], []);
       expect(await shown()).toMatchObject(applied);
     });
@@ -96,7 +96,7 @@ export function hubClocksContract(name: string, create: () => Promise<ClocksUnde
       const heard = async () => (await hub.reader.vehicle(ONE))?.lastSeen;
       await hub.store.save([received('trip', trip('b'), { seq: 1, received: NOON + DAY })], []);
       expect(await heard()).toBe(NOON + DAY);
-      // The clock is put right while the messages of one commit arrive.
+      // The clock is corrected while the messages of one commit arrive.
       const places = [
         { seq: 2, received: NOON + DAY },
         { seq: 3, received: NOON + 1_000 },
@@ -138,7 +138,7 @@ export function hubClocksContract(name: string, create: () => Promise<ClocksUnde
       await hub.store.save(events(ids.slice(0, 1)), []);
       await refused;
       await fast.stop();
-      // Taken in by a hub that was killed before it sent anything.
+      // Stored by a hub that was killed before it sent anything.
       await hub.store.save([late(5), ...events(ids.slice(1))], []);
       const { reader, monitorStore, rollouts } = hub;
       for (const one of await reader.dueNumbers(tomorrow, 9)) {

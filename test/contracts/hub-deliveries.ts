@@ -1,4 +1,4 @@
-/** Events of monitors and states of commands on their way from cars through a hub to real receivers, whatever database the hub has. */
+/** Delivery of monitor events and command states from cars through a hub, on any database, to real receivers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,10 +31,10 @@ const triggerParam = {
   boolExp: 'cold',
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
 type Json = any;
 
-/** `database` has the options that choose the database; all hubs get the same. */
+/** `database` returns the options that choose the database. All hubs get the same. */
 export function hubDeliveriesContract(name: string, database: () => Promise<Pick<HubOptions, 'database'>>): void {
   describe(`events to receivers from a hub on ${name}`, () => {
     const data = mkdtempSync(join(tmpdir(), 'vigie-hub-deliveries-'));
@@ -77,13 +77,13 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       rmSync(data, { recursive: true, force: true });
     });
 
-    /** What the car says, acknowledged. */
+    /** Publishes a message as the car. Resolves when it is acknowledged. */
     async function say(vin: string, kind: 'trip' | 'event' | 'remote', body: object): Promise<void> {
       const car = cars.get(vin) ?? { client: await connect(vin), seq: 0 };
       cars.set(vin, car);
       const payload = payloadOf(kind, body as never, { vin, seq: car.seq++ });
       if ((await car.client.publish(upTopic(vin, kind), payload)) === 'acknowledged') return;
-      // The hub was started anew.
+      // The hub has restarted.
       cars.set(vin, { client: await connect(vin), seq: car.seq });
       await cars.get(vin)?.client.publish(upTopic(vin, kind), payload);
     }
@@ -112,7 +112,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       });
     }
 
-    /** The id of a monitor of the fleet whose events go to the address. */
+    /** Id of a fleet monitor whose events go to the address. */
     async function fleetMonitor(target: string, subscribeParam: object = {}): Promise<string> {
       const retryPolicy = { policy: 'Always', retryDelay: 1 };
       const subscribe = { refreshEvent: 120, retryPolicy, callback: { webhook: { target, name: 'n' } } };
@@ -137,7 +137,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       return opened;
     }
 
-    /** The database, beside the hub that uses it. */
+    /** Opens the database in addition to the hub that uses it. */
     async function withDatabase<T>(work: (of: HubDatabase) => Promise<T>, limit = 5_000): Promise<T> {
       const { database: url } = chosen;
       const opened =
@@ -158,7 +158,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
     const idsIn = (all: readonly Received[]): string[] =>
       all.flatMap(({ headers }) => String(headers['vigie-event-id']).split(', '));
 
-    /** Resolves when the receiver was told all of these events. */
+    /** Resolves when the receiver has got all of these events. */
     async function told(one: HttpReceiver, ids: readonly string[]): Promise<void> {
       for (let missing = ids; ; ) {
         const next = one.next();
@@ -189,7 +189,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
           },
         ],
       });
-      // A repetition of the message is no other event.
+      // A repeated message is not a new event.
       const car = cars.get(FIRST);
       if (car !== undefined) car.seq--;
       await say(FIRST, 'event', event);
@@ -214,7 +214,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
             received: Date.now(),
           });
           await store.save([message], []);
-          // On one database without other hubs the next start knows that the hub is dead, else the lease has to end.
+          // A hub that is alone on its database knows that the killed one is dead. Otherwise the lease must end first.
           const lasts = chosen.database === undefined ? 3_600_000 : 0;
           const now = Date.now();
           if (event === claimed) await deliveries.claim({ now, lease: 'dead', lasts, proven: false, limit: 9 });
@@ -267,7 +267,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       expect(await waiting()).toBe(0);
     });
 
-    /** States of a command, as its car tells them. */
+    /** Publishes states of a command as its car does. */
     async function report(vin: string, remoteActionId: string, ...statuses: RemoteStatus[]): Promise<void> {
       for (const status of statuses) await say(vin, 'remote', { remoteActionId, type: 'Doors', status });
     }
@@ -284,7 +284,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       expect(await ask('user', 'GET', `${remotes}/${id}`)).toMatchObject({ status: 'Accepted', remote: lock });
       await report(FIRST, id, 'Accepted', 'SentToVehicle');
       await told(one, [`${id}.Accepted`, `${id}.SentToVehicle`]);
-      // A hub that stops before it has noted the answer sends the last state again, under the same id.
+      // A hub that stops before it has stored the answer sends the last state again with the same id.
       while ((await waiting()) > 0) await new Promise(setImmediate);
       await hub.stop();
       await start();
@@ -301,7 +301,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       );
       const listed = await ask('user', 'GET', remotes);
       expect(listed._embedded.remoteActions).toMatchObject([{ remoteActionId: id, status: 'Success', remote: lock }]);
-      // Another car of the fleet has no such command, and the audit trail has it beside all others.
+      // No other car of the fleet has this command. The audit trail lists it with all others.
       const others = `${USER}/vehicles/${idOf(FIRST)}/callbacks/${callbackId}/remotes/00`;
       expect((await asked('user', 'GET', others)).status).toBe(404);
       const trail = await ask('fleet', 'GET', `/vigie/v1/vehicles/${FIRST}/remotes`);
@@ -400,7 +400,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
         const more = await store.save(messages.slice(2), []);
         expect(more.deliveries?.dropped).toEqual([{ receiver, count: 4, total: 4 }]);
         expect((await deliveries.waiting(receiver, 9)).map(({ seq }) => seq)).toEqual([0, 1, 6]);
-        // Another hub takes it over, and this one changes nothing any more.
+        // Another hub takes over the delivery, so this one must not change anything any more.
         await deliveries.claim({ now: Date.now(), lease: 'b', lasts: 60_000, proven: false, limit: 9 });
         expect([...(await deliveries.save([{ ...change, done: [0, 1] }]))]).toEqual([receiver]);
         expect((await deliveries.waiting(receiver, 9)).map(({ seq }) => seq)).toEqual([0, 1, 6]);

@@ -1,6 +1,6 @@
 /**
- * Fault codes and captures of a car at a hub are those that the car serves itself, whatever database the hub keeps
- * messages in. Real cars have read and captured them; the hub has received what they sent.
+ * Fault codes and captures of a car at a hub, on any database, equal those that the car serves itself. Real cars read
+ * and recorded them, and the hub received their messages.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const READ = 8_000;
 const OTHER = 'VF3VGEHVB00000002';
 const UNKNOWN = 'VF3VGEHVB00000009';
 
-/** `database` has the options that choose the database. */
+/** `database` returns the options that choose the database. */
 export function hubDiagnosticsContract(name: string, database: () => Promise<Pick<HubOptions, 'database'>>): void {
   describe(`fault codes and captures of a hub on ${name}`, () => {
     const data = mkdtempSync(join(tmpdir(), 'vigie-hub-diagnostics-'));
@@ -30,7 +30,7 @@ export function hubDiagnosticsContract(name: string, database: () => Promise<Pic
     let faults: FaultCar;
     let captures: CaptureCar;
     const clock = new VirtualClock(START);
-    /** The cars' own interfaces, for one test. */
+    /** Interfaces of the cars themselves, for one test. */
     const ofFaults = (): Promise<Rig> => startRig({ faults: faults.view, clock });
     const ofCaptures = (): Promise<Rig> => startRig({ captures: captureViewOf(captures.records), clock });
 
@@ -72,7 +72,7 @@ export function hubDiagnosticsContract(name: string, database: () => Promise<Pic
       rmSync(data, { recursive: true, force: true });
     });
 
-    /** The car alone knows when it read a code last that has not changed since. */
+    /** Only the car knows when it last read an unchanged code, so this time is removed. */
     const asSent = (answer: unknown): unknown => {
       const { faults: listed, more } = answer as { faults: { active: boolean; lastSeenAt: string }[]; more: boolean };
       const shown = listed.map(({ lastSeenAt, ...rest }) => (rest.active ? rest : { ...rest, lastSeenAt }));

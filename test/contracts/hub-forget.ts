@@ -1,4 +1,4 @@
-/** A forgotten car at the broker: what it retains of the car, and what the car sends later. */
+/** Clears retained messages of a forgotten car from the broker, including those that the car sends later. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,11 +17,11 @@ import { type Observed, Observer } from '../rig/car.ts';
 import { MemoryLog } from '../rig/log.ts';
 
 export interface ForgettingHub {
-  /** URL of PostgreSQL; absent: SQLite. */
+  /** URL of PostgreSQL. If omitted, SQLite is used. */
   readonly database?: string;
-  /** Absent: the embedded broker. */
+  /** If omitted, the embedded broker is used. */
   readonly broker?: BrokerRig;
-  /** Ends what was made for one test. */
+  /** Removes everything that was made for one test. */
   readonly remove?: () => Promise<void>;
 }
 
@@ -33,8 +33,8 @@ const statusOf = (speed: number, seq: number): Buffer =>
   );
 
 /**
- * Every topic that a car or a program of its operator has retained. The hub does not hear what is retained at `down`, so
- * that comes first: what it hears later shows that there is something to clear.
+ * Retains a message on every topic that a car or its operator's programs use. The hub does not subscribe to `down`, so
+ * that comes first: a later message on a subscribed topic tells the hub that there is something to clear.
  */
 async function retain(url: string, vin: string): Promise<void> {
   const car = await Observer.connect(url, 4);
@@ -54,8 +54,8 @@ async function retain(url: string, vin: string): Promise<void> {
 }
 
 /**
- * An observer of the topics of the car, and those that the broker retains. Brokers send what was retained last after the
- * others of one subscription.
+ * An observer of the topics of the car, and the set of topics that the broker retains. Brokers send the newest retained
+ * message last within one subscription.
  */
 async function observe(url: string, vin: string): Promise<{ observer: Observer; retained: Set<string> }> {
   const observer = await Observer.connect(url, 4);
@@ -107,7 +107,7 @@ export function hubForgetContract(name: string, make: () => Promise<ForgettingHu
     });
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-    /** `group`: a new one begins with a fresh session. */
+    /** A new `group` starts with a new session. */
     async function start(group = `forget-${made}`): Promise<Hub> {
       const { database, broker } = place;
       const options: HubOptions = {
@@ -127,7 +127,7 @@ export function hubForgetContract(name: string, make: () => Promise<ForgettingHu
       hubs.splice(hubs.indexOf(hub), 1);
       await hub.stop();
     }
-    /** As `vigie hub forget` and `vigie hub add` do, in another process. */
+    /** Changes the registry like `vigie hub forget` and `vigie hub add`, from another process. */
     async function withRegistry(work: (registry: Registry) => Promise<void>): Promise<void> {
       const { database } = place;
       const open = await openRegistry({ data, ...defined({ database }) }, new MemoryLog());
@@ -157,7 +157,7 @@ export function hubForgetContract(name: string, make: () => Promise<ForgettingHu
       await forget(ONE);
       await untilClear(url, ONE);
       expect(await retainedOf(url, OTHER)).toEqual(all);
-      // The car does not know it. The broker acknowledges all of it, and the hub keeps nothing.
+      // The car does not know that it was forgotten. The broker acknowledges everything, and the hub stores nothing.
       await retain(url, ONE);
       await untilClear(url, ONE);
       expect(await known(hub)).toEqual([OTHER]);
@@ -209,13 +209,13 @@ export function hubForgetContract(name: string, make: () => Promise<ForgettingHu
       const car = await Observer.connect(broker.url, 4);
       const marker = payloadOf('trip', trip('1a57'), { vin: ONE, seq: 0 });
       await car.client.publishAsync(upTopic(ONE, 'trip'), Buffer.from(marker), { qos: 1 });
-      // The hub commits in the order of arrival: with the trip it has all that the broker retains.
+      // The hub commits in the order of arrival: once it has the trip, it has everything that the broker retains.
       await until(
         async () => (await first.store.numbers(ONE))?.some(({ class: one }) => one === classOf('trip')) === true,
       );
       const before = await first.store.vehicles();
       await stop(first);
-      // One that the hub has, and one that came meanwhile and whose session is lost.
+      // The first is already stored. The second arrived meanwhile, in a session that was lost.
       await car.client.publishAsync(upTopic(ONE, 'status'), statusOf(9, 1), { qos: 1, retain: true });
       await car.close();
       const second = await start(`unheard-${made}`);

@@ -1,4 +1,4 @@
-/** What every hub answers over HTTP, whatever database it keeps messages in: real cars on its broker, people at its interface. */
+/** HTTP interface of a hub on any database, with real cars at its broker and requests of users. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,13 +13,13 @@ import { Observer } from '../rig/car.ts';
 import { MemoryLog } from '../rig/log.ts';
 
 const [FIRST, SECOND, SILENT] = ['VF3VGEHVBC0000001', 'VF3VGEHVBC0000002', 'VF3VGEHVBC0000009'] as const;
-// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
 type Json = any;
 
-/** Links that are followed; of long collections the first pages will do. */
+/** Maximum number of links followed. It covers the first pages of long collections. */
 const MOST_LINKS = 400;
 
-/** Addresses in an answer, but for those with names to fill in. */
+/** Addresses in an answer, except templates with names to fill in. */
 function linksIn(value: Json): string[] {
   if (typeof value !== 'object' || value === null) return [];
   if (typeof value.href === 'string') return value.templated === true ? [] : [value.href];
@@ -33,7 +33,7 @@ interface Numbers {
   readonly missing: readonly Run[];
 }
 
-/** `database` has the options that choose the database. */
+/** `database` returns the options that choose the database. */
 export function hubInterfaceContract(name: string, database: () => Promise<Pick<HubOptions, 'database'>>): void {
   describe(`the interface of a hub on ${name}`, () => {
     const data = mkdtempSync(join(tmpdir(), 'vigie-hub-'));
@@ -63,7 +63,7 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
         driving.untilTrip(),
         parked.until(() => parked.acknowledged.some(({ message }) => message.kind === 'status')),
       ]);
-      // The newest Status goes first when a link is up, so a lower number may arrive after it.
+      // A link that comes up sends the newest Status first, so a lower number may arrive after it.
       for (const car of cars) {
         while ((await car.during(numbersOf(car.vin))).some(({ missing }) => missing.length > 0));
       }
@@ -96,7 +96,7 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
           message.kind === 'status' && message.body.full ? [message.body.status] : [],
         );
         expect(newest).toBeDefined();
-        // A change tells all objects since the last whole Status.
+        // A change contains all objects that changed since the last full Status.
         const last = newest?.kind === 'status' ? { ...whole.at(-1), ...newest.body.status } : {};
         expect(shown.body.odometer.mileage).toBe(last.odometer?.mileage);
         expect(Date.parse(shown.body.odometer.createdAt)).toBe(last.odometer?.createdAt);
@@ -184,7 +184,7 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
           { name: 'unlock', body: { door: { state: 'Unlocked' } } },
         ],
       });
-      // Each of them is a command that the hub takes.
+      // The hub must accept each of these commands.
       for (const { body } of orders.kinds.flatMap(({ orders: some }: Json) => some)) {
         const given = await fetch(`${hub.interface.url}/vigie/v1/vehicles/${SECOND}/remotes`, {
           method: 'POST',
@@ -204,7 +204,7 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
     test('every link that is found from either start leads to an answer', async () => {
       const known = new Set(['/fleets', '/user'].map((path) => `${hub.interface.url}${path}`));
       const failed: string[] = [];
-      // A set that grows while it is walked is walked to its end.
+      // The set grows during the iteration, which includes the new entries.
       for (const href of known) {
         const { status, body } = await get(href);
         if (status !== 200) failed.push(`${status} ${href}`);

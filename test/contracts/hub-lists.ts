@@ -1,4 +1,4 @@
-/** Lists of a hub with many cars: what a page shows, and that a database reads no more for it than that. */
+/** Lists of a hub with many cars: content of their pages, and number of rows that the database reads for a page. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Caller } from '../../adapters/http/call.ts';
 import { PageTokens } from '../../adapters/http/paging.ts';
@@ -20,7 +20,7 @@ import { type Slot, slotByPath } from '../../protocol/slots.ts';
 import { Asker } from '../adapters/http/resources/rig.ts';
 import { NOON, received, trip } from '../hub/messages.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
 type Json = any;
 
 export interface HubListsUnderTest {
@@ -31,7 +31,7 @@ export interface HubListsUnderTest {
 }
 
 const vinOf = (car: number): string => `VF3VGELST${String(car).padStart(8, '0')}`;
-/** Cars of the fleet north; those of south come after them. */
+/** Number of cars in the fleet north. Those of south come after them. */
 const [NORTH, SOUTH] = [300, 5] as const;
 const all = Array.from({ length: NORTH + SOUTH }, (_, car) => vinOf(car));
 
@@ -40,7 +40,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
     let hub: HubListsUnderTest;
     let asker: Asker;
     let select: Select;
-    /** Rows that the database has answered with. */
+    /** Rows that the database has returned. */
     let rowsRead = 0;
 
     beforeAll(async () => {
@@ -81,7 +81,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
 
     const fleet = (...fleets: string[]): Caller => ({ name: 'ops', fleets: new Set(fleets) });
 
-    /** Names of the entries of all pages, followed from the first to the last; and the most rows read for one of them. */
+    /** Names of the entries on all pages, from first to last, and the most rows read for one page. */
     async function walk(address: string, caller: Caller, collection: string, named: (entry: Json) => string) {
       const [found, totals]: [string[], Set<number>] = [[], new Set()];
       let most = 0;
@@ -113,7 +113,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       const paged = `${address}${address.includes('?') ? '&' : '?'}pageSize=20`;
       const { found, totals, most } = await walk(paged, caller, 'vehicles', ({ vin }) => vin);
       expect({ found, totals }).toEqual({ found: vins, totals: [vins.length] });
-      // Of each vehicle its row, its Status and its next service; and a few rows for the page.
+      // For each vehicle: its row, its Status and its next service. A few more rows for the page.
       expect(most).toBeLessThanOrEqual(3 * 20 + 10);
     });
 
@@ -146,7 +146,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       const address = `/fleets/north/${path}?pageSize=20${question === '' ? '' : `&${question}`}`;
       const { found, totals, most } = await walk(address, fleet('north'), name, carOf);
       expect({ found, totals }).toEqual({ found: cars, totals: [cars.length] });
-      // Of each record its row, the row of its vehicle, its Status, and a trip that it links to.
+      // For each record: its row, the row of its vehicle, its Status, and a trip that it links to.
       expect(most).toBeLessThanOrEqual(4 * 20 + 10);
     });
 
@@ -204,7 +204,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       const timesIn = ({ _embedded }: Json): number[] =>
         _embedded.telemetries.map(({ createdAt }: Json) => Date.parse(createdAt));
       const address = `/fleets/north/vehicles/${idOf(vin)}/telemetry`;
-      // Of the pieces their places, those of the page again, and a few rows of the vehicle.
+      // Positions of the pieces, the rows of the page, and a few rows of the vehicle.
       const most = 2_000 + 20 + 20;
       const sample = (index: number): number => begin(300) + index * 30_000;
       const samples = (from: number, to: number): number[] =>
@@ -245,7 +245,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
     test('a vehicle is found by its id, and one of another fleet is not, without reading the others', async () => {
       const { body } = await asker.get('/fleets/south/vehicles', { caller: fleet('south') });
       const [{ id }] = (body as Json)._embedded.vehicles;
-      // Cars that came since are named now.
+      // The first request names new cars.
       await asker.get(`/fleets/south/vehicles/${id}`, { caller: fleet('south') });
       rowsRead = 0;
       expect((await asker.get(`/fleets/south/vehicles/${id}`, { caller: fleet('south') })).body).toMatchObject({ id });

@@ -1,4 +1,4 @@
-/** What people see as it arrives, at whatever hub it arrives. */
+/** Live data for users, from whichever hub receives it. */
 
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -26,9 +26,9 @@ import { MqttClient } from '../rig/mqtt-client.ts';
 const VIN = 'VF3VGEHVBL0000001';
 
 export interface LiveHubs {
-  /** Options of each hub that choose the database, which all of them share. */
+  /** Options of each hub that choose the shared database. */
   readonly databases: readonly Pick<HubOptions, 'database'>[];
-  /** Breaks what brings news to the hubs; the result lets them have it again. Absent: nothing can break. */
+  /** Interrupts notifications between the hubs. The result restores them. Omit it if nothing can be interrupted. */
   readonly silence?: (() => Promise<() => Promise<void>>) | undefined;
 }
 
@@ -70,7 +70,7 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
     const open = (path: string, since?: string): Promise<EventClient> =>
       EventClient.open(`${last().hub.interface.url}${path}`, defined({ 'last-event-id': since }));
 
-    /** The car sends a message to the first hub, until it is acknowledged, as a car does. */
+    /** Sends a message to the first hub, and repeats it until it is acknowledged, like a car. */
     async function send<K extends BodyKind>(kind: K, body: Body<K>): Promise<void> {
       const payload = payloadOf(kind, body, { seq: seq++ });
       for (let answer = ''; answer !== 'acknowledged'; ) {
@@ -125,7 +125,7 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
       await fresh.close();
     });
 
-    // Within one process news cannot be lost.
+    // Notifications within one process cannot be lost.
     if (breaks) {
       test('what one hub receives while no news reach the other is shown when they come again', async () => {
         const [car, all] = [await open(ofCar), await open('/vigie/v1/live')];
@@ -140,7 +140,7 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
         for (const client of [car, all]) await client.until(isEvent('cc'));
         await send('alert', alert('cd'));
         await all.until(isEvent('cd'));
-        // Nothing of before is told again.
+        // Earlier events are not repeated.
         expect(all.events.map(({ data }) => data.body.id)).toEqual(['cc', 'cd']);
         await Promise.all([car.close(), all.close()]);
       });
@@ -155,7 +155,7 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
       expect(await status('/vigie/v1/live', { headers: { 'last-event-id': 'x' } })).toBe(400);
     });
 
-    // Last: from now on the registry is in use.
+    // This is the last test because the registry stays in use from here on.
     test('the streams of a token that is withdrawn end at every hub, and those of others go on', async () => {
       const place = { data: join(folder, 'hub0'), ...under.databases[0] };
       const { registry, close } = await openRegistry(place, new MemoryLog());
@@ -165,7 +165,7 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
       const tokenOf = (id: string): IssuedToken => ({ id, ...grant, expires: Date.now() + 600_000 });
       const [lost, kept] = [tokenOf(randomUUID()), tokenOf(randomUUID())];
       for (const token of [lost, kept]) await registry.addToken(token);
-      // Each hub has a key of its own; the token is the same.
+      // Each hub has its own key. The token is the same.
       const authorizations = async (token: IssuedToken) =>
         Promise.all(
           hubs.map(async (_, index) => {

@@ -1,4 +1,4 @@
-/** What becomes of a car whose folder of records was wiped, whatever database its hub keeps messages in. */
+/** Messages of a car with a wiped data directory, at a hub on any database. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,17 +9,17 @@ import { TestClock } from '../commands/remote-car.ts';
 import { DrivingCar } from '../hub/driving-car.ts';
 import { MemoryLog } from '../rig/log.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
 type Json = any;
 
 const VIN = 'VF3VGEHVBL0000001';
-/** Messages of the first start after the folder was wiped. */
+/** Number of messages in the first start after the directory was wiped. */
 const MESSAGES = 11;
 
-/** The database of a hub, whose directory is `data`. */
+/** Database of a hub whose directory is `data`. */
 export interface StoredMessages {
   readonly options: Pick<HubOptions, 'database'>;
-  /** Payloads of all messages, of a hub that does not run. */
+  /** Payloads of all messages of a stopped hub. */
   payloads(data: string): Promise<readonly Uint8Array[]>;
 }
 

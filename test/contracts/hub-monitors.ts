@@ -1,4 +1,4 @@
-/** Monitors and callbacks of fleets and users at a hub, whatever database it has. */
+/** Monitors and callbacks of fleets and users at a hub on any database. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,17 +21,17 @@ import { MemoryLog } from '../rig/log.ts';
 import { MqttClient } from '../rig/mqtt-client.ts';
 
 const [FIRST, SECOND, FOREIGN] = ['VF3VGEHVBM0000001', 'VF3VGEHVBM0000002', 'VF3VGEHVBM0000003'] as const;
-/** Nobody listens there (RFC 863); the hub may try. */
+/** A port without a listener (RFC 863). The hub may send requests there. */
 const callbacks: NonNullable<HubOptions['callbacks']> = { networks: ['127.0.0.1'], allowHttp: true };
 
-// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
 type Json = any;
 
 interface Asked extends Answered {
   readonly body: Json;
 }
 
-/** `database` has the options that choose the database. */
+/** `database` returns the options that choose the database. */
 export function hubMonitorsContract(name: string, database: () => Promise<Pick<HubOptions, 'database'>>): void {
   describe(`monitors and callbacks of a hub on ${name}`, () => {
     const data = mkdtempSync(join(tmpdir(), 'vigie-hub-monitors-'));
@@ -101,7 +101,7 @@ export function hubMonitorsContract(name: string, database: () => Promise<Pick<H
       return { status: response.status, headers: Object.fromEntries(response.headers), text, json, body: json };
     }
 
-    /** Asks for an operation; what is published of its answer is the judge. */
+    /** Requests an operation and checks the answer against the published interface. */
     async function call(id: string, more: object, body?: object, who?: string): Promise<Asked> {
       const operation = operations.find((one) => one.id === id) as Operation;
       const given = operation.bodyName === undefined ? undefined : (body ?? rightBodies[operation.bodyName]);
@@ -153,7 +153,7 @@ export function hubMonitorsContract(name: string, database: () => Promise<Pick<H
         const below = (await call(`${side}.monitors.create`, at)).body.monitorId;
         expect((await call(`${side}.callbacks.remove`, at)).status).toBe(204);
         expect((await call(`${side}.callbacks.get`, at)).status).toBe(404);
-        // Those of a user belong to the callback, those of a fleet have webhooks of their own.
+        // User monitors belong to the callback. Fleet monitors have their own webhooks.
         const left = await call(`${side}.monitors.get`, { cbid, mid: below });
         expect(left.status).toBe(side === 'user' ? 404 : 200);
         if (side === 'fleet') await call('fleet.monitors.remove', { mid: below });

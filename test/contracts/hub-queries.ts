@@ -1,4 +1,4 @@
-/** Calls every method of what a hub has of its database, in each way that makes other SQL. */
+/** Calls every database method of a hub, with arguments for every variant of its SQL. */
 
 import type { HubPosition, HubRange, NewCommand } from '../../hub/core/ports.ts';
 import type { Owner } from '../../hub/core/registry.ts';
@@ -15,7 +15,7 @@ const NORTH: Owner = { kind: 'fleet', id: 'north' };
 const LOCAL: Owner = { kind: 'fleet', id: 'local' };
 const KEY = 'aa';
 
-/** One that the control unit still reports. */
+/** A fault code that the control unit still reports. */
 const fault = {
   id: 'f1',
   createdAt: NOON,
@@ -44,7 +44,7 @@ const filters: readonly (RecordFilter | undefined)[] = [
   { states: ['true', 'false'] },
 ];
 
-/** In an order in which each finds something. */
+/** Calls the methods in an order in which each finds data. */
 export async function useEveryQuery(hub: HubDatabase): Promise<void> {
   await takeMessages(hub);
   await read(hub, undefined);
@@ -59,7 +59,7 @@ export async function useEveryQuery(hub: HubDatabase): Promise<void> {
   await hub.store.save([received('trip', trip('ff'), { vin: 'VF3VGESTRANGER001' })], []);
   await hub.dueTimes.pullIn(0, { resends: -NOON, monitors: -NOON, rollouts: -NOON, deliveries: -NOON });
   await removeOld(hub);
-  // The folder of the car was wiped: another life of it begins.
+  // The data directory of the car was wiped: a new life of the car begins.
   await hub.store.save([received('trip', trip('b0'), { seq: 0, boot: 9_000_000 })], []);
   await hub.registry.leave(ONE, [{ kind: 'user', id: 'ada' }], NOON);
   await hub.registry.remove(OTHER, NOON);
@@ -102,15 +102,15 @@ async function takeMessages({ store, audit }: HubDatabase): Promise<void> {
     [{ topic: 't', reason: 'not a message', payload: Uint8Array.of(1), received: NOON }],
   );
   await store.save([received('trip', trip('a999', { createdAt: NOON + 999 }), { seq: 999 })], []);
-  // A repetition, which is written as heard and then put back.
+  // A repeated message, which is first counted as heard and then discarded.
   await store.save([{ ...received('trip', trip('a0', { createdAt: NOON }), { seq: 0 }), received: NOON + 5_000 }], []);
 }
 
-/** Old messages of a kind with records, of a series, and of events. */
+/** Removes old messages of a kind with records, of a series, and of events. */
 async function removeOld({ retention, store }: HubDatabase): Promise<void> {
   await retention.confirms(NOON, 1);
   for (const kind of ['fault', 'trip', 'waypoint', 'event'] as const) await retention.removeBefore(kind, NOON + 1);
-  // It comes again, after its row is gone.
+  // The message arrives again after its row was removed.
   await store.save([way], []);
 }
 
@@ -166,7 +166,7 @@ async function read({ reader, overviewReader, audit }: HubDatabase, owners: read
   await audit.commands(ONE, 'a1');
 }
 
-/** Monitors and callbacks of an owner, and the events that wait for their receivers. */
+/** Uses monitors and callbacks of an owner, and the events that wait for their receivers. */
 async function followMonitors({ monitorStore, deliveries, store }: HubDatabase, owner: Owner, seq: number) {
   const times = { createdAt: NOON, updatedAt: NOON };
   const webhook = { webhook: { target: 'https://receiver.example/', name: 'n' } };
@@ -202,7 +202,7 @@ async function followMonitors({ monitorStore, deliveries, store }: HubDatabase, 
   await deliveries.save([{ ...change, done: [], released: { proven: true, now: NOON, seen: 20 } }]);
   await deliveries.removeReceiver(key, 'l');
   await deliveries.releaseAll();
-  // What waits when a car leaves, or somebody erases it.
+  // Events that wait when a car leaves its fleet or is erased.
   const late = { id: `f${seq}`, monitorId: 'ab', at: NOON, refresh: false };
   await store.save([received('event', late, { seq: seq + 20 })], []);
   if (owner === NORTH) return;
@@ -258,11 +258,11 @@ async function register({ registry }: HubDatabase): Promise<void> {
   await registry.version();
 }
 
-/** Tables that do not grow with the cars and with what they send; and rows that a statement makes for itself. */
+/** Tables that do not grow with the cars and their messages, and row sets that a statement creates itself. */
 const SHORT =
   /^(owners|tokens|rollouts|registry_version|refused|hub_format|sqlite_schema|page|chosen|given|absent|fleet_cars|(\d+ )?CONSTANT|\d+-ROW)\b/;
 
-/** Statements that read a whole table or index all the same, by their first words, and why they may. */
+/** Statements that may read a whole table or index, by their first words, with the reason. */
 export const wholeReads: readonly (readonly [sql: string, reason: string])[] = [
   ['SELECT class, CAST(sum(missing) AS bigint)', 'its index has the classes alone of which something is missing'],
   ['SELECT count(*) AS total FROM vehicles', 'counts the entries of one index, without the rows'],
@@ -281,7 +281,7 @@ export const wholeReads: readonly (readonly [sql: string, reason: string])[] = [
   ['DELETE FROM counters WHERE vehicle =', 'when somebody erases a car'],
 ];
 
-/** Statements that read a growing table whole without a reason; `whole` finds the tables that a statement reads so. */
+/** Statements that scan a growing table without an allowed reason. `whole` finds the tables that a statement scans. */
 export async function withoutReason(
   asked: Iterable<string>,
   whole: (sql: string) => Promise<readonly string[]>,

@@ -1,11 +1,11 @@
-/** Slow, dead and healthy receivers of one hub, and hubs that share receivers, whatever database they have. */
+/** Slow, dead and healthy receivers of one hub, and receivers shared by several hubs, on any database. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { HubDatabase } from '../../hub/start/database.ts';
 import type { Callback } from '../../protocol/schema/callback.ts';
 import type { Monitor } from '../../protocol/schema/monitor.ts';
 import { DeliveryRig } from '../hub/delivery-rig.ts';
 
-/** `database` gives connections to one database, which is new for each test. */
+/** `database` returns a function that opens connections to one database, which is new for each test. */
 export function hubReceiversContract(name: string, database: () => Promise<() => Promise<HubDatabase>>): void {
   describe(`receivers of hubs on ${name}`, () => {
     const rig = new DeliveryRig();
@@ -21,7 +21,7 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       const first = healthy.next();
       hub.wake();
       await first;
-      // It has shown by then that it answers at once.
+      // The receiver has now proved to answer at once.
       await rig.drained(store);
       hanging.behaviour = () => undefined;
       const dead = await rig.monitorsTo(
@@ -33,7 +33,7 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       while (hanging.received.length < 192) await hanging.next();
       for (let count = 2; count <= 20; count++) {
         const next = healthy.next();
-        // Nobody waits for a receiver: the commit has ended before the request begins.
+        // No commit waits for a receiver: this one ends before the request begins.
         await store.store.save(rig.eventsOf([known]), []);
         hub.wake();
         await next;
@@ -89,7 +89,7 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       hub.wake();
       await asked;
       await store.deliveries.releaseAll();
-      // It claims both together.
+      // This hub claims both receivers together.
       const next = other.next();
       await store.store.save(rig.eventsOf([second]), []);
       hub.wake();

@@ -1,4 +1,4 @@
-/** What every registry of a hub must do, whatever database it is in. */
+/** Contract of the registry of a hub, on any database. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { MonitorStore } from '../../hub/core/monitors.ts';
 import type { CommandStore, MessageStore, NumbersStore, VehicleReader } from '../../hub/core/ports.ts';
@@ -14,19 +14,19 @@ export interface HubRegistryUnderTest {
   readonly store: MessageStore;
   readonly reader: VehicleReader & NumbersStore;
   readonly commands: CommandStore;
-  /** As another process has it, which `vigie hub add` is. */
+  /** The registry as another process opens it, such as `vigie hub add`. */
   readonly registry: Registry;
   readonly rollouts: RolloutStore;
   readonly retention: RetentionStore;
   readonly monitors: Pick<MonitorStore, 'putMonitor'>;
-  /** Rows of every table that has a column `vehicle`, by table. */
+  /** Number of rows in every table that has a column `vehicle`. */
   rows(): Promise<Readonly<Record<string, number>>>;
-  /** Everything that is in the files of the database; a running server has written it by then. */
+  /** Complete content of the database files. A running server has flushed them. */
   files(): Promise<Buffer>;
   close(): Promise<void>;
 }
 
-/** Appears in what a car sends, in clear text. */
+/** Text that appears unencrypted in messages of a car. */
 const MARK = 'deadbea7ed-ca12';
 const KEPT = 'feedfacecafe-ca12';
 
@@ -93,7 +93,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect(await hub.registry.car(ONE)).toMatchObject({ removed: NOON + 5 });
       expect([...(await send(ONE, 1)).strangers]).toEqual([ONE]);
       expect(await hub.reader.numbers(ONE)).toMatchObject([{ arrived: [[0, 0]] }]);
-      // What was removed by mistake is added again, and has its data.
+      // A car that was removed by mistake and added again has its data.
       await hub.registry.add(ONE, [FLEET], NOON + 9);
       expect([...(await send(ONE, 1)).strangers]).toEqual([]);
       expect(await hub.reader.numbers(ONE)).toMatchObject([{ arrived: [[0, 1]] }]);
@@ -158,7 +158,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       const before = await hub.rows();
       const all = await hub.files();
       for (const text of [ONE, MARK, OTHER, KEPT]) expect(all.includes(text)).toBe(true);
-      // Every table has something of each car: one that is new and is left out below fails here.
+      // Every table must have rows of each car. A new table that the test does not fill fails here.
       expect(Object.entries(before).filter(([, count]) => count < 2)).toEqual([]);
 
       expect(await hub.rollouts.cars('r', '', 9)).toMatchObject([
@@ -229,7 +229,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       await hub.store.save([received('catalog', catalog, { seq: 4 })], []);
       const before = await hub.registry.version();
       await hub.registry.forget(ONE, NOON);
-      // Hubs see that there is something to do.
+      // Hubs notice the pending work.
       expect(await hub.registry.version()).not.toBe(before);
       const topics = [`vigie/1/${ONE}/up/catalog-0707070707070707-0`];
       expect(await hub.registry.erasures()).toEqual([{ vin: ONE, topics }]);
@@ -237,7 +237,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect(await hub.registry.erasures()).toEqual([]);
       expect((await hub.files()).includes(ONE)).toBe(false);
       expect([...(await send(ONE, 5)).forgotten]).toEqual([ONE]);
-      // It sent something again, which the broker may retain.
+      // The car sent another message, which the broker may retain.
       await hub.registry.clearAgain(ONE);
       await hub.registry.clearAgain(OTHER);
       expect(await hub.registry.erasures()).toEqual([{ vin: ONE, topics: [] }]);
@@ -290,7 +290,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect(await take({ vin: OTHER })).toBe(false);
       expect(await take({ at: NOON + 10 })).toBe(false);
       expect(await take({})).toBe(true);
-      // The answer was lost: the car asks again, with the key that it has.
+      // The answer was lost: the car asks again with the same key.
       expect(await take({})).toBe(true);
       expect(await take({ key: '02' })).toBe(false);
       await hub.registry.setToken(ONE, 'bb', NOON + 10);
@@ -309,7 +309,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect(await hub.registry.withdrawToken('b', NOON + 2)).toBe(true);
       expect(await hub.registry.withdrawToken('b', NOON + 3)).toBe(false);
       expect(await hub.registry.withdrawToken('c', NOON)).toBe(false);
-      // Hubs see that there is a change.
+      // Hubs notice the change.
       expect(await hub.registry.version()).not.toBe(before);
       expect(await hub.registry.tokens()).toEqual([
         { ...token, id: 'a', fleets: ['north', 'south'] },

@@ -1,4 +1,4 @@
-/** Messages that come to a hub again, and others that have their numbers, whatever database it keeps messages in. */
+/** Repeated messages, and different messages with the same number, on any database. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ONE, received, trip } from '../hub/messages.ts';
 import type { HubStoreUnderTest } from './hub-store.ts';

@@ -1,4 +1,4 @@
-/** What becomes of a hub whose database is replaced by an older copy, whatever database it keeps messages in. */
+/** A hub whose database is replaced by an older copy, on any database. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,10 +14,10 @@ import { MemoryLog } from '../rig/log.ts';
 import { Relay } from '../rig/relay.ts';
 
 const VIN = 'VF3VGEHVBS0000001';
-// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
 type Json = any;
 
-/** The database of a hub, whose directory is `data`; a hub does not run while it is copied. */
+/** Database of a hub whose directory is `data`. The hub is stopped while the database is copied. */
 export interface CopiedDatabase {
   readonly options: Pick<HubOptions, 'database'>;
   backUp(data: string): Promise<void>;
@@ -33,7 +33,7 @@ export function hubRestoreContract(name: string, create: () => Promise<CopiedDat
     const data = mkdtempSync(join(tmpdir(), 'vigie-hub-restore-'));
     onTestFinished(() => rmSync(data, { recursive: true, force: true }));
     const database = await create();
-    // Hub and car share a time of our own, in which minutes take moments.
+    // Hub and car share simulated time, in which minutes pass quickly.
     const clock = new TestClock();
     const log = new MemoryLog();
     const start = (): Promise<Hub> => startHub({ data, ...database.options, port: 0, http: 0, clock, log });

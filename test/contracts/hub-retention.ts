@@ -1,4 +1,4 @@
-/** What a hub removes after the days of its kind, and what it keeps, whatever database it has. */
+/** Data that a hub removes after the number of days set for its kind, on any database. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Retention, type RetentionDays } from '../../hub/core/retention.ts';
 import type { HubDatabase } from '../../hub/start/database.ts';
@@ -12,7 +12,7 @@ import { VirtualClock } from '../rig/clock.ts';
 import { rightBodies } from '../rig/interface-bodies.ts';
 import { MemoryLog } from '../rig/log.ts';
 
-/** Long before {@link NOON}, and since then. */
+/** Times on both sides of the retention limit of 30 days. */
 const OLD = NOON - 31 * DAY;
 const NEW = NOON - 29 * DAY;
 
@@ -31,14 +31,14 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
 
     const send = <K extends BodyKind>(kind: K, body: Body<K>, options: MessageOptions) =>
       hub.store.save([received(kind, body, options)], []);
-    /** A car that drives now: the hub can trust its clock. */
+    /** A car that drives now, so that the hub can trust its own clock. */
     const drive = () => send('waypoint', way(NOON), { seq: 999, at: NOON });
     const ids = async (collection: string, vin = ONE) => {
       const found: string[] = [];
       for await (const { id } of hub.reader.records(vin, collection)) found.push(id);
       return found;
     };
-    /** Lets a hub with this setting look a few times. */
+    /** Polls a few times with this setting. */
     const keepFor = async (days: RetentionDays, now = NOON, looks = 6) => {
       const [clock, log] = [new VirtualClock(now), new MemoryLog()];
       const removed: Partial<Record<Kind, number>> = {};
@@ -48,7 +48,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
         days,
         clock,
         log,
-        // The next look is asked for when the one before has ended.
+        // The next poll is scheduled when the previous one has ended.
         after: (delay, due) => {
           looked?.();
           looked = () => undefined;
@@ -116,7 +116,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
           [4, 998],
         ],
       ]);
-      // A repetition that was on its way changes no number.
+      // A repetition that arrives late changes no number.
       await send('waypoint', way(OLD), { seq: 1, at: OLD, received: NOON });
       expect(await hub.reader.dueNumbers(Number.MAX_SAFE_INTEGER, 10)).toEqual(due);
     });
@@ -166,7 +166,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
       const fast = await keepFor({ waypoint: 30 }, NOON + 400 * DAY);
       expect(fast.removed).toEqual({});
       expect(fast.log.lines.filter(({ event }) => event === 'hub.retention.paused')).toHaveLength(1);
-      // What came with such a clock confirms nothing, nor does a car that does not know the time.
+      // Messages under the wrong clock confirm nothing, nor does a car that does not know the time.
       const later = NOON + 400 * DAY;
       await send('waypoint', way(NOON), { seq: 1000, at: NOON, received: later });
       await send('waypoint', way(later), { seq: 1001, at: later, clock: 'none' });

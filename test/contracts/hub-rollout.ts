@@ -1,4 +1,4 @@
-/** Roll-outs of configurations to real agents, whatever database the hub has. */
+/** Roll-outs of configurations to real agents, through a hub on any database. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,13 +17,15 @@ import { ConfiguredCar, configurationOf } from '../hub/configured-car.ts';
 import { MemoryLog } from '../rig/log.ts';
 import { Relay } from '../rig/relay.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
 type Json = any;
 
 const VINS = ['A', 'B', 'C', 'D'].map((letter) => `VF3VGEHVB${letter}0000041`);
 const [A, B, C, D] = VINS as [string, string, string, string];
 
-/** A step of time while agents and hub work: small, so that disk and network keep up. Ten minutes go by in larger ones. */
+/**
+ * Step of time while agents and hub work, small so that disk and network keep up. Ten idle minutes use larger steps.
+ */
 const STEP = 100;
 const IDLE = 2_000;
 
@@ -55,7 +57,7 @@ class Fleet {
     this.#options = options;
   }
 
-  /** A hub at which these cars have reported. */
+  /** Starts a hub, and these cars, which have reported to it. */
   static async with(options: Pick<HubOptions, 'database'>, vins: readonly string[]): Promise<Fleet> {
     const fleet = new Fleet(options);
     onTestFinished(() => fleet.#remove());
@@ -80,12 +82,12 @@ class Fleet {
     this.cars.set(vin, car);
     car.start();
     await this.until(async () => (await this.ask('GET', '/vehicles')).vehicles.some((one: Json) => one.vin === vin));
-    // Which car was heard last is not a matter of the same millisecond.
+    // The pause keeps the cars from being heard in the same millisecond.
     await this.pass(1_000);
     return car;
   }
 
-  /** Lets time pass until something holds. */
+  /** Advances time until the condition holds. */
   async until(holds: () => Promise<boolean>, step = STEP): Promise<void> {
     while (!(await holds())) {
       this.clock.virtual.advance(step);
@@ -102,7 +104,7 @@ class Fleet {
     return (await fetch(`${this.hub.interface.url}/vigie/v1${path}`, { method })).json();
   }
 
-  /** Begins a roll-out of a configuration for cars at this broker. */
+  /** Begins a roll-out of a configuration that is valid for cars at this broker. */
   async begin(first: number, more: { url?: string; tolerated?: number } = {}): Promise<string> {
     const file = join(this.folder, 'fleet.yaml');
     mkdirSync(join(this.folder, 'car', 'dbc'), { recursive: true });
@@ -119,7 +121,7 @@ class Fleet {
     return id;
   }
 
-  /** What became of each car. */
+  /** Roll-out state of each car. */
   async states(id: string): Promise<Record<string, string>> {
     const { cars } = await this.ask('GET', `/rollouts/${id}`);
     return Object.fromEntries(cars.map(({ vin, state }: Json) => [vin, state]));
@@ -130,7 +132,7 @@ class Fleet {
     await this.until(async () => JSON.stringify(await this.states(id)) === wanted);
   }
 
-  /** Commands of kind Configuration that the hub sent to a car. */
+  /** Configuration commands that the hub sent to a car. */
   async sent(vin: string): Promise<Json[]> {
     const { remotes } = await this.ask('GET', `/vehicles/${vin}/remotes`);
     return remotes.filter(({ type }: Json) => type === 'Configuration');
@@ -159,7 +161,7 @@ export function hubRolloutContract(name: string, create: () => Promise<Pick<HubO
       await fleet.pass(1_000);
       await stopping;
       const id = await fleet.begin(1);
-      // The one that was heard last.
+      // The car that was heard last.
       await fleet.until(async () => (await fleet.states(id))[A] !== 'waiting');
       await fleet.hub.stop();
       await fleet.startHub();

@@ -1,6 +1,6 @@
 /**
- * Custom signals of a car at a hub are what the car serves itself, whatever database the hub keeps messages in. A real agent
- * has recorded them, under two profiles; the hub has received what it sent.
+ * Custom signals of a car at a hub, on any database, equal those that the car serves itself. A real agent recorded them
+ * under two profiles, and the hub received its messages.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import { MemoryLog } from '../rig/log.ts';
 
 const START = Date.UTC(2026, 0, 1, 12);
 const UNKNOWN = 'VF3VGEHVB00000009';
-/** Another car, whose telemetry comes before its catalog, from a start that did not know the time. */
+/** Another car whose telemetry arrives before its catalog, from a start that did not know the time. */
 const LATE = 'VF3VGEHVB00000002';
 const BEHIND = Date.UTC(2026, 0, 1, 11) - 5_000;
 
@@ -29,7 +29,7 @@ const door = custom('Vehicle.Door.IsOpen', { kind: 'flag' });
 const place = custom('Vehicle.Place', { position: true });
 const silent = custom('Vehicle.Silent', { unit: 'Nm', resolution: 0.5 });
 const gone = custom('Vehicle.Gone', { unit: 's' });
-/** More than one message of a catalog has room for. */
+/** More names than fit in one catalog message. */
 const names = Array.from({ length: 300 }, (_, i) => ({ count: i + 1, name: `${i} ${'n'.repeat(250)}` }));
 
 interface Answered {
@@ -38,14 +38,14 @@ interface Answered {
   readonly readings: readonly { readonly at: string; readonly value: unknown; readonly unit?: string }[];
 }
 
-/** `database` has the options that choose the database. */
+/** `database` returns the options that choose the database. */
 export function hubSignalsContract(name: string, database: () => Promise<Pick<HubOptions, 'database'>>): void {
   describe(`custom signals of a hub on ${name}`, () => {
     const data = mkdtempSync(join(tmpdir(), 'vigie-hub-signals-'));
     const clock = new VirtualClock(START);
     let hub: Hub;
     let car: Run;
-    /** The car's own interface, for one test. */
+    /** Interface of the car itself, for one test. */
     const ofCar = (): Promise<Rig> => startRig({ signals: car.agent.signals!.view, clock: car.clock });
 
     beforeAll(async () => {
@@ -80,13 +80,13 @@ export function hubSignalsContract(name: string, database: () => Promise<Pick<Hu
       const sent = [...earlier.published, ...car.published];
       const bytes = ({ message }: Published, more = {}) => Buffer.from(encodeMessage({ ...message, ...more }));
       for (const one of sent) await observer.send(one.topic, bytes(one));
-      // The same telemetry of a start without the time, newest first, then its catalog, then the correction.
+      // The same telemetry from a start without the time, newest first. Its catalog and the clock correction follow.
       const untimed = earlier.published.flatMap((one) => {
         const { topic, message } = one;
         if (message.kind !== 'telemetry' && message.kind !== 'catalog') return [];
         const { body, at } = message;
         const shifted = message.kind === 'telemetry' ? { ...body, start: message.body.start - BEHIND } : body;
-        // So long after it that it is looked for forwards.
+        // The catalog is so much later that the hub must search forwards for it.
         const later = message.kind === 'catalog' ? 600_000 : 0;
         const again = { ...message, at: at - BEHIND + later, clock: 'none', body: shifted } as typeof message;
         return [{ topic: topic.replace(VIN, LATE), message: again, moment: 0 }];
@@ -124,7 +124,7 @@ export function hubSignalsContract(name: string, database: () => Promise<Pick<Hu
         >;
         const { at: when, ...ours } = shown as never as Record<string, unknown>;
         expect(ours).toEqual(rest);
-        // The newest reading says it, or repeats it.
+        // The newest reading has this value, or repeats it.
         expect([of, (when ?? '') >= (changedAt ?? '')]).toEqual([of, true]);
         expect(await json(`/${of}`)).toEqual(shown);
       }
@@ -151,7 +151,7 @@ export function hubSignalsContract(name: string, database: () => Promise<Pick<Hu
       }
       const { readings } = await json(`/Vehicle.State/history?${whole}`);
       expect(readings.length).toBeGreaterThanOrEqual(200);
-      // Without a period it is the last hour.
+      // The default period is the last hour.
       expect((await json('/Vehicle.Place/history')).readings).toHaveLength(
         (await json(`/Vehicle.Place/history?${whole}`)).readings.length,
       );

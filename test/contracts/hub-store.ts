@@ -1,4 +1,4 @@
-/** What every store of a hub must do, whatever database it keeps messages in. */
+/** Contract of the store of a hub, on any database. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CarMessage } from '../../hub/core/message.ts';
 import type {
@@ -20,7 +20,7 @@ import type { RemoteReport } from '../../protocol/schema/remote.ts';
 import type { Trip } from '../../protocol/schema/trip.ts';
 import { type MessageOptions, NOON, ONE, OTHER, received, trip } from '../hub/messages.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: places of two kinds, for a comparison.
+// biome-ignore lint/suspicious/noExplicitAny: positions of two kinds, for a comparison.
 type Json = any;
 
 export interface HubStoreUnderTest {
@@ -28,9 +28,9 @@ export interface HubStoreUnderTest {
   readonly reader: VehicleReader & NumbersStore & ResendStore;
   readonly commands: CommandStore;
   readonly registry: Registry;
-  /** Payloads of all messages of a car, in the order of class, number and start. */
+  /** Payloads of all messages of a car, ordered by class, number and start. */
   payloads(vin: string): Promise<readonly Uint8Array[]>;
-  /** Removes the messages of a car, as retention does. */
+  /** Removes the messages of a car like retention does. */
   remove(vin: string): Promise<void>;
   /** Closes the store and opens it again. */
   reopen(): Promise<void>;
@@ -136,7 +136,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       const missing = async () => (await hub.reader.numbers(ONE))?.map((one) => one.missing);
       await hub.store.save([received('trip', trip('a'), { seq: 0, boot: 1, offset: 0 })], []);
       await hub.store.save([received('trip', trip('b'), { seq: 1, boot: 1, offset: 1 })], []);
-      // Its disk refused number 1 before the power failed.
+      // The car's disk refused number 1 before the power failed.
       await hub.store.save([received('trip', trip('d'), { seq: 2, boot: 2, offset: 1 })], []);
       await hub.reopen();
       expect(await missing()).toEqual([[[1, 1]]]);
@@ -227,7 +227,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       const made = [
         { seq: 3, boot: 4 },
         { seq: 7, boot: own },
-        // What the uncounted start had sent from memory left its number to the start after it.
+        // The start after the uncounted one reuses the number of the message that was only in memory.
         { seq: 7, boot: 5 },
         { seq: 9, boot: own },
         { seq: 12, boot: 6 },
@@ -458,7 +458,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       await hub.store.save([received('hello', hello, { seq: 1, boot: 3 })], []);
       await hub.store.save([received('waypoint', piece(NOON + 1), { seq: 2, boot: 3, clock: none })], []);
       await hub.store.save([received('waypoint', piece(NOON + 2), { seq: 3, boot: 3 })], []);
-      // Sent again with another number, as after a lost answer of the disk: it corrects once.
+      // The correction arrives again with another number, as after a lost acknowledgement of the disk. It applies once.
       await hub.store.save([received('hello', hello, { seq: 2, boot: 3 })], []);
       expect((await list(ONE, 'waypoint')).map(({ at, record }) => [at, record])).toEqual([
         [NOON, piece(NOON)],
@@ -500,7 +500,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
           seq,
           received: when,
         });
-      // A hub that starts with an empty database learns of parked cars by what the broker retained.
+      // A hub that starts with an empty database learns of parked cars from retained messages.
       await hub.store.save([{ ...status(OTHER, 0, NOON + 900), retained: true }], []);
       expect(await hub.reader.vehicle(OTHER)).toEqual({ vin: OTHER, firstSeen: NOON + 900, lastSeen: NOON });
       expect(await hub.reader.status(OTHER)).toBeDefined();
@@ -509,7 +509,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await heard(ONE)).toBe(NOON + 5);
       await hub.store.save([{ ...status(ONE, 1, NOON + 70), retained: true }], []);
       expect(await heard(ONE)).toBe(NOON + 5);
-      // Several in one commit, in any order.
+      // Several messages in one commit, in any order.
       const two = status(ONE, 2, NOON + 80);
       await hub.store.save([status(ONE, 0, NOON + 79), two, { ...status(ONE, 3, NOON + 81), retained: true }, two], []);
       expect(await heard(ONE)).toBe(NOON + 80);
@@ -536,7 +536,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
           (error: unknown) => error,
         );
       expect(hub.store.refuses(await errorOf([broken]))).toBe(true);
-      // No server, and a full disk (53100: sqlstate of PostgreSQL, 13: code of SQLite).
+      // No server, and a full disk (SQLSTATE 53100 of PostgreSQL, code 13 of SQLite).
       for (const fault of [{ code: 'ECONNREFUSED' }, { code: '53100' }, { errcode: 13 }]) {
         const cause = Object.assign(new Error('gone'), fault);
         expect(hub.store.refuses(new VigieError('store.failed', 'gone', { cause }))).toBe(false);
@@ -628,7 +628,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       await hub.store.save([report('a1', 'Success', { seq: 2, at: NOON + 2 })], []);
       await hub.store.save([report('a1', 'SentToVehicle', { seq: 1, at: NOON + 1 })], []);
       await hub.store.save([report('a1', 'Accepted', { seq: 0 }), report('a1', 'Accepted', { seq: 0 })], []);
-      // Another car cannot tell of it, nor of what the hub did not ask for.
+      // Ignored: reports from another car, and reports of a command that the hub did not send.
       await hub.store.save([report('a1', 'Failed', { seq: 9, vin: OTHER }), report('f0', 'Success', { seq: 3 })], []);
       expect((await hub.commands.command(ONE, 'a1'))?.states).toEqual([
         { status: 'Accepted', at: NOON },
@@ -652,7 +652,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
     test('the audit trail is read from the newest on, a hundred at a time, without a gap', async () => {
       await hub.store.save([received('trip', trip('a'))], []);
       const ids = Array.from({ length: 230 }, (_, index) => index.toString(16).padStart(4, '0'));
-      // Several in one millisecond.
+      // Several entries share one millisecond.
       for (const [index, id] of ids.entries())
         await hub.commands.add(order(id, { requested: NOON + Math.floor(index / 7) }), seal);
       const read: string[] = [];
@@ -669,7 +669,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
   });
 }
 
-/** Has a store execute every query that it has, for a test of their plans. */
+/** Executes every query of a store, for a test of their plans. */
 export async function useEveryQuery({
   store,
   reader,

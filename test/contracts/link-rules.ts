@@ -1,4 +1,7 @@
-/** What agents and worlds rely on of a link and its broker: a real link must do it, and so must the model of a world. */
+/**
+ * Behaviour of a link and its broker that agents and worlds rely on. The real link and a world's model must both have
+ * it.
+ */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Link, LinkEvents } from '../../agent/ports.ts';
 import type { Arrivals } from '../rig/arrivals.ts';
@@ -6,22 +9,22 @@ import { message, text } from '../rig/car.ts';
 
 export interface LinkRig {
   readonly link: Link & { open(events: LinkEvents): void };
-  /** What the car received, `up`, `down`, `got X`, and what came to the broker, `arrived X`, in this order. */
+  /** In order: `got X` for what the car received, `arrived X` for what reached the broker, `up` and `down`. */
   readonly log: Arrivals<string>;
-  /** Lets time pass until it is settled. */
+  /** Advances time until the promise settles. */
   wait<T>(settled: Promise<T>): Promise<T>;
-  /** Somebody sends the car a message. */
+  /** Sends a message to the car from another client. */
   send(payload: string): Promise<void>;
-  /** Nothing passes any more, and neither end knows. */
+  /** Blocks all traffic without notice to either end. */
   hold(): void;
-  /** The connection ends; another one can be made. */
+  /** Closes the connection. A new connection is possible. */
   cut(): void;
-  /** What it keeps for the car is there afterwards. */
+  /** Restarts the broker. It keeps its queue for the car. */
   restartBroker(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param open `silence`: a half-open connection is to be found soon */
+/** @param open `silence`: whether a half-open connection must be detected soon */
 export function linkRules(name: string, open: (options?: { readonly silence: boolean }) => Promise<LinkRig>): void {
   describe(name, () => {
     let rig: LinkRig;

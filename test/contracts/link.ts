@@ -1,4 +1,4 @@
-/** What every {@link Link} over every broker must do. The relay between them makes the network fail on demand. */
+/** Contract of every {@link Link} over every broker. The relay between them makes the network fail on demand. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MqttLinkOptions } from '../../adapters/mqtt/index.ts';
 import { UnitRest } from '../../agent/power/rest.ts';
@@ -9,11 +9,11 @@ import { Relay } from '../rig/relay.ts';
 export interface LinkContract {
   /** A broker that has not been started. */
   readonly broker: () => BrokerRig;
-  /** What the link is told to speak. */
+  /** Protocol versions that the link may use. */
   readonly protocol: 'auto' | 5 | 4;
-  /** What it must come to speak. */
+  /** Protocol version that it must end up using. */
   readonly spoken: 5 | 4;
-  /** Publishes the broker takes at a time, as it says itself; undefined when it cannot say. */
+  /** Receive maximum that the broker announces, or undefined if it cannot. */
   readonly receiveMaximum?: number;
 }
 
@@ -46,7 +46,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       return car;
     }
 
-    /** Speaks to the broker itself, past the relay. */
+    /** Connects directly to the broker, without the relay. */
     async function observe(...filters: readonly string[]): Promise<Observer> {
       const observer = await Observer.connect(broker.url, contract.spoken, filters);
       observers.push(observer);
@@ -74,7 +74,7 @@ export function linkContract(name: string, contract: LinkContract): void {
     it('resolves a publish when the broker has it, and it arrives once, on its topic', async () => {
       const observer = await observe(`vigie/1/${vin}/up/+`);
       const car = await makeCar().start();
-      // More topics than a broker has aliases for.
+      // More topics than the broker allows aliases.
       const topics = Array.from({ length: 40 }, (_, i) => `vigie/1/${vin}/up/kind${i % 17}`);
       await Promise.all(topics.map((topic, i) => car.link.publish(message(`${i}`, { topic }))));
       await car.link.publish(message('last'));
@@ -171,7 +171,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect((await observer.seen.take()).payload).toBe('online');
       await car.link.close();
       expect((await observer.seen.take()).payload).toBe('offline');
-      // A link that is closed is told nothing any more.
+      // A closed link is not notified any more.
       rest.set(true);
       expect(car.link.connected).toBe(false);
     });
@@ -251,7 +251,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       await car.up();
       await observer.send(down, 'much later');
       await car.message('much later');
-      // What QoS 1 sends again after a cut may be there twice, what was refused never.
+      // QoS 1 may repeat messages after a cut. A rejected packet is never repeated.
       expect([...new Set(car.messages())]).toEqual(['before', 'after', 'much later']);
     });
 

@@ -1,4 +1,4 @@
-/** What every Memory must do, whatever it keeps its states in. */
+/** Contract of every Memory, on any storage. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Memory } from '../../agent/ports.ts';
 

@@ -1,4 +1,4 @@
-/** What every OutboxStore must do, whatever it keeps its entries in. */
+/** Contract of every OutboxStore, on any storage. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { OutboxStore } from '../../agent/ports.ts';
 import { entriesIn, outboxEntry } from '../adapters/store/entries.ts';

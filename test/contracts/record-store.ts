@@ -1,4 +1,4 @@
-/** What every RecordStore must do, whatever it keeps its records in. */
+/** Contract of every RecordStore, on any storage. */
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RecordStore, StoredRecord } from '../../agent/ports.ts';
@@ -11,7 +11,7 @@ export interface RecordStoreUnderTest {
   setTime(now: number): void;
 }
 
-/** The rules that the store under test is made with; other collections have those it has of itself. */
+/** Retention rules of the store under test. Other collections use the default rules. */
 export const contractRules = {
   short: { days: 2 },
   small: { bytes: 2000 },
@@ -104,7 +104,7 @@ export function recordStoreContract(name: string, create: () => Promise<RecordSt
       records.put('short', record('now', now));
       expect(ids('short')).toEqual(['d2', 'd1', 'now', 'd0']);
       expect(records.get('short', 'd3')).toBeUndefined();
-      // Two months unless said otherwise.
+      // The default retention is two months.
       records.put('trips', record('old', now - 61 * day));
       records.put('trips', record('kept', now - 59 * day));
       await store.commit();
