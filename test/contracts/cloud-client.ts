@@ -47,7 +47,7 @@ export function cloudClientContract(name: string, make: () => BrokerRig, version
       return got;
     }
 
-    it('publishes and receives, with what MQTT 5 adds', async () => {
+    it('publishes and receives messages with their MQTT 5 properties', async () => {
       const client = await connect();
       const got = await collect(client, 'a/+');
       const observer = await Observer.connect(broker.url, version, ['a/b']);
@@ -61,14 +61,14 @@ export function cloudClientContract(name: string, make: () => BrokerRig, version
       expect([messageExpiryInterval, responseTopic]).toEqual(five ? [30, 'a/answer'] : [undefined, undefined]);
     });
 
-    it('gives retained messages as such', async () => {
+    it('marks retained messages as retained', async () => {
       const client = await connect();
       await client.publish('a/b', bytes('kept'), { retain: true });
       const got = await collect(client, '#');
       expect(await got.take()).toEqual({ topic: 'a/b', payload: 'kept', retained: true });
     });
 
-    it('comes back by itself and gets what was sent meanwhile', async () => {
+    it('reconnects automatically and receives messages sent meanwhile', async () => {
       const client = await connect({ keepalive: 1 });
       const got = await collect(client, 'a/b');
       const observer = await Observer.connect(broker.url, version);
@@ -80,7 +80,7 @@ export function cloudClientContract(name: string, make: () => BrokerRig, version
       expect((await got.take()).payload).toBe('meanwhile');
     });
 
-    it('subscribes again when the broker has forgotten the session', async () => {
+    it('subscribes again if the broker has lost the session', async () => {
       const client = await connect();
       const got = await collect(client, 'a/b');
       await broker.kill();
@@ -98,7 +98,7 @@ export function cloudClientContract(name: string, make: () => BrokerRig, version
       expect((await taken).payload).toBe('again');
     });
 
-    it('ends a subscription, but not that of another with the same filter', async () => {
+    it('ends a subscription without ending another with the same filter', async () => {
       const client = await connect();
       const first: string[] = [];
       const subscription = await client.subscribe('a/b', (_topic, payload) => first.push(text(payload)));
@@ -110,7 +110,7 @@ export function cloudClientContract(name: string, make: () => BrokerRig, version
       expect(first).toEqual([]);
     });
 
-    it('goes on when a receiver throws', async () => {
+    it('keeps running when a receiver throws', async () => {
       const client = await connect();
       await client.subscribe('a/b', () => {
         throw new Error('the receiver has a fault');
@@ -121,7 +121,7 @@ export function cloudClientContract(name: string, make: () => BrokerRig, version
       expect(client.connected).toBe(true);
     });
 
-    it('takes leave: nothing comes any more, and the broker keeps nothing for it', async () => {
+    it('after closing it receives nothing, and the broker keeps no session for it', async () => {
       const clientId = 'somebody';
       const client = await CloudClient.connect(broker.url, { clientId });
       const got = await collect(client, 'a/b');
@@ -142,7 +142,7 @@ export function cloudClientContract(name: string, make: () => BrokerRig, version
       await heir.endAsync(true);
     });
 
-    it('says where, why and what to do when nobody listens', async () => {
+    it('if no broker listens, the error says where, why and what to do', async () => {
       const url = broker.url;
       await broker.kill();
       await expect(CloudClient.connect(url)).rejects.toMatchObject({

@@ -48,12 +48,12 @@ export function hubAccessContract(name: string, database: () => Promise<Pick<Hub
         headers: defined({ authorization }),
       }));
 
-    test('are the rows of the table, and no others', () => {
+    test('the hub serves exactly the routes of the access table', () => {
       const served = rig.hub.interface.routes.filter(({ path }) => !path.endsWith('/stolen/'));
       expect(served.map(rowKey).sort()).toEqual(rows.map(rowKey).sort());
     });
 
-    test('without credentials, with those of another hub and with expired ones only open routes answer', async () => {
+    test('only open routes answer requests without credentials, with another hub’s or with expired ones', async () => {
       const times = { issued: Date.now() - 900_000, expires: Date.now() - 300_000 };
       const foreign = { id: randomUUID(), name: 'ops', fleets: ['north'], scopes: allScopes, issued: Date.now() };
       const callers = [
@@ -73,7 +73,7 @@ export function hubAccessContract(name: string, database: () => Promise<Pick<Hub
     });
 
     test.each(['fleet', 'user'] as const)(
-      'with each single scope a token of a %s gets what the table says',
+      'a %s token with a single scope gets exactly the access that the table allows',
       async (kind) => {
         for (const scope of allScopes) {
           const isReserved = kind === 'user' && (reservedScopes as readonly string[]).includes(scope);
@@ -98,7 +98,7 @@ export function hubAccessContract(name: string, database: () => Promise<Pick<Hub
       },
     );
 
-    test('with all scopes a token is admitted everywhere on its side, and reads what is there', async () => {
+    test('a token with all scopes can use every route of its side, and reads existing data', async () => {
       const token = await rig.bearer({ fleets: ['north'], scopes: allScopes });
       const answers = await ask(routes, token);
       for (const { row, status } of answers) {
@@ -135,7 +135,7 @@ export function hubAccessContract(name: string, database: () => Promise<Pick<Hub
       }
     });
 
-    test('the user side admits exactly the published scopes', async () => {
+    test('the user side accepts exactly the published scopes', async () => {
       for (const { row, scopes } of published('user')) {
         const all = await rig.bearer({ name: 'ada', scopes });
         const [admitted] = await ask([row], all);
@@ -151,7 +151,7 @@ export function hubAccessContract(name: string, database: () => Promise<Pick<Hub
       }
     });
 
-    test('metrics and health are on their own port, without credentials and without data of cars', async () => {
+    test('metrics and health have their own port, need no credentials and contain no data of cars', async () => {
       const beside = accessTable.filter(({ servers }) => servers.includes('hub metrics'));
       for (const { path } of beside) {
         const answer = await fetch(`http://${rig.hub.metrics}${path}`);

@@ -162,7 +162,7 @@ export function hubAnswersContract(name: string, database: () => Promise<Pick<Hu
       return named.map(({ pathname, search }) => `${pathname}${search}`);
     };
 
-    test.each(readers)('$id is that of the car, wherever a link leads to it, page by page', async (operation) => {
+    test.each(readers)('$id answers like the car on every page, for every link that leads to it', async (operation) => {
       const paths = pathsOf(operation);
       expect(paths.length).toBeGreaterThan(0);
       for (const path of paths) await compare(operation, path);
@@ -174,7 +174,7 @@ export function hubAnswersContract(name: string, database: () => Promise<Pick<Hu
       ),
     );
 
-    test.each(filtered)('$name is that of the car', async ({ operation, parameter }) => {
+    test.each(filtered)('$name answers like the car', async ({ operation, parameter }) => {
       const [path = ''] = pathsOf(operation);
       const plain = path.split('?', 1)[0];
       for (const value of [...valuesOf(operation, parameter.name), '%01']) {
@@ -184,7 +184,7 @@ export function hubAnswersContract(name: string, database: () => Promise<Pick<Hu
       }
     });
 
-    test.each(readers)('$id of what is not there is that of the car', async (operation) => {
+    test.each(readers)('$id of an unknown resource answers like the car', async (operation) => {
       const [path = ''] = pathsOf(operation);
       const parts = path.split('?', 1)[0]?.split('/') ?? [];
       const names = `${bases[operation.side]}${operation.path}`.split('/');
@@ -195,7 +195,7 @@ export function hubAnswersContract(name: string, database: () => Promise<Pick<Hu
       }
     });
 
-    test('a walk through pages goes on where it was while records arrive, and back', async () => {
+    test('walking through pages continues in both directions while records arrive', async () => {
       const start = `${hub.interface.url}${bases.fleet}/fleets/local/vehicles`;
       const [vehicle] = ((await bench.ask('GET', start)).json as Json)._embedded.vehicles;
       const page = async (href: string): Promise<Json> => (await bench.ask('GET', href)).json as Json;
@@ -230,7 +230,7 @@ export function hubAnswersContract(name: string, database: () => Promise<Pick<Hu
       expect(idsIn(await page(vehicle._links.trips.href)).length).toBe(whole.length + 2);
     });
 
-    test('the log of the hub has no error', () => {
+    test('the log of the hub has no errors', () => {
       expect(log.lines.filter(({ level }) => level === 'error')).toEqual([]);
     });
   });

@@ -89,7 +89,7 @@ export function hubBrokerContract(name: string, { make, shares, losesWaiting, de
       rmSync(folder, { recursive: true, force: true });
     });
 
-    test('a hub gets what cars sent while it was away, and a command reaches a car', async () => {
+    test('a hub receives what cars sent while it was away, and its commands reach a car', async () => {
       const data = join(folder, 'restarted');
       const log = new MemoryLog();
       const start = (): Promise<Hub> =>
@@ -144,7 +144,7 @@ export function hubBrokerContract(name: string, { make, shares, losesWaiting, de
       }
     });
 
-    test('a broker is killed under a hub while a car drives: what it lost comes from the car, and nothing is there twice', {
+    test('if a broker is killed while a car drives, the car resends what was lost and nothing is stored twice', {
       timeout: 540_000,
     }, async () => {
       const data = join(folder, 'broker-killed');
@@ -193,7 +193,7 @@ export function hubBrokerContract(name: string, { make, shares, losesWaiting, de
 
     // The broker knows hubs of a sharing group only by their names.
     if (!shares) {
-      test('of two hubs of a group on different databases the one that started last receives; the other ends and says why', async () => {
+      test('of two hubs of a group on different databases the newer one receives, and the other stops with the reason', async () => {
         const log = new MemoryLog();
         const start = (name: string): Promise<Hub> =>
           startHub({
@@ -219,7 +219,7 @@ export function hubBrokerContract(name: string, { make, shares, losesWaiting, de
       });
     }
 
-    test('hubs of two groups on different databases at one broker each get everything', async () => {
+    test('hubs of two groups on different databases at one broker each receive everything', async () => {
       const start = (group: string): Promise<Hub> =>
         startHub({
           data: join(folder, group),
@@ -269,7 +269,7 @@ log: { level: info }
       return { process, url: /http:\/\/127\.0\.0\.1:\d+/.exec(process.output)?.[0] ?? '' };
     }
 
-    test('of two hubs on one database one is killed while cars drive: nothing is lost, nothing is there twice', async () => {
+    test('if one of two hubs on one database is killed while cars drive, nothing is lost or stored twice', async () => {
       const database = await server.create();
       const first = await startProcess('one', database);
       const second = await startProcess('two', database);

@@ -116,7 +116,7 @@ export function hubCarMonitorsContract(name: string, database: () => Promise<Pic
     const body = { ...rightBodies.fleetMonitor, label: 'doors', vid: undefined };
     let fleetMonitor: string;
 
-    test('a monitor of a fleet reaches a car that is away when it comes, is changed, paused and resumed', async () => {
+    test('a fleet monitor reaches a car when it reconnects, and is changed, paused and resumed there', async () => {
       // The hub knows a car only after its first message.
       const car = await carOf(FIRST).start();
       await car.until(() => car.acknowledged.some(({ message }) => message.kind === 'hello'));
@@ -134,14 +134,14 @@ export function hubCarMonitorsContract(name: string, database: () => Promise<Pic
       expect(changed).toMatchObject({ label: 'all doors', reported: 'Running' });
     });
 
-    test('the audit trail has the commands, without the address that events go to', async () => {
+    test('the audit trail has the commands without the address that receives the events', async () => {
       const { remotes } = await ask('fleet', 'GET', `/vigie/v1/vehicles/${FIRST}/remotes`);
       const sent = remotes.filter(({ type }: Json) => type === 'Monitor');
       expect(sent.at(-1)).toMatchObject({ requestedBy: 'hub', body: { monitorId: fleetMonitor, status: 'Running' } });
       expect(JSON.stringify(sent.map(({ body: order }: Json) => order))).not.toContain('127.0.0.1');
     });
 
-    test('a car that joins the fleet later gets the monitors of the fleet, and loses them when it leaves', async () => {
+    test('a car gets the monitors of a fleet when it joins, and loses them when it leaves', async () => {
       await registered(async (registry) => {
         await registry.add(LATER, [ADA], Date.now());
         await registry.setPassword(LATER, digestOf(LATER));
@@ -156,7 +156,7 @@ export function hubCarMonitorsContract(name: string, database: () => Promise<Pic
       await until(FIRST, isCurrent(fleetMonitor));
     });
 
-    test('a monitor of a user is in one car; with its callback it goes from the car', async () => {
+    test('a user monitor is in one car, and leaves it together with its callback', async () => {
       const { callbackId } = await ask('user', 'POST', '/user/callbacks', rightBodies.userCallback);
       const path = `/user/vehicles/${idOf(FIRST)}/callbacks/${callbackId}/monitors`;
       const { monitorId } = await ask('user', 'POST', path, rightBodies.userMonitor);
@@ -169,7 +169,7 @@ export function hubCarMonitorsContract(name: string, database: () => Promise<Pic
       await until(FIRST, isGone(monitorId), 'user');
     });
 
-    test('a monitor that was changed while the hub and the car were away is repaired when both are back', async () => {
+    test('a monitor that changed while hub and car were away is repaired when both are back', async () => {
       const car = carOf(FIRST);
       await car.stop();
       await ask('fleet', 'PUT', `/fleets/north/monitors/${fleetMonitor}`, { ...body, label: 'after the night' });
@@ -180,7 +180,7 @@ export function hubCarMonitorsContract(name: string, database: () => Promise<Pic
       expect(one).toMatchObject({ label: 'after the night' });
     });
 
-    test('a car whose folder of records was wiped gets its monitors again', async () => {
+    test('a car with a wiped data directory gets its monitors again', async () => {
       const car = carOf(FIRST);
       await car.wipe();
       const before = car.acknowledged.length;
@@ -193,7 +193,7 @@ export function hubCarMonitorsContract(name: string, database: () => Promise<Pic
       await until(FIRST, isCurrent(fleetMonitor));
     });
 
-    test('a monitor that is removed goes from the cars', async () => {
+    test('a removed monitor is removed from the cars', async () => {
       await ask('fleet', 'DELETE', `/fleets/north/monitors/${fleetMonitor}`);
       await until(FIRST, isGone(fleetMonitor));
     });

@@ -46,7 +46,7 @@ export function hubClocksContract(name: string, create: () => Promise<ClocksUnde
       { seq: 9, boot: 5 },
     ];
 
-    test('a car that could not count its start reports its configuration and its part of a roll-out anew', async () => {
+    test('a car with an uncounted start reports its configuration and roll-out state again', async () => {
       const { rollouts, store } = hub;
       const rollout = { id: 'r1', fleet: 'local', name: 'n', digest: 'd', caller: 'c', created: NOON };
       await rollouts.begin({ ...rollout, body: Uint8Array.of(1), first: 1, tolerated: 0 });
@@ -73,7 +73,7 @@ export function hubClocksContract(name: string, create: () => Promise<ClocksUnde
       expect(await shown()).toMatchObject(applied);
     });
 
-    test('the states of a command stand in the order in which a car that could not count its start made them', async () => {
+    test('command states from an uncounted start stand in the order in which the car made them', async () => {
       const times = { requested: NOON, expires: NOON + 120_000 };
       const order = {
         id: 'c1',
@@ -92,7 +92,7 @@ export function hubClocksContract(name: string, create: () => Promise<ClocksUnde
       expect(states).toEqual(['Accepted', 'Success']);
     });
 
-    test('a car that a hub with a fast clock heard was heard last when its next message came', async () => {
+    test('after a hub with a fast clock, the next message of a car still counts as the last heard', async () => {
       const heard = async () => (await hub.reader.vehicle(ONE))?.lastSeen;
       await hub.store.save([received('trip', trip('b'), { seq: 1, received: NOON + DAY })], []);
       expect(await heard()).toBe(NOON + DAY);
@@ -108,7 +108,7 @@ export function hubClocksContract(name: string, create: () => Promise<ClocksUnde
       expect(await heard()).toBe(NOON + 1_000);
     });
 
-    test('a lease whose end a fast clock of the database has put far ahead holds nobody up', async () => {
+    test('a lease that a fast database clock put far into the future blocks nobody', async () => {
       const { url } = await rig.receiver();
       await hub.store.save(rig.eventsOf(await rig.monitorsTo(hub, [url])), []);
       const claim = async (lease: string, lasts: number) =>
@@ -118,7 +118,7 @@ export function hubClocksContract(name: string, create: () => Promise<ClocksUnde
       expect(await claim('other', 30_000)).toBe(0);
     });
 
-    test('what a hub whose clock was a day fast has put off is due at a hub whose clock is right', async () => {
+    test('work that a hub with a fast clock postponed is due at a hub with the right clock', async () => {
       const begin = (clock: SystemClock): Promise<Hub> => {
         const callbacks = { networks: ['127.0.0.0/8'], allowHttp: true };
         return startHub({ ...options, callbacks, port: 0, http: 0, clock, log: new MemoryLog() });

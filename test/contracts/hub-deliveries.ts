@@ -170,7 +170,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
 
     const idAt = (vin: string, { id }: MonitorEvent): string => `${idOf(vin)}-${id}`;
 
-    test('an event of a car goes once to the webhook of the monitor, as it is published', async () => {
+    test('an event of a car goes once to the monitor’s webhook in the published form', async () => {
       const one = await receiver();
       const monitorId = await fleetMonitor(one.url);
       const event = eventOf(monitorId);
@@ -200,7 +200,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       await ask('fleet', 'DELETE', `${FLEET}/monitors/${monitorId}`);
     });
 
-    test('what was committed when the hub was killed is sent after its next start, with what it had claimed', async () => {
+    test('events committed before a hub was killed are sent after its next start, including those it had claimed', async () => {
       const one = await receiver();
       const monitorId = await fleetMonitor(one.url);
       await hub.stop();
@@ -226,7 +226,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       await ask('fleet', 'DELETE', `${FLEET}/monitors/${monitorId}`);
     });
 
-    test('a request that the hub did not finish is sent again after its next start, with the same id', async () => {
+    test('a request that a killed hub did not finish is repeated after its next start with the same id', async () => {
       const one = await receiver();
       const monitorId = await fleetMonitor(one.url);
       one.behaviour = () => undefined;
@@ -242,7 +242,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       await ask('fleet', 'DELETE', `${FLEET}/monitors/${monitorId}`);
     });
 
-    test('events for a paused callback of a user wait until it runs, and go with it when it is removed', async () => {
+    test('events wait for a paused callback of a user, and are removed with the callback', async () => {
       const one = await receiver();
       const { callbackId, monitorId } = await userMonitor(one.url);
       const path = `${USER}/callbacks/${callbackId}`;
@@ -274,7 +274,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
 
     const lock = { label: 'lock it', door: { state: 'Locked' } };
 
-    test('the states of a command go to its callback in order and once, also after the hub was killed', async () => {
+    test('command states reach their callback once and in order, even if the hub was killed', async () => {
       const one = await receiver();
       const body = { label: 'mine', type: ['Remote'], callback: { webhook: { target: one.url, name: 'n' } } };
       const { callbackId } = await ask('user', 'POST', `${USER}/callbacks`, body);
@@ -313,7 +313,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       expect(await waiting()).toBe(0);
     });
 
-    test('a callback of a fleet takes commands of its kinds to its cars, and the state of no other car counts', async () => {
+    test('a fleet callback sends commands of its kinds to its cars, and ignores states from other cars', async () => {
       const one = await receiver();
       const subscribe = {
         label: 'doors',
@@ -350,7 +350,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       await ask('user', 'DELETE', `${USER}/callbacks/${callbackId}`);
     });
 
-    test('a car that belongs to nobody of a monitor tells its receiver nothing', async () => {
+    test('events of a car outside a monitor’s fleet are not sent to its receiver', async () => {
       const one = await receiver();
       const { callbackId, monitorId } = await userMonitor(one.url);
       await say(SECOND, 'event', eventOf(monitorId));
@@ -361,7 +361,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       await ask('user', 'DELETE', `${USER}/callbacks/${callbackId}`);
     });
 
-    test('events that happened before a monitor was removed are delivered, and then its receiver is forgotten', async () => {
+    test('events from before a monitor was removed are delivered, and then its receiver is removed', async () => {
       const one = await receiver();
       one.behaviour = refuse;
       const monitorId = await fleetMonitor(one.url);
@@ -382,7 +382,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       await start();
     });
 
-    test('with too many waiting events the oldest are dropped, in the log and the metrics, but those on their way stay', async () => {
+    test('if too many events wait, the oldest are dropped, logged and counted, except those being sent', async () => {
       const monitorId = await fleetMonitor('http://127.0.0.1:9/', { batchNotify: { size: 2, timeWindow: 86_400 } });
       await hub.stop();
       const car = cars.get(FIRST) ?? { seq: 0 };
@@ -411,7 +411,7 @@ export function hubDeliveriesContract(name: string, database: () => Promise<Pick
       await ask('fleet', 'DELETE', `${FLEET}/monitors/${monitorId}`);
     });
 
-    test('a fleet that a car leaves is told no more of it, and of a forgotten car nothing waits', async () => {
+    test('a fleet receives no more events of a car that left, and no events of a forgotten car wait', async () => {
       const one = await receiver();
       one.behaviour = refuse;
       const monitorId = await fleetMonitor(one.url);

@@ -83,7 +83,7 @@ export function hubDiagnosticsContract(name: string, database: () => Promise<Pic
     const ofCar = `/vehicles/${VIN}/faults`;
     const ofOther = `/vehicles/${OTHER}/captures`;
 
-    test('the fault codes of a car are those that the car lists, whatever is chosen of them', async () => {
+    test('the hub lists the same fault codes as the car, for every filter', async () => {
       const car = await ofFaults();
       for (const query of ['', '?active=false', '?limit=1', '?limit=2&active=false']) {
         const { json: own } = await car.get(`/vigie/v1/faults${query}`);
@@ -93,7 +93,7 @@ export function hubDiagnosticsContract(name: string, database: () => Promise<Pic
       expect(gone.map(({ code }) => code).sort()).toEqual(['P0420', 'U0100']);
     });
 
-    test('a code that is still reported is listed as the car told it last', async () => {
+    test('a code that is still reported is listed as the car last sent it', async () => {
       const { faults: active } = (await json(`${ofCar}?active=true`)) as { faults: { code: string }[] };
       expect(active.map(({ code }) => code).sort()).toEqual(['P0143', 'P0301', 'P0A0B-92']);
       expect(active.find(({ code }) => code === 'P0A0B-92')).toMatchObject({
@@ -104,13 +104,13 @@ export function hubDiagnosticsContract(name: string, database: () => Promise<Pic
       });
     });
 
-    test('the fault codes of all cars have the VIN beside each, and a car without any has none', async () => {
+    test('fault codes of all cars state the VIN of each, and a car without codes has none', async () => {
       const { faults: own, more } = (await json(ofCar)) as { faults: object[]; more: boolean };
       expect(await json('/faults')).toEqual({ faults: own.map((one) => ({ vin: VIN, ...one })), more });
       expect(await json(`/vehicles/${OTHER}/faults`)).toEqual({ faults: [], more: false });
     });
 
-    test('the captures of a car are those that the car lists, with the same frames in both forms', async () => {
+    test('the hub lists the same captures as the car, with the same frames in both formats', async () => {
       const car = await ofCaptures();
       const { json: own } = await car.get('/vigie/v1/captures');
       const listed = (own as { captures: { id: string; cause: string }[] }).captures;
@@ -127,7 +127,7 @@ export function hubDiagnosticsContract(name: string, database: () => Promise<Pic
       }
     });
 
-    test('what is not there is not found, and what cannot be asked is refused as at the car', async () => {
+    test('an unknown fault code or capture is not found, and an invalid request is refused as by the car', async () => {
       expect((await ask(`/vehicles/${UNKNOWN}/faults`)).status).toBe(404);
       expect((await ask(`/vehicles/${UNKNOWN}/captures`)).status).toBe(404);
       expect((await ask(`${ofOther}/c0ffee`)).status).toBe(404);

@@ -144,7 +144,7 @@ export function hubForgetContract(name: string, make: () => Promise<ForgettingHu
     };
     const untilKnown = (hub: Hub, vin: string) => until(async () => (await known(hub)).includes(vin));
 
-    test('and clears what the broker retains of it, also what it sends later, until it is added again', {
+    test('retained messages of a forgotten car are cleared, including later ones, until the car is added again', {
       timeout: 180_000,
     }, async () => {
       const hub = await start();
@@ -172,7 +172,7 @@ export function hubForgetContract(name: string, make: () => Promise<ForgettingHu
       expect(await retainedOf(url, ONE)).toEqual(all);
     });
 
-    test('also while it does not run, and the next one with a fresh session does not know the car', {
+    test('retained messages of a car forgotten while the hub was stopped are cleared, even by a new session', {
       timeout: 180_000,
     }, async () => {
       const first = await start();
@@ -188,7 +188,9 @@ export function hubForgetContract(name: string, make: () => Promise<ForgettingHu
       expect(await known(second)).toEqual([vin]);
     });
 
-    test('also while the broker is away', { timeout: 180_000 }, async () => {
+    test('retained messages of a car forgotten while the broker was away are cleared', {
+      timeout: 180_000,
+    }, async () => {
       const { broker } = place;
       if (broker === undefined) return;
       const hub = await start();
@@ -201,7 +203,7 @@ export function hubForgetContract(name: string, make: () => Promise<ForgettingHu
       expect(await known(hub)).toEqual([]);
     });
 
-    test('a fresh session of a hub counts no car as heard that the broker only retains', async () => {
+    test('a hub with a new session counts no car as heard because of retained messages alone', async () => {
       if (place.broker === undefined) return;
       const first = await start();
       const { broker } = place;

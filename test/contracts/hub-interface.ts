@@ -76,7 +76,7 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
       rmSync(data, { recursive: true, force: true });
     });
 
-    test('lists every car that has sent a message, on both lines of the interface', async () => {
+    test('lists every car that has sent a message, on both versions of the interface', async () => {
       for (const path of ['/fleets/local/vehicles', '/user/vehicles']) {
         const { status, body } = await get(path);
         expect(status).toBe(200);
@@ -86,7 +86,7 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
       }
     });
 
-    test('shows the Status that each car had when it was last heard', async () => {
+    test('shows the last Status of each car', async () => {
       for (const car of cars) {
         const { body } = await get(`/fleets/local/vehicles?vinPrefix=${car.vin}`);
         const [vehicle] = body._embedded.vehicles;
@@ -104,7 +104,7 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
       }
     });
 
-    test('lists trips of a car with their way and telemetry, and those of a fleet', async () => {
+    test('lists trips of a car with their waypoints and telemetry, and trips of a fleet', async () => {
       const { body } = await get(`/fleets/local/vehicles?vinPrefix=${FIRST}`);
       const [vehicle] = body._embedded.vehicles;
       const trips = (await get(vehicle._links.trips.href)).body._embedded.trips;
@@ -131,7 +131,7 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
       expect(ofFleet[0]._links.vehicle.href).toContain(vehicle.id);
     });
 
-    test('lists the Status of all cars of a fleet, each with the links of its own car', async () => {
+    test('lists the Status of all cars of a fleet with links to each car', async () => {
       const { body } = await get('/fleets/local/status');
       const listed = (await get('/fleets/local/vehicles')).body._embedded.vehicles;
       expect(body._embedded.status.map(({ _links }: Json) => _links.vehicle.href).sort()).toEqual(
@@ -139,7 +139,7 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
       );
     });
 
-    test('reports the numbers of a car: what it was acknowledged for has arrived and is not missing', async () => {
+    test('reports the message numbers of a car: acknowledged ones have arrived and are not missing', async () => {
       const within = (runs: readonly Run[], seq: number): boolean =>
         runs.some(([first, last]) => first <= seq && seq <= last);
       for (const car of cars) {
@@ -158,7 +158,7 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
       }
     });
 
-    test('has a table of all cars, their positions, what they told last, and the values of each', async () => {
+    test('returns a table of all cars, their positions, newest events and values', async () => {
       const { body: table } = await get('/vigie/v1/vehicles?sort=vin&pageSize=1');
       expect(table).toMatchObject({ total: 2, missing: 0, matching: 2, vehicles: [{ vin: FIRST, missing: 0 }] });
       const second = await get('/vigie/v1/vehicles?sort=vin&pageSize=1&first=1');
@@ -195,13 +195,13 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
       }
     });
 
-    test('answers 404 for a car that it never heard', async () => {
+    test('answers 404 for a car that was never heard', async () => {
       expect((await get(`/vigie/v1/vehicles/${SILENT}/numbers`)).status).toBe(404);
       expect((await get('/fleets/local/vehicles/0000')).status).toBe(404);
       expect((await get('/fleets/other/vehicles')).status).toBe(404);
     });
 
-    test('every link that is found from either start leads to an answer', async () => {
+    test('every link reachable from either entry point leads to an answer', async () => {
       const known = new Set(['/fleets', '/user'].map((path) => `${hub.interface.url}${path}`));
       const failed: string[] = [];
       // The set grows during the iteration, which includes the new entries.
@@ -230,7 +230,7 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
       }
     });
 
-    test('garbage of one client disturbs nobody, and is kept aside', async () => {
+    test('garbage of one client disturbs no other, and is quarantined', async () => {
       const client = await Observer.connect(hub.broker, 4);
       await client.send(upTopic(SILENT, 'trip'), Buffer.from('no message'));
       await client.send('elsewhere/entirely', 'not of a car');
@@ -246,7 +246,7 @@ export function hubInterfaceContract(name: string, database: () => Promise<Pick<
       expect(trips.missing[0][1]).toBe(99_999);
     });
 
-    test('asks a car for what is missing when somebody wants it now, with one signed command for each class', async () => {
+    test('requests missing messages on demand with one signed command per class', async () => {
       const { classes } = (await get(`/vigie/v1/vehicles/${FIRST}/numbers`)).body;
       const lacking = classes.filter(({ missing }: Json) => missing.length > 0);
       expect(lacking).toHaveLength(1);

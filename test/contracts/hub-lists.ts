@@ -150,7 +150,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       expect(most).toBeLessThanOrEqual(4 * 20 + 10);
     });
 
-    test('the trips of more periods than one query has are read page by page', async () => {
+    test('trips of more periods than one query can take are read page by page', async () => {
       const every = `timestamps=R400/${moment(-50)}/PT0S/PT1S`;
       const { found, totals } = await walk(
         `/fleets/north/trips?states=Nominal&${every}`,
@@ -171,7 +171,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       expect(most).toBeLessThanOrEqual(4 * 20 + 10);
     });
 
-    test('the alerts of a trip are found by the trip, the trips of a car by what is asked for', async () => {
+    test('alerts of a trip are found by trip, and trips of a car by their filters', async () => {
       const caller = fleet('north');
       const car = `/fleets/north/vehicles/${idOf(all[7] as string)}`;
       const totalOf = async (path: string): Promise<number> =>
@@ -184,7 +184,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       expect(await totalOf(`alerts?${between(8, 9)}`)).toBe(0);
     });
 
-    test('without timestamps the telemetry of a car is that of its newest 2,000 messages, of which a walk keeps its own', async () => {
+    test('telemetry without timestamps covers the newest 2,000 messages, and a page walk keeps the same ones', async () => {
       const vin = all[1] as string;
       const slot = slotByPath.get('kinetic.speed') as Slot;
       const begin = (piece: number): number => NOON + piece * 60_000;
@@ -225,7 +225,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       expect(rowsRead).toBeLessThanOrEqual(20);
     });
 
-    test('the newest events are those of all cars, of one car, or of the cars of an owner', async () => {
+    test('newest events are listed for all cars, for one car, or for the cars of an owner', async () => {
       const events = new EventReader({
         reader: new SqlOverview(hub.select),
         clock: { now: () => NOON },
@@ -242,7 +242,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       expect(await vinsIn({ owners: [] })).toEqual([]);
     });
 
-    test('a vehicle is found by its id, and one of another fleet is not, without reading the others', async () => {
+    test('a vehicle is found by id without reading the others, and one of another fleet is not found', async () => {
       const { body } = await asker.get('/fleets/south/vehicles', { caller: fleet('south') });
       const [{ id }] = (body as Json)._embedded.vehicles;
       // The first request names new cars.
@@ -254,7 +254,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       expect(rowsRead).toBeLessThanOrEqual(10);
     });
 
-    test('the fault codes that are still reported are read without the others', async () => {
+    test('fault codes that are still reported are read without reading the others', async () => {
       const codeOf = (car: number): string => `P${String(car).padStart(4, '0')}`;
       const active = [10, 20, 200];
       await hub.store.save(

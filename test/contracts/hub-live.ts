@@ -33,7 +33,7 @@ export interface LiveHubs {
 }
 
 export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, breaks: boolean): void {
-  describe(`what is followed at a hub on ${name}`, () => {
+  describe(`live streams of a hub on ${name}`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-live-'));
     const hubs: { readonly hub: Hub; readonly log: MemoryLog }[] = [];
     let under: LiveHubs;
@@ -80,7 +80,7 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
       }
     }
 
-    test('values, events and states of commands that one hub receives reach the clients of another', async () => {
+    test('values, events and command states that one hub receives reach clients of another', async () => {
       const [car, all] = [await open(ofCar), await open('/vigie/v1/live')];
       await car.until(isSpeed(3));
       await send('status', speed(50));
@@ -109,7 +109,7 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
       await Promise.all([car.close(), all.close()]);
     });
 
-    test('a client that comes back gets the events after the one that it names', async () => {
+    test('a client that reconnects gets the events after the one that it names', async () => {
       const before = await open('/vigie/v1/live');
       await send('alert', alert('ba'));
       const { id } = await before.until(isEvent('ba'));
@@ -127,7 +127,7 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
 
     // Notifications within one process cannot be lost.
     if (breaks) {
-      test('what one hub receives while no news reach the other is shown when they come again', async () => {
+      test('messages that one hub receives while notifications are lost appear at the other once they return', async () => {
         const [car, all] = [await open(ofCar), await open('/vigie/v1/live')];
         const restore = await under.silence?.();
         await expect
@@ -146,7 +146,7 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
       });
     }
 
-    test('a stream is not there for a car that the hub does not know, for HEAD, and where JSON is wanted', async () => {
+    test('streams refuse unknown cars, HEAD requests and clients that want JSON', async () => {
       const { url } = last().hub.interface;
       const status = async (path: string, options: RequestInit = {}) => (await fetch(`${url}${path}`, options)).status;
       expect(await status('/vigie/v1/vehicles/VF3VGEHVBL0000009/live')).toBe(404);
@@ -156,7 +156,7 @@ export function hubLiveContract(name: string, create: () => Promise<LiveHubs>, b
     });
 
     // This is the last test because the registry stays in use from here on.
-    test('the streams of a token that is withdrawn end at every hub, and those of others go on', async () => {
+    test('streams of a withdrawn token end at every hub, and streams of others continue', async () => {
       const place = { data: join(folder, 'hub0'), ...under.databases[0] };
       const { registry, close } = await openRegistry(place, new MemoryLog());
       await registry.add(VIN, [{ kind: 'fleet', id: 'north' }], Date.now());

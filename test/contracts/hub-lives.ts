@@ -24,7 +24,7 @@ export interface StoredMessages {
 }
 
 export function hubLivesContract(name: string, create: () => Promise<StoredMessages>): void {
-  test(`a hub on ${name} stores every message of a car whose folder was wiped`, async () => {
+  test(`a hub on ${name} stores every message of a car whose data directory was wiped`, async () => {
     const data = mkdtempSync(join(tmpdir(), 'vigie-hub-lives-'));
     onTestFinished(() => rmSync(data, { recursive: true, force: true }));
     const database = await create();

@@ -180,7 +180,7 @@ export function hubMonitorsContract(name: string, database: () => Promise<Pick<H
       await call('fleet.monitors.remove', { mid: fleetMonitor });
     });
 
-    test('a monitor of a fleet is for one car when its body or header names the car, which must be of the fleet', async () => {
+    test('a fleet monitor applies to one car if its body or header names a car of the fleet', async () => {
       const body = { ...rightBodies.fleetMonitor, vid: idOf(SECOND) };
       const made = await call('fleet.monitors.create', {}, body);
       expect(made.status).toBe(202);
@@ -193,7 +193,7 @@ export function hubMonitorsContract(name: string, database: () => Promise<Pick<H
       for (const { monitorId: mid } of [made.body, named.body]) await call('fleet.monitors.remove', { mid });
     });
 
-    test('what cannot be a monitor or a callback is refused with the member at fault', async () => {
+    test('an invalid monitor or callback is refused with the name of the faulty member', async () => {
       const wrong = { ...rightBodies.fleetMonitor, triggerParam: { triggers: [], boolExp: 'a' } };
       expect((await call('fleet.monitors.create', {}, wrong)).status).toBe(400);
       const target = { label: 'mine', callback: { webhook: { target: 'https://192.168.1.1/', name: 'n' } } };
@@ -201,7 +201,7 @@ export function hubMonitorsContract(name: string, database: () => Promise<Pick<H
       expect([refused.status, refused.body.message]).toEqual([400, expect.stringContaining('192.168.1.1')]);
     });
 
-    test('a user needs the scopes of the data that a monitor watches, and has at most five monitors of a vehicle', async () => {
+    test('a user needs the scopes of the monitored data, and can have at most five monitors per vehicle', async () => {
       const cbid = (await call('user.callbacks.create', {})).body.callbackId;
       const few = await tokenOf('ada', { scopes: ['data:trip'] });
       expect((await call('user.monitors.create', { cbid }, undefined, few)).status).toBe(403);
@@ -213,7 +213,7 @@ export function hubMonitorsContract(name: string, database: () => Promise<Pick<H
       await call('user.callbacks.remove', { cbid });
     });
 
-    test('a request that is sent again with its Idempotency-Key is one monitor, also after a restart', async () => {
+    test('a request repeated with its Idempotency-Key creates one monitor, even after a restart', async () => {
       const path = addressOf(operations.find(({ id }) => id === 'fleet.monitors.create') as Operation, ids);
       const headers = { 'Idempotency-Key': '"6f9619ff-8b86-4011-b42d-00c04fc964ff"' };
       const first = await ask('fleet', 'POST', path, rightBodies.fleetMonitor, headers);

@@ -12,7 +12,7 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
     afterEach(() => rig.close());
     afterAll(() => rig.remove());
 
-    test('receivers that hang take three quarters of the requests at most, and the others get their events at once', async () => {
+    test('hanging receivers occupy at most three quarters of the requests, and the others get their events at once', async () => {
       const store = await rig.connected(await database());
       const { hub } = rig.hubOn(store);
       const [hanging, healthy] = [await rig.receiver(), await rig.receiver()];
@@ -42,7 +42,7 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       expect(hanging.received).toHaveLength(192);
     });
 
-    test('two hubs share receivers: each event is sent once, and never two requests to one receiver at a time', async () => {
+    test('two hubs share receivers: each event is sent once, with at most one request to a receiver at a time', async () => {
       const open = await database();
       const stores = [await rig.connected(open), await rig.connected(open)] as const;
       const [{ hub: one }, { hub: other }] = [rig.hubOn(stores[0]), rig.hubOn(stores[1])];
@@ -77,7 +77,7 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       expect(overlaps).toEqual([]);
     });
 
-    test('a hub whose lease ended while a request is on its way makes no second request beside it', async () => {
+    test('a hub that loses its lease during a request starts no second request', async () => {
       const store = await rig.connected(await database());
       const { hub } = rig.hubOn(store);
       const [one, other] = [await rig.receiver(), await rig.receiver()];
@@ -100,7 +100,7 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       expect(one.received).toHaveLength(1);
     });
 
-    test('hubs that claim at the same moment claim different receivers, and what one had claimed that died is claimed when its lease has ended', async () => {
+    test('hubs that claim at the same time get different receivers, and those of a dead hub are claimed once its lease ends', async () => {
       const open = await database();
       const stores = [await rig.connected(open), await rig.connected(open)] as const;
       const monitors = await rig.monitorsTo(
@@ -121,7 +121,7 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       expect(await claim(0)).toEqual(ofOther);
     });
 
-    test('a receiver that answers late is no longer preferred', async () => {
+    test('a receiver that answers late loses its priority', async () => {
       const store = await rig.connected(await database());
       const { hub } = rig.hubOn(store);
       const one = await rig.receiver();
@@ -144,7 +144,7 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       expect(await isProven()).toBe(false);
     });
 
-    test('events of a monitor with a batch go together when there are enough; fewer wait', async () => {
+    test('events of a batching monitor are sent together once there are enough, and wait until then', async () => {
       const store = await rig.connected(await database());
       const { hub, measures } = rig.hubOn(store);
       const one = await rig.receiver();
@@ -165,7 +165,7 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       expect(measures.counts).toMatchObject({ delivered: 6, failed: 0 });
     });
 
-    test('a request that is refused is tried again as it was, as often as the monitor asks for, and is then given up', async () => {
+    test('a refused request is repeated unchanged as often as the monitor asks, and is then dropped', async () => {
       const store = await rig.connected(await database());
       const { hub, measures, log } = rig.hubOn(store);
       const one = await rig.receiver();
@@ -190,7 +190,7 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       expect(log.lines.map(({ event }) => event)).toEqual(['callbacks.refusing', 'callbacks.undelivered']);
     });
 
-    test('a connection to a websocket stays open until its callback is paused', async () => {
+    test('a websocket connection stays open until its callback is paused', async () => {
       const store = await rig.connected(await database());
       const { hub } = rig.hubOn(store);
       const one = await rig.websocket();
@@ -208,7 +208,7 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       await closed;
     });
 
-    test('a device that no longer exists is removed from its callback; with the last one the callback goes', async () => {
+    test('a device that no longer exists is removed from its callback, and the callback goes with its last device', async () => {
       const store = await rig.connected(await database());
       const service = await rig.pushService();
       const { hub, log } = rig.hubOn(store);
@@ -233,7 +233,7 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       expect(log.lines.map(({ event }) => event)).toEqual(['callbacks.forgotten', 'callbacks.forgotten']);
     });
 
-    test('a monitor and a callback keep their owner: another fleet or user cannot put theirs under the same id', async () => {
+    test('a monitor or callback id of one owner cannot be reused by another fleet or user', async () => {
       const store = await rig.connected(await database());
       const { monitorStore } = store;
       const { callback, monitor } = await rig.userMonitor(store, {
@@ -256,7 +256,7 @@ export function hubReceiversContract(name: string, database: () => Promise<() =>
       expect(await monitorStore.callbacksOf(rig.user)).toEqual(beside);
     });
 
-    test('a callback without a receiver holds up no message and no other receiver, and its events wait until it has one', async () => {
+    test('a callback without a receiver blocks nothing else, and its events wait until it has one', async () => {
       const store = await rig.connected(await database());
       const { hub, log } = rig.hubOn(store);
       const [healthy, repaired] = [await rig.receiver(), await rig.receiver()];

@@ -42,13 +42,13 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
     afterEach(() => hub.close());
     const send = (vin: string, seq: number) => hub.store.save([received('trip', trip(`a${seq}`), { seq, vin })], []);
 
-    test('as long as there is no fleet and no user, every car may send', async () => {
+    test('every car may send while there is no fleet and no user', async () => {
       expect(await hub.registry.inUse()).toBe(false);
       expect([...(await send(ONE, 0)).strangers]).toEqual([]);
       expect(await hub.registry.cars()).toEqual([]);
     });
 
-    test('a car leaves a fleet and stays registered; a car that is not registered cannot', async () => {
+    test('a car can leave a fleet and stay registered, and an unregistered car cannot leave', async () => {
       await hub.registry.add(ONE, [FLEET, USER], NOON);
       const before = await hub.registry.version();
       await hub.registry.leave(ONE, [FLEET], NOON + 1);
@@ -57,7 +57,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       await expect(hub.registry.leave(OTHER, [FLEET], NOON)).rejects.toMatchObject({ code: 'request.unknown' });
     });
 
-    test('knows which car is in which fleet and whose it is', async () => {
+    test('returns the fleets and owners of each car', async () => {
       const before = await hub.registry.version();
       await hub.registry.add(ONE, [FLEET, USER], NOON);
       await hub.registry.add(OTHER, [FLEET], NOON + 1);
@@ -77,7 +77,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect(await hub.registry.owns({ ...USER, kind: 'fleet' }, ONE)).toBe(false);
     });
 
-    test('with a registry, messages of a car that is not in it, or was removed, are not kept', async () => {
+    test('with a registry, messages of unregistered or removed cars are not stored', async () => {
       await hub.registry.add(ONE, [FLEET], NOON);
       const own = received('trip', trip('a'), { seq: 0 });
       const foreign = received('trip', trip('b'), { seq: 0, vin: OTHER });
@@ -100,7 +100,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       await expect(hub.registry.remove(OTHER, NOON)).rejects.toMatchObject({ code: 'request.unknown' });
     });
 
-    test('of a forgotten car nothing is left in the files of the database, and the others keep all theirs', async () => {
+    test('the database files contain nothing of a forgotten car, and all data of the others', async () => {
       await hub.registry.add(ONE, [FLEET, USER], NOON);
       await hub.registry.add(OTHER, [FLEET], NOON);
       const digest = 'd'.repeat(32);
@@ -180,7 +180,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect(await hub.registry.forget(ONE, NOON)).toBe(false);
     });
 
-    test('of a forgotten car nothing is left of what was removed before because it was old', async () => {
+    test('data of a forgotten car that retention removed earlier is gone from the files too', async () => {
       await hub.registry.add(ONE, [FLEET], NOON);
       const old = Array.from({ length: 100 }, (_, seq) => received('trip', trip(`${MARK}-${seq}`), { seq }));
       await hub.store.save([...old, received('trip', trip(KEPT), { seq: 200, at: NOON + 1 })], []);
@@ -192,7 +192,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect([ONE, MARK, KEPT].filter((text) => left.includes(text))).toEqual([]);
     });
 
-    test('a car that was forgotten and is added again begins without what it had', async () => {
+    test('a forgotten car that is added again starts without its earlier data', async () => {
       await hub.registry.add(ONE, [FLEET], NOON);
       const kinetic = { createdAt: NOON, speed: 9 };
       await hub.store.save([received('status', { full: true, status: { kinetic } } as never)], []);
@@ -203,7 +203,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect((await hub.reader.status(ONE))?.contents()).toEqual({ odometer });
     });
 
-    test('without a registry too a forgotten car is refused, until it is added again', async () => {
+    test('without a registry, a forgotten car is refused until it is added again', async () => {
       await send(ONE, 0);
       await send(OTHER, 0);
       expect(await hub.registry.forget(ONE, NOON)).toBe(true);
@@ -223,7 +223,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect(await hub.registry.erasures()).toEqual([]);
     });
 
-    test('what a broker keeps of a forgotten car is to be cleared until that is done; then no file has its VIN', async () => {
+    test('retained messages of a forgotten car are pending until cleared; then no file has its VIN', async () => {
       const entries = [{ number: 1, name: 'Cabin.Humidity', kind: 'quantity' as const, unit: '%' }];
       const catalog = { catalog: new Uint8Array(8).fill(7), part: 0, parts: 1, entries };
       await hub.store.save([received('catalog', catalog, { seq: 4 })], []);
@@ -243,7 +243,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect(await hub.registry.erasures()).toEqual([{ vin: ONE, topics: [] }]);
     });
 
-    test('the last car forgotten leaves a registry in use: no stranger may send', async () => {
+    test('forgetting the last car keeps the registry in use: no unknown car may send', async () => {
       await hub.registry.add(ONE, [FLEET], NOON);
       await hub.registry.forget(ONE, NOON);
       expect(await hub.registry.inUse()).toBe(true);
@@ -251,7 +251,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect([...(await send(OTHER, 0)).strangers]).toEqual([OTHER]);
     });
 
-    test('a registry does not end while a fleet has monitors, which would then be for all cars', async () => {
+    test('a registry cannot be removed while a fleet has monitors, which would then apply to all cars', async () => {
       await hub.registry.add(ONE, [FLEET], NOON);
       const { parameter } = compileMonitor(rightBodies.fleetMonitor);
       const monitor = {
@@ -266,7 +266,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect(await hub.registry.inUse()).toBe(true);
     });
 
-    test('a registry that ends lets every car send again, and ends certificates and tokens', async () => {
+    test('removing the registry admits every car again and invalidates certificates and tokens', async () => {
       await hub.registry.add(ONE, [FLEET, USER], NOON);
       await hub.registry.certify({ serial: '01', vin: ONE, issued: NOON, expires: NOON + 10 });
       await hub.registry.addToken({ id: 't1', name: 'ops', scopes: [], issued: NOON, expires: NOON + 10 });
@@ -281,7 +281,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect((await hub.reader.vehicles()).map(({ vin }) => vin).sort()).toEqual([ONE, OTHER].sort());
     });
 
-    test('a one-time token is good for one car and one key, until it expires, and while the car is not removed', async () => {
+    test('a one-time token is valid for one car and one key, until it expires or the car is removed', async () => {
       await hub.registry.add(ONE, [FLEET], NOON);
       await hub.registry.add(OTHER, [FLEET], NOON);
       await hub.registry.setToken(ONE, 'aa', NOON + 10);
@@ -300,7 +300,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect(await take({ token: 'bb', key: '02' })).toBe(false);
     });
 
-    test('keeps the tokens that were issued, knows which were withdrawn, and forgets them a month after their end', async () => {
+    test('issued tokens are listed with their withdrawal, and deleted a month after they expire', async () => {
       const token = { name: 'ops', scopes: ['data:trip'], issued: NOON, expires: NOON + 10 };
       await hub.registry.addToken({ ...token, id: 'a', fleets: ['north', 'south'] });
       await hub.registry.addToken({ ...token, id: 'b', issued: NOON + 1, expires: NOON + 40 * DAY });
@@ -320,7 +320,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect([...(await hub.registry.issuedTokens())]).toEqual(['d']);
     });
 
-    test('certificates are revoked by a new enrolment, by removal and by erasure, which leaves their numbers only', async () => {
+    test('a new enrolment, a removal and an erasure revoke certificates; an erasure keeps only their serial numbers', async () => {
       await hub.registry.add(ONE, [FLEET], NOON);
       const certify = (serial: string, kept?: string) =>
         hub.registry.certify({ serial, vin: ONE, issued: NOON, expires: NOON + 100 }, kept);
@@ -344,7 +344,7 @@ export function hubRegistryContract(name: string, create: () => Promise<HubRegis
       expect(await revoked(NOON + 100)).toEqual([]);
     });
 
-    test('a car is forgotten that was never registered, as on a hub without a registry', async () => {
+    test('a car that was never registered can be forgotten, as on a hub without a registry', async () => {
       await send(ONE, 0);
       expect(await hub.registry.forget(ONE, NOON)).toBe(true);
       await hub.registry.cleared(ONE);

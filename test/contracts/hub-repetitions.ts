@@ -4,7 +4,7 @@ import { ONE, received, trip } from '../hub/messages.ts';
 import type { HubStoreUnderTest } from './hub-store.ts';
 
 export function hubRepetitionsContract(name: string, create: () => Promise<HubStoreUnderTest>): void {
-  describe(`${name} with messages that come again`, () => {
+  describe(`${name} with repeated messages`, () => {
     let hub: HubStoreUnderTest;
     beforeEach(async () => {
       hub = await create();
@@ -14,7 +14,7 @@ export function hubRepetitionsContract(name: string, create: () => Promise<HubSt
     const other = received('trip', trip('b', { distance: 2 }), { seq: 4, boot: 1, offset: 4 });
 
     test.each(['in one commit', 'in two commits'])(
-      'two messages with one number that come %s are both stored, and one is reported as a conflict',
+      'two messages with one number that arrive %s are both stored, and one is reported as a conflict',
       async (when) => {
         const commits = when === 'in one commit' ? [[one, other]] : [[one], [other]];
         const conflicts = [];
@@ -28,14 +28,14 @@ export function hubRepetitionsContract(name: string, create: () => Promise<HubSt
       },
     );
 
-    test('a message whose number another one had is a repetition when it comes again', async () => {
+    test('a message whose number was taken by another counts as a repetition when it arrives again', async () => {
       await hub.store.save([one, other], []);
       const again = await hub.store.save([other, one], []);
       expect([again.fresh, again.conflicts ?? []]).toEqual([[], []]);
       expect(await hub.payloads(ONE)).toHaveLength(2);
     });
 
-    test('a message that retention has removed is a repetition when it comes again', async () => {
+    test('a message that retention removed counts as a repetition when it arrives again', async () => {
       const next = received('trip', trip('c'), { seq: 5, boot: 1, offset: 5 });
       await hub.store.save([one, next], []);
       await hub.remove(ONE);

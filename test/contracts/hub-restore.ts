@@ -29,7 +29,7 @@ export interface CopiedDatabase {
 const keyOf = ({ kind, seq, boot }: Message): string => `${classOf(kind)}/${seq}/${boot}`;
 
 export function hubRestoreContract(name: string, create: () => Promise<CopiedDatabase>): void {
-  test(`an older copy of ${name} is put back: commands work, and the car sends again what is missing then`, async () => {
+  test(`after an older copy of ${name} is restored, commands work and the car resends missing messages`, async () => {
     const data = mkdtempSync(join(tmpdir(), 'vigie-hub-restore-'));
     onTestFinished(() => rmSync(data, { recursive: true, force: true }));
     const database = await create();
@@ -98,7 +98,7 @@ export function hubRestoreContract(name: string, create: () => Promise<CopiedDat
     }
   });
 
-  test(`an older copy of ${name} is put back: numbers of a car that does not trust the hub say why they stay missing`, async () => {
+  test(`after an older copy of ${name} is restored, numbers of a car that does not trust the hub state why they stay missing`, async () => {
     const data = mkdtempSync(join(tmpdir(), 'vigie-hub-distrust-'));
     onTestFinished(() => rmSync(data, { recursive: true, force: true }));
     const database = await create();

@@ -70,7 +70,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
       return { removed, log };
     };
 
-    test('removes old messages of the named kinds with their records, and leaves Status, numbers and other kinds', async () => {
+    test('removes old messages of the configured kinds with their records, and keeps Status, numbers and other kinds', async () => {
       await send('waypoint', way(OLD), { seq: 0, at: OLD });
       await send('waypoint', way(NEW), { seq: 1, at: NEW });
       await send('status', kinetic(50), { seq: 0, at: OLD });
@@ -95,7 +95,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
       ]);
     });
 
-    test('the hub counts a removed message as arrived, and asks no car for it again', async () => {
+    test('a removed message still counts as arrived and is not requested again', async () => {
       for (const seq of [0, 1, 3]) await send('waypoint', way(OLD), { seq, at: OLD });
       await drive();
       await keepFor({ waypoint: 1 });
@@ -121,7 +121,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
       expect(await hub.reader.dueNumbers(Number.MAX_SAFE_INTEGER, 10)).toEqual(due);
     });
 
-    test('a record goes with its newest message, and the messages before it go without it', async () => {
+    test('removing the newest message of a record removes the record; removing earlier messages keeps it', async () => {
       await send('trip', trip('a', { distance: 1 }), { seq: 0, at: OLD });
       await send('trip', trip('b', { distance: 1 }), { seq: 1, at: OLD });
       await send('trip', trip('a', { distance: 2 }), { seq: 2, at: NEW });
@@ -131,7 +131,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
       expect((await hub.reader.record(ONE, 'trip', 'a'))?.record).toMatchObject({ distance: 2 });
     });
 
-    test('keeps an alert that the car has not ended, however old', async () => {
+    test('an alert that is still active is kept, however old', async () => {
       await send('alert', alert('a1', true), { seq: 0, at: OLD });
       await send('alert', alert('a1', false), { seq: 1, at: OLD + 1 });
       await send('alert', alert('a2', false), { seq: 2, at: OLD });
@@ -141,7 +141,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
       expect(await ids('alert')).toEqual(['a2']);
     });
 
-    test('keeps an event that waits for a receiver until it is delivered', async () => {
+    test('an event that waits for a receiver is kept until it is delivered', async () => {
       const owner = { kind: 'fleet', id: 'local' } as const;
       const { parameter: monitor } = compileMonitor(rightBodies.fleetMonitor);
       const times = { createdAt: OLD, updatedAt: OLD };
@@ -160,7 +160,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
       expect((await keepFor({ event: 30 })).removed).toEqual({ event: 1 });
     });
 
-    test('a hub whose clock no car confirms removes nothing, and says so', async () => {
+    test('a hub whose clock no car confirms removes nothing and logs it', async () => {
       await send('waypoint', way(OLD), { seq: 0, at: OLD });
       await drive();
       const fast = await keepFor({ waypoint: 30 }, NOON + 400 * DAY);
@@ -174,7 +174,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
       expect((await keepFor({ waypoint: 30 })).removed).toEqual({ waypoint: 1 });
     });
 
-    test('removes thousands of messages in one look, also beside another hub that removes the same', async () => {
+    test('removes thousands of messages in one poll, even while another hub removes the same ones', async () => {
       const many = (vin: string) =>
         Array.from({ length: 700 }, (_, seq) => received('waypoint', way(OLD), { vin, seq, at: OLD }));
       await hub.store.save([...many(ONE), ...many(OTHER)], []);
@@ -185,7 +185,7 @@ export function hubRetentionContract(name: string, create: () => Promise<HubData
       expect([await ids('waypoint'), await ids('waypoint', OTHER)]).toEqual([['1-3e7'], []]);
     });
 
-    test('a hub without a retention keeps everything', async () => {
+    test('a hub without retention settings keeps everything', async () => {
       await send('waypoint', way(OLD), { seq: 0, at: OLD });
       await drive();
       expect((await keepFor({})).removed).toEqual({});

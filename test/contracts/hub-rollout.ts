@@ -154,7 +154,7 @@ class Fleet {
 
 export function hubRolloutContract(name: string, create: () => Promise<Pick<HubOptions, 'database'>>): void {
   describe(`roll-outs with ${name}`, () => {
-    test('a configuration with profile and DBC goes to one car, then to all, to those away and to new ones; hubs are killed', async () => {
+    test('a configuration with profile and DBC reaches one car, then all, including absent and new cars, although hubs are killed', async () => {
       const fleet = await Fleet.with(await create(), [C, B, A]);
       const away = fleet.cars.get(C) as ConfiguredCar;
       const stopping = away.stop();
@@ -194,7 +194,7 @@ export function hubRolloutContract(name: string, create: () => Promise<Pick<HubO
       ]);
     });
 
-    test('a car that goes back stops the roll-out before any other car gets the configuration', async () => {
+    test('a car that reverts stops the roll-out before any other car gets the configuration', async () => {
       const fleet = await Fleet.with(await create(), [B, A]);
       const id = await fleet.begin(1, { url: 'mqtt://127.0.0.1:1' });
       const car = fleet.cars.get(A) as ConfiguredCar;
@@ -216,7 +216,7 @@ export function hubRolloutContract(name: string, create: () => Promise<Pick<HubO
       expect(await fleet.sent(B)).toEqual([]);
     });
 
-    test('a roll-out that is stopped reaches no further car, and one that takes its place does', async () => {
+    test('a stopped roll-out reaches no further car, and a new one replaces it', async () => {
       const fleet = await Fleet.with(await create(), [B, A]);
       const id = await fleet.begin(1);
       await fleet.untilStates(id, { [A]: 'applied' });

@@ -110,7 +110,7 @@ export function hubSignalsContract(name: string, database: () => Promise<Pick<Hu
     const at = (ms: number): string => new Date(START + ms).toISOString();
     const whole = `from=${at(0)}&to=${at(600_000)}`;
 
-    test('the signals of a car are those that the car lists, with the same values, and those of its earlier profile', async () => {
+    test('signals and values equal those of the car, including signals of its earlier profile', async () => {
       const own = (await (await ofCar()).get('/vigie/v1/signals')).json as {
         signals: (Answered & { stale?: boolean })[];
       };
@@ -140,7 +140,7 @@ export function hubSignalsContract(name: string, database: () => Promise<Pick<Hu
       expect(signals.find((one) => one.name === 'Vehicle.Long')?.value).toBe(names[6]?.name);
     });
 
-    test('the history of each signal is that of the car, whatever period and however many are asked for', async () => {
+    test('the history of each signal equals that of the car, for every period and limit', async () => {
       const rig = await ofCar();
       const queries = [whole, `${whole}&limit=7`, `from=${at(15_500)}&to=${at(40_000)}`, `to=${at(90_000)}&limit=60`];
       for (const of of ['Vehicle.State', 'Vehicle.Door.IsOpen', 'Vehicle.Place', 'Vehicle.Part', 'Vehicle.Silent']) {
@@ -157,7 +157,7 @@ export function hubSignalsContract(name: string, database: () => Promise<Pick<Hu
       );
     });
 
-    test('readings of a profile in which the signal had another unit name theirs', async () => {
+    test('readings recorded under an earlier profile state their own unit', async () => {
       const { readings, ...head } = await json(`/Vehicle.Battery.Voltage/history?${whole}`);
       expect(head).toEqual({ name: 'Vehicle.Battery.Voltage', unit: 'V', more: false });
       expect(readings.slice(0, 4).map(({ value, unit }) => [value, unit])).toEqual([
@@ -169,7 +169,7 @@ export function hubSignalsContract(name: string, database: () => Promise<Pick<Hu
       expect(early.readings[0]).not.toHaveProperty('unit');
     });
 
-    test('telemetry that came before its catalog, and without the time, is read with both', async () => {
+    test('telemetry from before its catalog and before the time was known is read with both', async () => {
       const { readings } = await json(`/Vehicle.Gone/history?${whole}`, LATE);
       const shown = (await json(`/Vehicle.Gone/history?${whole}`)).readings;
       expect(readings).toEqual(shown);
@@ -177,7 +177,7 @@ export function hubSignalsContract(name: string, database: () => Promise<Pick<Hu
       expect((await json('/Vehicle.Gone', LATE)).value).toBe(3);
     });
 
-    test('what is not there is not found, with the name that was meant, and what cannot be asked is refused as at the car', async () => {
+    test('an unknown signal is not found but the nearest name is suggested, and an invalid request is refused as by the car', async () => {
       expect((await fetch(url('', UNKNOWN))).status).toBe(404);
       for (const path of ['/Vehicle.Stat', '/Vehicle.Stat/history']) {
         const answer = await fetch(url(path));

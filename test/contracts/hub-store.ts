@@ -48,21 +48,21 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
     const list = (vin: string, collection: string, from?: number, to?: number) =>
       all(hub.reader.records(vin, collection, from, to));
 
-    test('knows no car at first', async () => {
+    test('an empty store has no cars', async () => {
       expect(await hub.reader.vehicles()).toEqual([]);
       expect(await hub.reader.numbers(ONE)).toBeUndefined();
       expect(await status(ONE)).toBeUndefined();
       expect(await list(ONE, 'trip')).toEqual([]);
     });
 
-    test('keeps the bytes of messages unchanged, over a restart too', async () => {
+    test('stores the bytes of messages unchanged, also over a restart', async () => {
       const messages = [received('trip', trip('a'), { seq: 0 }), received('gap', { class: 5, count: 2 }, { seq: 0 })];
       await hub.store.save(messages, []);
       await hub.reopen();
       expect(await hub.payloads(ONE)).toEqual(messages.map(({ payload }) => new Uint8Array(payload)));
     });
 
-    test('keeps messages of kinds that it does not look into, such as catalogs of custom signals', async () => {
+    test('stores messages of kinds that it does not parse, such as catalogs of custom signals', async () => {
       const entries = [{ number: 1, name: 'Cabin.Humidity', kind: 'quantity' as const, unit: '%' }];
       const body = { catalog: new Uint8Array(8).fill(7), part: 0, parts: 1, entries };
       const message = received('catalog', body, { seq: 4 });
@@ -71,7 +71,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await hub.reader.numbers(ONE)).toMatchObject([{ class: 3, arrived: [[4, 4]], missing: [[0, 3]] }]);
     });
 
-    test('a repetition changes nothing; the same number of another start of the agent is another message', async () => {
+    test('a repetition changes nothing; the same number in another start is another message', async () => {
       const message = received('trip', trip('a', { distance: 1 }), { seq: 4, boot: 1 });
       await hub.store.save([message, message], []);
       await hub.store.save([message], []);
@@ -81,7 +81,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect((await hub.reader.record(ONE, 'trip', 'a'))?.record).toMatchObject({ distance: 2 });
     });
 
-    test('reports numbers per car and class: arrived, given up by a gap, missing', async () => {
+    test('reports arrived, abandoned and missing numbers per car and class', async () => {
       await hub.store.save(
         [
           received('trip', trip('a'), { seq: 1 }),
@@ -111,7 +111,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await hub.reader.numbers(OTHER)).toEqual([{ class: 2, arrived: [[0, 0]], givenUp: [], missing: [] }]);
     });
 
-    test('a message that a broker lost is missing as soon as a hello says that the car has sent it', async () => {
+    test('a message that the broker lost is missing once a hello reports that the car sent it', async () => {
       await hub.store.save([received('trip', trip('a'), { seq: 0, offset: 0 })], []);
       const numbers = [
         { class: 2, first: 0, below: 2 },
@@ -132,7 +132,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       ]);
     });
 
-    test('a number that the start before has sent from memory is missing until the start that has it sends it', async () => {
+    test('a number that the previous start sent from memory is missing until the start that reused it sends it', async () => {
       const missing = async () => (await hub.reader.numbers(ONE))?.map((one) => one.missing);
       await hub.store.save([received('trip', trip('a'), { seq: 0, boot: 1, offset: 0 })], []);
       await hub.store.save([received('trip', trip('b'), { seq: 1, boot: 1, offset: 1 })], []);
@@ -145,7 +145,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await missing()).toEqual([[]]);
     });
 
-    test('a message of an uncounted start that comes again for a missing number is what the car has there', async () => {
+    test('a resent message of an uncounted start fills the missing number', async () => {
       const own = received('trip', trip('b'), { seq: 1, boot: UNCOUNTED_BOOT, offset: 0 });
       await hub.store.save([received('trip', trip('a'), { seq: 0, boot: 1, offset: 0 }), own], []);
       await hub.store.save([received('trip', trip('d'), { seq: 2, boot: 2, offset: 1 })], []);
@@ -154,7 +154,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect((await hub.reader.numbers(ONE))?.[0]?.missing).toEqual([]);
     });
 
-    test('numbers that are missing are due since the message that showed it, until they arrive or are given up', async () => {
+    test('missing numbers are due from the message that revealed them, until they arrive or are abandoned', async () => {
       const due = async (now = NOON + 99) =>
         (await hub.reader.dueNumbers(now, 10)).map(({ vin, class: priority, missing }) => [vin, priority, missing]);
       await hub.store.save([received('trip', trip('a'), { seq: 0 })], []);
@@ -188,7 +188,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await due()).toEqual([]);
     });
 
-    test('of several hubs one puts off what is due; when nothing was missing meanwhile, it is due at once', async () => {
+    test('only one of several hubs postpones a due request; if nothing was missing meanwhile, the next is due at once', async () => {
       await hub.store.save([received('trip', trip('a'), { seq: 3, received: NOON })], []);
       const [one] = await hub.reader.dueNumbers(NOON, 10);
       if (one === undefined) throw new Error('nothing is due');
@@ -214,7 +214,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await hub.reader.dueNumbers(NOON + 30, 10)).toMatchObject([{ due: NOON + 30, attempts: 0, requested: 0 }]);
     });
 
-    test('a record has the form of its newest message, in whatever order they arrive', async () => {
+    test('a record has the content of its newest message, whatever the order of arrival', async () => {
       await hub.store.save([received('trip', trip('a', { distance: 2 }), { seq: 8 })], []);
       await hub.store.save([received('trip', trip('a', { distance: 1 }), { seq: 7 })], []);
       expect((await hub.reader.record(ONE, 'trip', 'a'))?.record).toMatchObject({ id: 'a', distance: 2 });
@@ -222,7 +222,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect((await hub.reader.record(ONE, 'trip', 'a'))?.record).toMatchObject({ id: 'a', distance: 3 });
     });
 
-    test('a message of a start without a number has its place among the forms of a record by its own number', async () => {
+    test('messages of an uncounted start are ordered among the versions of a record by their own numbers', async () => {
       const own = UNCOUNTED_BOOT + 5;
       const made = [
         { seq: 3, boot: 4 },
@@ -252,7 +252,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       }
     });
 
-    test('lists the records of one car from, to before, by time and then by id', async () => {
+    test('records of a car are listed from start (inclusive) to end (exclusive), by time and then id', async () => {
       const made = (['d', 'b', 'a', 'c', 'B'] as const).map((id, seq) =>
         received('trip', trip(id, { createdAt: NOON + { d: 30, b: 20, a: 20, c: 10, B: 20 }[id] }), { seq }),
       );
@@ -266,7 +266,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await list(ONE, 'alert')).toEqual([]);
     });
 
-    test('reads lists that are longer than what it reads at once, each record once and in order', async () => {
+    test('lists longer than one read return each record once and in order', async () => {
       const made = Array.from({ length: 450 }, (_, seq) =>
         received('trip', trip(`a${seq}`, { createdAt: NOON + Math.floor(seq / 7) }), { seq }),
       );
@@ -285,7 +285,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(fleet).toEqual(inOrder(fleet));
     });
 
-    test('counts, finds and reads parts of a collection as a naive list does, from either end', async () => {
+    test('counts, finds and slices a collection like a naive list, from either end', async () => {
       const times = [5, 5, 1, 9, 5, 3, 9, 2].map((more) => NOON + more);
       const made = times.map((createdAt, seq) => received('trip', trip(`a${seq}`, { createdAt }), { seq }));
       const others = ['VF3VGEHVB00000003', 'VF3VGEHVA00000001'].map((vin) => received('trip', trip('a1'), { vin }));
@@ -329,7 +329,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       }
     });
 
-    test('finds what filters ask for as a naive list does, of one car, of all cars and of the cars of an owner', async () => {
+    test('filters match a naive list, for one car, all cars and the cars of an owner', async () => {
       const vins = [ONE, OTHER, 'VF3VGEHVB00000003'];
       const owners = [{ kind: 'fleet', id: 'north' } as const];
       await hub.store.save(
@@ -406,7 +406,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       }
     });
 
-    test('of each car the newest record is found, of all cars and of the cars of an owner', async () => {
+    test('returns the newest record per car, for all cars and for the cars of an owner', async () => {
       for (const [index, vin] of [ONE, OTHER].entries()) {
         const made = [5, 9, 9, 1].map((at, seq) =>
           received('trip', trip(`a${seq}`, { createdAt: NOON + at + index }), { seq, vin }),
@@ -426,7 +426,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await newest({ owners: [{ kind: 'user', id: 'ada' }] })).toEqual([[OTHER, 'a2']]);
     });
 
-    test('finds the last record of a car, and a record of whatever car by its id', async () => {
+    test('returns the last record of a car, and a record of any car by id', async () => {
       await hub.store.save(
         [
           received('trip', trip('b', { createdAt: NOON + 1 })),
@@ -441,7 +441,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await hub.reader.fleetRecord('trip', 'd')).toBeUndefined();
     });
 
-    test('pieces of series are found by the time at which they begin', async () => {
+    test('pieces of a series are found by their start time', async () => {
       const points = [{ at: NOON - 5_000, latitude: 48.85, longitude: 2.3, type: 'Acquire' as const }];
       await hub.store.save([received('waypoint', { points }, { seq: 3 })], []);
       const [piece] = await list(ONE, 'waypoint', NOON - 5_000, NOON);
@@ -449,7 +449,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await hub.reader.record(ONE, 'waypoint', piece?.id ?? '')).toEqual(piece);
     });
 
-    test('once the car knows the time, what it sent without is corrected, before and after it said so', async () => {
+    test('once the car knows the time, its earlier messages are corrected, whichever arrive first', async () => {
       const [none, behind] = ['none' as const, 3_600_000];
       const piece = (at: number) => ({ points: [{ at, latitude: 48.85, longitude: 2.3, type: 'Acquire' as const }] });
       await hub.store.save([received('waypoint', piece(NOON), { seq: 0, boot: 3, clock: none })], []);
@@ -468,7 +468,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       ]);
     });
 
-    test('Status is that of the messages so far, over a restart too', async () => {
+    test('Status reflects all messages so far, also over a restart', async () => {
       const kinetic = { createdAt: NOON, speed: 12 };
       await hub.store.save(
         [received('status', { full: true, status: { kinetic } } as never, { seq: 0 }), received('trip', trip('a'))],
@@ -482,7 +482,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await status(OTHER)).toBeUndefined();
     });
 
-    test('remembers when each car was heard first and last', async () => {
+    test('stores when each car was first and last heard', async () => {
       await hub.store.save([received('trip', trip('a'), { received: NOON + 5 })], []);
       await hub.store.save([received('trip', trip('b'), { seq: 1, received: NOON + 9 })], []);
       await hub.store.save([received('trip', trip('a'), { vin: OTHER, received: NOON + 7 })], []);
@@ -492,7 +492,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       ]);
     });
 
-    test('only a new message of the car itself counts as heard: no repetition and nothing that the broker retained', async () => {
+    test('repeated and retained messages do not count as heard', async () => {
       const heard = async (vin: string) => (await hub.reader.vehicle(vin))?.lastSeen;
       const status = (vin: string, seq: number, when: number) =>
         received('status', { full: true, status: { kinetic: { createdAt: NOON, speed: seq } } } as never, {
@@ -516,7 +516,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await heard(OTHER)).toBe(NOON);
     });
 
-    test('a commit that fails keeps none of its messages', async () => {
+    test('a failed commit stores none of its messages', async () => {
       const broken = { ...received('trip', trip('b'), { seq: 1 }), received: 'never' as unknown as number };
       const whole = { full: true, status: { kinetic: { createdAt: NOON, speed: 12 } } } as never;
       await expect(
@@ -528,7 +528,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await hub.payloads(ONE)).toHaveLength(1);
     });
 
-    test('tells a message that the database does not take from a database that takes nothing', async () => {
+    test('distinguishes a rejected message from a database that is unavailable', async () => {
       const broken = { ...received('trip', trip('b'), { seq: 1 }), received: 'never' as unknown as number };
       const errorOf = (messages: readonly CarMessage[]): Promise<unknown> =>
         hub.store.save(messages, []).then(
@@ -543,13 +543,13 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       }
     });
 
-    test('of the messages of a commit it tells those that were not there before', async () => {
+    test('a commit returns the messages that were new', async () => {
       const [one, two] = [received('trip', trip('a')), received('trip', trip('b'), { seq: 1 })];
       expect((await hub.store.save([one, one], [])).fresh.map(({ message }) => message.seq)).toEqual([0]);
       expect((await hub.store.save([one, two], [])).fresh.map(({ message }) => message.seq)).toEqual([1]);
     });
 
-    test('a car that says its time is off by an age spoils no list', async () => {
+    test('a car whose time is off by years breaks no list', async () => {
       const hello = { version: '1', protocol: 1, boot: 1, profile: 'bench', startedAt: NOON };
       const behind = Number.MAX_SAFE_INTEGER;
       await hub.store.save([received('trip', trip('a'), { clock: 'none' })], []);
@@ -573,7 +573,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
     const report = (remoteActionId: string, status: RemoteReport['status'], options: MessageOptions): CarMessage =>
       received('remote', { remoteActionId, type: 'Doors', status }, options);
 
-    test('a command is in the audit trail, over a restart too, with what was signed', async () => {
+    test('a command is in the audit trail with its signed content, also over a restart', async () => {
       await hub.store.save([received('trip', trip('a'))], []);
       const { kept, isNew } = await hub.commands.add(order('a1'), seal);
       expect({ kept, isNew }).toEqual({
@@ -598,7 +598,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect((await hub.commands.add(order('d1', { key: 'bb' }), seal)).kept.counter).toBe(NOON);
     });
 
-    test('the same id is the same command: it is not signed again and uses no counter', async () => {
+    test('a repeated command id is neither signed again nor uses a counter', async () => {
       await hub.store.save([received('trip', trip('a')), received('trip', trip('a'), { vin: OTHER })], []);
       const first = await hub.commands.add(order('a1'), seal);
       const again = await hub.commands.add(order('a1', { requested: NOON + 5 }), () => {
@@ -611,7 +611,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       });
     });
 
-    test('a command that cannot be signed, and one to a car that was never heard, leave nothing', async () => {
+    test('a command that cannot be signed, or that goes to an unknown car, stores nothing', async () => {
       await expect(hub.commands.add(order('a1'), seal)).rejects.toMatchObject({ code: 'request.unknown' });
       await hub.store.save([received('trip', trip('a'))], []);
       const unsigned = (): Uint8Array => {
@@ -622,7 +622,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect((await hub.commands.add(order('a1'), seal)).kept.counter).toBe(NOON);
     });
 
-    test('what a car tells of a command follows it in the order of the car, in whatever order it arrives', async () => {
+    test('states of a command follow the car’s order, whatever the order of arrival', async () => {
       await hub.store.save([received('trip', trip('a'))], []);
       await hub.commands.add(order('a1'), seal);
       await hub.store.save([report('a1', 'Success', { seq: 2, at: NOON + 2 })], []);
@@ -637,7 +637,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       ]);
     });
 
-    test('pending are those without a final state that have not expired, those first that expire first', async () => {
+    test('pending commands are those that are neither final nor expired, earliest expiry first', async () => {
       await hub.store.save([received('trip', trip('a')), received('trip', trip('a'), { vin: OTHER })], []);
       for (const id of ['d1', 'c1', 'b1', 'a1']) await hub.commands.add(order(id), seal);
       await hub.commands.add(order('e1', { vin: OTHER }), seal);
@@ -649,7 +649,7 @@ export function hubStoreContract(name: string, create: () => Promise<HubStoreUnd
       expect(await pending(NOON + 120_000)).toEqual([]);
     });
 
-    test('the audit trail is read from the newest on, a hundred at a time, without a gap', async () => {
+    test('the audit trail is read newest first, a hundred entries at a time, without gaps', async () => {
       await hub.store.save([received('trip', trip('a'))], []);
       const ids = Array.from({ length: 230 }, (_, index) => index.toString(16).padStart(4, '0'));
       // Several entries share one millisecond.

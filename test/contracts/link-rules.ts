@@ -48,7 +48,7 @@ export function linkRules(name: string, open: (options?: { readonly silence: boo
       expect(rig.link.connected).toBe(true);
     }
 
-    test('a publish resolves once the broker has the message, and it has it once', async () => {
+    test('a publish resolves once the broker has the message exactly once', async () => {
       await connect();
       await rig.wait(Promise.all(['a', 'b', 'c'].map(publish)));
       await rig.wait(publish('last'));
@@ -58,7 +58,7 @@ export function linkRules(name: string, open: (options?: { readonly silence: boo
       );
     });
 
-    test('what was on its way when the connection ended is rejected, and the link that comes back repeats nothing', async () => {
+    test('publishes in flight when the connection ends are rejected, and the new connection repeats nothing', async () => {
       await connect();
       rig.hold();
       const lost = expect(publish('first')).rejects.toMatchObject({ code: 'link.lost' });
@@ -71,7 +71,7 @@ export function linkRules(name: string, open: (options?: { readonly silence: boo
       expect(count('arrived first')).toBe(0);
     });
 
-    test('a half-open connection is found, and another one is made', async () => {
+    test('a half-open connection is detected and replaced', async () => {
       await connect({ silence: true });
       rig.hold();
       const lost = expect(publish('into the void')).rejects.toMatchObject({ code: 'link.lost' });
@@ -84,7 +84,7 @@ export function linkRules(name: string, open: (options?: { readonly silence: boo
       await next('got lock');
     });
 
-    test('what was sent while the connection was away comes when it is back', async () => {
+    test('messages sent while the connection was down arrive when it is back', async () => {
       await connect();
       await rig.send('lock');
       await next('got lock');

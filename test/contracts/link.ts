@@ -62,7 +62,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect(await car.message()).toEqual({ kind: 'message', topic: down, payload: 'wake' });
     });
 
-    it('remembers what the broker speaks', async () => {
+    it('remembers the protocol version of the broker', async () => {
       const car = await makeCar().start();
       const before = relay.received.length;
       relay.cut();
@@ -71,7 +71,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect(car.link.protocol).toBe(contract.spoken);
     });
 
-    it('resolves a publish when the broker has it, and it arrives once, on its topic', async () => {
+    it('resolves a publish when the broker has the message once, on its topic', async () => {
       const observer = await observe(`vigie/1/${vin}/up/+`);
       const car = await makeCar().start();
       // More topics than the broker allows aliases.
@@ -83,7 +83,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect(seen.sort()).toEqual(topics.map((topic, i) => `${topic} ${i}`).sort());
     });
 
-    it('keeps retained messages at the broker', async () => {
+    it('retains messages at the broker', async () => {
       const car = await makeCar().start();
       await car.link.publish(message('kept', { retain: true }));
       const late = await observe(up);
@@ -91,7 +91,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect([payload, packet.retain]).toEqual(['kept', true]);
     });
 
-    it('rejects what was in flight when the broker died, is up again after it, and repeats nothing itself', async () => {
+    it('rejects publishes in flight when the broker dies, reconnects, and repeats nothing itself', async () => {
       const car = await makeCar().start();
       relay.hold();
       const lost = expect(car.link.publish(message('first'))).rejects.toMatchObject({ code: 'link.lost', where: up });
@@ -110,7 +110,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect(observer.seen.all.map(({ payload }) => payload)).toEqual(['second']);
     });
 
-    it('rejects what was waiting for a slot as well', async () => {
+    it('rejects publishes that wait for a slot as well', async () => {
       const car = await makeCar({ window: 2 }).start();
       relay.hold();
       const all = Array.from({ length: 6 }, (_, i) => car.link.publish(message(`${i}`)));
@@ -121,7 +121,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       );
     });
 
-    it('comes up when the broker starts later', async () => {
+    it('connects when the broker starts later', async () => {
       await broker.kill();
       const car = makeCar();
       car.open();
@@ -130,7 +130,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       await car.up();
     });
 
-    it('goes to the next address when one is dead', async () => {
+    it('tries the next address when one is dead', async () => {
       const dead = await Relay.open(1);
       const url = dead.url;
       await dead.close();
@@ -140,7 +140,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect(car.link.protocol).toBe(contract.spoken);
     });
 
-    it('shows presence: online, the will when it is cut off, online again', async () => {
+    it('publishes presence: online, the will after a cut, online again', async () => {
       const observer = await observe(presence);
       const will = { topic: presence, online: bytes('online'), offline: bytes('offline'), willDelay: 0 };
       const car = await makeCar({ presence: will, backoff: { first: 2000, longest: 2000 }, random: () => 0.5 }).start();
@@ -151,7 +151,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect((await observer.seen.take()).payload).toBe('online');
     });
 
-    it('says asleep while the unit sleeps, online when it wakes, and what holds then after each connection', async () => {
+    it('publishes asleep while the unit sleeps, online when it wakes, and the current state after each connection', async () => {
       const observer = await observe(presence);
       const rest = new UnitRest();
       const car = await makeCar({ rest, keepalive: 20, asleepKeepalive: 600 }).start();
@@ -176,7 +176,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect(car.link.connected).toBe(false);
     });
 
-    it('says offline or asleep, retained, when it is closed, and can be opened again', async () => {
+    it('publishes a retained offline or asleep when closed, and can be opened again', async () => {
       const observer = await observe(presence);
       const car = await makeCar().start();
       expect((await observer.seen.take()).payload).toBe('online');
@@ -193,7 +193,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect(observer.seen.all.length).toBe(4);
     });
 
-    it('gets what was sent while the car was away, also when the broker was restarted meanwhile', async () => {
+    it('receives what was sent while the car was away, even if the broker restarted meanwhile', async () => {
       const car = await makeCar().start();
       await car.link.close();
       await (await observe()).send(down, 'lock');
@@ -205,7 +205,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect(again.messages()).toEqual(['lock']);
     });
 
-    it('leaves to the broker what comes while it closes, and gets it next time', async () => {
+    it('leaves messages that arrive while it closes to the broker, and gets them next time', async () => {
       const observer = await observe();
       const car = await makeCar({ closeTimeout: 10_000 }).start();
       relay.hold();
@@ -219,7 +219,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect(car.messages()).toEqual(['lock']);
     });
 
-    it('gets what was sent while the network was away', async () => {
+    it('receives what was sent while the network was down', async () => {
       const observer = await observe();
       const car = await makeCar({ keepalive: 1 }).start();
       relay.hold();
@@ -230,7 +230,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect(await car.message()).toMatchObject({ payload: 'lock' });
     });
 
-    it('finds a half-open connection by keepalive', async () => {
+    it('detects a half-open connection by keepalive', async () => {
       const car = await makeCar({ keepalive: 1 }).start();
       relay.hold();
       const inFlight = car.link.publish(message('into the void'));
@@ -239,7 +239,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect(await reason).toMatch(/keepalive/i);
     });
 
-    it.each([2_000, 70_000, 1_000_000])('takes no packet of %d bytes, and goes on with the next', async (size) => {
+    it.each([2_000, 70_000, 1_000_000])('rejects a packet of %d bytes and receives the next one', async (size) => {
       const observer = await observe();
       const car = await makeCar({ maximumPacket: 1024 }).start();
       await observer.send(down, 'before');
@@ -255,7 +255,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect([...new Set(car.messages())]).toEqual(['before', 'after', 'much later']);
     });
 
-    it('carries correlation, expiry and content type where MQTT 5 can', async () => {
+    it('transfers correlation, expiry and content type with MQTT 5', async () => {
       const observer = await observe(up);
       const car = await makeCar().start();
       await observer.send(down, 'lock', 'c-1');
@@ -274,7 +274,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       );
     });
 
-    it('makes 20 publishes at a time with a broker that takes fewer', async () => {
+    it('completes 20 simultaneous publishes although the broker accepts fewer at a time', async () => {
       const observer = await observe(up);
       const car = await makeCar().start();
       expect(car.link.window).toBe(contract.spoken === 5 ? (contract.receiveMaximum ?? 20) : 20);
@@ -289,7 +289,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect(car.events.all.filter(({ kind }) => kind === 'down')).toEqual([]);
     });
 
-    it('survives a core that throws', async () => {
+    it('keeps running when a receiver in the core throws', async () => {
       const observer = await observe();
       const car = await makeCar().start();
       car.onMessage = () => {
@@ -314,7 +314,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect(car.link.connected).toBe(true);
     });
 
-    it('closes in bounded time when nothing is answered, and the will speaks for it', async () => {
+    it('closes within a time limit if nothing is answered, and the broker publishes the will', async () => {
       const observer = await observe(presence);
       const will = { topic: presence, online: bytes('online'), offline: bytes('offline'), willDelay: 0 };
       const car = await makeCar({ presence: will }).start();
@@ -329,7 +329,7 @@ export function linkContract(name: string, contract: LinkContract): void {
       expect((await observer.seen.take()).payload).toBe('offline');
     });
 
-    it('closes while it is still connecting', async () => {
+    it('can be closed while it is connecting', async () => {
       relay.hold();
       const car = makeCar();
       car.open();

@@ -19,11 +19,11 @@ export function memoryContract(name: string, create: () => Promise<MemoryUnderTe
       commit = () => made.commit();
     });
 
-    it('knows nothing at first', () => {
+    it('has no states at first', () => {
       expect(memory.recall('trip')).toBeUndefined();
     });
 
-    it('asks for states at every commit, and not before', async () => {
+    it('collects states at every commit, and not before', async () => {
       let asked = 0;
       memory.keep(() => {
         asked++;
@@ -39,7 +39,7 @@ export function memoryContract(name: string, create: () => Promise<MemoryUnderTe
       expect(memory.recall('trip')).toBe(asked);
     });
 
-    it('gives back data of every type of CBOR', async () => {
+    it('returns data of every CBOR type unchanged', async () => {
       const value = {
         number: -1.5,
         time: 1_700_000_000_123,
@@ -55,7 +55,7 @@ export function memoryContract(name: string, create: () => Promise<MemoryUnderTe
       expect(memory.recall('all')).toEqual(value);
     });
 
-    it('gives what was kept, not what became of it', async () => {
+    it('returns the state as of the commit, without later changes', async () => {
       const value = { n: 1 };
       memory.keep(() => [['value', value]]);
       await commit();
@@ -65,7 +65,7 @@ export function memoryContract(name: string, create: () => Promise<MemoryUnderTe
       expect(memory.recall('value')).toEqual({ n: 2 });
     });
 
-    it('keeps what is not named any more, and forgets what is undefined', async () => {
+    it('keeps states that a commit does not mention, and removes undefined ones', async () => {
       let states: [string, unknown][] = [
         ['a', 1],
         ['b', 2],
@@ -80,14 +80,14 @@ export function memoryContract(name: string, create: () => Promise<MemoryUnderTe
       expect(memory.recall('b')).toBe(3);
     });
 
-    it('asks everybody who keeps something', async () => {
+    it('collects states from every part of the core', async () => {
       memory.keep(() => [['a', 1]]);
       memory.keep(() => [['b', 2]]);
       await commit();
       expect([memory.recall('a'), memory.recall('b')]).toEqual([1, 2]);
     });
 
-    it('goes on when one part of the core cannot say its state', async () => {
+    it('commits the other states if one part of the core throws', async () => {
       memory.keep(() => {
         throw new Error('a defect');
       });

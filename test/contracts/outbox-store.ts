@@ -28,12 +28,12 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
       await store.commit();
     });
 
-    it('gives back what was appended, whole', () => {
+    it('returns appended entries completely', () => {
       append(2, 2);
       expect(entriesIn(store)).toEqual([outboxEntry(2, 0), outboxEntry(2, 1)]);
     });
 
-    it('tells of an entry what is to be known without reading it', () => {
+    it('returns a summary of an entry without reading its payload', () => {
       append(2, 2);
       for (const seq of [0, 1]) {
         const { payload, correlation, ...known } = outboxEntry(2, seq);
@@ -42,7 +42,7 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
       expect([...store.entries()]).toEqual([store.reference(2, 0), store.reference(2, 1)]);
     });
 
-    it('tells the lowest number of a class that waits', async () => {
+    it('returns the lowest waiting number of a class', async () => {
       expect(store.firstWaiting(2)).toBeUndefined();
       append(2, 4);
       expect([store.firstWaiting(2), store.firstWaiting(1)]).toEqual([0, undefined]);
@@ -55,7 +55,7 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
       expect(store.firstWaiting(2)).toBeUndefined();
     });
 
-    it('knows nothing of what is not there or was acknowledged', async () => {
+    it('returns undefined for unknown and acknowledged entries', async () => {
       append(2, 2);
       store.acknowledge(2, 0);
       for (const [priorityClass, seq] of [
@@ -71,22 +71,22 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
       expect(store.load(2, 1)).toEqual(outboxEntry(2, 1));
     });
 
-    it('gives entries by class, oldest first', () => {
+    it('returns entries by class, oldest first', () => {
       for (const priorityClass of [5, 0, 2, 0, 5, 2]) append(priorityClass);
       expect(numbers()).toEqual(['0/0', '0/1', '2/0', '2/1', '5/0', '5/1']);
     });
 
-    it('counts each class by itself', () => {
+    it('numbers each class separately', () => {
       append(1, 3);
       append(4);
       expect([store.nextSeq(0), store.nextSeq(1), store.nextSeq(4)]).toEqual([0, 3, 1]);
     });
 
-    it('does not count on for asking', () => {
+    it('asking for the next number does not use it', () => {
       expect([store.nextSeq(1), store.nextSeq(1)]).toEqual([0, 0]);
     });
 
-    it('lets go of what is acknowledged, in any order, before and after a commit', async () => {
+    it('removes acknowledged entries in any order, before and after a commit', async () => {
       append(3, 4);
       store.acknowledge(3, 1);
       await store.commit();
@@ -95,7 +95,7 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
       expect(numbers()).toEqual(['3/2']);
     });
 
-    it('lets go of what is given up, and does not use its number again', async () => {
+    it('removes abandoned entries and never reuses their numbers', async () => {
       append(3, 3);
       const before = store.bytes;
       store.giveUp(3, 1);
@@ -109,7 +109,7 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
       expect(store.nextSeq(3)).toBe(3);
     });
 
-    it('does not use a number again after its entry is gone', async () => {
+    it('never reuses the number of a removed entry', async () => {
       append(3, 2);
       store.acknowledge(3, 0);
       store.acknowledge(3, 1);
@@ -118,7 +118,7 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
       expect(store.nextSeq(3)).toBe(2);
     });
 
-    it('ignores an acknowledgement of what it does not have', async () => {
+    it('ignores an acknowledgement of an unknown entry', async () => {
       append(3, 1);
       store.acknowledge(3, 7);
       store.acknowledge(9, 0);
@@ -129,7 +129,7 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
       expect([store.nextSeq(3), store.nextSeq(9)]).toEqual([1, 0]);
     });
 
-    it('refuses a number that was used, and keeps what it had', () => {
+    it('refuses a used number and keeps the existing entry', () => {
       append(1, 2);
       store.acknowledge(1, 0);
       for (const seq of [0, 1]) {
@@ -138,14 +138,14 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
       expect(numbers()).toEqual(['1/1']);
     });
 
-    it('refuses numbers that are none', () => {
+    it('refuses invalid numbers', () => {
       for (const seq of [-1, 0.5, Number.NaN, 2 ** 53]) {
         const entry = { ...outboxEntry(1, 0), seq };
         expect(() => store.append(entry)).toThrow(expect.objectContaining({ code: 'input.malformed' }));
       }
     });
 
-    it('counts at least the bytes of payload and correlation, and nothing when all is gone', () => {
+    it('counts at least the bytes of payload and correlation, and 0 when all entries are gone', () => {
       append(1, 2);
       const payloads = entriesIn(store).reduce((n, e) => n + e!.payload.length + (e!.correlation?.length ?? 0), 0);
       expect(store.bytes).toBeGreaterThanOrEqual(payloads);
@@ -156,7 +156,7 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
       expect(store.bytes).toBe(0);
     });
 
-    it('may be changed while its entries are gone through', () => {
+    it('can be changed while its entries are iterated', () => {
       append(1, 4);
       const seen: number[] = [];
       for (const { seq } of store.entries()) {
@@ -167,14 +167,14 @@ export function outboxStoreContract(name: string, factory: OutboxStoreFactory): 
       expect(numbers()).toEqual([]);
     });
 
-    it('takes an empty payload and one of 1 MiB', async () => {
+    it('accepts an empty payload and one of 1 MiB', async () => {
       const entries = [outboxEntry(0, 0, 0), outboxEntry(0, 1, 1 << 20)];
       for (const entry of entries) store.append(entry);
       await store.commit();
       expect(entriesIn(store)).toEqual(entries);
     });
 
-    it('takes commits at the same time', async () => {
+    it('accepts concurrent commits', async () => {
       const commits = [0, 1, 2, 3].map((priorityClass) => {
         append(priorityClass);
         return store.commit();

@@ -32,12 +32,12 @@ export function recordStoreContract(name: string, create: () => Promise<RecordSt
       records = store.records;
     });
 
-    it('has nothing at first', () => {
+    it('is empty at first', () => {
       expect(records.get('trips', 'a')).toBeUndefined();
       expect(ids('trips')).toEqual([]);
     });
 
-    it('gives back what was put, at once and after a commit', async () => {
+    it('returns stored records at once and after a commit', async () => {
       const trip = record('a', 5, { distance: 12.5, points: [1, 2], key: Uint8Array.of(7), end: null });
       records.put('trips', trip);
       expect(records.get('trips', 'a')).toEqual(trip);
@@ -47,14 +47,14 @@ export function recordStoreContract(name: string, create: () => Promise<RecordSt
       expect(records.get('alerts', 'a')).toBeUndefined();
     });
 
-    it('gives what was put, not what became of it', () => {
+    it('returns a record as stored, without later changes', () => {
       const value = { n: 1 };
       records.put('trips', record('a', 5, value));
       value.n = 2;
       expect(records.get('trips', 'a')?.record).toEqual({ n: 1 });
     });
 
-    it('replaces by id, also at another time', async () => {
+    it('replaces a record with the same id, even at another time', async () => {
       records.put('trips', record('a', 5, 1));
       records.put('trips', record('b', 6, 1));
       await store.commit();
@@ -65,7 +65,7 @@ export function recordStoreContract(name: string, create: () => Promise<RecordSt
       expect(ids('trips')).toEqual(['b', 'a']);
     });
 
-    it('lists from, to before, by time and then by id', async () => {
+    it('lists records from start (inclusive) to end (exclusive), by time and then id', async () => {
       for (const [id, at] of [
         ['x', 30],
         ['b', 20],
@@ -82,7 +82,7 @@ export function recordStoreContract(name: string, create: () => Promise<RecordSt
       expect(ids('trips', 31)).toEqual([]);
     });
 
-    it('refuses what is not a record, and keeps what it had', () => {
+    it('refuses an invalid record and keeps the existing one', () => {
       records.put('trips', record('a', 1));
       for (const at of [Number.NaN, Number.POSITIVE_INFINITY]) {
         expect(() => records.put('trips', record('a', at))).toThrow(
@@ -96,7 +96,7 @@ export function recordStoreContract(name: string, create: () => Promise<RecordSt
       expect([...records.list('trips')]).toEqual([record('a', 1)]);
     });
 
-    it('drops what is too old, by the time of the record', async () => {
+    it('drops records that are too old by their own time', async () => {
       const now = Date.UTC(2024, 1, 1);
       store.setTime(now);
       for (let days = 0; days < 5; days++) records.put('short', record(`d${days}`, now - days * day + 1));
@@ -112,7 +112,7 @@ export function recordStoreContract(name: string, create: () => Promise<RecordSt
       expect(ids('trips')).toEqual(['kept', 'now']);
     });
 
-    it('drops the oldest when they take too much, whatever order they came in', async () => {
+    it('drops the oldest records when they exceed the size limit, whatever the order of insertion', async () => {
       for (let i = 0; i < 60; i++) {
         const at = (i * 7) % 60;
         records.put('small', record(`r${at}`, at, 'x'.repeat(100)));
@@ -125,7 +125,7 @@ export function recordStoreContract(name: string, create: () => Promise<RecordSt
       expect(left.slice(-8)).toEqual([52, 53, 54, 55, 56, 57, 58, 59].map((at) => `r${at}`));
     });
 
-    it('is a map in order of time, whatever is done with it', async () => {
+    it('behaves like a map ordered by time under any sequence of operations', async () => {
       const step = fc.tuple(fc.nat(3), fc.nat(15), fc.nat(9), fc.nat(120));
       let round = 0;
       await fc.assert(
