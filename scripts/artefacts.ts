@@ -24,6 +24,7 @@ import { architecturePage, readmeWithRooms } from './imports/drawing.ts';
 import { inspectPage } from './inspect-lines.ts';
 import { logEventsPage } from './log-page.ts';
 import { pageFile, pageLicences, pageScript, pageStyle, pageWorker } from './page.ts';
+import { performancePage } from './performance-page.ts';
 import { readmeWithFormats } from './readme-formats.ts';
 import { tripPage } from './trip-page.ts';
 
@@ -80,6 +81,7 @@ export const artefacts: readonly Artefact[] = [
   { file: 'docs/architecture.md', make: architecturePage },
   { file: 'docs/inspect.md', make: inspectPage },
   { file: 'docs/log-events.md', make: logEventsPage },
+  { file: 'docs/performance.md', make: performancePage },
   { file: 'docs/trips.md', make: tripPage },
   { file: 'page/generated/index.html', make: pageFile('index.html') },
   { file: 'page/generated/hub.html', make: pageFile('hub.html') },

@@ -1,6 +1,6 @@
 /**
  * `npm run benchmark`: measures this project and its references in the same run, prints the tables and writes them to
- * docs/performance.md. Ratios are comparable across machines, absolute figures are not.
+ * results.md, from which docs/performance.md takes its tables. Ratios are comparable across machines, absolute figures are not.
  *
  *     npm run benchmark                 everything; starts no section after 12 minutes: repeat the command to continue
  *     npm run benchmark -- --for 30m    starts no section after this time
@@ -58,7 +58,7 @@ const sections: readonly Section[] = [
 ];
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const docs = join(root, 'docs');
-const page = join(docs, 'performance.md');
+const page = join(import.meta.dirname, 'results.md');
 
 /** Sections that take minutes or have no target. `--quick` omits them unless they are named. */
 const long: readonly Section[] = [hearing, serving, recordingSignals, installing, growing];
@@ -67,7 +67,8 @@ const names = sections.map(({ name }) => name).join(', ');
 const { values: options, positionals } = readArguments();
 if (options.help) {
   console.log(`Usage: npm run benchmark -- [--quick | --write] [--for 12m] [section...]
-Measures Vigie beside other programs in the same run, and writes docs/performance.md when it runs as a whole.
+Measures Vigie beside other programs in the same run, and writes scripts/benchmark/results.md when it runs as a whole;
+npm run generate then puts the figures on docs/performance.md.
   --for     without sections: begins no section after this time; the same command goes on with the rest, and writes the page
             after the last one, as long as the sources are the same
   --quick   less work, under three minutes on an idle machine; leaves out ${long.map(({ name }) => name).join(', ')} unless named; writes nothing
@@ -100,7 +101,7 @@ const machine =
   `Measured on ${cpus().length} × ${cpu?.model.trim() ?? 'unknown CPU'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ` +
   `${process.platform} ${process.arch}, Node ${process.versions.node}, ${compilerVersion()}.`;
 const parts = [
-  '# Performance',
+  '# Results of the benchmark',
   '',
   'Written by `npm run benchmark`; do not edit. Each figure is the median of interleaved rounds, each program in its',
   'own process. Compare the ratios: they hold on other machines, absolute figures do not.',

@@ -72,6 +72,6 @@ export function markdown(table: Table): string {
     ...table.rows.map((row) => `| ${row.cells.join(' | ')} |`),
   ];
   if (table.notes.length > 0) lines.push('', ...table.notes.map((note) => `- ${note}`));
-  if (table.drawing !== undefined) lines.push('', `![${table.drawing.title}](${table.drawing.file})`);
+  if (table.drawing !== undefined) lines.push('', `![${table.drawing.title}](../../docs/${table.drawing.file})`);
   return `${lines.join('\n')}\n`;
 }

@@ -87,22 +87,22 @@ export const elsewhereTable: Table = {
     [
       'processor of one hub a message, its commit included',
       'at most 120 µs',
-      '`npm run fleet`, [hub](hub-operations.md#how-large)',
+      '`npm run fleet`, [hub](../../docs/hub-operations.md#how-large)',
     ],
     [
       'bytes a reading in the database of a hub, at 200 readings a message',
       'at most 3.5',
-      '`npm run fleet`, [hub](hub-operations.md#how-large)',
+      '`npm run fleet`, [hub](../../docs/hub-operations.md#how-large)',
     ],
     [
       '10,000 driving cars while hubs and PostgreSQL are killed',
       'none lost, none twice',
-      '`npm run fleet`, [hub](hub-operations.md#how-large)',
+      '`npm run fleet`, [hub](../../docs/hub-operations.md#how-large)',
     ],
     [
       'three nodes of RabbitMQ or NATS while one is killed',
       'none lost, none twice',
-      '`npm run fleet`, [hub](hub-operations.md#how-large)',
+      '`npm run fleet`, [hub](../../docs/hub-operations.md#how-large)',
     ],
     ['private memory over a simulated week', 'flat', '`npm run week`'],
     ['`npm test` on two idle cores', 'at most 8 minutes', '`npm test`'],

@@ -1,6 +1,8 @@
-/** Sections of docs/performance.md that are measured without a whole run. */
+/** Sections of the results that are measured without a whole run, and the tables of docs/performance.md. */
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { withSections } from '../../scripts/benchmark/page.ts';
+import { figuresOf } from '../../scripts/performance-page.ts';
 
 const page = `# Performance
 
@@ -39,4 +41,29 @@ test('a section that the page has is replaced, also the last one', () => {
 
 test('a section that no whole run writes is refused', () => {
   expect(() => withSections(page, new Map([['Fourth', '## Fourth\n']]), order)).toThrow('no section Fourth');
+});
+
+const results = readFileSync(new URL('../../scripts/benchmark/results.md', import.meta.url), 'utf8');
+
+test('the page has every target of the results, and says which were missed', () => {
+  const targets = results.split(/^## Targets$/m)[1]?.split(/^## /m)[0] ?? '';
+  const rows = [...targets.matchAll(/^\| [^|]+ \| ([^|]+) \| at (?:least|most) \S+ \| (\S+) \|/gm)];
+  expect(rows.length).toBeGreaterThan(40);
+  const figures = figuresOf(results);
+  for (const [, what, measured] of rows) {
+    expect(
+      figures.split('\n').some((line) => line.includes(`| ${what} `) && line.includes(`| ${measured}`)),
+      what,
+    ).toBe(true);
+  }
+  const missed = (text: string): number => text.match(/\*\*missed/g)?.length ?? 0;
+  expect(missed(targets)).toBeGreaterThan(0);
+  expect(missed(figures)).toBe(missed(targets));
+});
+
+test('a comparison that was not measured is left out, and results without targets are refused', () => {
+  const row = '| CAN under load, missing |';
+  expect(figuresOf(results)).toContain(row);
+  expect(figuresOf(results.replace('## CAN under load', '## Something else'))).not.toContain(row);
+  expect(() => figuresOf(results.replace('## Targets', '## Other'))).toThrow('has no table of targets');
 });
