@@ -12,10 +12,7 @@ import { carMembers, eventScopes } from '../protocol/interface/visible-members.t
 
 const HEAD = `# Who may use what
 
-Generated from the table of access (\`protocol/interface/access.ts\`), by which every server asks every request; a server
-does not start with another route. \`test/assembly/car-access-matrix.test.ts\` and \`test/contracts/hub-access-matrix.ts\` ask
-all routes of a car and of a hub on both databases, without a token, with each single scope, as another fleet and user, and
-with expired tokens.
+Generated from the table of access (\`protocol/interface/access.ts\`); a server does not start with a route that it lacks.
 
 - *Required*: without all of these scopes the answer is 403.
 - *Optional*: without one its members are left out. Without a required scope the token needs one of these; \`any\` accepts
@@ -62,19 +59,31 @@ interface SectionOptions {
 /** Returns the routes of a section in groups of equal rights. */
 function section(title: string, rows: readonly AccessRow[], { note, base = '' }: SectionOptions = {}): string {
   const groups = new Map<string, Map<string, string[]>>();
+  const principals = new Set(rows.map(({ principal }) => principal));
+  /** One principal for all routes is in the text of the section. */
+  const several = principals.size > 1;
   for (const row of rows) {
-    const rights = `${who[row.principal]} | ${scopeCells(row)}`;
+    const rights = `${several ? `${who[row.principal]} | ` : ''}${scopeCells(row)}`;
     const paths = groups.get(rights) ?? new Map<string, string[]>();
     groups.set(rights, paths);
     const path = row.path.slice(base.length);
     paths.set(path, [...(paths.get(path) ?? []), row.method]);
   }
-  const lines = [...groups].map(([rights, paths]) => {
-    const routes = [...paths].map(([path, methods]) => code(`${methods.join('/')} ${path}`));
-    return `| ${rights} | ${routes.join(', ')} |`;
-  });
-  const head = ['| who | required | optional | routes |', '|---|---|---|---|'];
-  return [`## ${title}`, ...(note === undefined ? [] : ['', note]), '', ...head, ...lines].join('\n');
+  const lines = [...groups].map((group) => `| ${group[0]} | ${routesOf([group])} |`);
+  const unscoped = rows.every(({ scopes: { required, optional } }) => required.length + optional.length === 0);
+  const caller = several ? '' : `Caller: ${[...principals].map((one) => who[one]).join()}.`;
+  const routes = several || !unscoped ? '' : `Routes: ${routesOf(groups)}.`;
+  const text = [caller, routes, note ?? ''].filter((part) => part !== '').join(' ');
+  const head = several
+    ? ['| who | required | optional | routes |', '|---|---|---|---|']
+    : ['| required | optional | routes |', '|---|---|---|'];
+  const table = unscoped && !several ? [] : ['', ...head, ...lines];
+  return [`## ${title}`, ...(text === '' ? [] : ['', text]), ...table].join('\n');
+}
+
+function routesOf(groups: Iterable<readonly [string, ReadonlyMap<string, readonly string[]>]>): string {
+  const routes = [...groups].flatMap(([, paths]) => [...paths]);
+  return routes.map(([path, methods]) => code(`${methods.join('/')} ${path}`)).join(', ');
 }
 
 const at = (server: Server) => (row: AccessRow) => row.servers.includes(server);
@@ -126,22 +135,20 @@ function scopesSection(): string {
 }
 
 function membersSection(): string {
-  const cars = Object.entries(carMembers).map(
-    ([name, scope]) => `| ${code('/vigie/v1/vehicles')}: ${code(name)} | ${code(scope)} |`,
-  );
-  const events = Object.entries(eventScopes).map(
-    ([kind, scope]) => `| events and live: ${code(kind)} | ${code(scope)} |`,
-  );
+  const needs = (prefix: string, scopes: Readonly<Record<string, Scope>>): readonly string[] =>
+    [...new Set(Object.values(scopes))].map((scope) => {
+      const names = Object.keys(scopes).filter((name) => scopes[name] === scope);
+      return `| ${prefix}: ${names.map(code).join(', ')} | ${code(scope)} |`;
+    });
   return [
     ...['## Members of answers at a hub', '', '| what | needs |', '|---|---|'],
-    ...cars,
-    ...events,
-    '| events and live: `event` of a monitor | `data:telemetry`, `data:position` and the scopes of what it contains; only for the fleet or the user to whom the monitor belongs |',
+    ...needs(code('/vigie/v1/vehicles'), carMembers),
+    ...needs('events and live', eventScopes),
+    '| events and live: `event` of a monitor | `data:telemetry`, `data:position` and the scopes of what it contains; only for the fleet or user that owns the monitor |',
     '| events and live: `remote`; commands in the audit trail | `data:telemetry`, or the scope of the kind |',
-    '| coordinates in all of these, destinations of commands included | `data:position` |',
+    '| coordinates in all of these, destinations of commands; positions in Status | `data:position` |',
     '| readings in columns, such as those around a collision | `data:telemetry` and `data:position` |',
-    '| values of Status: positions | `data:position` |',
-    '| values of Status: all others | `data:telemetry` |',
+    '| other values of Status | `data:telemetry` |',
     '| monitors | the scopes of all data that they watch and report |',
   ].join('\n');
 }

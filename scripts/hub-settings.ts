@@ -1,4 +1,4 @@
-/** Table of settings in `docs/hub-reference.md`, generated from the schema of hub.yaml. */
+/** List of settings in `docs/hub-reference.md`, generated from the schema of hub.yaml. */
 import { hubSchema } from '../config/hub-schema.ts';
 import { withSection } from './generated-section.ts';
 
@@ -9,13 +9,9 @@ interface Described {
   readonly enum?: readonly unknown[];
 }
 
-/** Returns docs/hub-reference.md with an up-to-date table. */
+/** Returns docs/hub-reference.md with an up-to-date list. */
 export function hubPage(): string {
-  return withSection(
-    'docs/hub-reference.md',
-    'settings',
-    `| member | |\n|---|---|\n${rowsOf(hubSchema as unknown as Described, '').join('')}`,
-  );
+  return withSection('docs/hub-reference.md', 'settings', rowsOf(hubSchema as unknown as Described, '').join(''));
 }
 
 function rowsOf({ properties = {}, required = [] }: Described, prefix: string): string[] {
@@ -24,7 +20,7 @@ function rowsOf({ properties = {}, required = [] }: Described, prefix: string): 
     const values =
       field.enum === undefined ? '' : `: ${[...new Set(field.enum.map((value) => `\`${value}\``))].join(', ')}`;
     const needed = required.includes(name) ? ' (required)' : '';
-    const row = `| \`${prefix}${name}\` | ${description}${values}${needed} |\n`;
+    const row = `- \`${prefix}${name}\`: ${description}${values}${needed}\n`;
     return [row, ...rowsOf(field, `${prefix}${name}.`)];
   });
 }

@@ -1,9 +1,9 @@
-/** Tables of `docs/inspect.md`, generated from the schemas of the lines that `vigie inspect` prints. */
+/** Lists of fields in `docs/inspect.md`, generated from the schemas of the lines that `vigie inspect` prints. */
 import type { TSchema } from 'typebox';
 import * as lines from '../commands/inspect/schema.ts';
 import { withSection } from './generated-section.ts';
 
-/** The parts of a schema that the tables show. */
+/** The parts of a schema that the lists show. */
 interface Described {
   readonly type?: string;
   readonly const?: unknown;
@@ -17,25 +17,24 @@ interface Described {
   readonly anyOf?: readonly Described[];
 }
 
-/** Returns docs/inspect.md with up-to-date tables. */
+/** Returns docs/inspect.md with up-to-date lists. */
 export function inspectPage(): string {
   const shown = new Set<string>();
-  const tables = Object.values(lines as unknown as Record<string, TSchema>).map((schema) =>
-    tableOf(schema as Described, shown),
+  const lists = Object.values(lines as unknown as Record<string, TSchema>).map((schema) =>
+    listOf(schema as Described, shown),
   );
-  return withSection('docs/inspect.md', 'lines', tables.join('\n'));
+  return withSection('docs/inspect.md', 'lines', lists.join('\n'));
 }
 
-/** @param shown rows of earlier tables: later tables only name these fields */
-function tableOf({ description, properties = {}, required = [] }: Described, shown: Set<string>): string {
+/** @param shown lines of earlier lists: later lists only name these fields */
+function listOf({ description, properties = {}, required = [] }: Described, shown: Set<string>): string {
   const kind = String(properties['kind']?.const);
-  const rows = rowsOf(properties, required, '').filter((row) => !row.startsWith('| `kind`'));
-  const names = rows.filter((row) => shown.has(row)).map((row) => row.split(' | ')[0]?.slice(2));
+  const rows = rowsOf(properties, required, '').filter((row) => !row.startsWith('- `kind`'));
+  const names = rows.filter((row) => shown.has(row)).map((row) => /`.*?`/.exec(row)?.[0]);
   const fresh = rows.filter((row) => !shown.has(row));
   for (const row of fresh) shown.add(row);
   const above = names.length === 0 ? '' : ` Fields as above: ${names.join(', ')}.`;
-  const table = fresh.length === 0 ? '' : `\n| field | type | |\n|---|---|---|\n${fresh.join('')}`;
-  return `**\`${kind}\`**: ${description}.${above}\n${table}`;
+  return `**\`${kind}\`**: ${description}.${above}\n${fresh.length === 0 ? '' : '\n'}${fresh.join('')}`;
 }
 
 function rowsOf(
@@ -43,12 +42,18 @@ function rowsOf(
   required: readonly string[],
   prefix: string,
 ): string[] {
+  /** Names by the fields below them, because some have the same fields. */
+  const named = new Map<string, string>();
   return Object.entries(properties).flatMap(([name, field]) => {
     const { description = '' } = field;
     const absent = required.includes(name) ? '' : '?';
     const inner = field.items ?? field;
     const below = rowsOf(inner.properties ?? {}, inner.required ?? [], `${prefix}${name}${field.items ? '[]' : ''}.`);
-    return [`| \`${prefix}${name}${absent}\` | ${typeOf(field)} | ${description} |\n`, ...below];
+    const fields = JSON.stringify(inner.properties ?? name);
+    const same = named.get(fields);
+    named.set(fields, name);
+    const line = `- \`${prefix}${name}${absent}\` (${typeOf(field)}): ${description}`;
+    return same === undefined ? [`${line}\n`, ...below] : [`${line}; fields as in \`${same}\`\n`];
   });
 }
 

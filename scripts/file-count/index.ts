@@ -1,6 +1,6 @@
 /**
  * `npm run count-files`: counts in how many of our files calls occur while the agent processes one frame and one
- * command, according to V8's call counts. Prints the lists; `--write` puts them into docs/architecture.md.
+ * command, according to V8's call counts. Prints the lists; `--write` puts them into files.md.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ const VIN = 'VF3VGEBENCH000001';
 const SECOND = 1_000;
 /** Number of frames in the counted batches. */
 const FRAMES = 50;
-const PAGE = 'docs/architecture.md';
+const PAGE = 'scripts/file-count/files.md';
 
 const titles = {
   changed: 'For each frame in which a value has changed',

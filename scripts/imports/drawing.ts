@@ -36,12 +36,11 @@ export function architecturePage(): string {
 }
 
 export function readmeWithRooms(): string {
-  const rows = folders.map(([name, { holds, imports }]) => {
-    const others = imports === 'any' ? 'all' : imports.map((room) => `\`${room}\``).join(', ');
+  const rows = folders.map(([name, { holds }]) => {
     const within = name.endsWith('/*') ? `: ${foldersIn(name.slice(0, -2)).join(', ')}` : '';
-    return `| \`${name}\` | ${holds}${within} | ${others || 'no other room'} |`;
+    return `| \`${name}\` | ${holds}${within} |`;
   });
-  const head = ['| room | contents | may import |', '| ---- | -------- | ---------- |'];
+  const head = ['| room | contents |', '| ---- | -------- |'];
   return withSection('README.md', 'rooms', [...head, ...rows].join('\n'));
 }
 
