@@ -16,6 +16,7 @@ export const hubAreas: Readonly<Record<string, readonly string[]>> = {
     'test/hub/start/postgres.engine.test.ts',
     'test/hub/start/answers.test.ts',
     'test/hub/start/answers.engine.test.ts',
+    'test/hub/start/same-car.test.ts',
     'test/hub/start/lists.test.ts',
     'test/hub/start/lists.engine.test.ts',
     'test/hub/start/diagnostics.test.ts',

@@ -82,18 +82,19 @@ function takes({ side, subscribe }: Callback, types: readonly string[]): boolean
   return taken === undefined || taken.some((type) => types.includes(type));
 }
 
-/** Interface 3.19.2 RemoteCallback, 4.17.2 UserCallback; links to one car need no template. */
+/** Interface 3.19.2 RemoteCallback, 4.17.2 UserCallback. At a hub, links to the resources of a car are templates. */
 function callbackOf(context: Context, { callbackId, subscribe, status }: Callback, self: ResourceLink): Members {
   const cbid = { cbid: callbackId };
   const shown = shownSubscribe(subscribe);
   const { label } = shown;
+  const open = context.car.vehicle.id === '' ? [context.side === 'fleet' ? 'vid' : 'id'] : [];
   return {
     _links: linksOf({
       self,
       ...(context.side === 'fleet'
         ? { fleet: linkTo(context, 'fleets.get') }
-        : { monitors: linkTo(context, 'monitors.list', cbid) }),
-      remotes: linkTo(context, 'remotes.list', cbid),
+        : { monitors: linkTo(context, 'monitors.list', cbid, open) }),
+      remotes: linkTo(context, 'remotes.list', cbid, open),
     }),
     id: callbackId,
     ...(context.side === 'user' && label !== undefined ? { label } : {}),

@@ -26,7 +26,8 @@ export function linkTo(
   open: readonly string[] = [],
 ): ResourceLink | undefined {
   const operation = operationOf(context, name);
-  if (!allowed(context, operation) || lacksVehicle(context, operation, more)) return undefined;
+  if (!allowed(context, operation) || lacksVehicle(context, operation, [...Object.keys(more), ...open]))
+    return undefined;
   const href = hrefOf(context, operation, more, open);
   return open.length === 0 ? { href } : { href, templated: true };
 }
@@ -61,9 +62,9 @@ function allowed({ call }: Context, operation: Operation): boolean {
 }
 
 /** Returns true if a vehicle is needed but missing: only at a hub; in a car, the default vehicle is that car. */
-function lacksVehicle({ car }: Context, { path }: Operation, more: Readonly<Record<string, string>>): boolean {
+function lacksVehicle({ car }: Context, { path }: Operation, given: readonly string[]): boolean {
   if (car.vehicle.id !== '') return false;
-  return ['vid', 'id', 'vin'].some((name) => path.includes(`{${name}}`) && more[name] === undefined);
+  return ['vid', 'id', 'vin'].some((name) => path.includes(`{${name}}`) && !given.includes(name));
 }
 
 function hrefOf(
