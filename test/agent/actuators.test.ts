@@ -1,4 +1,4 @@
-/** Several ways to make the car do something, as one. */
+/** Several actuators that act as one. */
 import { expect, test } from 'vitest';
 import { Actuators } from '../../agent/actuators.ts';
 import type { Actuator } from '../../agent/ports.ts';

@@ -17,7 +17,7 @@ import { VirtualClock } from '../rig/clock.ts';
 import { KeptMemory } from '../rig/keeping.ts';
 
 const NOW = Date.UTC(2026, 5, 1, 12);
-/** A unit whose battery was off starts there. */
+/** Clock at the start after the unit's battery was disconnected. */
 const UNKNOWN = Date.UTC(1970, 0, 1, 0, 1);
 
 function setUp() {
@@ -101,7 +101,7 @@ describe('the time that becomes known', () => {
   test('the receiver has the moments of Status as they are corrected, though nothing changes any more', async () => {
     const { agent, clock, give, known, of } = setUp();
     give(1, 50);
-    // All of it has been told by then.
+    // All values have been sent by then.
     await clock.settle(60_000);
     known(NOW);
     await clock.settle(2000);
@@ -157,7 +157,7 @@ describe('the time that becomes known', () => {
       clock.step(by);
       await clock.settle(1_000);
       const fresh = [isFresh()];
-      // The bus says nothing any more: by the clock that was set back the moment of the reading comes again.
+      // The bus is silent from here on. By the clock that was set back, the time of the reading comes a second time.
       for (let second = 0; second < 4_000; second += 2) {
         await clock.settle(2_000, 2_000);
         fresh.push(isFresh());

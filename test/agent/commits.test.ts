@@ -1,4 +1,4 @@
-/** What goes to disk with the states of a command, and what soon after. */
+/** Which changes are committed together with the states of a command, and which soon after. */
 
 import { expect, test } from 'vitest';
 import { MemoryRecords } from '../../adapters/store/index.ts';
@@ -14,7 +14,7 @@ import { KeptMemory } from '../rig/keeping.ts';
 import { MemoryLog } from '../rig/log.ts';
 import { commandOf, signed, VIN, verifierOf } from './remotes/rig.ts';
 
-/** An agent over a disk whose commits have messages and states together. */
+/** An agent with a disk whose commits contain both messages and states. */
 async function setUp() {
   const clock = new VirtualClock();
   const memory = new KeptMemory();

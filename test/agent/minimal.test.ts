@@ -1,4 +1,4 @@
-/** What is left of the agent after crashes: it says why, and takes only signed commands that may mend it. */
+/** The minimal agent after repeated crashes: it reports why, and accepts only signed commands that may repair it. */
 
 import { describe, expect, test } from 'vitest';
 import { memoryOutboxStore } from '../../adapters/store/memory.ts';
@@ -17,13 +17,13 @@ import { MemoryLog } from '../rig/log.ts';
 import { commandOf, disk, signed, stranger, VIN, verifierOf } from './remotes/rig.ts';
 
 interface Setting {
-  /** Kinds the trusted key may give. */
+  /** Command kinds that the trusted key may send. */
   readonly kinds?: readonly CommandKind[];
   readonly quality?: ClockQuality;
   readonly reason?: string;
   readonly ledger?: ReturnType<typeof disk>;
   readonly command?: () => void;
-  /** The command takes until then. */
+  /** The command takes until this resolves. */
   readonly wait?: Promise<void>;
 }
 
@@ -130,7 +130,7 @@ describe('a command', () => {
     const command = commandOf(car.clock, 'Monitor', removal);
     await car.give(signed(command));
     expect(seen).toMatchObject([{ actions: [{ id: command.id, status: 'Accepted' }] }]);
-    // The power is cut while it is carried out.
+    // The power is cut while the command runs.
     const next = setUp({ ledger: disk(seen[0] as typeof car.ledger.data) });
     await next.give(signed({ ...command, id: 'another' }));
     await next.give(signed(command));
@@ -245,7 +245,7 @@ describe('a command', () => {
     const ended = () => reports().filter(({ status }) => status === 'Success');
     for (const count of [5, 10, 13, 13]) {
       await clock.settle(20);
-      // The broker takes what was said: two messages for each.
+      // The broker accepts the two messages of each command.
       while (link.inFlight > 0) {
         link.acknowledge();
         await clock.settle(20);
@@ -262,7 +262,7 @@ test('a ledger that has lost something keeps nobody from mending the agent, once
   agent.start();
   const before = signed(commandOf(clock, 'Monitor', removal));
   await clock.settle(2_000, 500);
-  // It may have been carried out in the time that is lost.
+  // This command may have run during the lost time.
   await give(before);
   expect([ran, reports()]).toEqual([[], []]);
   expect(ledger.data.doubtful).toBeUndefined();

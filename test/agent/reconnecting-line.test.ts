@@ -241,7 +241,7 @@ describe('a kept line', () => {
         opening?.resolve();
         await clock.settle(1);
         expect(clock.pending).toBe(0);
-        // A line that said itself that it ended needs no closing.
+        // A line that reported its own end needs no closing.
         expect(live).toBeLessThanOrEqual(steps.filter((name) => name === 'closed').length);
       }),
     );

@@ -1,6 +1,6 @@
 /**
- * The delivery queue against a naive reading of docs/callbacks.md, on a virtual clock, with receivers that come and go,
- * pauses and restarts.
+ * Compares the delivery queue with a naive implementation of docs/callbacks.md, on a virtual clock, with receivers that
+ * come and go, pauses and restarts.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { runs } from '../../rig/runs.ts';
 import { CallbackRig, delivered, failed, webhook } from './rig.ts';
 
 const RUNS = runs(200, 600);
-/** ms; the long form takes some minutes. */
+/** Time limit, ms. The long form of the test takes minutes. */
 const timeout = Math.max(60_000, RUNS * 20);
 
 interface Rules {
@@ -53,13 +53,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom<Step>({ do: 'restart' }, { do: 'pause' }, { do: 'resume' }) },
 );
 
-/** One receiver, second by second. */
+/** One receiver, simulated second by second. */
 class Naive {
   readonly tried: string[][] = [];
   readonly #rules: Rules;
   #waiting: { readonly id: string; readonly at: number }[] = [];
   #failures = 0;
-  /** Of the parcel that failed. */
+  /** Number of the batch that failed. */
   #parcel = 0;
   #next = 0;
 
@@ -188,10 +188,10 @@ test('power cuts at any moment lose nothing that was on disk; what comes twice h
         for (const { events, there: up, until, cut } of pieces) {
           there = up;
           for (let index = 0; index < events; index++) told.push(rig.event('a1'));
-          // As the agent does: an event and the queue that it waits in are in one commit.
+          // An event and its queue entry are in one commit, as in the agent.
           rig.memory.commit();
           rig.clock.advance(0);
-          // The power fails after so many turns of what is going on.
+          // The power fails after this many turns of the event loop.
           for (let turn = 0; turn < until; turn++) await Promise.resolve();
           if (cut) rig.cut();
           await rig.pass(2_000);

@@ -1,4 +1,4 @@
-/** Queues: order, bounds, the disk, restarts, what cannot be read. */
+/** Delivery queues: order, limits, disk, restarts, unreadable entries. */
 import { describe, expect, test } from 'vitest';
 import { CallbackDesk } from '../../../agent/callbacks/desk.ts';
 import type { Receipt } from '../../../agent/callbacks/notifier.ts';
@@ -28,7 +28,7 @@ describe('delivery', () => {
   test('an event that cannot be put into words is lost alone and at once, counted, and said by its id', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' }, batchParam: { size: 4, timeWindow: 5 } }));
-    // A value that JSON has no word for stands for a defect in what packs events.
+    // A bigint, which JSON cannot represent, stands for a defect in the code that formats events.
     const strange = [{ data: 'vehicle.kinetic.moving' as const, literal: 1n as unknown as string }];
     const [first, unspeakable, last] = [rig.event('a1'), rig.event('a1', { values: strange }), rig.event('a1')];
     await rig.pass(60_000);
@@ -40,7 +40,7 @@ describe('delivery', () => {
       { receiver: 'monitor/a1', error: expect.any(String) },
       { receiver: 'monitor/a1', id: unspeakable },
     ]);
-    // After a restart it is not tried again.
+    // It is not tried again after a restart.
     rig.restart();
     await rig.pass(60_000);
     expect(ids(rig)).toEqual([first, last]);

@@ -1,6 +1,6 @@
 /**
- * Callbacks on a virtual clock, with what they keep, monitors that are only a list, the real writing of notifications, and
- * channels whose answers a test decides.
+ * Callbacks on a virtual clock with their stored state, a plain list of monitors, the real formatting of notifications,
+ * and channels whose answers the test chooses.
  */
 
 import type {
@@ -38,14 +38,14 @@ export const failed: Receipt = { outcome: 'failed', reason: 'it is away' };
 
 const moving = { name: 'm', data: { data: 'vehicle.kinetic.moving', op: 'equalsTo', value: ['true'] } };
 
-/** A MonitorParameter with what it says about delivery. */
+/** A MonitorParameter with these delivery settings. */
 export function parameter(delivery: Record<string, unknown>): Record<string, unknown> {
   return { label: 'It moves', triggerParam: { triggers: [moving], boolExp: 'm' }, ...delivery };
 }
 
 export const webhook = { target: 'https://receiver.example/events', name: 'n' };
 
-/** Lets everything that waits only for promises run. */
+/** Waits for all pending promises. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class CallbackRig {
@@ -58,9 +58,9 @@ export class CallbackRig {
   readonly released: string[] = [];
   readonly bounds: Partial<DeliveryBounds>;
   callbacks: Callbacks;
-  /** What becomes of a request. */
+  /** Outcome of a request. */
   answer: (sent: Sent) => Receipt | Promise<Receipt> = () => delivered;
-  /** False: the disk refuses. */
+  /** `false` if the disk refuses to write. */
   disk = true;
   commits = 0;
   #events = 0;
@@ -70,13 +70,13 @@ export class CallbackRig {
     this.callbacks = this.#begin();
   }
 
-  /** An orderly stop: everything is on disk. */
+  /** An orderly stop and restart: everything is on disk. */
   restart(): void {
     this.memory.commit();
     this.cut();
   }
 
-  /** The power is cut: what was not committed is gone, and what is on its way is not waited for. */
+  /** A power cut: uncommitted state is lost, and requests in flight are abandoned. */
   cut(): void {
     this.callbacks.stop();
     this.callbacks = this.#begin();
@@ -90,7 +90,7 @@ export class CallbackRig {
     return entry;
   }
 
-  /** Tells of an event; gives its id. */
+  /** Emits an event and returns its id. */
   event(monitorId: string, rest: Partial<MonitorEvent> = {}): string {
     const id = `${(++this.#events).toString(16).padStart(4, '0')}`;
     this.callbacks.event({
@@ -104,7 +104,7 @@ export class CallbackRig {
     return id;
   }
 
-  /** Time passes in steps of `step` ms, with everything done that waits for promises only. */
+  /** Advances time in steps of `step` ms, and waits for pending promises after each. */
   async pass(ms: number, step = 1000): Promise<void> {
     this.clock.advance(0);
     await settle();
@@ -114,7 +114,7 @@ export class CallbackRig {
     }
   }
 
-  /** Bodies of all webhook parcels. */
+  /** Bodies of all webhook requests. */
   get bodies(): unknown[] {
     return this.webhooks.map(({ body }) => JSON.parse(body));
   }
@@ -164,17 +164,17 @@ export class CallbackRig {
   }
 }
 
-/** What a monitor of the fleet side says about delivery. */
+/** Delivery settings of a fleet monitor. */
 export function fleet(rest: Record<string, unknown> = {}, hook: Record<string, unknown> = {}): Record<string, unknown> {
   return { subscribeParam: { ...rest, callback: { webhook: { ...webhook, ...hook } } } };
 }
 
-/** What a callback of the user side asks for. */
+/** Subscription of a user callback. */
 export const user = (channel: Record<string, unknown> = { webhook }, rest: Record<string, unknown> = {}) => ({
   label: 'phone',
   ...rest,
   callback: channel,
 });
 
-/** Ids of the events in the order in which they were taken. */
+/** Ids of the events in the order of their requests. */
 export const ids = (rig: CallbackRig): string[] => rig.webhooks.flatMap((request) => request.ids);

@@ -98,7 +98,7 @@ test('a private time hides frames that another source delivered before the car s
 test('a long capture comes in parts within the bounds, the frames before the event first, and none is missing', async () => {
   const car = await startCar(both.replace('5s', '1m'), { memory: 4 << 20 });
   await car.agent.monitors.put('fast', fast);
-  // Payloads that nothing compresses.
+  // Payloads that do not compress.
   let state = 1;
   const random = (): number => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
@@ -122,20 +122,20 @@ test('a long capture comes in parts within the bounds, the frames before the eve
 });
 
 test('a capture says since when it has frames, and how many were overwritten before they were written', async () => {
-  // Room for 2,730 frames: 18 s of this drive.
+  // Memory for 2,730 frames, which is 18 s of this drive.
   const car = await startCar('  collision: { before: 1m, after: 1s }\n', { memory: 64 * 1024 });
   await car.pass(120_000);
   await drive(car, 30);
   car.send([{ bus: 'can', id: CRASH, data: [1, 0, 0, 0, 0, 0, 0, 0] }]);
-  // The frame of the crash became Status, and began the capture, before it was kept itself.
+  // The crash frame updated Status and started the capture before it was stored itself.
   const since = (car.lines.at(-2_732) as { sent: Sent }).sent.at;
-  // They overwrite all that was there before the next second.
+  // These frames overwrite all earlier ones within one second.
   for (let i = 0; i < 4_000; i++) car.send([{ bus: 'body', id: 0x77, data: [i & 0xff, i >> 8] }]);
   await car.pass(4_000);
   const [capture] = readCaptures(car.captures());
   expect(capture?.head.since).toBe(since);
   const lost = capture?.parts.reduce((sum, part) => sum + (part.lost ?? 0), 0);
-  // Of what was there when the crash came.
+  // Lost frames out of those stored when the crash arrived.
   expect(lost).toBe(4_001);
   expect(capture?.lines).toEqual(car.lines.slice(-2_730).map(({ line }) => line));
   await car.drop();
@@ -275,7 +275,7 @@ test('collisions have no further capture when the bytes of a day are used, loudl
   expect(full(first).map(({ level, fields }) => [level, fields?.['cause'], fields?.['bytesPerDay']])).toEqual([
     ['error', 'collision', 200],
   ]);
-  // The bound of commands is their number.
+  // The limit of commands is their number, not their bytes.
   await first.order({ name: 'asked' });
   await drive(first, 4);
   expect(readCaptures(first.captures()).map(({ head }) => head.cause)).toEqual(['collision', 'command']);

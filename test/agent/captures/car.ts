@@ -1,4 +1,4 @@
-/** An agent whose profile asks for captures, over a real decoder and a real store on a disk in memory. */
+/** An agent with captures in its profile, a real decoder and a real store on a disk in memory. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ export const MOTION = 0x100;
 export const PRIVACY = 0x200;
 export const CRASH = 0x300;
 
-/** A frame as it goes onto a bus. */
+/** A frame sent on a bus. */
 export interface Sent {
   readonly at: number;
   readonly bus: string;
@@ -67,19 +67,19 @@ export interface CaptureCar {
   readonly disk: RecordedDisk;
   readonly log: MemoryLog;
   readonly published: Message[];
-  /** Messages as they go to the broker, in order. */
+  /** Messages to the broker, in order. */
   readonly sent: readonly { readonly topic: string; readonly payload: Uint8Array }[];
-  /** What went onto the buses, as candump lines. */
+  /** Frames sent on the buses, as candump lines. */
   readonly lines: readonly { readonly sent: Sent; readonly line: string }[];
-  /** Puts frames of one time on the buses now; each batch has those of one bus. */
+  /** Sends frames with one timestamp on the buses now. Each batch has the frames of one bus. */
   send(frames: readonly Omit<Sent, 'at'>[], at?: number): void;
-  /** Lets time pass, and the disk work. */
+  /** Advances time and lets disk writes finish. */
   pass(ms: number): Promise<void>;
-  /** Gives a command; resolves as it ends. */
+  /** Sends a command and resolves when it ends. */
   order(order: CaptureOrder): Promise<void>;
   captures(): Capture[];
   readonly records: RecordStore;
-  /** Closes the store; the agent is not told, as by a power cut. */
+  /** Closes the store without notice to the agent, like a power cut. */
   drop(): Promise<void>;
 }
 
@@ -87,15 +87,15 @@ interface Start {
   readonly disk?: RecordedDisk;
   readonly at?: number;
   readonly boot?: number;
-  /** Bytes of memory for frames. */
+  /** Memory for frames, bytes. */
   readonly memory?: number;
-  /** Captures that commands may ask for. */
+  /** Captures that commands may request per day. */
   readonly perDay?: number;
-  /** Bytes of a day from which on events have no further capture. */
+  /** Bytes per day after which events have no further capture. */
   readonly bytesPerDay?: number;
 }
 
-/** @param section `captures`, the section of the profile */
+/** @param section the section `captures` of the profile */
 export async function startCar(section: string, start: Start = {}): Promise<CaptureCar> {
   const { disk = new RecordedDisk(), boot = 1, memory = 1 << 20, perDay, bytesPerDay } = start;
   const folder = mkdtempSync(join(tmpdir(), 'vigie-captures-'));
@@ -180,7 +180,7 @@ export async function startCar(section: string, start: Start = {}): Promise<Capt
   };
 }
 
-/** Frames of a drive for so many seconds: three identifiers on two buses every 20 ms, with a counter. */
+/** Frames of a drive of this many seconds: three identifiers on two buses every 20 ms, with a counter. */
 export async function drive(car: CaptureCar, seconds: number, speed = 50, more: readonly Omit<Sent, 'at'>[] = []) {
   for (let i = 0; i < seconds * 50; i++) {
     const raw = speed * 100;
@@ -200,7 +200,7 @@ export interface ReadCapture {
   readonly lines: readonly string[];
 }
 
-/** Captures as a receiver reads them, by ascending number of their parts. */
+/** Captures as a receiver reassembles them from their parts, by ascending part number. */
 export function readCaptures(parts: readonly Capture[]): ReadCapture[] {
   return [...new Set(parts.map(({ id }) => id))].map((id) => {
     const sorted = parts.filter((one) => one.id === id).sort((a, b) => a.part - b.part);

@@ -6,7 +6,7 @@ import { type Frame, framesOf } from '../../adapters/can/log/frames.ts';
 
 const buses = ['can0', 'can1'];
 
-/** Frames of classic CAN and CAN FD, in any order of time. */
+/** Frames of classic CAN and CAN FD, with unordered timestamps. */
 const frame = fc
   .record({
     at: fc.integer({ min: 0, max: 1e6 }),
@@ -17,7 +17,7 @@ const frame = fc
   })
   .map(({ data, ...rest }): Frame => ({ ...rest, length: data.length, data: Buffer.from(data).toString('hex') }));
 
-/** The newest frames whose slots fit, as somebody would keep them without a ring. */
+/** Naive implementation: the newest frames whose slots fit. */
 function newest(frames: readonly Frame[], slots: number): Frame[] {
   const kept = [...frames];
   const room = ({ length }: Frame): number => Math.max(1, Math.ceil(length / 8));

@@ -1,4 +1,4 @@
-/** An agent that collects by command, over a real store on a disk in memory, with frames of a small car. */
+/** An agent that collects signals by command, with a real store on a disk in memory and frames of a small car. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,24 +73,24 @@ export interface CollectingCar {
   readonly disk: RecordedDisk;
   readonly log: MemoryLog;
   readonly published: Published[];
-  /** Of the profile and its DBC files. */
+  /** Directory of the profile and its DBC files. */
   readonly folder: string;
-  /** The time is known by this. */
+  /** Quality of the car's clock. */
   quality: ClockQuality;
-  /** Gives a command; resolves as it ends. */
+  /** Sends a command and resolves when it ends. */
   order(order: CollectOrder): Promise<void>;
-  /** What was asked of the kernel last, by bus. */
+  /** Latest kernel filters, by bus. */
   readonly heard: ReadonlyMap<string, readonly unknown[]>;
-  /** Puts a frame on a bus now. */
+  /** Sends a frame on a bus now. */
   send(bus: string, id: number, bytes: readonly number[]): void;
-  /** Puts frames on a bus that come in one batch, at these times. */
+  /** Sends frames with these timestamps on a bus in one batch. */
   sendAll(
     bus: string,
     frames: readonly { readonly at: number; readonly id: number; readonly bytes: readonly number[] }[],
   ): void;
-  /** Lets time pass, and the disk work. */
+  /** Advances time and lets disk writes finish. */
   pass(ms: number): Promise<void>;
-  /** Closes the store; the agent is not told, as by a power cut. */
+  /** Closes the store without notice to the agent, like a power cut. */
   drop(): Promise<void>;
 }
 
@@ -100,9 +100,9 @@ interface Start {
   readonly boot?: number;
   readonly connected?: boolean;
   readonly bytesPerDay?: number;
-  /** The profile has a custom signal. */
+  /** Whether the profile has a custom signal. */
   readonly custom?: boolean;
-  /** Instead of the profile above. */
+  /** Replaces the profile above. */
   readonly profile?: string;
   readonly quality?: ClockQuality;
 }
@@ -205,7 +205,7 @@ export async function startCar(start: Start = {}): Promise<CollectingCar> {
   };
 }
 
-/** Payload of MOTION. */
+/** Payload of the frame MOTION. */
 export function motion(speed: number, torque = 0, gear = 0, brake = 0): number[] {
   const raw = Math.round(speed * 100);
   const turned = Math.round((torque + 100) * 2) & 0xffff;

@@ -94,13 +94,13 @@ test('a collection with a condition records while Status shows it', async () => 
   await drive(car, [3, 4], 50);
   await drive(car, [5, 6], 0);
   await car.pass(4_000);
-  // 2 is how it stood when the car began to drive.
+  // Value 2 was current when the car began to drive.
   expect(valuesOf(car, 'MOTION.Torque')).toEqual([2, 3, 4]);
   await car.drop();
 });
 
 test('a condition counts for each reading, also where one batch of frames has the begin and the end of it', async () => {
-  // Speed and torque of a frame each 100 ms.
+  // One frame with speed and torque every 100 ms.
   const frames = [
     [0, 1],
     [50, 2],
@@ -129,7 +129,7 @@ test('a condition counts for each reading, also where one batch of frames has th
     return readings?.map(([at, value]) => [at - START, value]);
   };
   const each = await collected(1);
-  // As it stood when the car began to drive, and each change until it stood.
+  // The value when the car began to drive, and each change until it stopped.
   expect(each).toEqual([
     [100, 1],
     [100, 2],
@@ -154,7 +154,7 @@ test('a signal of the profile keeps its name and number, and is recorded as ofte
   }
   await car.pass(3_000);
   const { catalogs } = receive(car.published);
-  // The same signal alone is the same catalog.
+  // The signal alone has the same catalog.
   expect([...catalogs.values()].map((entries) => entries.map(({ number, name }) => [number, name]))).toEqual([
     [[1, 'Vehicle.Powertrain.Cell.Max']],
   ]);
@@ -215,7 +215,7 @@ test('the bound on bytes per day ends the collecting of that day, loudly, also a
   await second.pass(6_000);
   await drive(second, [-3]);
   await second.pass(4_000);
-  // As it stood when the day began, and what came then.
+  // The value when the day began, and the later ones.
   expect(valuesOf(second, 'MOTION.Torque')).toEqual([-2, -3]);
   await second.drop();
 });

@@ -1,4 +1,4 @@
-/** A DBC is read for a command to collect, and not kept. */
+/** A DBC is read for a collect command and then released from memory. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { START } from './car.ts';
 
-/** Long names, for V8 keeps those of few characters apart from the text that they were cut out of. */
+/** V8 copies short slices of a string but keeps the whole text for long ones, so the names are long. */
 function large(): string {
   const lines = ['VERSION ""', 'BU_: ECU'];
   for (let m = 0; m < 500; m++) {

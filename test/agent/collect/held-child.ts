@@ -1,6 +1,6 @@
 /**
- * Collects a signal of a large DBC and says how many bytes more than before the process holds then; run with --expose-gc.
- * Arguments: the DBC, two signals of it, and the identifier of the second.
+ * Collects a signal of a large DBC and prints by how many bytes the memory in use has grown. Run it with --expose-gc.
+ * Arguments: the DBC, two of its signals, and the identifier of the second.
  */
 import { receive } from '../signals/car.ts';
 import { START, startCar } from './car.ts';
@@ -20,7 +20,7 @@ async function held(): Promise<number> {
 const until = START + 3_600_000;
 const buses = `  - { name: can, dbc: ['${file}'] }\n  - { name: body, dbc: [body.dbc] }`;
 const car = await startCar({ profile: `profile: 1\nname: large\nbuses:\n${buses}\nstatus: {}\n` });
-// Loads the code of collections.
+// Loads the code for collections.
 await car.order({ name: 'first', signals: [{ bus: 'can', signal: first }], until });
 await car.order({ name: 'first', signals: [] });
 await car.pass(5_000);

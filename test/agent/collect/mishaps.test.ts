@@ -1,4 +1,4 @@
-/** What may happen to the clock and the files while a command has signals collected. */
+/** Clock steps and missing files while signals are collected by command. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const collected = (car: CollectingCar): unknown[] =>
     .readings.get('MOTION.Torque')
     ?.map(([, value]) => value) ?? [];
 
-/** A frame each 500 ms. */
+/** Sends one frame every 500 ms. */
 async function drive(car: CollectingCar, torques: readonly number[]): Promise<void> {
   for (const torque of torques) {
     car.send('can', 0x100, motion(0, torque));

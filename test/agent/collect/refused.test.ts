@@ -1,4 +1,4 @@
-/** Commands to collect that are refused. */
+/** Collect commands that are refused. */
 import { expect, test } from 'vitest';
 import type { CollectOrder } from '../../../protocol/schema/collect.ts';
 import { START, startCar } from './car.ts';

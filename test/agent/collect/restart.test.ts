@@ -1,4 +1,4 @@
-/** Collections and catalogs over restarts, and while the time is not known. */
+/** Collections and catalogs across restarts, and while the time is not known. */
 import { expect, test } from 'vitest';
 import { RecordedDisk } from '../../adapters/store/recorded-disk.ts';
 import { stride } from '../../rig/runs.ts';
@@ -44,7 +44,7 @@ test('at whatever moment the power fails, an accepted collection goes on, ends o
 test('a collection whose time passed while the unit was off has ended, and what it had gathered is still sent', async () => {
   const first = await startCar();
   await first.order(torque(START + 5_000));
-  // Less than a batch, on disk with the next commit.
+  // Less than a batch. The next commit writes it to disk.
   await drive(first, [7]);
   first.agent.hello();
   await first.pass(100);
@@ -87,7 +87,7 @@ test('the catalog of a collection that has ended is announced at each start whil
   expect(catalogs(second, 2)).toEqual([['MOTION.Torque']]);
   expect(valuesOf(second, 'MOTION.Torque')).toEqual([1, 2, 3]);
   await second.drop();
-  // Nothing waits any more.
+  // No readings wait any more.
   const third = await restart(second, 3);
   await third.pass(6_000);
   expect(catalogs(third, 3)).toEqual([]);

@@ -1,4 +1,4 @@
-/** Generations of the configuration: whatever happens, the last good one is there and is come back to. */
+/** Generations of the configuration: after any failure the last good one is still there and is restored. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -58,7 +58,7 @@ test('property: the good one is proven and never lost, and what is on trial come
   const steps = fc.array(fc.constantFrom<Step>('start', 'take', 'reach', 'expire', 'cut', 'edit'), { maxLength: 60 });
   fc.assert(
     fc.property(steps, (sequence) => {
-      /** What is on disk: the state, and the texts by number. */
+      /** Content of the disk: the state, and the texts by number. */
       let disk: Generations = noGenerations;
       const texts = new Set<number>();
       const reached = new Set<number>([LOCAL]);
@@ -79,13 +79,13 @@ test('property: the good one is proven and never lost, and what is on trial come
         if (memory === undefined) continue;
         if (step === 'take') {
           const next = take(memory, String(local), 'd');
-          // The text is on disk before the state is.
+          // The text is on disk before the state.
           expect(texts.has(current(next))).toBe(false);
           texts.add(current(next));
           memory = next;
           disk = next;
           startsOfTrial = 0;
-          // The agent is started anew; until then nothing proves it.
+          // The agent restarts. Until then the configuration is not proven.
           memory = undefined;
         } else if (step === 'reach') {
           reached.add(current(memory));

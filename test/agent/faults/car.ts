@@ -1,4 +1,4 @@
-/** An agent that reads the fault codes of control units over a real ISO-TP bus, with a real store on a disk in memory. */
+/** An agent that reads fault codes of control units over a real ISO-TP bus, with a real store on a disk in memory. */
 import { bytesOf, hexOf } from '../../../adapters/obd/hex.ts';
 import { IsoTp } from '../../../adapters/obd/isotp/index.ts';
 import { openStore } from '../../../adapters/store/index.ts';
@@ -18,14 +18,14 @@ import { VirtualClock } from '../../rig/clock.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { VIN, verifierOf } from '../remotes/rig.ts';
 
-/** Interval of the readings, ms. */
+/** Interval between readings, ms. */
 export const EVERY = 600_000;
 
-/** Answers of a control unit by request; tests change them as the car's faults change. */
+/** Answers of a control unit by request. Tests change them to change the faults of the car. */
 export type Answers = Record<string, string>;
 
 export interface Start {
-  /** By the identifier of their answers. */
+  /** Control units by the CAN identifier of their answers. */
   readonly units: Readonly<Record<number, Answers>>;
   readonly disk?: RecordedDisk;
   readonly at?: number;
@@ -33,7 +33,7 @@ export interface Start {
   /** Paths that {@link FaultCar.give} can set. */
   readonly paths?: readonly string[];
   readonly texts?: Readonly<Record<string, string>>;
-  /** Control units that are asked by UDS too, by the identifier of their answers; the value is their name. */
+  /** Names of control units that are read by UDS as well, by the CAN identifier of their answers. */
   readonly uds?: Readonly<Record<number, string>>;
 }
 
@@ -43,19 +43,19 @@ export interface FaultCar {
   readonly disk: RecordedDisk;
   readonly log: MemoryLog;
   readonly view: FaultView;
-  /** Messages as they go to the broker, in order. */
+  /** Messages to the broker, in order. */
   readonly sent: readonly { readonly topic: string; readonly payload: Uint8Array }[];
-  /** Requests that control units were sent, in order. */
+  /** Requests sent to control units, in order. */
   readonly asked: string[];
   /** Bodies of the published messages of a kind. */
   told<K extends BodyKind>(kind: K): Body<K>[];
-  /** A command asks for a reading. */
+  /** Sends a command that reads the codes now. */
   readNow(): Promise<void>;
-  /** Control units are found by who polls the car. */
+  /** Reports that the poller has found control units. */
   found(): void;
   give(path: string, raw: number): void;
   pass(ms: number): Promise<void>;
-  /** Closes the store; the agent is not told, as by a power cut. */
+  /** Closes the store without notice to the agent, like a power cut. */
   drop(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import { RecordedDisk } from '../../adapters/store/recorded-disk.ts';
 import { type Answers, EVERY, type FaultCar, type Start, startFaultCar } from './car.ts';
 
 const START = Date.UTC(2026, 0, 1, 12);
-/** A reading takes some seconds, since each request to all waits for further control units. */
+/** A reading takes some seconds, because each functional request waits for further control units. */
 const READ = 8_000;
 
 async function start(options: Start): Promise<FaultCar> {
@@ -75,7 +75,7 @@ test('a code that other lists have, and that is gone, is the same record; what s
   expect(changed[0]?.lastSeenAt).toBeGreaterThan((first?.lastSeenAt ?? 0) + EVERY - READ);
   await car.pass(2 * (EVERY + READ));
   expect(car.told('fault')).toHaveLength(4);
-  // It was seen since, which readers in the car see although nothing was sent.
+  // The code was seen again: local readers see that although nothing was sent.
   const kept = car.view.all().find(({ code }) => code === 'P0143');
   expect(kept?.lastSeenAt).toBeGreaterThanOrEqual(START + 3 * EVERY);
   Object.assign(engine, sound());

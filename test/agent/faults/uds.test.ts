@@ -1,11 +1,11 @@
-/** Fault codes that control units report by UDS as records, from the bus to the published message. */
+/** Fault codes read by UDS as records, from the bus to the published message. */
 import { expect, onTestFinished, test } from 'vitest';
 import { RecordedDisk } from '../../adapters/store/recorded-disk.ts';
 import { type Answers, EVERY, type FaultCar, type Start, startFaultCar } from './car.ts';
 
 const START = Date.UTC(2026, 0, 1, 12);
 const READ = 8_000;
-/** Identifier of the answers of the battery. */
+/** CAN identifier of the battery's answers. */
 const BATTERY = 0x7e9;
 const CONFIRMED = '19020D';
 
@@ -15,7 +15,7 @@ async function start(options: Start): Promise<FaultCar> {
   return car;
 }
 
-/** It does not answer OBD. */
+/** This control unit does not answer OBD. */
 const faulty = (): Answers => ({
   [CONFIRMED]: '5902FF 0A0B9209',
   '19040A0B92FF': '59040A0B9209 01 01 F40D 32',

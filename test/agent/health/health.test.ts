@@ -1,4 +1,4 @@
-/** What the agent says of itself. */
+/** Health report of the agent. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { memoryOutboxStore } from '../../../adapters/store/index.ts';
@@ -134,7 +134,7 @@ test('a hello with everything in it travels, and one of a quiet agent is small',
   expect(decodeMessage(encodeMessage(quiet))).toEqual(quiet);
   expect(encodeMessage(quiet).length - bare).toBeLessThan(24);
 
-  // With a link that has nothing to complain of it is a little more, most of it the address.
+  // A link without problems adds little, most of it the address.
   const details = {
     state: 'up' as const,
     since: clock.now(),

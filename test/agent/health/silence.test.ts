@@ -1,10 +1,10 @@
-/** Which source counts as stuck. */
+/** Which silent sources count as stuck. */
 import { expect, test } from 'vitest';
 import { SourceWatch } from '../../../agent/health/sources.ts';
 import type { FrameBatch, FrameSource, SourceHealth } from '../../../agent/ports.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 
-/** A bus in the test's hands that says that it runs. */
+/** A bus under the test's control that reports that it runs. */
 class Bus implements FrameSource {
   readonly buses = ['body'];
   #receive: (batch: FrameBatch) => void = () => undefined;
@@ -36,7 +36,7 @@ test('silence counts from when the car is used: a night in which nothing was to 
     clock.advance(600_000);
     expect(watch.stuck(false)).toBeUndefined();
   }
-  // The car is used again, and this bus wakes later than the one that says so.
+  // The car is used again, and this bus wakes later than the one that shows the use.
   for (let second = 0; second < 300; second++) {
     expect(watch.stuck(true)).toBeUndefined();
     clock.advance(1_000);

@@ -1,4 +1,4 @@
-/** Which sources count as stuck, and what is known of each. */
+/** Which sources count as stuck, and the health report of each. */
 import { describe, expect, test } from 'vitest';
 import { SourceWatch } from '../../../agent/health/sources.ts';
 import type { FrameBatch, FrameSource, ReadingSink, ReadingSource, SourceHealth } from '../../../agent/ports.ts';
@@ -15,7 +15,7 @@ const batchOf = (count: number): FrameBatch => ({
   data: new Uint8Array(0),
 });
 
-/** A source of frames whose word and frames the test gives. */
+/** A source of frames whose health and frames the test sets. */
 class SpokenSource implements FrameSource {
   readonly buses: string[] = [];
   said: SourceHealth = { state: 'opening', counts: {} };

@@ -41,10 +41,12 @@ const sources = [
   source('kinetic.moving', { signal: 'wheels' }),
 ];
 
-/** Signals that come together, by number of the list. */
+/** Signals that arrive together, by list number. */
 const lists = [[0], [1, 2], [3], [4, 5], [6, 7], [8, 2]];
 
-/** A frame: its list and its values, none when it repeats the frame before; some lack the last signal. */
+/**
+ * A frame: its list and its values, or no values if it repeats the previous frame. Some frames lack the last signal.
+ */
 const frame = fc.record({
   list: fc.nat(lists.length - 1),
   values: fc.option(fc.tuple(fc.nat(3), fc.nat(3)), { nil: undefined }),
@@ -52,7 +54,7 @@ const frame = fc.record({
 });
 type Frame = typeof frame extends fc.Arbitrary<infer F> ? F : never;
 
-/** Says in turn what each batch of the script has. */
+/** Emits each batch of the script in turn. */
 class ScriptedDecoder implements FrameDecoder {
   readonly #script: readonly (readonly Frame[])[];
   #next = 0;
@@ -81,7 +83,7 @@ class ScriptedDecoder implements FrameDecoder {
       readings.groups[group + GROUP_BEGIN] = values === undefined ? REPEATED : end;
       readings.groups[group + GROUP_STEP] = 1;
       readings.entries[i * ENTRY_SIZE + ENTRY_FRAME] = i;
-      // Each frame is a group; one that repeats a whole frame needs none.
+      // Each frame is a group. A frame that repeats a whole frame needs none.
       readings.entries[i * ENTRY_SIZE + ENTRY_PLACE] = values === undefined && !fewer ? -1 - list : i << GROUP_SHIFT;
       if (values === undefined) continue;
       readings.reserve(end + 2);

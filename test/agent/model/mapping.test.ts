@@ -171,7 +171,7 @@ describe('mapping', () => {
     expect(status.fresh(speed, T + 1001)).toBe(false);
     mapping.alive([0], T + 1001);
     expect(status.fresh(speed, T + 2001)).toBe(true);
-    // The clock stepped back by an hour: how old the value is cannot be said.
+    // The clock stepped back by an hour: the age of the value is unknown.
     expect(status.fresh(speed, T - 3_600_000)).toBe(false);
   });
 });
@@ -244,7 +244,7 @@ test('a reading that comes again counts, whatever became of its slot in between'
         source('environment.air.temp', { invalid: [255] }),
         source('privacy.state', { map: { 0: 'None', 1: 'Geolocation', 2: 'Full' } }),
       ]);
-      // What each step leads to by itself, without a memory of readings.
+      // Result of each step alone, without a memory of readings.
       let value: number | undefined;
       let full = false;
       let refused = 0;

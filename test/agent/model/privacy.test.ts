@@ -112,7 +112,7 @@ describe('privacy', () => {
     expect(value('odometer.mileage')).toBe(1000);
     expect(status.contents().odometer?.createdAt).toBe(T + 4000);
     expect(channel('alerts.FuelLevelLow')).toBe(true);
-    // The next frame that is decoded brings the constants back.
+    // The next decoded frame restores the constants.
     give('kinetic.speed', 1, T + 5000);
     expect(value('energies.Electric.subType')).toBe('ElectricEnergy');
   });
@@ -122,7 +122,7 @@ describe('privacy', () => {
     give('odometer.mileage', 1000, T);
     give('privacy.state', 2, T + 1000);
     give('alerts.FuelLevelLow', 1, T + 1000);
-    // Neither is a value of its slot: the car now says that it has none.
+    // An invalid value is not a value of its slot: the car now reports that it has none.
     give('odometer.mileage', -1, T + 2000);
     give('alerts.FuelLevelLow', 2, T + 2000);
     give('privacy.state', 0, T + 3000);

@@ -1,4 +1,4 @@
-/** Monitors that are written in the configuration, beside those that others give. */
+/** Monitors written in the configuration, together with monitors from other sources. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { MonitorDesk } from '../../../agent/monitors/desk.ts';
 import type { Monitors } from '../../../agent/monitors/monitors.ts';
@@ -22,11 +22,11 @@ const clock = new VirtualClock();
 let rig: MonitorRig;
 let memory: KeptMemory;
 let desk: MonitorDesk;
-/** What went up to the cloud. */
+/** Lists sent to the cloud. */
 let told: MonitorList[];
 let refused: { event: LogEvent; fields: unknown }[];
 
-/** The desk of a run: monitors and what it knows of them, from what was committed. */
+/** Opens the monitors of a run with the state that was committed. */
 function open(monitors: Monitors): void {
   const publisher: Publisher = {
     put: () => undefined,
@@ -44,7 +44,7 @@ function open(monitors: Monitors): void {
   memory.keep(() => desk.states());
 }
 
-/** The power is cut after a commit, and comes back. */
+/** A power cut after a commit, and a new start. */
 function restart(): void {
   memory.commit();
   clock.advance(60_000);

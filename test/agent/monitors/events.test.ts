@@ -97,7 +97,7 @@ describe('an event', () => {
           ]);
     expect(rig.events).toHaveLength(2);
     expect(series(rig.events[0])).toEqual([['kinetic.speed', [3, 4, 5], [103, 104, 140]]]);
-    // What was in the ring went with the power.
+    // The ring was lost in the power cut.
     expect(series(rig.events[1])).toEqual([['kinetic.speed', [7, 8], [107, 108]]]);
     expect(rig.events[1]).toMatchObject({ id: rig.events[0]?.id, at: rig.events[0]?.at, complement: true });
   });

@@ -7,7 +7,7 @@ import type { MonitorRig } from './rig.ts';
 
 const SECOND = 1000;
 const HOUR = 3_600_000;
-/** Around changes of the clocks, the turn of a year, and any day. */
+/** Times around clock changes, around a new year, and on an ordinary day. */
 export const starts = [
   Date.UTC(2026, 2, 28, 23, 30),
   Date.UTC(2026, 9, 24, 23, 30),
@@ -141,7 +141,7 @@ const held = fc.tuple(condition, few(undefined, undefined, 1, 3, 90)).map(([one,
 
 const names = ['a', 'b1', 'door_2', 'x.3', 'y-4'];
 
-/** Expressions over some names; some are always true or always false. */
+/** Expressions over some names. Some are always true or always false. */
 function expression(used: readonly string[]): fc.Arbitrary<string> {
   return fc.letrec<{ any: string }>((tie) => ({
     any: fc.oneof(
@@ -165,7 +165,7 @@ export const parameter = fc
     }));
   });
 
-/** One thing that is done to the rig at a time, UTC ms. */
+/** One action on the rig at a time, UTC ms. */
 export type Action = (rig: MonitorRig, at: number) => void;
 
 const ids = ['m0', 'm1', 'm2'];
@@ -191,7 +191,7 @@ const places: readonly (readonly [number, number])[] = [
 let made = 0;
 const fresh = (): string => `${(++made).toString(16)}-1`;
 
-/** Records that go on in the course of a history. */
+/** Records that continue during a history. */
 interface Going {
   trip?: { id: string; createdAt: number };
   collision?: { id: string; createdAt: number };
@@ -314,7 +314,7 @@ const hand: fc.Arbitrary<Action> = fc.oneof(
   few(...ids).map((id) => (rig: MonitorRig) => rig.remove(id)),
 );
 
-/** Expressions that are always true or false are refused, which is what other tests look at. */
+/** Expressions that are always true or false are refused. Other tests check that. */
 function attempt(work: () => void): void {
   try {
     work();
@@ -328,7 +328,7 @@ const interruption: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: few(HOUR, -HOUR, 5 * SECOND).map((by) => (rig: MonitorRig) => rig.correct(by)) },
 );
 
-/** How much time passes before an action, ms; now and then less than nothing: late data, or a clock set back. */
+/** Time before an action, ms. Sometimes negative: late data, or a clock set back. */
 const passing = fc.oneof(
   { weight: 12, arbitrary: few(0, 10, 400, 1000, 1600) },
   { weight: 4, arbitrary: few(30 * SECOND, 61 * SECOND, 91 * SECOND) },
@@ -355,7 +355,7 @@ export const history = fc.record({
   ),
 });
 
-/** Does to a rig what a history says. */
+/** Applies the actions of a history to a rig. */
 export function live(
   rig: MonitorRig,
   { start, monitors, steps }: typeof history extends fc.Arbitrary<infer H> ? H : never,

@@ -1,4 +1,4 @@
-/** The agent's monitors against the naive reading of docs/monitors.md. */
+/** Compares the monitors of the agent with a naive implementation of docs/monitors.md. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { MonitorEvent } from '../../../protocol/schema/event.ts';
@@ -43,7 +43,7 @@ describe('monitors', () => {
         }),
         { numRuns: RUNS },
       );
-      // Histories in which nothing happens would prove nothing.
+      // Histories without events would prove nothing.
       expect(events).toBeGreaterThan(RUNS);
     },
     Math.max(60_000, RUNS * 60),

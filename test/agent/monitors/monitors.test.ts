@@ -51,7 +51,7 @@ describe('a monitor', () => {
     rig.give('kinetic.speed', 131, T + 5000);
     rig.tick(T + 9900);
     expect(told(rig)).toEqual([]);
-    // It was over when the value changed, though no tick has seen it.
+    // The wait had ended when the value changed, although no tick came in between.
     rig.give('kinetic.speed', 90, T + 10_100);
     expect(told(rig)).toEqual(['10.1 fast']);
     expect(rig.events[0]?.values).toEqual([{ data: 'vehicle.kinetic.speed', literal: '131' }]);
@@ -236,7 +236,7 @@ describe('the list', () => {
       'monitor/n',
     ]);
     expect(rig.monitors.all.map(({ monitorId }) => monitorId)).toEqual(['m', 'o']);
-    // It begins anew, as nobody knows where it stood.
+    // This monitor starts afresh, because its earlier state is unknown.
     expect(rig.events.slice(3).map(({ monitorId }) => monitorId)).toEqual(['m']);
   });
 });
@@ -277,7 +277,7 @@ describe('a power cut', () => {
           const speed = memory.recall('speed');
           if (typeof speed === 'number') car.status.restore({ kinetic: { createdAt: T, speed } });
           car.monitors.recall(memory, T);
-          // The road since the last commit is driven again.
+          // The drive since the last commit is repeated.
           step = done;
           cut = -1;
         }

@@ -1,4 +1,4 @@
-/** Many monitors on one number: each is told of by its own bound, whatever way the number takes between those of others. */
+/** Many monitors on one number: each fires at its own threshold, even if the number crosses many at once. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MonitorRig } from './rig.ts';
@@ -46,7 +46,7 @@ describe('monitors of one number', () => {
           }
           rig.give('kinetic.speed', value, T + step * SECOND);
         }
-        // What happens at one moment is told in the order in which the monitors were given.
+        // Simultaneous events come in the order in which the monitors were added.
         expect(rig.events.map(({ at, monitorId }) => `${(at - T) / SECOND} ${monitorId}`)).toEqual(expected);
       }),
     );

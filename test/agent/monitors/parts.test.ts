@@ -1,4 +1,4 @@
-/** What the parts of monitors make of each input: what random histories come upon too seldom to be relied on. */
+/** Single parts of monitors, for inputs that random histories contain too seldom. */
 
 import { describe, expect, test } from 'vitest';
 import { Status } from '../../../agent/model/status.ts';

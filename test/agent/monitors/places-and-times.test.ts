@@ -54,7 +54,9 @@ describe('times', () => {
     name: 't',
     time: { times: [{ start, duration }], timeZone },
   });
-  /** Begins and ends of what is satisfied while the car is used all the time, by ticks of a minute. */
+  /**
+   * Times at which the trigger starts and stops being met while the car is used throughout, with ticks once a minute.
+   */
   function spans(trigger: object, from: number, hours: number): string[] {
     const rig = new MonitorRig();
     rig.put('begin', rule([trigger], 't'), from);

@@ -1,4 +1,4 @@
-/** Intervals of time triggers, looked up hour by hour in the offsets that the zone's clocks have. */
+/** Intervals of time triggers, computed hour by hour from the UTC offsets of the zone. */
 import type { MonitorTrigger } from '../../../protocol/schema/monitor/parameter.ts';
 
 const HOUR = 3_600_000;
@@ -6,7 +6,7 @@ const DAY = 24 * HOUR;
 const offsets = new Map<string, number>();
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Offset of a zone, ms, as the name of the zone with it says: GMT+05:45. */
+/** UTC offset of a zone, ms, parsed from its offset name: GMT+05:45. */
 function offsetOf(zone: string, at: number): number {
   const quarter = Math.floor(at / 900_000);
   const key = `${zone} ${quarter}`;
@@ -23,7 +23,9 @@ function offsetOf(zone: string, at: number): number {
 
 const moments = new Map<string, number>();
 
-/** Of all moments at which the clocks show the local time the first; else by the offset from before. */
+/**
+ * First time at which clocks show the local time. If there is none, the local time with the offset before the change.
+ */
 export function momentOf(zone: string, local: number): number {
   const key = `${zone} ${local}`;
   const known = moments.get(key);
@@ -48,7 +50,7 @@ function lengthOf(duration: string): { days: number; time: number } {
 
 const names = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const;
 
-/** Week of ISO 8601: counted from the one with 4 January. */
+/** Week number of ISO 8601: week 1 contains 4 January. */
 function weekOf(day: number): number {
   const monday = (days: number): number => days - ((new Date(days * DAY).getUTCDay() + 6) % 7);
   const yearOfThursday = new Date((monday(day) + 3) * DAY).getUTCFullYear();

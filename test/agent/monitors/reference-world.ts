@@ -1,4 +1,4 @@
-/** What is so after each input, and what it is to a trigger: the part of reference.ts that has no memory. */
+/** State of the car after each input, and its meaning for a trigger: the part of reference.ts without memory. */
 import type { Alert } from '../../../protocol/schema/alert.ts';
 import type { Body } from '../../../protocol/schema/message.ts';
 import type { MonitorParameter, MonitorTrigger } from '../../../protocol/schema/monitor/parameter.ts';
@@ -7,7 +7,7 @@ import type { SlotValue } from '../../../protocol/slots.ts';
 type Kind = 'trip' | 'alert' | 'collision' | 'maintenance' | 'stolen';
 type AnyRecord = Body<Kind>;
 
-/** What the monitors were given, in this order. */
+/** Inputs to the monitors, in order. */
 export type Input =
   | {
       readonly do: 'changed';
@@ -42,12 +42,12 @@ export interface Told {
 export type Three = boolean | undefined;
 export type Value = number | string | readonly string[];
 
-/** All that is so after an input. */
+/** State of the car after an input. */
 export interface World {
   readonly slots: ReadonlyMap<string, SlotValue>;
-  /** Custom signals, also those that privacy hides since they were read. */
+  /** Custom signals, including those that privacy has hidden since they were read. */
   readonly signals: ReadonlyMap<string, Value>;
-  /** Privacy that is chosen in this very step: signals that it hides are in no event any more. */
+  /** Privacy chosen in this step. Signals that it hides must not appear in an event any more. */
   readonly chosen?: string;
   readonly alerts: readonly Alert[];
   readonly ended: Alert | undefined;
@@ -96,7 +96,7 @@ function hidesAll({ slots, stolen }: World): boolean {
   return slots.get('privacy.state') === 'Full' && !declared;
 }
 
-/** Custom signals that say where the car is. */
+/** Custom signals that reveal the position of the car. */
 const positions = new Set(['signal.Where.Location.X']);
 
 /** Whether privacy hides a custom signal. */
@@ -157,7 +157,7 @@ export function meets(value: Value, op: string, wanted: readonly string[]): bool
   return names.some((name) => wanted.includes(name));
 }
 
-/** The level of an operator that came from `before`. */
+/** Truth of an operator, given its truth in the previous step. */
 export function level(data: NonNullable<MonitorTrigger['data']>, value: Value | undefined, before: Three): Three {
   if (value === undefined) return undefined;
   const slack = data.hysteresis ?? 0;
@@ -171,7 +171,7 @@ export function level(data: NonNullable<MonitorTrigger['data']>, value: Value | 
   return meets(value, data.op, wanted);
 }
 
-/** The angle between two places by their vectors from the middle of the earth. */
+/** Distance of two places on the sphere, m, from the angle between their vectors. */
 function metres(a: { latitude: number; longitude: number }, b: { latitude: number; longitude: number }): number {
   const vector = ({ latitude, longitude }: typeof a): [number, number, number] => {
     const [north, east] = [(latitude * Math.PI) / 180, (longitude * Math.PI) / 180];
@@ -192,7 +192,7 @@ export function side(world: World, zone: NonNullable<MonitorTrigger['zone']>, be
   return from < -error ? true : from > error ? false : (before ?? from <= 0);
 }
 
-/** Tries the expression as JavaScript reads it, name by name replaced, with every value of what is unknown. */
+/** Evaluates the expression with the names replaced, for every combination of the unknown values. */
 export function evaluate(expression: string, names: readonly string[], truths: readonly Three[]): Three {
   const outcomes = new Set<boolean>();
   for (let row = 0; row < 2 ** names.length; row++) {
@@ -217,7 +217,7 @@ export function reduce(expression: string, values: ReadonlyMap<string, boolean>)
     if (left !== before) continue;
     left = left.replace(/([01])&([01])/g, (_, a, b) => `${a === '1' && b === '1' ? 1 : 0}`);
     if (left !== before) continue;
-    // An or may be done where no & is beside it.
+    // An or can be applied where no & is adjacent.
     left = left.replace(
       /(^|[(|])([01])\|([01])(?=$|[)|])/,
       (_, open, a, b) => `${open}${a === '1' || b === '1' ? 1 : 0}`,
@@ -233,7 +233,7 @@ export function describe(world: World, data: string): string | undefined {
   return [...world.alerts, ...(world.ended === undefined ? [] : [world.ended])].map(({ id }) => id).join(' ');
 }
 
-/** What a record lets happen under a data name. */
+/** Data names that a record triggers, with their values. */
 export function occurrence(
   data: string,
   { kind, record, previous }: Extract<Input, { do: 'record' }>,
@@ -264,7 +264,7 @@ export function inputTime(input: Input): number {
   return 'at' in input ? input.at : Number.NEGATIVE_INFINITY;
 }
 
-/** What follows from an input for all that is so; the time is settled by the caller. */
+/** State after an input. The caller sets the time. */
 export function after(world: World, input: Input): World {
   switch (input.do) {
     case 'changed':
@@ -276,7 +276,7 @@ export function after(world: World, input: Input): World {
     case 'signal': {
       const { name, value } = input;
       const others = [...world.signals].filter(([other]) => other !== name);
-      // What was read in a private time is unknown after it, too, until it is read again.
+      // A value read during privacy stays unknown afterwards until it is read again.
       const isUnknown = value === undefined || hides(world, `signal.${name}`);
       return { ...world, signals: new Map(isUnknown ? others : [...others, [name, value]]) };
     }

@@ -1,6 +1,6 @@
 /**
- * A second, naive reading of docs/monitors.md, written apart from the agent's: no index, no timer queue, no state that is
- * kept; each monitor is walked through the whole history, its expression is tried with every value of what is unknown.
+ * A second, naive implementation of docs/monitors.md, independent of the agent's: without index, timer queue or stored
+ * state. It replays the whole history for each monitor and tries its expression with every value of the unknown data.
  */
 import type { MonitorParameter, MonitorTrigger } from '../../../protocol/schema/monitor/parameter.ts';
 import { inInterval } from './reference-times.ts';
@@ -28,33 +28,33 @@ import {
   type World,
 } from './reference-world.ts';
 
-/** Where one trigger of one life of a monitor is. */
+/** State of one trigger during one life of a monitor. */
 interface Trigger {
   readonly rule: MonitorTrigger;
   readonly data: string;
-  /** Met, inside the circle, inside an interval. */
+  /** Met, inside the circle, or inside the interval. */
   met: Three;
   ready: boolean;
   from: string | undefined;
   used: Three;
   truth: Three;
   due: number | undefined;
-  /** What was looked at last; undefined after a part was taken away. */
+  /** Last value evaluated. Undefined after a part was removed. */
   looked: Value | undefined;
-  /** Of a custom signal: privacy hid it at the last tick. */
+  /** Custom signals only: privacy hid the signal at the last tick. */
   hidden: boolean;
-  /** It is this step that it happens in. */
+  /** The trigger fires in this step. */
   happens: boolean;
 }
 
 const happens = ({ rule }: Trigger): boolean => rule.data?.op === 'onChange' || onlyHappen.test(rule.data?.data ?? '');
 
-/** Data as people name them. */
+/** Data name as users write it. */
 function dataOfRule({ data }: MonitorTrigger): string | undefined {
   return data?.data === 'signal' ? `signal.${data.signal}` : data?.data;
 }
 
-/** One monitor from its begin to its end. */
+/** One monitor from its addition to its removal. */
 class Life {
   parameter: MonitorParameter;
   readonly #id: string;
@@ -62,9 +62,9 @@ class Life {
   #satisfied = false;
   #due: number | undefined;
   #collision: string | undefined;
-  /** What happens in this step: data and its text. */
+  /** Data and texts that fire in this step. */
   #values = new Map<string, string>();
-  /** The signal whose change has not come to count yet. */
+  /** Signal with a change that does not count yet. */
   #changing: string | undefined;
 
   constructor(id: string, parameter: MonitorParameter, world: World, told: (told: Told) => void) {
@@ -98,7 +98,7 @@ class Life {
     this.#judge(world, told);
   }
 
-  /** Phases of a step, each judged for all monitors before the next. */
+  /** Phases of a step. Each phase runs for all monitors before the next one begins. */
   waits(input: Input, world: World, told: (told: Told) => void): void {
     this.#changing = input.do === 'signal' ? `signal.${input.name}` : undefined;
     const tick = input.do === 'tick';
@@ -158,7 +158,7 @@ class Life {
     for (const trigger of this.#triggers) if (trigger.due !== undefined) trigger.due += by;
   }
 
-  /** What custom signals say is not known after a restart; their triggers stand where they stood. */
+  /** Values of custom signals are unknown after a restart. Their triggers keep their state. */
   restart(): void {
     for (const trigger of this.#triggers) {
       if (!trigger.data.startsWith('signal.')) continue;
@@ -176,7 +176,7 @@ class Life {
     if (parameter.subscribeParam?.refreshEvent === undefined) this.#due = undefined;
   }
 
-  /** Privacy hides or shows a signal, or showed it before it was looked at. */
+  /** Whether privacy now hides or shows a signal, or showed it before it was evaluated. */
   #hasTurned(trigger: Trigger, world: World): boolean {
     if (!trigger.data.startsWith('signal.')) return false;
     const was = trigger.hidden;
@@ -188,7 +188,7 @@ class Life {
     return parts[trigger.data]?.includes(path) ?? false;
   }
 
-  /** The input is looked at at once for what this trigger watches. */
+  /** Whether the input makes this trigger evaluate its data at once. */
   #concerns(trigger: Trigger, input: Input): boolean {
     if (input.do === 'changed') return this.#has(trigger, input.path) && !atTicks.has(trigger.data);
     if (input.do === 'signal') return trigger.data === `signal.${input.name}`;
@@ -257,7 +257,7 @@ class Life {
     );
   }
 
-  /** Before a change of a signal it is told as it was when it was looked at last. */
+  /** Value of a signal before its change, as last evaluated. */
   #before(name: string): string | undefined {
     if (name !== this.#changing) return undefined;
     const looked = this.#triggers.find(({ data }) => data === name)?.looked;
@@ -300,7 +300,7 @@ function isPrivacy(input: Input): input is Extract<Input, { do: 'changed' }> {
   return input.do === 'changed' && input.path === 'privacy.state';
 }
 
-/** What is to be told of a history, in order. */
+/** Events that a history must produce, in order. */
 export function expected(history: readonly Input[]): Told[] {
   const events: Told[] = [];
   const told = (event: Told): void => {
@@ -317,7 +317,7 @@ export function expected(history: readonly Input[]): Told[] {
     now: Number.NEGATIVE_INFINITY,
   };
   let anew = true;
-  /** In the order in which they were first given. */
+  /** In the order in which they were first added. */
   const monitors = new Map<
     string,
     { parameter: MonitorParameter; status: 'Running' | 'Paused'; life: Life | undefined }
@@ -335,7 +335,7 @@ export function expected(history: readonly Input[]): Told[] {
       for (const { life } of monitors.values()) life?.setBack(now);
     }
     const lives = (): Life[] => [...monitors.values()].map(({ life }) => life).filter((life) => life !== undefined);
-    // A signal that nobody watches, or privacy hides, is no step.
+    // A signal that is unwatched or hidden is not a step.
     if (input.do === 'signal') {
       const watched = lives().some((life) => life.watches(`signal.${input.name}`));
       if (!watched || hides(world, `signal.${input.name}`)) {
@@ -374,7 +374,7 @@ export function expected(history: readonly Input[]): Told[] {
         for (const life of lives()) life.restart();
         break;
       default:
-        // What was over before the change is judged by what was so before it.
+        // Waits that ended before the change are evaluated with the earlier state.
         for (const life of lives()) life.waits(input, then, told);
         for (const life of lives()) life.refresh(input, then, told);
         for (const life of lives()) life.change(input, world, told);

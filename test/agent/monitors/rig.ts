@@ -1,4 +1,4 @@
-/** Monitors behind the real Status, with privacy as the mapping applies it, restarts, and a log of what they were given. */
+/** Monitors with the real Status, privacy as in the mapping, restarts, and a log of their inputs. */
 
 import { hiddenFrom } from '../../../agent/model/privacy.ts';
 import { Status } from '../../../agent/model/status.ts';
@@ -18,7 +18,7 @@ import { encodeMessageBody } from './wire.ts';
 const levels: Readonly<Record<string, number>> = { None: 0, Geolocation: 1, Full: 2 };
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;
 
-/** Raw value that says "not available". */
+/** Raw value that means "not available". */
 const NOT_AVAILABLE = 255;
 
 const custom = (name: string, more: Partial<CustomSignal>): CustomSignal => ({
@@ -46,7 +46,7 @@ export const customSignals: readonly CustomSignal[] = [
   custom('Mode', { kind: 'enumeration', raw: true, names: modes }),
 ];
 
-/** What a trigger compares; the physical value of a flag or enumeration is its raw one. */
+/** Value that a trigger compares. For flags and enumerations the physical value is the raw one. */
 function comparedValue({ kind, names = [] }: CustomSignal, physical: number): number | string {
   if (kind === 'quantity') return Math.round(physical * 2) / 2;
   if (kind === 'flag') return physical === 0 ? 'false' : 'true';
@@ -58,27 +58,27 @@ type Kind = Extract<Input, { do: 'record' }>['kind'];
 export class MonitorRig {
   status = new Status();
   monitors: Monitors;
-  /** Every event so far, as it comes out of the codec at the other end. */
+  /** All events so far, encoded and decoded like at a receiver. */
   readonly events: MonitorEvent[] = [];
   readonly history: Input[] = [];
   readonly faults: string[] = [];
   readonly memory = new KeptMemory();
   readonly #records = new Map<string, Body<Kind>>();
   readonly #said = new Map<string, number | string | undefined>();
-  /** Custom signals; what they say is not known after a restart. */
+  /** Custom signals. Their values are unknown after a restart. */
   #signals = new Signals(customSignals, () => this.#level);
 
   constructor() {
     this.monitors = this.#start();
   }
 
-  /** A signal of the car; nothing while privacy hides it. */
+  /** Sets a signal of the car, unless privacy hides it. */
   give(path: string, value: SlotValue, at: number): void {
     if (path === 'privacy.state') this.#hide(levels[value as string] ?? 0, at);
     if (hiddenFrom(path) > this.#level) this.status.write(slot(path), value, at);
   }
 
-  /** A custom signal of the car; undefined: the car says that it has none. */
+  /** Sets a custom signal of the car. Undefined: the car reports that it has no value. */
   signal(name: string, physical: number | undefined, at: number): void {
     const place = customSignals.findIndex((signal) => signal.name === name);
     const definition = customSignals[place] as CustomSignal;
@@ -130,7 +130,7 @@ export class MonitorRig {
     this.monitors.correct(by);
   }
 
-  /** The power is cut after a commit, and comes back. */
+  /** A power cut after a commit, and a new start. */
   restart(at: number): void {
     this.history.push({ do: 'restart' });
     this.memory.commit();

@@ -1,4 +1,4 @@
-/** What the tests of monitors are written in. */
+/** Shorthand for tests of monitors. */
 import type { StatusContents } from '../../../protocol/schema/status.ts';
 import type { MonitorRig } from './rig.ts';
 
@@ -16,7 +16,7 @@ export function rule(triggers: object[], boolExp?: string, rest: object = {}): o
 type Place = NonNullable<StatusContents['lastPosition']>;
 export const placeOf = (rig: MonitorRig): Place => rig.status.contents().lastPosition as Place;
 
-/** Date and triggers of each event, seconds after T; refreshes with an r. */
+/** Seconds after T and names of the triggers of each event. An r marks a refresh. */
 export function told(rig: MonitorRig): string[] {
   return rig.events.map(
     ({ at, refresh, triggers = [] }) => `${(at - T) / SECOND}${refresh ? 'r' : ''} ${triggers.join()}`,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Thresholds } from '../../../agent/monitors/thresholds.ts';
 
-/** Few enough that thresholds coincide, and that the number often stands on one. */
+/** Few distinct values, so that thresholds coincide and the number often equals one. */
 const number = fc.integer({ min: -8, max: 8 }).map((halves) => halves / 2);
 
 describe('thresholds of a number', () => {

@@ -3,7 +3,7 @@ import { eventSchema, type MonitorEvent } from '../../../protocol/schema/event.t
 
 const codec = compile(eventSchema);
 
-/** The event as a receiver has it: what cannot be encoded fails here. */
+/** The event as a receiver gets it. An event that cannot be encoded fails here. */
 export function encodeMessageBody(event: MonitorEvent): MonitorEvent {
   return codec.decode(codec.encode(event, event.at), event.at);
 }

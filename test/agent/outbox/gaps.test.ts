@@ -12,7 +12,7 @@ const reference = (priority: number, seq: number, kind: string, at = seq * 10, b
   retain: false,
 });
 
-/** Tells everything, with numbers from `seq` on. */
+/** Takes all unreported gaps, and reports them in messages numbered from `seq` on. */
 function tellAll(gaps: Gaps, seq: number): Gap[] {
   const told = gaps.take();
   for (const [index, gap] of told.entries()) gaps.report(seq + index, gap);

@@ -1,4 +1,4 @@
-/** Every number arrives or is in a gap message, whatever became of the files of the journal between two starts. */
+/** Each number arrives or is in a gap message, whatever damage the journal files suffer between two starts. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -68,7 +68,7 @@ test('messages of a missing segment are in exactly one gap message, the log name
   expect(lost).toBeGreaterThan(20);
 });
 
-/** What is wrong after that damage, in words. */
+/** Descriptions of everything that is wrong after this damage. */
 async function trouble(left: Left, damage: Damage, generations: Generations): Promise<string[]> {
   const directory = folder();
   putFiles(directory, damaged(left.files, damage, generations));
@@ -129,7 +129,8 @@ test('a segment whose file has another number in its name is found by its header
 });
 
 test('what a waiting gap message tells neither arrives nor is told again when the note of it is lost', async () => {
-  // The note lies in a segment that another one is copied over; in a newest one that is cut within its first group.
+  // The record is in a segment that is overwritten by a copy of another, or in a newest one that is cut in its first
+  // group.
   for (const [seed, rounds, damage] of [
     [1, 32, { kind: 'copied', segment: 0, other: 3 }],
     [367_004_370, 26, { kind: 'cut', segment: 4, at: 105 }],
@@ -141,7 +142,7 @@ test('what a waiting gap message tells neither arrives nor is told again when th
 test('every number arrives or is in one gap message at whichever byte a small segment is cut or changed', async () => {
   const directory = folder();
   const left = await talked(directory, 7, 1, true);
-  // The next start cuts the last segment to what is in it, and begins another.
+  // The next start truncates the last segment to its content and begins another.
   const run = await Run.begin(directory, 2, left.receiver, 1 << 20);
   run.sayAll();
   await run.commit();
@@ -183,7 +184,7 @@ test('every number arrives or is in one gap message whatever becomes of a segmen
       async (seed, rounds, stopped, damages) => {
         const left = await talked(folder(), seed, rounds, stopped);
         for (const [damage, generations] of damages) {
-          // Of the newest segment nothing else knows: only one of the two may be lost.
+          // No other file knows the newest segment, so only one of the two may be lost.
           const known = !ofNewest(left.files, damage) || generations === 'both' || generations === 'newest';
           const given = known ? generations : 'both';
           expect([damage, given, await trouble(left, damage, given)]).toEqual([damage, given, []]);

@@ -1,6 +1,6 @@
 /**
- * A car whose outbox is in a real journal in a real directory, and the receiver of its messages: what becomes of every
- * number when files of the journal are damaged between two starts.
+ * A car with its outbox in a real journal in a real directory, and the receiver of its messages. Checks the outcome of
+ * every number when journal files are damaged between two starts.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,16 +21,16 @@ type Talk = (typeof talk)[number];
 
 export const nameOf = (priority: number, seq: number): string => `${priority}/${seq}`;
 
-/** The other end: what arrived, by class and number. */
+/** The receiver: messages by class and number. */
 export class Receiver {
   readonly arrived = new Map<string, Uint8Array>();
   /**
-   * By number, the kinds of the gap messages that tell of it; a gap message that comes again counts once. What was given
-   * up together has one gap message for each kind, and all of them name the same numbers.
+   * By number, the kinds of the gap messages that contain it. A repeated gap message counts once. Messages abandoned
+   * together have one gap message per kind, all with the same numbers.
    */
   readonly told = new Map<string, string[]>();
   readonly gaps: Gap[] = [];
-  /** A number that came twice with different contents. */
+  /** Numbers that arrived twice with different contents. */
   readonly reused: string[] = [];
 
   take(payload: Uint8Array): void {
@@ -48,7 +48,7 @@ export class Receiver {
     for (const number of this.toldBy(name)) this.told.set(number, [...(this.told.get(number) ?? []), lost]);
   }
 
-  /** Numbers that the message of that name tells of; none unless it arrived and is a gap message. */
+  /** Numbers in the gap message of that name. Empty if it has not arrived or is another kind. */
   toldBy(name: string): string[] {
     const payload = this.arrived.get(name);
     const message = payload === undefined ? undefined : decodeMessage(payload);
@@ -87,10 +87,10 @@ export class Run {
     this.outbox = new Outbox(store.outbox, this.link, this.clock, log, options, store.memory);
   }
 
-  /** `limit` bounds the outbox, bytes. */
+  /** @param limit maximum size of the outbox, bytes */
   static async begin(directory: string, boot: number, receiver: Receiver, limit: number): Promise<Run> {
     const log = new MemoryLog();
-    // Nothing is written but by the commits of the test.
+    // Only the commits of the test write to disk.
     const waits = { settleWithin: 3_600_000, now: () => undefined, keptBytes: 10 * segmentBytes };
     const store = await openStore(directory, { files: hastyFiles, segmentBytes, log, ...waits });
     return new Run(store, log, boot, receiver, limit);
@@ -118,7 +118,7 @@ export class Run {
     for (const kind of talk) this.say(kind, 20);
   }
 
-  /** What was begun comes to its end. */
+  /** Waits for pending commits and promises. */
   async settle(): Promise<void> {
     for (let turns = 0; turns < 3; turns++) {
       await this.store.outbox.commit();
@@ -126,7 +126,7 @@ export class Run {
     }
   }
 
-  /** 100 ms pass, after which all that was said is on the disk. */
+  /** Advances time by 100 ms, after which all messages are on disk. */
   async commit(): Promise<void> {
     this.clock.advance(100);
     await this.settle();
@@ -138,7 +138,7 @@ export class Run {
     this.#look();
   }
 
-  /** The broker has got all that is on its way, and acknowledges the oldest. */
+  /** The broker receives everything in flight, and acknowledges the oldest messages. */
   acknowledge(count: number): void {
     this.#look();
     this.link.acknowledge(count);
@@ -150,7 +150,7 @@ export class Run {
     }
   }
 
-  /** Everything that waits goes out and is acknowledged. */
+  /** Sends everything that waits, until it is acknowledged. */
   async drain(): Promise<void> {
     this.up();
     for (let rounds = 0; this.outbox.waiting > 0; rounds++) {
@@ -170,15 +170,17 @@ export class Run {
 
 export type Files = ReadonlyMap<string, Uint8Array>;
 
-/** What a run left in its directory, and what the receiver had got by then. */
+/** State after a run: files in its directory, and messages that the receiver has. */
 export interface Left {
   readonly files: Files;
   readonly receiver: Receiver;
-  /** By class: the first number that was never given out. */
+  /** By class: the first number that was never assigned. */
   readonly next: readonly number[];
-  /** What arrived, or was told of by what arrived, before its acknowledgement: the car does not know that. */
+  /**
+   * Numbers that arrived, or were reported in a gap that arrived, without an acknowledgement that the car has stored.
+   */
   readonly unacknowledged: ReadonlySet<string>;
-  /** That, and what arrived or was told of since the newest segment was begun: only this segment knows. */
+  /** The same, and numbers settled since the newest segment began: only that segment records them. */
   readonly recent: ReadonlySet<string>;
 }
 
@@ -196,7 +198,7 @@ export function segmentsOf(files: Files): string[] {
   return [...files.keys()].filter((name) => name.endsWith('.journal')).sort();
 }
 
-/** Numbers that look like chance, below `most`. */
+/** Pseudo-random numbers below `most`. */
 export function chance(seed: number): (most: number) => number {
   let state = seed | 1;
   return (most) => {
@@ -209,8 +211,9 @@ export function chance(seed: number): (most: number) => number {
 }
 
 /**
- * Lets a car talk for some time, out of reach now and then, so that some messages arrive, some wait, some are dropped
- * and told of. At the end it is stopped, or killed after a commit of nothing but state.
+ * Lets a car send messages for some time, sometimes without a link, so that some arrive, some wait, and some are
+ * dropped
+ * and reported. Finally the car is stopped, or killed after a commit that contains only state.
  */
 export async function talked(directory: string, seed: number, rounds: number, stopped: boolean): Promise<Left> {
   const any = chance(seed);
@@ -221,7 +224,7 @@ export async function talked(directory: string, seed: number, rounds: number, st
   run.store.memory.keep(() => [['first', 'x'.repeat(20)]]);
   let newest = '';
   let before = new Set<string>();
-  /** Messages that wait, and what those tell of that have arrived. */
+  /** Messages that wait, and the numbers in those gap messages among them that have arrived. */
   const unsettled = (): Set<string> => {
     const waiting = [...run.store.outbox.entries()].map((entry) => nameOf(entry.class, entry.seq));
     return new Set(waiting.flatMap((name) => [name, ...receiver.toldBy(name)]));
@@ -245,7 +248,7 @@ export async function talked(directory: string, seed: number, rounds: number, st
     newest = now;
   }
   const next = classes.map((_, priority) => run.store.outbox.nextSeq(priority));
-  // Damage of the last group of all cannot be told from a power cut: it holds no message here.
+  // Damage of the very last group cannot be distinguished from a power cut, so that group contains no message here.
   round++;
   await run.store.outbox.commit();
   const unacknowledged = unsettled();
@@ -262,22 +265,23 @@ function namesOf({ arrived, told }: Receiver): Set<string> {
   return new Set([...arrived.keys(), ...told.keys()]);
 }
 
-/** What three starts after damage made of it. */
+/** Result of three starts after the damage. */
 export interface Aftermath {
   readonly receiver: Receiver;
-  /** By class: the first number that was never given out. */
+  /** By class: the first number that was never assigned. */
   readonly next: readonly number[];
-  /** By start: what the log says that is not information, and whether commands are in doubt. */
+  /** By start: log lines above info level, and whether commands are doubtful. */
   readonly starts: readonly { readonly log: MemoryLog['lines']; readonly doubtful: boolean }[];
 }
 
-/** Starts the agent three times; each says something, sends all there is, and stops. */
+/** Starts the agent three times. Each start adds messages, sends everything, and stops. */
 export async function startThrice(directory: string, before: Receiver): Promise<Aftermath> {
   const receiver = before.copy();
   const starts: Aftermath['starts'][number][] = [];
   let next: number[] = [];
   for (let start = 0; start < 3; start++) {
-    // Nothing is dropped to make room: what was on its way when the first run ended would be both.
+    // The limit is high, because a message in flight when the first run ended could otherwise both arrive and be
+    // dropped.
     const run = await Run.begin(directory, 10 + start, receiver, 1 << 20);
     run.store.memory.keep(() => [['round', -start]]);
     run.sayAll();
@@ -291,7 +295,7 @@ export async function startThrice(directory: string, before: Receiver): Promise<
   return { receiver, next, starts };
 }
 
-/** What is wrong with what became of the numbers, in words; `unsure` ones may have arrived and be in a gap, too. */
+/** Descriptions of wrong outcomes. Numbers in `unsure` may both have arrived and be in a gap. */
 export function faultsOf({ receiver, next }: Aftermath, unsure: ReadonlySet<string>): string[] {
   const faults = receiver.reused.map((name) => `${name} came with different contents`);
   for (const [priority, end] of next.entries()) {
@@ -313,16 +317,16 @@ export function faultsOf({ receiver, next }: Aftermath, unsure: ReadonlySet<stri
   return faults;
 }
 
-/** What may become of one file of the journal, or of two. */
+/** Damage to one or two files of the journal. */
 export type Damage =
   | { readonly kind: 'missing' | 'empty' | 'zeros' | 'flip' | 'cut'; readonly segment: number; readonly at: number }
   | { readonly kind: 'swapped' | 'copied'; readonly segment: number; readonly other: number }
   | { readonly kind: 'doubled'; readonly segment: number };
 
-/** The manifest and its generation before: which of them is there. */
+/** Which of the two generations of the manifest exist. */
 export type Generations = 'both' | 'older' | 'newest' | 'newest damaged' | 'none';
 
-/** The files after damage; places are taken modulo what there is. */
+/** Files after the damage. Positions are taken modulo the size. */
 export function damaged(files: Files, damage: Damage, generations: Generations): Files {
   const names = segmentsOf(files);
   const result = new Map(files);
@@ -370,7 +374,7 @@ function flipped(bytes: Uint8Array, bit: number): Uint8Array {
   return result;
 }
 
-/** Whether the damage is of the newest segment, which alone knows what happened last. */
+/** Whether the damage affects the newest segment, which alone records the last changes. */
 export function ofNewest(files: Files, damage: Damage): boolean {
   const { length } = segmentsOf(files);
   const places = [damage.segment, ...('other' in damage ? [damage.other] : [])].map((place) => place % length);

@@ -1,6 +1,6 @@
 /**
- * Whatever happens to outbox, link, disk and power: a number is that of a message that arrived, or a gap message that
- * arrived says that it never will. The store is the real one on a disk whose power fails; the broker is in the test.
+ * Whatever happens to outbox, link, disk and power: each number belongs to a message that arrived, or to a gap message
+ * that arrived. The store is real, on a simulated disk with power cuts. The broker is part of the test.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ const nameOf = (priority: number, seq: number) => `${priority}/${seq}`;
 
 type Put = Pick<OutboxEntry, 'kind' | 'at'> & { readonly bytes: number };
 
-/** What happens, one after the other. */
+/** Events of a history. */
 type Event =
   | { readonly does: 'put'; readonly kind: PutKind; readonly times: number; readonly size: number }
   | { readonly does: 'wait'; readonly ms: number }
@@ -38,13 +38,13 @@ interface Loss {
   to: number;
 }
 
-/** The power fails; of what was not synced some is there. */
+/** A power cut. Only part of the unsynced data survives. */
 function powerCut(disk: SimulatedDisk, survives: readonly boolean[]): SimulatedDisk {
   let asked = 0;
   return disk.powerCut(() => survives[asked++ % survives.length] ?? false);
 }
 
-/** Car and broker: the outbox on a disk, starts of the agent one after the other, and what the broker got. */
+/** Car and broker: the outbox on a disk, consecutive starts of the agent, and the messages that the broker received. */
 class Ride {
   readonly clock = new VirtualClock();
   readonly link = new WireLink();
@@ -54,11 +54,11 @@ class Ride {
   #store: Store | undefined;
   #outbox: Outbox | undefined;
   #boot = 0;
-  /** What was given a number last; after a power cut a number that was never seen outside is given again. */
+  /** Last message per number. After a power cut, a number that was never sent is assigned again. */
   readonly put = new Map<string, Put>();
   readonly received = new Set<string>();
   readonly gaps: Gap[] = [];
-  /** Arrived, but after a power cut the car does not know that. */
+  /** Messages that arrived although the car does not know it after a power cut. */
   readonly unsure = new Set<string>();
   readonly #damaged = new Set<string>();
   #seen = 0;
@@ -115,12 +115,12 @@ class Ride {
     });
   }
 
-  /** What was begun comes to its end, as far as it needs no time to pass. */
+  /** Waits for pending promises, without advancing time. */
   async #settle(): Promise<void> {
     for (let turns = 0; turns < 4; turns++) await turn();
   }
 
-  /** The broker has got the oldest `count` messages on the way. */
+  /** The broker receives the oldest `count` messages in flight. */
   #receive(count: number): void {
     const { published, inFlight } = this.link;
     for (const { payload } of published.slice(published.length - inFlight).slice(0, count)) {
@@ -154,12 +154,12 @@ class Ride {
         break;
       case 'refuse': {
         const oldest = this.link.published.at(-this.link.inFlight);
-        // A broker that took it before would take it again.
+        // The broker never refuses a message that it has accepted before.
         if (this.link.inFlight > 0 && oldest !== undefined && !this.#took(oldest.payload)) this.link.refuse();
         break;
       }
       case 'damage':
-        // What went out once is read again when it has to go again; it is whole then.
+        // A message that was sent once is read again for each repetition. Here it must be undamaged.
         for (const { class: priority, seq } of this.store.outbox.entries()) {
           if (seq % 3 === 0 && !this.#wentOut(priority, seq)) this.#damaged.add(nameOf(priority, seq));
         }
@@ -210,7 +210,7 @@ class Ride {
     }
   }
 
-  /** The way is good from now on, and everything that waits goes out. */
+  /** Restores the link and sends everything that waits. */
   async finish(): Promise<void> {
     for (let rounds = 0; this.outbox.waiting > 0 || !this.link.connected || this.link.inFlight > 0; rounds++) {
       if (rounds > 5_000) throw new Error('it does not come to an end');
@@ -221,7 +221,7 @@ class Ride {
     }
   }
 
-  /** What is wrong, in words. */
+  /** Descriptions of everything that is wrong. */
   faults(): string[] {
     const faults: string[] = [];
     const lost = new Set<string>();

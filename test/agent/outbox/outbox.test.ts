@@ -19,7 +19,7 @@ const waypoint = (at: number): Body<'waypoint'> => ({
 });
 const remote = (id: string): Body<'remote'> => ({ remoteActionId: id, type: 'Doors', status: 'Accepted' });
 
-/** A store whose commits wait for the test, as a slow or failing disk makes them. */
+/** A store whose commits end when the test says so, like those of a slow or failing disk. */
 function gatedStore(inner = memoryOutboxStore()) {
   const gates: { open: () => void; fail: (error: Error) => void }[] = [];
   const commit = () => new Promise<void>((resolve, reject) => gates.push({ open: resolve, fail: reject }));
@@ -225,14 +225,14 @@ describe('outbox', () => {
     for (let pause = 0; pause < 100 && came.size < 50; pause++) {
       const before = link.published.length;
       await answer(true);
-      // What is refused costs at most two windows of messages in a pause.
+      // Refused messages cost at most two windows per pause.
       const refused = link.published.slice(before).filter(({ topic }) => topic.endsWith('/remote'));
       expect(refused.length).toBeLessThanOrEqual(2 * window + 2);
       clock.advance(5_000);
       await turn();
     }
     expect(came.size).toBe(50);
-    // The broker lets them in after all.
+    // Finally the broker accepts them.
     for (let pause = 0; pause < 100 && outbox.waiting > 0; pause++) {
       await answer(false);
       clock.advance(5_000);
@@ -364,7 +364,7 @@ describe('outbox', () => {
     clock.advance(4_999);
     expect(await refused()).toBe(2);
     clock.advance(1);
-    // Of the message and of the gap message that was refused.
+    // One copy each of the message and of the gap message that was refused.
     expect(await refused()).toBe(4);
     link.connected = false;
     link.connected = true;
@@ -641,7 +641,7 @@ describe('outbox', () => {
   test('a gap message of an earlier run that has arrived is forgotten', async () => {
     const store = memoryOutboxStore();
     const gap = { class: 4, lost: 'waypoint', count: 1, bytes: 9, from: 1, to: 1, numbers: [[7, 7]] };
-    // Of the two that the earlier run told, the one with number 0 was acknowledged since, and is no more.
+    // The earlier run sent one gap message, number 0. It was acknowledged meanwhile and no longer waits.
     const memory: Memory = { recall: () => ({ unreported: [], reports: [[0, gap]] }), keep: () => undefined };
     const states: unknown[] = [];
     const keep: Memory['keep'] = (entries) => states.push(...[...entries()].map(([, state]) => state));

@@ -1,4 +1,4 @@
-/** Messages that were acknowledged, and that a receiver asks for again; the store is the real one. */
+/** Acknowledged messages that a receiver requests again, with the real store. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openStore, type Store } from '../../../adapters/store/store.ts';
@@ -19,7 +19,7 @@ const TRIP = classOf('trip');
 const hex = (payload: Uint8Array) => Buffer.from(payload).toString('hex');
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A car with a disk, whose broker loses what the test says. */
+/** A car with a disk. Its broker loses the messages that the test chooses. */
 class Car {
   readonly clock = new VirtualClock();
   readonly link = new WireLink();
@@ -74,7 +74,7 @@ class Car {
     this.outbox.linkUp();
   }
 
-  /** Time passes in which everything goes out that can, and the broker acknowledges it. */
+  /** Advances time while everything is sent and the broker acknowledges it. */
   async pass(rounds = 80): Promise<void> {
     for (let round = 0; round < rounds; round++) {
       this.clock.advance(50);
@@ -84,7 +84,7 @@ class Car {
     }
   }
 
-  /** What was published since `from`. */
+  /** Messages published since `from`. */
   since(from: number): readonly OutgoingMessage[] {
     return this.link.published.slice(from);
   }
@@ -292,7 +292,7 @@ test('whatever the broker loses: who asks until nothing is missing gets each mes
         return open.all;
       };
       let seen = 0;
-      /** The broker has what was published; it loses trips as `loses` says. */
+      /** Delivers published messages to the receiver. The broker loses trips according to `loses`. */
       const take = (loses: readonly boolean[]): void => {
         for (; seen < car.link.published.length; seen++) {
           const { payload } = car.link.published[seen]!;

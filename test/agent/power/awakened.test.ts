@@ -1,4 +1,4 @@
-/** What of a bus says that the car is awake. */
+/** Which frames on a bus show that the car is awake. */
 
 import { expect, test } from 'vitest';
 import { MemoryRecords, memoryOutboxStore } from '../../../adapters/store/index.ts';
@@ -11,11 +11,13 @@ import { bareProfile } from '../../rig/bare-profile.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { KeptMemory } from '../../rig/keeping.ts';
 
-/** As linux/can/error.h has it: no acknowledgement of a transmission, which a bus of sleepers gives no frame. */
+/**
+ * From linux/can/error.h: no acknowledgement of a transmission. On a bus of sleeping nodes no frame is acknowledged.
+ */
 const CAN_ERR_ACK = 0x20;
 const FRAME = 0x123;
 
-/** `sends`: whether the unit can send, and so may hear itself; else what it is told of is a log. */
+/** @param sends whether the unit can send, and so may receive its own frames. If not, the source is a log. */
 function setUp(sends: boolean) {
   const clock = new VirtualClock();
   const rests: boolean[] = [];
@@ -49,7 +51,7 @@ function setUp(sends: boolean) {
   );
   agent.start();
   const intake = agent.intake(() => ({ decode: () => undefined }));
-  /** A batch of frames with these identifiers; none: what a receiver was woken for in vain. */
+  /** Receives a batch of frames with these identifiers. An empty batch is a spurious wake-up. */
   const hear = (ids: readonly number[], flags = 0): void => {
     const batch: FrameBatch = {
       count: ids.length,

@@ -35,7 +35,7 @@ function unit(wakes?: (heard: () => void, clock: VirtualClock) => Promise<void>)
     changed: (state) => states.push(state),
   });
   const see = (path: string, value: SlotValue): void => status.write(slotByPath.get(path) as Slot, value, clock.now());
-  /** Seconds in which the car talks, or not. */
+  /** Advances time by seconds in which the car sends frames, or not. */
   const pass = (seconds: number, talks: boolean): void => {
     for (let second = 0; second < seconds; second++) {
       if (talks) power.heard();
@@ -225,7 +225,7 @@ test('whatever happens: asleep only after three minutes without frame and messag
         if (next.kind === 'heard' || next.kind === 'spoken') last = clock.monotonic();
         const quiet = clock.monotonic() - last;
         if (power.state === 'asleep') {
-          // A state that was reached before it was opened is left only by a frame or a message.
+          // A state reached before work was opened ends only with a frame or a message.
           expect(quiet).toBeGreaterThanOrEqual(standbyFor);
         } else if (!isOpen) expect(quiet).toBeLessThan(standbyFor + busSilentAfter + 1);
         expect(power.cost.awake).toBeLessThanOrEqual(clock.monotonic() / 1_000 + 1);

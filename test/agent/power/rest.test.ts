@@ -1,4 +1,4 @@
-/** Who is told that the unit falls asleep and wakes. */
+/** Listeners for falling asleep and waking. */
 import { expect, test } from 'vitest';
 import { UnitRest } from '../../../agent/power/rest.ts';
 

@@ -41,7 +41,7 @@ describe('the next occurrence', () => {
     const zone = fc.constantFrom(PARIS, 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'Pacific/Apia');
     const days = fc.array(fc.boolean(), { minLength: 7, maxLength: 7 }).filter((day) => day.includes(true));
     const time = fc.oneof(fc.nat(86_399), fc.integer({ min: 7_200, max: 10_799 }));
-    // Half of them within a day before clocks are put forward: in Paris, New York, on Lord Howe, in Apia.
+    // Half of the cases begin within a day before clocks go forward: in Paris, New York, on Lord Howe, in Apia.
     const skips = ['2026-03-29T01:00Z', '2026-03-08T07:00Z', '2026-10-03T15:30Z', '2011-12-30T10:00Z'].map(at);
     const moment = fc.oneof(
       fc.integer({ min: 0, max: 4e12 }),
@@ -52,11 +52,11 @@ describe('the next occurrence', () => {
         const next = nextOf(local(seconds, { weekdays, zone: name }), after);
         expect(next).toBeGreaterThan(after);
         expect(next).toBeLessThanOrEqual(after + 9 * DAY);
-        // By Intl itself, which the code under test asks in another way.
+        // Computed by Intl as well, through a different function than in the tested code.
         const shown = new Intl.DateTimeFormat('en-GB', { timeZone: name, timeStyle: 'medium' }).format(next);
         const wanted = new Date(seconds * 1000).toISOString().slice(11, 19);
         if (shown !== wanted) {
-          // Only where the clocks skip the time: it comes as if they had not been put forward yet.
+          // The local time is skipped by the clock change: the offset before the change applies.
           expect(localSeconds(name, next - 2 * 3_600_000)).toBe((seconds - 7200 + 86_400) % 86_400);
         }
       }),
@@ -93,7 +93,7 @@ describe('what is due', () => {
     expect(schedule.take(noon - 3_600_000)).toEqual([]);
     expect(schedule.take(noon + 1)).toEqual([]);
     expect(schedule.next).toBe(noon + DAY);
-    // Ten years ahead for a while: what came out then says nothing of now.
+    // The clock is ten years ahead for a while. Occurrences returned then do not count afterwards.
     schedule.take(noon + 3650 * DAY);
     expect(schedule.take(noon + 2)).toEqual([]);
     expect(schedule.next).toBe(noon + DAY);

@@ -1,4 +1,6 @@
-/** A unit that sleeps: what wakes it, and what it puts on the bus. Real commands, ledger, schedule and power states. */
+/**
+ * Reasons that wake a sleeping unit, and frames that it sends. Commands, ledger, schedule and power states are real.
+ */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -13,16 +15,16 @@ import { carOf, commandOf, signed } from '../remotes/rig.ts';
 const { power: rules } = agentSettings();
 const { standbyFor, busSilentAfter } = rules;
 const MINUTE = 60_000;
-/** The unit looks around this often, ms. */
+/** Interval between ticks of the unit, ms. */
 const TICK = 1_000;
 const SLEEPING_TICK = 600_000;
 
 interface Put {
   readonly action: string;
   readonly state: string;
-  /** The bus had said something within the last seconds. */
+  /** Whether the bus was active within the last seconds. */
   readonly awake: boolean;
-  /** What was told of a command last. */
+  /** Latest state of a command. */
   readonly told: string | undefined;
 }
 
@@ -75,7 +77,7 @@ function sleeper() {
   };
   arm();
   const pass = (ms: number): Promise<void> => clock.settle(ms, Math.max(1_000, ms / 60));
-  /** Gives a command and lets time pass until it has ended, however long the car takes to wake up or not. */
+  /** Sends a command and advances time until it has ended, including the time for waking the car. */
   const order = async (kind: CommandBodyKind, body: object): Promise<void> => {
     let over = false;
     const done = unit.remotes.intake.receive(signed(commandOf(clock, kind, body))).finally(() => {
@@ -87,7 +89,7 @@ function sleeper() {
   return { clock, power, unit, car, frames, hear, pass, order };
 }
 
-/** Asleep, after the usual time. */
+/** A unit that is asleep after the usual time. */
 async function asleep() {
   const made = sleeper();
   await made.unit.remotes.resume();
@@ -148,7 +150,7 @@ describe('what wakes a unit', () => {
 
 test('the schedule of a unit that sleeps sets no alarm but for what is due', async () => {
   const { clock, pass } = await asleep();
-  // That of its own look, and that of the schedule: ten minutes apart, where it was ten seconds.
+  // The timers of the power tick and of the schedule, ten minutes apart instead of ten seconds.
   expect(clock.pending).toBe(2);
   let fired = 0;
   const { after } = clock;
@@ -194,7 +196,7 @@ test('whatever happens: a unit that sleeps puts nothing on the bus but the frame
       await pass(2 * MINUTE);
       for (const { action, state, awake, told } of frames) {
         expect(state).not.toBe('asleep');
-        // A bus that is silent is given one frame only, and only once a command is told to wake the car.
+        // A silent bus gets one frame only, and only after a command reported that it wakes the car.
         if (action === 'wakeUp.wake') expect([awake, told]).toEqual([false, 'WakingUpVehicle']);
         else expect(state).not.toBe('asleep');
         if (action === 'wakeUp.wake') woken++;
@@ -202,7 +204,7 @@ test('whatever happens: a unit that sleeps puts nothing on the bus but the frame
     }),
     { numRuns: 40 },
   );
-  // The histories were worth their while.
+  // The histories contained enough sleep.
   expect(slept).toBeGreaterThan(20);
   expect(woken).toBeGreaterThan(10);
 }, 120_000);

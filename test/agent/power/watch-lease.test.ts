@@ -1,4 +1,4 @@
-/** Somebody watches the car: what it gathers travels at once, until then. */
+/** A viewer watches the car: readings are sent at once until the lease ends. */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -77,7 +77,7 @@ function say(agent: Agent, payload: Uint8Array): void {
   agent.message(downTopic(VIN, 'watch'), payload, undefined);
 }
 
-/** Drives north for so many seconds, faster and faster. */
+/** Drives north for this many seconds with increasing speed. */
 async function drive({ clock, give }: Rig, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     const t = clock.now() - NOW;
@@ -88,7 +88,7 @@ async function drive({ clock, give }: Rig, seconds: number): Promise<void> {
   }
 }
 
-/** How old the first reading of each telemetry message was when it was sent, ms. */
+/** Age of the first reading of each telemetry message when it was sent, ms. */
 function ages(rig: Rig, from: number): number[] {
   return rig
     .of('telemetry')

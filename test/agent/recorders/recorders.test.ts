@@ -14,7 +14,7 @@ import { type Slot, type SlotValue, slotById, slotByPath } from '../../../protoc
 const T = Date.UTC(2026, 5, 1);
 const slot = (path: string): Slot => slotByPath.get(path) as Slot;
 
-/** Takes messages as the outbox does: what cannot be encoded fails here. */
+/** Accepts messages like the outbox. A message that cannot be encoded fails here. */
 class Collected implements Publisher {
   readonly messages: { kind: BodyKind; body: unknown; options: PutOptions }[] = [];
 
@@ -64,7 +64,7 @@ describe('status recorder', () => {
     expect(published.messages[1]?.options.retain).toBeUndefined();
     write('ignition.type', 'Start', T + 11_000);
     it.tick(T + 12_000);
-    // Everything since the last whole one, so that a message missed between does no harm.
+    // All changes since the last full one, so that a lost message does no harm.
     expect(bodies()[2]).toEqual({
       full: false,
       status: { ignition: { createdAt: T + 11_000, type: 'Start' }, kinetic: { createdAt: T + 10_050, speed: 20 } },
@@ -190,7 +190,7 @@ describe('telemetry recorder', () => {
       );
     const parts = () => [...it.parts()].flatMap(([, part]) => (part ?? []) as [number, number, SlotValue][]);
     const kept = () => parts().map(([id, at, value]) => [slotById.get(id)?.path, value, at - T]);
-    /** What was sent, and what would be taken up after a power cut. */
+    /** Sent readings, and readings that would be restored after a power cut. */
     const readings = () => [...sent(), ...kept()];
     return { ...rig, it, readings, kept };
   }
@@ -290,7 +290,7 @@ describe('telemetry recorder', () => {
     }
     const parts = [...first.it.parts()];
     expect(parts).toHaveLength(20);
-    // What a second held is written once and stays as it is.
+    // Readings of a second are written once and stay unchanged.
     first.write('odometer.mileage', 20, T + 20_000);
     expect([...first.it.parts()].slice(0, 20)).toEqual(parts);
     const second = recorder();
@@ -298,7 +298,7 @@ describe('telemetry recorder', () => {
     expect(second.kept()).toEqual(first.kept());
     second.it.flush();
     expect(second.readings()).toHaveLength(21);
-    // The keys that the first run used are forgotten.
+    // The keys of the first run are removed.
     expect([...second.it.parts()].filter(([, part]) => part !== undefined)).toEqual([]);
   });
 
@@ -321,7 +321,7 @@ describe('telemetry recorder', () => {
     const second = recorder();
     second.it.restore(structuredClone(first.it.state()));
     second.it.restoreParts(structuredClone([...first.it.parts()].map(([, part]) => part)));
-    // Without a time the clock begins years ago.
+    // Without a known time, the clock begins years in the past.
     second.write('kinetic.speed', 10, 5_000);
     second.it.correct(T + 60_000, 10_000);
     expect(second.readings()).toEqual([

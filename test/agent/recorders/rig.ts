@@ -1,4 +1,4 @@
-/** One recorder behind the real mapping, with what it puts checked as the outbox would. */
+/** One recorder with the real mapping. Its messages are encoded like in the outbox. */
 import { MemoryRecords } from '../../../adapters/store/index.ts';
 import { Channels } from '../../../agent/model/channels.ts';
 import { Mapping } from '../../../agent/model/mapping.ts';
@@ -18,31 +18,31 @@ export interface RecorderRig {
   readonly channels: Channels;
   readonly mapping: Mapping;
   readonly records: Records;
-  /** Everything put so far, in order. */
+  /** All messages so far, in order. */
   readonly put: { readonly kind: BodyKind; readonly body: unknown }[];
-  /** Gives a path of Status or a channel a value, as a signal of the car would. */
+  /** Sets a path of Status or a channel, like a signal of the car. */
   give(path: string, value: SlotValue, at: number): void;
-  /** Several signals of one frame; undefined is a raw value that the profile calls invalid. */
+  /** Several signals of one frame. Undefined stands for a raw value that the profile calls invalid. */
   frame(values: Readonly<Record<string, SlotValue | undefined>>, at: number): void;
   /** A fix at this place. */
   locate(latitude: number, longitude: number, at: number): void;
   /** Connects a recorder to Status and channels. */
   connect(recorder: Recorder): void;
-  /** The bodies of a kind, in order. */
+  /** Bodies of a kind, in order. */
   of<K extends RecordKind>(kind: K): Body<K>[];
 }
 
-/** A raw value that says of every signal that it has none. */
+/** Raw value that is invalid for every signal. */
 const INVALID = -1_000_000;
 
-/** `paths` are those that tests give values, each a signal of its own; names map to themselves by their index. */
+/** @param paths the paths that the test sets, each with its own signal. Names map to their index. */
 export function recorderRig(paths: readonly string[], store = new MemoryRecords()): RecorderRig {
   const status = new Status();
   const channels = new Channels();
   const put: { kind: BodyKind; body: unknown }[] = [];
   const publisher: Publisher = {
     put: (kind, body) => {
-      // What cannot be encoded fails here, as it does in the outbox.
+      // A message that cannot be encoded fails here, as in the outbox.
       encodeMessage({ version: 1, kind, seq: 0, boot: 1, at: Date.UTC(2026, 0, 1), clock: 'ntp', body });
       put.push({ kind, body: structuredClone(body) });
     },

@@ -105,7 +105,7 @@ describe('theft recorder', () => {
       rig.give('ignition.type', 'Stop', T);
       rig.locate(48, 2, T);
     };
-    /** A fix, and the agent's look that follows it. */
+    /** A fix, followed by a tick of the recorder. */
     const locate: typeof rig.locate = (latitude, longitude, at) => {
       rig.locate(latitude, longitude, at);
       recorder.tick(at);

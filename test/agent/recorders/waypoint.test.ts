@@ -25,7 +25,7 @@ function drive() {
   let { latitude, longitude } = START;
   let at = T;
   const fixes: { latitude: number; longitude: number; at: number }[] = [];
-  /** Goes on for one second: metres north and east. */
+  /** Drives for one second: metres north and east. */
   const go = (north: number, east: number, withSpeed = true) => {
     at += 1000;
     latitude += north / DEGREE;
@@ -133,7 +133,7 @@ describe('waypoint recorder', () => {
           let [north, east] = [20, 0];
           for (const [n, [more, aside]] of way.entries()) {
             if (n === cutAt) car.restart();
-            // A car changes its way by some metres a second each second.
+            // The velocity of a car changes by a few metres per second each second.
             north = Math.max(-40, Math.min(40, north + more / 5));
             east = Math.max(-40, Math.min(40, east + aside / 5));
             car.go(north, east);

@@ -1,4 +1,4 @@
-/** Commands that are about the agent itself: keys and monitors, signed and kept as any other. */
+/** Commands to the agent itself, for keys and monitors: signed and stored like any other. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type TrustChanges, TrustStore } from '../../../adapters/keys/index.ts';
@@ -31,7 +31,7 @@ function changesOf(): Document<TrustChanges> {
   return document;
 }
 
-/** A car that trusts one root key, as it was flashed. */
+/** A car that trusts one root key from its factory configuration. */
 async function carWith(root: Signer, more: Readonly<Record<string, AgentCommand>> = {}) {
   const clock = new VirtualClock();
   const trust = TrustStore.without(clock, { changes: changesOf() });

@@ -1,4 +1,4 @@
-/** What was begun and not brought to its end: the car says whether it has obeyed. */
+/** Actions that were begun and not finished: the car shows whether it obeyed. */
 import { expect, test } from 'vitest';
 import { BrokenOff } from '../../../agent/actuators.ts';
 import { Ledger } from '../../../agent/remotes/ledger.ts';
@@ -48,10 +48,10 @@ test.each([
   expect(last?.detail).toBe(outcome === 'Success' ? undefined : error.message);
 });
 
-/** More frames than a test waits for: a check that is missing lets all of them out, and the test fails. */
+/** More frames than the test waits for. If a check is missing, all are sent and the test fails. */
 const FRAMES = 20;
 
-/** A car that is sent a frame every 100 ms, each asked for anew, and that never obeys. */
+/** A car that gets one frame every 100 ms, each checked separately, and never obeys. */
 function repeating() {
   const frames: number[] = [];
   const car: ReturnType<typeof carOf> = carOf({

@@ -1,4 +1,4 @@
-/** Each of the 20 causes, by the condition that docs/commands.md gives for it. */
+/** Each of the 20 failure causes, under the condition that docs/commands.md states for it. */
 import { describe, expect, test } from 'vitest';
 import { failureCauses } from '../../../protocol/errors.ts';
 import { CHARGING, carOf, type Setting } from './rig.ts';
@@ -327,7 +327,7 @@ test.each(cases)('$cause when $when', async ({ cause, kind, body, setting, befor
   await car.order(kind, body);
   const told = car.reports.slice(from).filter(({ type }) => type === kind);
   expect(told.map(({ status, failureCause }) => failureCause ?? status)).toEqual([...states, cause]);
-  // The one whose action was in progress is not ours.
+  // The action already in progress belongs to another command.
   if (cause !== 'SameActionInProgress') expect(car.actuated).toEqual(actuated);
 });
 

@@ -1,4 +1,4 @@
-/** The list of checks is the order in which a command is refused: one that fails all is mended check by check. */
+/** The list of checks defines the order of refusals: a command that fails all of them is repaired check by check. */
 import { describe, expect, test } from 'vitest';
 import { Status } from '../../../agent/model/status.ts';
 import { type CommandCheck, checks, firstRefusal } from '../../../agent/remotes/checks.ts';
@@ -14,7 +14,7 @@ const HOUR = 3_600_000;
 
 type Mendings = readonly (readonly [check: string, mended: object])[];
 
-/** Names of the checks that refuse, one after the other, as `asked` is mended. */
+/** Codes of the refusals in turn, while `asked` is repaired step by step. */
 function refusals(stage: CommandCheck['stage'], asked: object, mendings: Mendings): string[] {
   const codes: string[] = [];
   let now = asked;
@@ -26,7 +26,7 @@ function refusals(stage: CommandCheck['stage'], asked: object, mendings: Mending
   return codes;
 }
 
-/** The code of each check of a stage, in the order of the list. */
+/** Code of each check of a stage, in the order of the list. */
 const listed = (stage: CommandCheck['stage']): string[] =>
   checks.filter((check) => check.stage === stage).flatMap(({ codes }) => codes);
 

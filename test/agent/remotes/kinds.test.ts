@@ -1,4 +1,4 @@
-/** Each kind: what its body comes to, and the states it goes through. */
+/** Each kind of command: actions for its body, and its states. */
 import { describe, expect, test } from 'vitest';
 import { CHARGING, carOf, disk } from './rig.ts';
 

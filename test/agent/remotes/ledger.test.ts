@@ -1,4 +1,4 @@
-/** What the ledger knows after its file, or the copy in the outbox's commits, was lost or is older. */
+/** Content of the ledger after its file, or its copy in the outbox commits, was lost or is outdated. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type ActionRecord, Ledger, type LedgerData } from '../../../agent/remotes/ledger.ts';
@@ -13,7 +13,7 @@ const record = (id: string, status: ActionRecord['status']): ActionRecord => ({
   at: 1,
 });
 type Copy = Parameters<Ledger['recall']>[0];
-/** What a commit of now would have. */
+/** The copy that a commit would contain now. */
 const copyOf = (ledger: Ledger): Copy => {
   const kept = new Map([...ledger.states()].map(([key, value]) => [key, structuredClone(value)]));
   return { recall: (key) => kept.get(key) };
@@ -89,7 +89,7 @@ describe('two books', () => {
     ledger.set(record('first', 'Success'));
     for (let n = 1; n <= 60; n++) ledger.set(record(`done ${n}`, 'Failed'));
     let next = ledger;
-    // A start commits what it knows before the file is written; then the power fails again.
+    // Each start commits its state before the file is written. Then the power fails again.
     for (const _start of [1, 2]) {
       const copy = copyOf(next);
       next = new Ledger(disk(document.data));
@@ -190,7 +190,7 @@ describe('two books', () => {
     expect(untold(after)).toEqual(['one']);
     ledger.reported('one');
     expect(untold(copyOf(ledger))).toEqual([]);
-    // Without a copy nothing is known of what was told, and nothing is told again.
+    // Without a copy it is unknown which states were reported, and none is reported again.
     expect(untold(none)).toEqual([]);
   });
 
@@ -218,7 +218,7 @@ describe('a damaged file', () => {
     const car = carOf({ clock, memory, document: disk(undefined, 1) });
     await car.remotes.resume();
     await car.give(command);
-    // The same answer as before, and nothing done.
+    // The same answer as before, and no action.
     expect(car.reports.map(({ status }) => status)).toEqual(['Success']);
     expect(car.actuated).toEqual([]);
     expect((await car.order('Doors', { state: 'Locked' })).at(-1)).toBe('Success');
@@ -249,7 +249,7 @@ describe('a damaged file', () => {
     await unknown.remotes.resume();
     await unknown.give(old);
     expect(unknown.reports).toEqual([]);
-    // The file is sound again, and still says that it has lost something.
+    // The file is readable again and still records the loss.
     const car = carOf({ clock, document: disk(unknown.document.data) });
     await car.remotes.resume();
     await car.give(old);
@@ -286,7 +286,7 @@ describe('a damaged file', () => {
         await ledger.mark(async () => {
           memory = copyOf(ledger);
         });
-        /** The first of both, and whether the other has said since that there is a newer. */
+        /** The first of both, and whether the other has since recorded a newer one. */
         const [file, copy] = [document.data, memory];
         let [committed, filed, knowsCommit, knowsFile] = [false, false, false, false];
         for (const [n, next] of steps.entries()) {

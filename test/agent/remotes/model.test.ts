@@ -1,6 +1,7 @@
 /**
- * Random commands, duplicates, replays, reordering, wrong keys, late ones, clock steps, cars that change, and power
- * cuts between any two steps, against what must hold whatever happens.
+ * Random commands, duplicates, replays, reordering, wrong keys, late commands, clock steps, changing cars, and power
+ * cuts
+ * between any two steps, checked against invariants.
  */
 
 import fc from 'fast-check';
@@ -77,15 +78,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Readings hold for five seconds, and the look at them is a second apart, ms. */
+/** Readings are valid for five seconds and checked once a second: longest age, ms. */
 const SILENCE = 7_000;
 
-/** Clocks of sender and car may differ by this much, ms (docs/commands.md). */
+/** Allowed difference between the clocks of sender and car, ms (docs/commands.md). */
 const SKEW = 300_000;
-/** Within this before the commits were lost a command may have ended without the file knowing, ms. */
+/** Time before a loss of the commits in which a command may have ended without a write of the file, ms. */
 const RECENT = 100_000;
 
-/** The power goes: nothing that is under way ever goes on. */
+/** A power cut: pending work never continues. */
 const never = new Promise<never>(() => undefined);
 
 test('nothing twice, late, unsigned or against an interlock; each command ends once', async () => {
@@ -97,7 +98,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
       const clock = new VirtualClock(Date.UTC(2026, 0, 1, 12));
       const state = { speed: 0, door: false, mute: false, silent: 0, slow: 0, obeys: true };
       const breaches: string[] = [];
-      /** Steps of disk, outbox and actuator until the power goes. */
+      /** Steps of disk, outbox and actuator until the power cut. */
       let left = Number.POSITIVE_INFINITY;
       const spend = async (): Promise<void> => {
         if (left-- <= 0) await never;
@@ -113,18 +114,18 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
         expires: number;
       }[] = [];
       const published: RemoteReport[] = [];
-      /** By run of the agent and name; what one command may do is done at most once over all runs. */
+      /** By run of the agent and name. The actions of one command happen at most once over all runs. */
       const done: { action: string; at: number; ago: () => number; id: string | undefined }[] = [];
       let theft: NonNullable<Setting['theft']> | undefined;
-      /** Tells how long ago now was, whatever becomes of the clock, ms. */
+      /** Returns a function that returns the time since now, ms, whatever happens to the clock. */
       const since = (): (() => number) => {
         const began = clock.monotonic();
         return () => clock.monotonic() - began;
       };
-      /** What the commits had at the last start but one, and the commands of which they may have lost the end. */
+      /** State of the commits at the start before the last, and the commands whose end they may have lost. */
       let earlier = new Map<string, unknown>();
       const forgotten = new Set<string>();
-      /** What is on disk of the commands, as the next start would know it. */
+      /** Commands on disk, as the next start would read them. */
       const onDisk = (): Ledger => {
         const ledger = new Ledger(disk(store.data));
         ledger.recall({ recall: (key) => store.memory.get(key) });
@@ -144,7 +145,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
         const appended: RemoteReport[] = [];
         const write = document.write.bind(document);
         let writing: Promise<void> = Promise.resolve();
-        // No write overtakes another, as in the document on disk.
+        // Writes keep their order, as in the document on disk.
         document.write = (next) => {
           writing = writing.then(async () => {
             await spend();
@@ -164,7 +165,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
           obeys: () => state.obeys,
           ...defined({ theft }),
           publisher: {
-            // As the outbox does: what was appended, and the copy of the ledger, go to disk in the next commit.
+            // Like the outbox: the message and the copy of the ledger are in the same next commit.
             secure: async (_kind, body) => {
               appended.push(body as RemoteReport);
               await spend();
@@ -190,7 +191,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
           for (const [key, value] of car.remotes.states()) store.memory.set(key, structuredClone(value));
           theft = car.stolen();
         };
-        // What is thrown in an actuator is a failure of the bus to the agent: breaches are noted, and counted at the end.
+        // The agent treats an error in an actuator as a bus failure, so breaches are collected and checked at the end.
         const check = (action: string): void => {
           const limits: Record<string, number> = {
             'doors.unlock': 6,
@@ -208,7 +209,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
           if (car.stolen() !== undefined && !action.startsWith('immobilization'))
             breaches.push(`${action} while stolen`);
         };
-        // Reports of a fault or a running car come from the buses.
+        // Faults and a running car are visible through the buses.
         const say = (): void => {
           if (state.mute) return;
           state.silent = 0;
@@ -216,7 +217,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
           car.see('kinetic.speed', state.speed);
           car.see('doorsState.opening.Driver.state', state.door ? 'Open' : 'Closed');
         };
-        // Every car of this rig speaks once when it is made.
+        // Every car of this rig sends its state once when it is created.
         state.silent = 0;
         say();
         const resumed = car.remotes.resume();
@@ -245,7 +246,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
         left = Number.POSITIVE_INFINITY;
         run = start(damage);
         await pass(1_000);
-        // The agent greets the cloud: a commit of its own.
+        // The agent sends hello, which is a separate commit.
         run.commit();
         cuts++;
       };
@@ -276,7 +277,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
             break;
           case 'step':
             clock.step(next.ms);
-            // As the agent does that notices it.
+            // Like an agent that notices the step.
             run.car.status.stepped(next.ms);
             break;
           case 'speed':
@@ -302,7 +303,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
             state.slow = next.ms;
             break;
           case 'damage':
-            // Of a clock that was set back by more than what it and the sender's may differ by, nothing is promised.
+            // Nothing is guaranteed if the clock was set back by more than the allowed difference.
             await restart(sent.every(({ issued }) => issued <= clock.now() + SKEW) ? next.what : 'file');
             break;
         }
@@ -311,7 +312,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
       }
       state.slow = 0;
       await pass(60_000);
-      // A program may have come to its time just now.
+      // A program may have become due just now.
       if (onDisk().unfinished().length > 0) await pass(10_000);
       await run.resumed;
       run.die();
@@ -341,7 +342,7 @@ test('nothing twice, late, unsigned or against an interlock; each command ends o
     }),
     { numRuns: runs(150, 500) },
   );
-  // The histories are worth something.
+  // The histories contain enough actions.
   expect(actuations).toBeGreaterThan(100);
   expect(ended).toBeGreaterThan(300);
   expect(cuts).toBeGreaterThan(100);

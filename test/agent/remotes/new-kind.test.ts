@@ -1,4 +1,4 @@
-/** A kind of command that does not exist, as a row of the table alone, in a copy of the sources. */
+/** A new kind of command that is only a row of the table, tested in a copy of the sources. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -96,7 +96,7 @@ describe('a kind of command that is a row of the table and nothing else', () => 
       '\nconst rows = [',
       "\nimport { wipers } from './wipers.ts';\nconst rows = [\n  wipers,",
     );
-    // The profile of the car of the tests.
+    // Profile of the car in the tests.
     edit(
       'test/agent/remotes/rig.ts',
       "  'horn.off':",

@@ -1,4 +1,4 @@
-/** What the parts of commands make of each input: what whole commands come upon too seldom to be relied on. */
+/** Single parts of commands, for inputs that whole commands contain too seldom. */
 import { describe, expect, test } from 'vitest';
 import { Channels } from '../../../agent/model/channels.ts';
 import type { StatusWriter } from '../../../agent/model/mapping.ts';
@@ -50,7 +50,7 @@ describe('the period in which a stolen car is followed', () => {
     expect(none.ordered({}).refusal?.()?.code).toBe('command.unsupported');
     expect(set({ current: undefined }).tracking.ordered({}).refusal?.()?.code).toBe('command.stolen');
     expect(set().tracking.ordered({}).refusal?.()).toBeUndefined();
-    // An agent without a tracker takes up what another one kept, and forgets it with the theft.
+    // An agent without a tracker restores the stored intervals of another, and discards them with the theft.
     none.restore({ running: 1, shutdown: 1 });
     none.ordered({}).apply(T);
     none.look();
@@ -145,7 +145,7 @@ describe('errands', () => {
     let sleeps = false;
     const { clock, schedule, errands, done } = set({ asleep: () => sleeps, waker: undefined });
     errands.start();
-    // Nobody arms: as when the clock is set over it.
+    // Nothing arms the timer, as when the clock jumps past the time.
     schedule.set('precondition/1', once(5), T);
     clock.advance(9_999);
     expect(done).toEqual([]);
@@ -262,7 +262,7 @@ describe('what the car shows', () => {
     const first = unknown.confirmations.wait(locked, 100, { anew: true });
     unknown.see(['Locked']);
     unknown.clock.advance(100);
-    // Nobody knows whether it was shown before.
+    // It is unknown whether the value was shown before.
     expect(await first).toBe('late');
     const other = set();
     other.see(['Unlocked']);
@@ -402,7 +402,7 @@ describe('programs', () => {
     const { programs, schedule } = set();
     const program = { slot: 1, start: 'PT9H', actionsType: 'Set' as const, enabled: true };
     programs.preconditioning([program as never]).apply(T);
-    // Planned at nine, it is next due tomorrow; planned anew a moment before, it would be due again today.
+    // Planned at nine, it is next due tomorrow. Planned again a moment earlier, it would be due today.
     const next = schedule.next;
     const again = programs.preconditioning([program as never]);
     expect(again.done()).toBe(true);
@@ -434,7 +434,7 @@ describe('programs', () => {
     expect((programs.state() as { charging: { slot: number }[] }).charging.map(({ slot: place }) => place)).toEqual([
       1, 2, 4,
     ]);
-    // The 10th of June 2026 is a Wednesday: the end of a program that begins then at nine is on Thursday at eight.
+    // The 10th of June 2026 is a Wednesday: a program that begins then at nine ends on Thursday at eight.
     expect(schedule.next).toBe(T + 23 * HOUR);
     programs.charging(list).apply(T - 1000);
     expect(schedule.next).toBe(T + 23 * HOUR);

@@ -1,4 +1,4 @@
-/** Programs and delayed charging: kept, shown, carried out by the car itself, once. */
+/** Programs and delayed charging: stored, shown, and carried out once by the car itself. */
 import { describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../rig/clock.ts';
 import { CHARGING, carOf, disk } from './rig.ts';
@@ -13,7 +13,7 @@ const at = (start: string, rest: object = {}) => ({
   airConditioning: { programs: [{ slot: 1, enabled: true, start, occurence: { day: ['Thu', 'Fri'] }, ...rest }] },
 });
 
-/** Lets time pass while the buses speak. */
+/** Advances time while the buses send. */
 async function pass(car: Car, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 5_000) {
     car.repeat();
@@ -47,7 +47,7 @@ describe('a program', () => {
     await pass(car, 24 * HOUR);
     expect(car.actuated).toHaveLength(2);
     car.see('preconditioning.airConditioning.status', 'Finished');
-    // Saturday is not among its days.
+    // Saturday is not one of its days.
     await pass(car, 24 * HOUR);
     expect(car.actuated).toHaveLength(2);
     const remove = { airConditioning: { programs: [{ slot: 1, actionsType: 'Delete' }] } };
@@ -150,7 +150,7 @@ describe('what was missed', () => {
     expect(ends(car)).toEqual([`precondition/1 ${end}`]);
     expect(car.value(PROGRAMS)).toMatchObject([{ slot: 1, start: 'PT13H' }]);
     car.remotes.stop();
-    // A third start has nothing more to do.
+    // A third start has nothing left to do.
     const next = carOf({ clock, memory: car.memory, document: disk(car.document.data) });
     await next.remotes.resume();
     await clock.settle(5_000, 500);

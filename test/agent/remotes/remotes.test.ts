@@ -7,7 +7,7 @@ import type { VirtualClock } from '../../rig/clock.ts';
 import * as rig from './rig.ts';
 import { carOf, disk, type Setting, signed, stranger } from './rig.ts';
 
-/** A command to lock. */
+/** A command that locks the doors. */
 const commandOf = (clock: VirtualClock, rest: Partial<Command> = {}): Command =>
   rig.commandOf(clock, 'Doors', { state: 'Locked' }, rest);
 
@@ -181,7 +181,7 @@ describe('not answered at all', () => {
     expect(states()).toEqual(['Accepted', 'SentToVehicle', 'Success']);
     for (let i = 0; i < 300; i++) await give(signed(commandOf(clock, { body: Uint8Array.of(0x80) })), 0);
     const before = states().length;
-    // The ledger has forgotten the first command by now.
+    // The ledger no longer contains the first command.
     await give(signed(first));
     expect(states()).toHaveLength(before);
     expect(actuated).toEqual(['doors.lock']);

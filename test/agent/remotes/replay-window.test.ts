@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { REMEMBERED, type ReplayWindow, unite, use } from '../../../agent/remotes/replay-window.ts';
 
 describe('counter window', () => {
-  /** As it comes back from a disk. */
+  /** The window as restored from disk. */
   const kept = (window: ReplayWindow): ReplayWindow => JSON.parse(JSON.stringify(window)) as ReplayWindow;
   const windowOf = (counters: readonly number[], window?: ReplayWindow): ReplayWindow | undefined =>
     counters.reduce((before, counter) => use(before, counter) ?? before, window);
 
-  // Some close together and some far apart, as counters are that begin with the time in ms.
+  // Some counters close together and some far apart, like counters that begin with the time in ms.
   const counter = fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 2_000_000_000_000 }));
 
   test('a counter is accepted once, in any order, as long as it is remembered which were used', () => {
@@ -30,7 +30,7 @@ describe('counter window', () => {
     const step = 1_000;
     const all = Array.from({ length: REMEMBERED + 10 }, (_, n) => n * step);
     const window = windowOf(all) as ReplayWindow;
-    // The ten lowest are forgotten: neither they nor what lies between them may be accepted.
+    // The ten lowest are forgotten: neither they nor counters between them may be accepted.
     const below = [0, 1, 9 * step - 1, 9 * step];
     expect(below.map((one) => use(window, one))).toEqual(below.map(() => undefined));
     expect(all.filter((one) => use(window, one) !== undefined)).toEqual([]);

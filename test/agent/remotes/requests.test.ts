@@ -1,4 +1,4 @@
-/** Commands asked for at the car's own interface: signed by the unit's key, checked as any other. */
+/** Commands through the car's own interface: signed with the unit's key and checked like any other. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const lock = {
   remote: { door: { state: 'Locked' } },
 } as const;
 
-/** The key that the unit has there, or gets. */
+/** The unit's key, which is created if it is missing. */
 async function keyOf(kinds: readonly string[]): Promise<OwnKey> {
   const own = await ownKey(directory, 'interface', kinds, new MemoryLog());
   if (own === undefined) throw new Error('the disk takes no key');

@@ -1,4 +1,4 @@
-/** A car for commands: real ledger, envelope, Status and confirmation; only the wire, the disk and the clock are ours. */
+/** A car for commands with real ledger, envelope, Status and confirmation. Only wire, disk and clock are simulated. */
 
 import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { Channels } from '../../../agent/model/channels.ts';
@@ -28,7 +28,7 @@ import { MemoryLog } from '../../rig/log.ts';
 export const VIN = 'VF3VGEBENCH000001';
 export const CHARGING = 'energies.Electric.extension.electric.charging';
 
-/** How the car shows that an action took effect. */
+/** Values with which the car confirms each action. */
 const shows: Readonly<Record<string, readonly [path: string, value: SlotValue]>> = {
   'doors.lock': ['doorsState.lockedStates', ['Locked']],
   'doors.unlock': ['doorsState.lockedStates', ['Unlocked']],
@@ -59,7 +59,7 @@ const rules: Readonly<Record<string, CommandRule>> = Object.fromEntries(
   ]),
 );
 
-/** A parked, closed, plugged car with a charged battery; everything it says holds for five seconds. */
+/** A parked, closed, plugged-in car with a charged battery. All its readings are valid for five seconds. */
 const parked: Readonly<Record<string, SlotValue>> = {
   'kinetic.speed': 0,
   'ignition.type': 'Stop',
@@ -83,7 +83,7 @@ const trusted = generateKeyPairSync('ed25519');
 export const stranger = generateKeyPairSync('ed25519');
 const keyId = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8);
 
-/** One key for everything but what `without` names. */
+/** A verifier with one key that has every right except those in `without`. */
 export function verifierOf(without: readonly string[] = []): SignatureVerifier {
   const kinds = remoteTypes.filter((type) => !without.includes(type));
   return {
@@ -118,13 +118,13 @@ export function signed(command: Command, key = trusted.privateKey): Uint8Array {
   return encodeSigned(encodeCommand(command), { algorithm: EDDSA, keyId }, (bytes) => sign(null, bytes, key));
 }
 
-/** A document that keeps what was written, as a disk does. */
+/** A document that stores what is written, like a disk. */
 export function disk(data: LedgerData = emptyLedger, corrupt = 0): LedgerDocument & { data: LedgerData } {
   const document = {
     data,
     corrupt,
     async write(next: LedgerData) {
-      // What comes back from a disk is never the same object.
+      // Data read from a disk is never the same object.
       document.data = JSON.parse(JSON.stringify(next)) as LedgerData;
     },
   };
@@ -132,19 +132,19 @@ export function disk(data: LedgerData = emptyLedger, corrupt = 0): LedgerDocumen
 }
 
 export interface Setting {
-  /** Seconds after an actuation until the car shows it; never for those that are not obeyed. */
+  /** Whether the car confirms each action. It never does for actions that it does not obey. */
   readonly obeys?: boolean | ((action: string) => boolean);
   readonly quality?: ClockQuality;
   readonly document?: LedgerDocument & { data: LedgerData };
   readonly memory?: Map<string, unknown>;
-  /** Commits may be lost. */
+  /** Whether commits may be lost. */
   readonly damaged?: boolean;
   readonly clock?: VirtualClock;
   readonly power?: Power;
   readonly limits?: Partial<Limits>;
   readonly without?: readonly string[];
   readonly requires?: Readonly<Record<string, CommandRule['requires']>>;
-  /** Actions that the profile has; all by default. */
+  /** Actions in the profile. Default: all. */
   readonly profile?: readonly string[];
   readonly zone?: string;
   readonly feeds?: readonly string[];
@@ -192,7 +192,7 @@ export function carOf(setting: Setting = {}) {
         return [action, requires === undefined ? rule : { ...rule, requires }];
       }),
   );
-  // As the outbox does: the message and the copy of the ledger go to disk in one commit.
+  // Like the outbox: the message and the copy of the ledger are in one commit.
   const publisher: Publisher = {
     put: (_kind, body) => void reports.push(body as RemoteReport),
     secure: async (_kind, body, options) => {
@@ -244,7 +244,7 @@ export function carOf(setting: Setting = {}) {
     },
     ...defined({ power: setting.power, limits: setting.limits, zone: setting.zone }),
   });
-  /** The car repeats what it shows, as its buses do. */
+  /** Sends all current readings again, like periodic frames. */
   const repeat = (): void => {
     for (const path of Object.keys(parked)) status.seen(slotOf(path), clock.now());
   };
@@ -278,11 +278,11 @@ export function carOf(setting: Setting = {}) {
       theft = origin === undefined ? undefined : { id: 't', createdAt: at, startedAt: at, state: true, origin };
     },
     stolen: () => theft,
-    /** From now on the disk takes no commit. */
+    /** Makes the disk refuse every commit from now on. */
     refuse: () => {
       refuses = true;
     },
-    /** Signs a command, gives it, and returns the states that it went through. */
+    /** Signs a command, delivers it, and returns its states. */
     order: async (kind: CommandBodyKind, body: object, rest: Partial<Command> = {}): Promise<string[]> => {
       const from = reports.length;
       await give(signed(commandOf(clock, kind, body, rest)));

@@ -1,4 +1,4 @@
-/** Bursts and floods: which commands are verified, in which order, and how many of them. */
+/** Bursts and floods of commands: which ones are verified, in which order, and how many. */
 
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CheckBudget } from '../../../agent/remotes/check-budget.ts';
@@ -57,7 +57,7 @@ interface Sort {
   readonly seen?: SeenMessage;
 }
 
-/** Puts a command with a number. */
+/** Adds the command with a number. */
 const putOne = (
   n: number,
   { bytes = 200, counter = n, forged = false, late = false, seen }: Sort = {},
@@ -72,7 +72,7 @@ const putOne = (
   return message;
 };
 
-/** Puts commands from `from` on, each with its number. */
+/** Adds commands numbered from `from` on. */
 const put = (count: number, from = 0, bytes = 200): void => {
   for (let n = from; n < from + count; n++) putOne(n, { bytes });
 };
@@ -94,7 +94,7 @@ test('a command that comes while others wait comes after them', () => {
   put(60);
   clock.advance(990);
   expect(numbers(false)).toEqual(range(0, 60));
-  // What was verified of the queue counts: no more than the rate in a second.
+  // Commands verified from the queue count towards the rate per second.
   put(60, 60);
   expect(taken).toHaveLength(60 + 39);
   put(1, 120);
@@ -111,7 +111,7 @@ test('a queue that is full refuses some and drops the rest, which the log tells'
   clock.advance(1_000);
   expect(log.lines).toMatchObject([{ level: 'warn', fields: { dropped: 25 } }]);
   expect([numbers(false).length, queue.length]).toEqual([2 * RATE, WAITING - RATE]);
-  // There is place again.
+  // The queue has room again.
   put(RATE, 5_000);
   expect([queue.length, numbers(true).length]).toEqual([WAITING, REFUSED]);
   clock.advance(60_000);
@@ -170,12 +170,12 @@ test('a command that its sender repeats is verified among forged messages with a
     clock.advance(100);
     if (slice > 100) throw new Error('it was never verified');
   }
-  // By then it came as one of those that arrived twice.
+  // By then it counts as one of the messages that arrived twice.
   expect(repeated).toBeLessThanOrEqual(2);
 });
 
 test('forged messages that are repeated as often delay a repeated command only until they are too few', () => {
-  // A thousand messages a second: ever the same 1,000 a second, as long as they are not verified.
+  // The same 1,000 messages each second, until they are verified.
   const forged = range(0, WAITING).map((): SeenMessage => ({ copies: 0, waiting: false, verdict: undefined }));
   const valid: SeenMessage = { copies: 0, waiting: false, verdict: undefined };
   let seconds = 0;
@@ -199,7 +199,7 @@ test('a unit that checks signatures fast enough checks a whole flood', () => {
   queue = queueOf(2_000);
   for (let n = 0; n < 1_000; n++) putOne(n, { forged: true });
   expect([checks, queue.length]).toEqual([1_000, 0]);
-  // Authentic commands cost more than their check.
+  // A valid command costs more than its signature check.
   put(200);
   expect(taken).toHaveLength(RATE);
 });
@@ -219,7 +219,7 @@ test('256 finished commands that are replayed for a day are answered again less 
       answers++;
     }
   }
-  // About 1 kB each: less than 10 MB are written.
+  // Each answer has about 1 kB, so less than 10 MB are written.
   expect(answers).toBeLessThan(10_000);
 });
 
@@ -250,7 +250,7 @@ test('a command for which there is no place fails with its cause when it is auth
   const refused = [[command.id, 'TooManyRequestInShortTime']];
   expect(told()).toEqual(refused);
   expect(car.log.lines.at(-1)?.fields).toMatchObject({ id: command.id, status: 'Failed' });
-  // Whoever repeats old messages gets no answers from a car that has no time.
+  // Replayed old messages are not answered by a car under load.
   await crowd(signed(command));
   await crowd(signed({ ...command, id: 'another' }));
   expect([told(), car.actuated]).toEqual([refused, []]);

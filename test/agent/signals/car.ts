@@ -1,4 +1,4 @@
-/** An agent with custom signals over a real store on a disk in memory, and what a receiver has of it. */
+/** An agent with custom signals, a real store on a disk in memory, and the decoded view of a receiver. */
 
 import { openStore } from '../../../adapters/store/index.ts';
 import { Agent } from '../../../agent/agent.ts';
@@ -21,7 +21,7 @@ import { VirtualClock } from '../../rig/clock.ts';
 import { MemoryLog } from '../../rig/log.ts';
 import { VIN, verifierOf } from '../remotes/rig.ts';
 
-/** A quantity that is recorded at every change. */
+/** A quantity recorded at every change. */
 export function custom(name: string, more: Partial<CustomSignal> = {}): CustomSignal {
   return {
     name,
@@ -45,24 +45,24 @@ export function text(name: string, more: Partial<TextSignal> = {}): TextSignal {
 export interface Published {
   readonly topic: string;
   readonly message: Message;
-  /** Of the disk, when it was published. */
+  /** Number of the disk state at the time of publication. */
   readonly moment: number;
 }
 
-/** What one run of the agent did. */
+/** Result of one run of the agent. */
 export interface Run {
   readonly agent: Agent;
   readonly clock: VirtualClock;
   readonly disk: RecordedDisk;
   readonly log: MemoryLog;
   readonly published: Published[];
-  /** Gives signals values; raw and physical are the same. */
+  /** Sets signals. Raw and physical values are the same. */
   give(values: Readonly<Record<string, number>>): void;
-  /** Gives text signals a text. */
+  /** Sets text signals. */
   say(texts: Readonly<Record<string, string>>): void;
-  /** Lets time pass, and the disk work. */
+  /** Advances time and lets disk writes finish. */
   pass(ms: number): Promise<void>;
-  /** Closes the store; the agent is not told, as by a power cut. */
+  /** Closes the store without notice to the agent, like a power cut. */
   drop(): Promise<void>;
 }
 
@@ -73,7 +73,7 @@ interface Start {
   readonly boot?: number;
   readonly sources?: readonly SourceMapping[];
   readonly texts?: readonly TextSignal[];
-  /** Instead of one with nothing but `sources`. */
+  /** Replaces the profile that has only `sources`. */
   readonly profile?: VehicleProfile;
   readonly captures?: AgentPorts['captures'];
 }
@@ -144,14 +144,14 @@ export async function run(signals: readonly CustomSignal[], start: Start = {}): 
 export interface Received {
   /** Readings by name. */
   readonly readings: ReadonlyMap<string, (readonly [at: number, value: unknown])[]>;
-  /** Telemetry whose catalog came neither before nor after it. */
+  /** Telemetry without its catalog, neither before nor after it. */
   readonly unknown: readonly string[];
-  /** Numbers that have two meanings. */
+  /** Numbers with two meanings. */
   readonly ambiguous: readonly number[];
   readonly catalogs: ReadonlyMap<string, readonly CatalogEntry[]>;
 }
 
-/** What a receiver makes of messages. */
+/** Decodes messages like a receiver. */
 export function receive(messages: readonly Published[]): Received {
   const catalogs = new Catalogs();
   const entries = new Map<string, CatalogEntry[]>();

@@ -1,15 +1,17 @@
-/** What a reading costs on the wire. */
+/** Size of a reading on the wire. */
 import { expect, test } from 'vitest';
 import { encodeMessage } from '../../../protocol/cbor/message.ts';
 import { slotByPath } from '../../../protocol/slots.ts';
 import { bareProfile } from '../../rig/bare-profile.ts';
 import { custom, type Run, run } from './car.ts';
 
-/** Bytes that a message of custom signals has beside those of a path: the hash of its catalog, and a second set of columns. */
+/**
+ * Extra bytes of a message of custom signals compared with one of paths: the catalog hash and a second set of columns.
+ */
 const BESIDE = 18;
 const READINGS = 3_000;
 
-/** A value that walks, in hundredths. */
+/** A random walk in hundredths. */
 function walk(): number[] {
   let state = 7;
   let value = 5_000;

@@ -101,12 +101,12 @@ test('numbers that cannot be read are said and never used for anything else', ()
   start([custom('Vehicle.A')], memory);
   memory.kept.set('signals', { next: 'much' });
   const log = new MemoryLog();
-  // Catalogs that are not remembered any more may have had higher numbers.
+  // Catalogs that are no longer stored may have had higher numbers.
   expect(new SignalNumbers([custom('Vehicle.B')], memory, log).numbers).toEqual([2 + (1 << 14)]);
   expect(log.lines.some(({ event }) => event === 'signals.numbers')).toBe(true);
 });
 
-/** Each place in a stored value, as the members that lead to it. */
+/** Each position in a stored value, as the path of members to it. */
 function* placesIn(value: unknown, at: readonly string[] = []): Generator<readonly string[]> {
   if (at.length > 0) yield at;
   if (typeof value !== 'object' || value === null) return;
@@ -152,7 +152,7 @@ test('whatever entry of the stored numbers is damaged, that is logged and no num
           expect([what, entry.number, entry.name]).toEqual([what, entry.number, given.get(entry.number) ?? entry.name]);
         }
         expect([what, new Set(numbers.numbers).size]).toEqual([what, 3]);
-        // When a catalog went out of use is a time like any other.
+        // The time when a catalog went out of use may be any time.
         if (place.at(-1) === 'until' && (value === undefined || typeof value === 'number')) continue;
         expect([what, log.lines.map(({ level, event }) => `${level} ${event}`)]).toEqual([
           what,
@@ -165,7 +165,7 @@ test('whatever entry of the stored numbers is damaged, that is logged and no num
   expect(tried).toBeGreaterThan(300);
 });
 
-/** The profile before and after: one signal stays, one gets another resolution, one goes and one comes. */
+/** A profile before and after a change: one signal stays, one changes its resolution, one is removed and one added. */
 const before = [custom('Vehicle.Same'), custom('Vehicle.Finer', { resolution: 0.5 }), custom('Vehicle.Gone')];
 const after = [custom('Vehicle.Finer', { resolution: 0.25 }), custom('Vehicle.New'), custom('Vehicle.Same')];
 
@@ -195,7 +195,7 @@ test('a backlog of an earlier profile is read by the catalog it was recorded und
   expect(values('Vehicle.New')).toEqual(counted(20, 1));
   expect(values('Vehicle.Finer')).toEqual([...counted(40, 0.5), ...counted(20, 0.25)]);
   expect(values('Vehicle.Same')).toEqual([...counted(40, 1), ...counted(20, 1)]);
-  // Each catalog came before the first telemetry that names it.
+  // Each catalog was sent before the first telemetry that refers to it.
   const seen = new Set<number>();
   for (const { message } of now.published) {
     if (message.kind === 'catalog') for (const { number } of message.body.entries) seen.add(number);
@@ -204,10 +204,10 @@ test('a backlog of an earlier profile is read by the catalog it was recorded und
   await now.drop();
 });
 
-/** Signals in a profile: their catalogs have several parts. */
+/** Number of signals in a profile, enough for catalogs of several parts. */
 const MANY = runs(2_000, 5_000);
 
-/** The same names in each of three profiles, of which each gives them another unit, step or kind. */
+/** The same names in three profiles with different units, steps or kinds. */
 const fleet = (more: (i: number) => Partial<CustomSignal>): CustomSignal[] =>
   Array.from({ length: MANY }, (_, i) => custom(`Vehicle.S${i}`, more(i)));
 const names = ['Off', 'On', 'Fault', 'None'].map((name, count) => ({ count, name }));
@@ -241,7 +241,7 @@ test('thousands of signals whose profile changes twice offline are read with the
     await car.drop();
   }
 
-  // As `vigie watch` reads them, in the order in which they come.
+  // Reads the messages in the order of arrival, like `vigie watch`.
   const reader = new MessageReader((catalog) => expect.fail(`catalog ${catalog} has not come`));
   const found = new Map<string, [unit: string | undefined, value: unknown][]>();
   const catalogs = new Set<string>();

@@ -1,4 +1,4 @@
-/** What is read while privacy hides it leaves the car neither then nor later, whenever privacy begins and ends. */
+/** Readings under privacy never leave the car, neither then nor later, whenever privacy begins and ends. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { SourceMapping } from '../../../protocol/profile.ts';
@@ -16,7 +16,7 @@ const privacy: SourceMapping = {
   map: { 0: 'None', 1: 'Geolocation', 2: 'Full' },
 };
 
-/** Each step has a reading of its own value, or the one before again, after so many ms. */
+/** Each step has a new value or repeats the previous one, this many ms later. */
 const steps = fc.array(
   fc.record({
     state: fc.option(fc.constantFrom(0, 1, 2), { freq: 2, nil: undefined }),
@@ -32,7 +32,7 @@ interface Step {
   readonly after: number;
 }
 
-/** The steps with the privacy and the value of each; the last reading is public and new. */
+/** The steps with their privacy levels and values. The last reading is public and new. */
 function drivenBy(drawn: readonly { state: number | undefined; isNew: boolean; after: number }[]): Step[] {
   let [state, value] = [0, 1];
   const driven = drawn.map((step): Step => {
@@ -43,7 +43,7 @@ function drivenBy(drawn: readonly { state: number | undefined; isNew: boolean; a
   return [...driven, { state: 0, value: value + 1, after: 0 }];
 }
 
-/** Values that were read at least once while privacy hid at most this level. */
+/** Values that were read at least once while privacy was at most at this level. */
 const allowed = (driven: readonly Step[], level: number): ReadonlySet<number> =>
   new Set(driven.filter(({ state }) => state <= level).map(({ value }) => value));
 
@@ -109,7 +109,7 @@ test('a collected signal that is read in a private time never leaves the car, wh
   );
 });
 
-/** Privacy is chosen on one bus; all else comes from another, whose frames the agent may get later. */
+/** Privacy is chosen on one bus. All other signals come from another, with frames that may be delayed. */
 const twoBuses = `profile: 1
 name: two-buses
 buses:
@@ -126,7 +126,7 @@ signals:
   Vehicle.Place: { bus: can, signal: MOTION.Speed, interval: 0, position: true }
 `;
 
-/** Degrees that stand for a value: a car can have driven from one to the next. */
+/** Degrees that represent a value, close enough for a car to drive from one to the next. */
 const degrees = (value: number): number => 1 + value / 1e5;
 
 function place(value: number, height = 0): number[] {
@@ -155,7 +155,7 @@ test('what another source read in a private time appears nowhere, also when its 
         late.push({ at: at + 2, id: 0x300, bytes: place(value, value) });
         late.push({ at: at + 3, id: 0x301, bytes: place(value) });
         await car.pass(10 + after);
-        // Some frames wait while others go on.
+        // Some frames are delayed while others pass.
         const lag = lags[i % lags.length] as number;
         const ready = Math.max(0, late.length - lag);
         if (ready > 0) car.sendAll('can', late.splice(0, ready));
@@ -193,7 +193,7 @@ test('a text that was read in a private time is not shown after it, until it is 
   expect(shown()).toBeUndefined();
   car.give({ Privacy: 0 });
   expect(shown()).toBeUndefined();
-  // Another source gives what it read before that.
+  // Another source delivers a text that it read before that.
   await car.pass(1_000);
   const begin = car.clock.now();
   car.give({ Privacy: 2 });

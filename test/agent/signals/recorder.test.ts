@@ -32,7 +32,8 @@ test('a signal with a condition is recorded only while Status shows it, from the
   }
   await car.pass(5_000);
   const { readings } = receive(car.published);
-  // 3 and 7 were there when the car came to drive so fast, 4 while it did; 5 before it was known to be slow again.
+  // Values 3 and 7 were current when the car reached the speed, 4 came while it lasted, 5 before it was known to have
+  // ended.
   expect(readings.get('Vehicle.Torque')?.map(([, value]) => value)).toEqual([3, 4, 5, 7]);
   expect(readings.get('Vehicle.Other')?.map(([, value]) => value)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   await car.drop();
@@ -109,7 +110,7 @@ test('after a power cut the readings of a batch that was open are sent, under th
     await old.pass(500);
   }
   expect(old.published).toEqual([]);
-  // The power fails; what was recorded is on disk within a second.
+  // The power fails. Recorded readings are on disk within a second.
   const disk = new RecordedDisk(old.disk.after(old.disk.moments, () => 0));
   await old.drop();
   const now = await run([custom('Vehicle.Same')], { disk, at: old.clock.now(), boot: 2 });

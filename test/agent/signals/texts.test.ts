@@ -1,4 +1,4 @@
-/** Texts of custom signals: a real agent over a real store. */
+/** Texts of custom signals, with a real agent and a real store. */
 import { expect, test } from 'vitest';
 import { ObdSource } from '../../../adapters/obd/poll/index.ts';
 import type { SourceMapping } from '../../../protocol/profile.ts';
@@ -18,7 +18,7 @@ const privacy: SourceMapping = {
   map: { 0: 'None', 1: 'Geolocation', 2: 'Full' },
 };
 
-/** Name, text and time of each text that was published. */
+/** Name, text and time of each published text. */
 function told(published: readonly Published[]): [name: string, text: string, at: number][] {
   return published.flatMap(({ message }) =>
     message.kind === 'text'

@@ -28,7 +28,7 @@ function setUp() {
   const recorder = make();
   rig.connect(recorder);
   const told = () => rig.of('collision');
-  /** Drives with one sample every 5 ms; `pulse` gives longitudinal and lateral acceleration by ms since T. */
+  /** Drives with one sample every 5 ms. `pulse` returns longitudinal and lateral acceleration by ms since T. */
   const drive = (ms: number, pulse: (t: number) => [number, number, number?], from = 0) => {
     for (let t = from; t < ms; t += 5) {
       const [along, across, up = 9.8] = pulse(t);
@@ -42,7 +42,7 @@ function setUp() {
   return { ...rig, recorder, make, told, drive };
 }
 
-/** Half a sine that changes the speed by `change` km/h within 100 ms from `from`. */
+/** A half sine that changes the speed by `change` km/h within 100 ms from `from`. */
 const crash =
   (change: number, from: number) =>
   (t: number): number =>
@@ -196,7 +196,7 @@ describe('collision recorder', () => {
     const told = [...before.told(), ...after.told()];
     expect(told.map(({ details }) => details)).toEqual(whole.told().map(({ details }) => details));
     const [complete, expected] = [told.at(-1), whole.told().at(-1)];
-    // Of a collision that was not yet suspected nothing was kept: its pulse begins with the restart.
+    // Before a collision was suspected, nothing was stored: its pulse begins at the restart.
     const lost = cut < 4000 ? (cut - 2000) / 5 : 0;
     expect(complete?.pulse?.longitudinal?.length).toBeGreaterThanOrEqual(1001 - lost - 5);
     const peak = Math.min(...(expected?.pulse?.longitudinal ?? []));
@@ -204,14 +204,14 @@ describe('collision recorder', () => {
     expect(complete?.longitudinalChange).toBeCloseTo(expected?.longitudinalChange ?? Number.NaN, 0);
   });
 
-  /** What the restraint control module says in one frame, as the bench car's profile maps it. */
+  /** Signals of the restraint control module in one frame, as the bench car's profile maps them. */
   const said = (side?: string, severity?: string) => ({
     'collision.detected': side !== undefined,
     'collision.side': side,
     'collision.severity': severity,
   });
 
-  /** Adds monitors that watch the side and the severity; what they told. */
+  /** Adds monitors for side and severity. Returns their events. */
   function watched({ status, records }: ReturnType<typeof setUp>): MonitorEvent[] {
     const events: MonitorEvent[] = [];
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined };

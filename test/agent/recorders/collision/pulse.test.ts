@@ -46,7 +46,7 @@ describe('the filter of channel frequency class 60', () => {
 });
 
 describe('an impact', () => {
-  /** Half a sine of this many ms that changes the speed by `change` km/h. */
+  /** A half sine of this many ms that changes the speed by `change` km/h. */
   function pulse(change: number, ms: number): Float64Array {
     const peak = (change / 3.6 / (ms / 1000)) * (Math.PI / 2);
     return Float64Array.from({ length: 200 }, (_, n) => (n < ms ? peak * Math.sin((Math.PI * n) / ms) : 0));

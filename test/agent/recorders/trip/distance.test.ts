@@ -13,7 +13,7 @@ import {
 
 const BOUND = 60_000;
 
-/** A drive of these speeds, km/h, a second each, with an odometer of this resolution; the speed read with an error. */
+/** A drive at these speeds, km/h, one second each. The odometer has this resolution, the speed this relative error. */
 function drive(speeds: readonly number[], resolution: number, begins: number, error = 1) {
   const meter = newMeter();
   let driven = 0;
@@ -47,9 +47,9 @@ describe('distance', () => {
         fc.double({ min: 0, max: 10, noNaN: true }),
         (some, resolution, begins) => {
           const { meter, driven } = drive(some, resolution, begins, 1.05);
-          // What is measured by speed is at most one unit before the first step and one after the last.
+          // Distance measured by speed is at most one unit before the first odometer step and one after the last.
           const bySpeed = Math.min(driven, 2 * resolution);
-          // The odometer is read once a second, and steps up to a second before.
+          // The odometer is read once a second, so it may have stepped up to a second before.
           expect(Math.abs(way(meter) - driven)).toBeLessThanOrEqual(0.05 * bySpeed + 2 * (130 / 3600) + 1e-6);
           if (driven > 6 * resolution) expect(sourceOf(meter)).toBe('Odometer');
         },
@@ -73,7 +73,7 @@ describe('distance', () => {
             expect(way(meter)).toBeGreaterThanOrEqual(before);
             before = way(meter);
           }
-          // 70 m/s and a step of a coarse odometer at each reading.
+          // 70 m/s, and one step of a coarse odometer at each reading.
           expect(before).toBeLessThanOrEqual((at * 70) / 1e6 + 2 * readings.length + 1e-6);
         },
       ),

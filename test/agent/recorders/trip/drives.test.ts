@@ -7,12 +7,12 @@ import { type Column, drivesIn, RecordedDrive } from '../../../drives/recording.
 import { describeShared, sharedData } from '../../../shared.ts';
 import { MINUTE, Rig, type Says, SECOND, T } from './rig.ts';
 
-/** Km, by trapezoids. */
+/** Distance in km, by trapezoidal integration. */
 function integral(speed: readonly number[]): number {
   return speed.slice(1).reduce((sum, value, index) => sum + (value + (speed[index] ?? 0)) / 7200, 0);
 }
 
-/** The way of a trip is that of the recording, however the ticks lie. */
+/** The distance of a trip equals that of the recording, whatever the phase of the ticks. */
 function areMeasured(paths: readonly string[]): void {
   const drives = paths.map((path) => ({ name: basename(path), drive: new RecordedDrive(path) }));
 

@@ -33,7 +33,7 @@ describe('what a trip lacks', () => {
     expect(rig.only).toMatchObject({ done: true, stoppedAt: at, distanceSource: 'Odometer' });
     expect(Math.abs((rig.only.distance ?? 0) - KM)).toBeLessThan(0.15);
     expect(rig.only.kinetic?.avgSpeed).toBeCloseTo((KM / 301) * 3600, -1);
-    // At its begin, when the car was heard again, and at its end.
+    // At the start, when readings resumed, and at the end.
     expect(rig.put).toHaveLength(3);
   });
 

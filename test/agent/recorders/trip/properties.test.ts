@@ -4,7 +4,7 @@ import type { Slot } from '../../../../protocol/slots.ts';
 import { slotByPath } from '../../../../protocol/slots.ts';
 import { Rig, RULE, type Says, SECOND, T } from './rig.ts';
 
-/** One thing that happens; times are relative, so that histories shrink. */
+/** One event of a history. Times are relative, so that histories shrink. */
 type Event =
   | { readonly kind: 'say'; readonly after: number; readonly says: Says }
   | {
@@ -21,7 +21,7 @@ const RUNS = 200;
 const privacy = slotByPath.get('privacy.state') as Slot;
 const rule = { ...RULE, grace: 40 * SECOND, silence: 12 * SECOND };
 
-/** Positions come whole or not at all. */
+/** Both components of a position, or neither. */
 const place = fc.record({
   'lastPosition.latitude': fc.constantFrom(43.6, 43.6001, 43.601, 44, -12),
   'lastPosition.longitude': fc.constantFrom(1.44, 1.4401, 1.45, 170),
@@ -79,10 +79,10 @@ const event = (steps: fc.Arbitrary<number> | undefined): fc.Arbitrary<Event> =>
 
 const history = (steps?: fc.Arbitrary<number>) => fc.array(event(steps), { maxLength: 40, size: 'max' });
 
-/** The clock goes wrong by less than half a day: what is a day ahead, the recorder takes to have been wrong. ms */
+/** Maximum clock error, ms. It is below half a day, because the recorder takes a day ahead for a wrong clock. */
 const FURTHEST = 40_000_000;
 const anyStep = fc.integer({ min: -FURTHEST, max: FURTHEST });
-/** Back so far that it does not get there again: Status forgets over a cut that it read something in the future. */
+/** Back so far that the clock does not catch up: after a restart, Status forgets values from the future. */
 const stepBack = fc.integer({ min: -FURTHEST, max: -7_200_000 });
 
 /** One elementary step of a history. */
@@ -143,7 +143,7 @@ function play(
   return rig;
 }
 
-/** What was read again and unchanged just before the clock stepped back was heard all the same. */
+/** A value read again unchanged just before the clock stepped back counts as received. */
 const repeatedBeforeStep: Event[] = [
   { kind: 'say', after: 2167, says: { 'energies.Fuel.extension.fuel.consumptions.total': 1001.5 } },
   { kind: 'silence', seconds: 49 },
@@ -152,7 +152,7 @@ const repeatedBeforeStep: Event[] = [
   { kind: 'phase', seconds: 43, says: {}, speed: 59, top: 8 },
 ];
 
-/** A position that was private already is not where the trip ended when all is private a moment later. */
+/** A position that was private already is not the end of the trip when everything becomes private soon after. */
 const privateTwice: Event[] = [
   {
     kind: 'phase',

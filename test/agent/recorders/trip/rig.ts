@@ -1,4 +1,4 @@
-/** A car in front of the recorder of trips: what it gives, second by second, and the records that come of it. */
+/** Simulates a car for the trip recorder, second by second, and collects the records. */
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
@@ -21,13 +21,13 @@ export const RULE: TripRule = { grace: 5 * MINUTE, moving: 2, silence: MINUTE };
 const valid = new Ajv2020({ strict: false }).compile(tripSchema);
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** What the car gives at one moment, by path; undefined: it does not say it. */
+/** Values that the car sends at one time, by path. Undefined: an invalid value. */
 export type Says = Readonly<Record<string, SlotValue | undefined>>;
 
 export class Rig {
   status = new Status();
   readonly store = new MemoryRecords();
-  /** Every form of every trip that was put, in order. */
+  /** Every version of every trip, in order. */
   readonly put: Trip[] = [];
   records: Records;
   recorder: TripRecorder;
@@ -41,7 +41,7 @@ export class Rig {
     this.recorder = this.#recorder();
   }
 
-  /** The newest form of each trip, in the order in which they began. */
+  /** The newest version of each trip, in the order of their starts. */
   get trips(): Trip[] {
     return [...new Map(this.put.map((trip) => [trip.id, trip])).values()];
   }
@@ -51,7 +51,7 @@ export class Rig {
     return this.trips[0] as Trip;
   }
 
-  /** Readings of one moment, as the mapping writes them. */
+  /** Readings of one time, written like the mapping does. */
   say(says: Says, at: number): void {
     for (const [path, value] of Object.entries(says)) {
       const slot = slotByPath.get(path);
@@ -68,7 +68,7 @@ export class Rig {
     this.recorder.tick(at);
   }
 
-  /** A car that says `says(second)` every second from `from` for `seconds`, and the ticks between. Gives the end. */
+  /** Sends `says(second)` every second from `from` for `seconds`, with ticks in between. Returns the end time. */
   drive(from: number, seconds: number, says: (second: number) => Says): number {
     for (let second = 0; second < seconds; second++) {
       this.say(says(second), from + second * SECOND);
@@ -77,12 +77,12 @@ export class Rig {
     return from + seconds * SECOND;
   }
 
-  /** Only time passes. */
+  /** Advances time without readings. */
   wait(from: number, ms: number): number {
     return this.drive(from, Math.round(ms / SECOND), () => ({}));
   }
 
-  /** A power cut; the next run knows what was kept. */
+  /** A power cut. The next run has the stored state. */
   cut(): void {
     const contents = structuredClone(this.status.contents());
     const state = structuredClone(this.recorder.state());
@@ -120,12 +120,12 @@ export class Rig {
   }
 }
 
-/** Metres north of a place in the south of France, as latitude and longitude. */
+/** Latitude and longitude this many metres north of a place in the south of France. */
 export function north(metres: number): Says {
   return { 'lastPosition.latitude': Math.round((43.6 + metres / 111_195) * 1e7) / 1e7, 'lastPosition.longitude': 1.44 };
 }
 
-/** Way and speed of a car that takes `ramp` seconds to reach `top` km/h and as many to stop, in `seconds` all in all. */
+/** Distance and speed of a car that takes `ramp` seconds to reach `top` km/h and to stop, in `seconds` altogether. */
 export function profile(
   top: number,
   seconds: number,
@@ -143,11 +143,11 @@ export function profile(
 /** A drive of five minutes. */
 export const trip = profile(72, 300);
 export const KM = trip.km(300);
-/** What an odometer of this unit shows, km. */
+/** Odometer reading in km with this resolution. */
 export const floor = (value: number, unit: number): number =>
   Math.round(Math.floor(value / unit + 1e-9) * unit * 10) / 10;
 
-/** A car that says everything. */
+/** A car that sends every signal. */
 export const full = (s: number): Says => ({
   'ignition.type': 'Start',
   'kinetic.speed': trip.speed(s),

@@ -80,7 +80,7 @@ describe('a trip', () => {
     expect(rig.recorder.present(T + 121_000)).toMatchObject({ id, duration: 121, updatedAt: T + 121_000 });
     expect(rig.recorder.present(T + 121_000)?.distance).toBeCloseTo(1.2, 1);
     expect(rig.put).toHaveLength(put);
-    // Switched off it has ended there, unless it is driven on.
+    // The trip ends at this ignition off unless the car drives on.
     rig.say({ 'ignition.type': 'Stop', 'kinetic.speed': 0 }, T + 121_000);
     rig.wait(T + 122_000, 60_000);
     expect(rig.recorder.present(T + 180_000)).toMatchObject({ done: false, duration: 121 });
