@@ -14,7 +14,7 @@ function recorded(name: string, actions: readonly string[], done: unknown[]): Ac
   };
 }
 
-test('an action goes to the first that offers it, with its parameters and what allows it', async () => {
+test('an action goes to the first actuator that offers it, with its parameters and its guard', async () => {
   const done: unknown[] = [];
   const both = new Actuators([
     recorded('frames', ['horn.sound', 'doors.lock'], done),
@@ -35,7 +35,7 @@ test('an action goes to the first that offers it, with its parameters and what a
   expect(done).toHaveLength(2);
 });
 
-test('an action that none offers is refused', async () => {
+test('an action that no actuator offers is refused', async () => {
   const refusal = new Actuators([]).actuate('horn.sound');
   await expect(refusal).rejects.toMatchObject({ code: 'command.unsupported' });
   await expect(refusal).rejects.toThrow('the vehicle profile has no horn.sound');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AnyCar, happening } from '../rig/any-car.ts';
 
-test('whatever signals say, whatever the clock does and whenever the power goes, nothing goes wrong', async () => {
+test('the agent survives arbitrary signals, clock steps and power cuts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(happening, { maxLength: 60 }), async (happenings) => {
       const car = new AnyCar();

@@ -77,7 +77,7 @@ function setUp() {
 }
 
 describe('the time that becomes known', () => {
-  test('corrects records, Status and what is kept, and tells the receiver by how much', async () => {
+  test('when the time becomes known, records, Status and stored state are corrected, and the receiver gets the offset', async () => {
     const { agent, clock, records, give, known, of } = setUp();
     give(0, 0);
     await clock.settle(5000);
@@ -98,7 +98,7 @@ describe('the time that becomes known', () => {
     for (const { at } of records.list('telemetry')) expect(at).toBeGreaterThan(NOW - 20_000);
   });
 
-  test('the receiver has the moments of Status as they are corrected, though nothing changes any more', async () => {
+  test('the receiver gets corrected times of Status even if no value changes any more', async () => {
     const { agent, clock, give, known, of } = setUp();
     give(1, 50);
     // All values have been sent by then.
@@ -111,7 +111,7 @@ describe('the time that becomes known', () => {
     expect(of('status')).toHaveLength(length);
   });
 
-  test('the hello of each connection says how far each class was sent', async () => {
+  test('the hello of each connection reports the highest number sent per class', async () => {
     const { agent, clock, give, known, of } = setUp();
     known(NOW);
     await clock.settle(2000);
@@ -129,7 +129,7 @@ describe('the time that becomes known', () => {
     );
   });
 
-  test('a step of a clock that was known corrects nothing', async () => {
+  test('a step of a clock that was already right corrects nothing', async () => {
     const { clock, give, known, of } = setUp();
     known(NOW);
     await clock.settle(2000);
@@ -142,7 +142,7 @@ describe('the time that becomes known', () => {
   });
 
   test.each([-3_600_000, -60_000, -1_500, 60_000])(
-    'readings are as old as they were after a step of %i ms',
+    'readings keep their age after a clock step of %i ms',
     async (by) => {
       const { agent, clock, give, known } = setUp();
       const speed = slotByPath.get('kinetic.speed') as Slot;
@@ -168,7 +168,7 @@ describe('the time that becomes known', () => {
   );
 });
 
-test('instants are found wherever a schema has them, and nothing else is moved', () => {
+test('a correction moves every timestamp that the schemas have, and nothing else', () => {
   const alert = {
     createdAt: 1000,
     id: 'a-1',

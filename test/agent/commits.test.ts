@@ -54,7 +54,7 @@ async function setUp() {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('a command does not wait until recorders are asked; their turn comes within a group', async () => {
+test('a command is stored without waiting for recorders, whose state follows within a group interval', async () => {
   const { clock, command, drive, speed, commands } = await setUp();
   drive(50);
   command();
@@ -64,7 +64,7 @@ test('a command does not wait until recorders are asked; their turn comes within
   expect(speed()).toBe(50);
 });
 
-test('however many commands come, recorders are asked ten times a second', async () => {
+test('recorders are asked for their state ten times a second, however many commands arrive', async () => {
   const { clock, command, drive, speed, commands } = await setUp();
   drive(50);
   for (let n = 1; n <= 10; n++) {
@@ -76,7 +76,7 @@ test('however many commands come, recorders are asked ten times a second', async
   expect(speed()).toBe(50);
 });
 
-test('what an agent that ends has just seen is kept', async () => {
+test('an agent that stops stores its latest readings', async () => {
   const { agent, command, drive, speed } = await setUp();
   command();
   await turn();

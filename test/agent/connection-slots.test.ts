@@ -3,7 +3,7 @@ import { ConnectionSlots, slotNetworkOf } from '../../agent/connection-slots.ts'
 
 const limits = { all: 6, waiting: 4, waitingPerAddress: 2, keptPerAddress: 1 };
 
-test('an address with more waiting connections than it may have loses its oldest, and no other address does', () => {
+test('an address with too many waiting connections loses its oldest one, and no other address does', () => {
   const slots = new ConnectionSlots<string>(limits);
   expect(slots.add('other', '192.0.2.1')).toBeUndefined();
   for (const name of ['one', 'two']) expect(slots.add(name, '198.51.100.7')).toBeUndefined();
@@ -11,7 +11,7 @@ test('an address with more waiting connections than it may have loses its oldest
   expect(slots.size).toBe(3);
 });
 
-test('when all that may wait do, the address with the most of them loses its oldest', () => {
+test('when all waiting slots are taken, the address with the most connections loses its oldest one', () => {
   const slots = new ConnectionSlots<string>(limits);
   slots.add('first', '192.0.2.1');
   slots.add('second', '192.0.2.2');
@@ -20,7 +20,7 @@ test('when all that may wait do, the address with the most of them loses its old
   expect(slots.add('fifth', '192.0.2.4')).toBe('third');
 });
 
-test('when each address has only what it keeps, a new connection is closed', () => {
+test('a new connection is closed if each address has only its reserved slots', () => {
   const slots = new ConnectionSlots<string>(limits);
   for (const n of [1, 2, 3, 4]) slots.add(`${n}`, `192.0.2.${n}`);
   expect(slots.add('5', '192.0.2.5')).toBe('5');
@@ -28,7 +28,7 @@ test('when each address has only what it keeps, a new connection is closed', () 
   expect(slots.add('6', '192.0.2.6')).toBeUndefined();
 });
 
-test('a connection whose client is known is never closed for another', () => {
+test('the connection of an authenticated client is never closed for another', () => {
   const slots = new ConnectionSlots<string>(limits);
   for (const n of [1, 2, 3, 4, 5, 6]) {
     expect(slots.add(`car ${n}`, `192.0.2.${n}`)).toBeUndefined();
@@ -40,7 +40,7 @@ test('a connection whose client is known is never closed for another', () => {
   expect(slots.add('car 7', '192.0.2.4')).toBe('car 4');
 });
 
-test('clients on this machine may all wait, a proxy stands for many', () => {
+test('local clients may use all waiting slots, because one proxy serves many clients', () => {
   const slots = new ConnectionSlots<number>({ ...limits, keptPerAddress: 0 });
   for (const n of [1, 2, 3, 4]) expect(slots.add(n, n % 2 === 0 ? '127.0.0.1' : '::1')).toBeUndefined();
   expect(slots.add(5, '::ffff:127.0.0.1')).toBe(1);

@@ -95,7 +95,7 @@ function setUp({
 
 const removal = { monitorId: 'a', remove: true };
 
-test('at each connection it says who speaks, why so little, and how far it has sent', () => {
+test('the minimal agent reports at each connection its identity, the reason for the mode, and the numbers sent', () => {
   const { agent, said, log } = setUp({ reason: 'x'.repeat(300) });
   agent.up();
   agent.down('cut');
@@ -108,7 +108,7 @@ test('at each connection it says who speaks, why so little, and how far it has s
 });
 
 describe('a command', () => {
-  test('that may mend it is carried out once and answered as often as it comes', async () => {
+  test('a command that may repair the agent runs once and is answered each time it arrives', async () => {
     const { clock, give, reports, ran, link, ledger } = setUp();
     const command = commandOf(clock, 'Monitor', removal);
     await give(signed(command), undefined, Uint8Array.of(7));
@@ -122,7 +122,7 @@ describe('a command', () => {
     expect([next.ran, next.reports()]).toEqual([[], [success]]);
   });
 
-  test('is written down, with its counter, before it is carried out', async () => {
+  test('a command is stored with its counter before it runs', async () => {
     const seen: unknown[] = [];
     const car: ReturnType<typeof setUp> = setUp({
       command: () => void seen.push(JSON.parse(JSON.stringify(car.ledger.data))),
@@ -140,7 +140,7 @@ describe('a command', () => {
     expect(next.reports()).toMatchObject([failed, failed]);
   });
 
-  test('that cannot be written down is not carried out', async () => {
+  test('a command that cannot be stored does not run', async () => {
     const ledger = disk();
     ledger.write = async () => {
       throw new VigieError('store.failed', 'the disk is full');
@@ -150,7 +150,7 @@ describe('a command', () => {
     expect([ran, reports()[0]?.failureCause]).toEqual([[], 'GeneralError']);
   });
 
-  test('that comes again while it is carried out is answered, and happens once', async () => {
+  test('a command that arrives again while it runs is answered, and runs once', async () => {
     let go: () => void = () => undefined;
     const car = setUp({
       wait: new Promise<void>((resolve) => {
@@ -166,7 +166,7 @@ describe('a command', () => {
     expect(car.reports().map(({ status }) => status)).toEqual(['Accepted', 'Success']);
   });
 
-  test('with a counter that was used is neither carried out nor answered', async () => {
+  test('a command with a used counter is neither run nor answered', async () => {
     const { clock, give, reports, ran } = setUp();
     const command = commandOf(clock, 'Monitor', removal);
     await give(signed(command));
@@ -174,7 +174,7 @@ describe('a command', () => {
     expect([ran.length, reports().length]).toEqual([1, 1]);
   });
 
-  test('for the car is refused, and says in which mode the agent is', async () => {
+  test('a command for the car is refused, and the refusal names the minimal mode', async () => {
     const { clock, give, reports, ran } = setUp();
     await give(signed(commandOf(clock, 'Doors', { state: 'Locked' })));
     expect(ran).toEqual([]);
@@ -183,13 +183,13 @@ describe('a command', () => {
     ]);
   });
 
-  test('that the key may not give is refused', async () => {
+  test('a command that the key may not send is refused', async () => {
     const { clock, give, reports, ran } = setUp({ kinds: ['Doors'] });
     await give(signed(commandOf(clock, 'Monitor', removal)));
     expect([ran, reports()[0]?.failureCause]).toEqual([[], 'MissingRights']);
   });
 
-  test('of a stranger, for another car or on another topic is not answered', async () => {
+  test('a command from an unknown key, for another car or on another topic is not answered', async () => {
     const { clock, give, said, ran } = setUp();
     await give(signed(commandOf(clock, 'Monitor', removal), stranger.privateKey));
     await give(signed(commandOf(clock, 'Monitor', removal, { vin: 'VF3VGEBENCH000002' })));
@@ -218,7 +218,7 @@ describe('a command', () => {
     expect([ran, reports().map(({ failureCause }) => failureCause)]).toEqual([[], ['WrongCommand']]);
   });
 
-  test('that waited for its whole time, or came a little early, is carried out', async () => {
+  test('a command runs at the very end of its validity, or if it arrives slightly early', async () => {
     const { clock, give, ran } = setUp();
     const now = clock.now();
     await give(signed(commandOf(clock, 'Monitor', removal, { issued: now - 30_000, expires: now + 10 })));
@@ -226,7 +226,7 @@ describe('a command', () => {
     expect(ran).toHaveLength(2);
   });
 
-  test('that fails says why', async () => {
+  test('a failed command reports the reason', async () => {
     const failing = setUp({
       command: () => {
         throw new VigieError('command.forbidden', 'the last key stays');
@@ -238,7 +238,7 @@ describe('a command', () => {
     ]);
   });
 
-  test('is verified within its second, or waits: five a second, and each is answered', async () => {
+  test('commands are verified at five a second, the others wait, and each is answered', async () => {
     const { clock, reports, agent, link } = setUp();
     const commands = Array.from({ length: 13 }, () => commandOf(clock, 'Monitor', removal));
     for (const command of commands) agent.message(`vigie/1/${VIN}/down/remote`, signed(command), undefined);
@@ -257,7 +257,7 @@ describe('a command', () => {
   });
 });
 
-test('a ledger that has lost something keeps nobody from mending the agent, once it is known from when on nothing is lost', async () => {
+test('a damaged ledger does not prevent repair once the time of the loss has passed', async () => {
   const { agent, clock, give, reports, ran, ledger } = setUp({ ledger: disk(undefined, 1) });
   agent.start();
   const before = signed(commandOf(clock, 'Monitor', removal));
@@ -271,7 +271,7 @@ test('a ledger that has lost something keeps nobody from mending the agent, once
   expect([ran, reports().map(({ status }) => status)]).toEqual([['Monitor'], ['Success']]);
 });
 
-test('without the time it is not known, and stays so on disk', async () => {
+test('without the time a damaged ledger refuses commands and stays doubtful on disk', async () => {
   const { agent, clock, give, ran, ledger } = setUp({ ledger: disk(undefined, 1), quality: 'none' });
   agent.start();
   await clock.settle(2_000, 500);
@@ -279,7 +279,7 @@ test('without the time it is not known, and stays so on disk', async () => {
   expect([ran, ledger.data.doubtful]).toEqual([[], true]);
 });
 
-test('it looks around every second until it is stopped', async () => {
+test('the minimal agent ticks every second until it is stopped', async () => {
   const { agent, clock, ticks } = setUp();
   agent.start();
   clock.advance(3_500);
@@ -289,7 +289,7 @@ test('it looks around every second until it is stopped', async () => {
   expect([ticks(), clock.pending]).toEqual([3, 0]);
 });
 
-test('at the end it waits three seconds for the broker, and takes nothing more', async () => {
+test('on stop it waits three seconds for the broker and accepts nothing more', async () => {
   const { agent, clock, give, ran, said } = setUp();
   agent.up();
   let stopped = false;
@@ -305,7 +305,7 @@ test('at the end it waits three seconds for the broker, and takes nothing more',
   expect([ran, said().map(({ kind }) => kind), clock.pending]).toEqual([[], ['hello'], 0]);
 });
 
-test('at the end it does not wait longer than the broker takes', async () => {
+test('on stop it does not wait longer than the broker needs', async () => {
   const { agent, clock, link } = setUp();
   agent.up();
   const stopping = agent.stop();

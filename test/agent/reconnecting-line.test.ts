@@ -32,7 +32,7 @@ function kept(options: { random?: () => number; opened?: () => Promise<void> | v
 }
 
 describe('a kept line', () => {
-  it('is opened, and again when it ended', async () => {
+  it('a line is opened, and opened again after it ended', async () => {
     const { clock, cable, events, line } = kept();
     await expect(line.write(new Uint8Array(1))).rejects.toMatchObject({ code: 'input.unreadable' });
     line.start();
@@ -49,7 +49,7 @@ describe('a kept line', () => {
     expect(events).toEqual(['opened', 'a', 'ended: pulled', 'opened', 'b']);
   });
 
-  it('that carries what its user fails on is opened again, whatever is called then', async () => {
+  it('a line is reopened when its user throws on the data, whatever is called afterwards', async () => {
     const clock = new VirtualClock();
     const cable = new Cable();
     const log = new MemoryLog();
@@ -80,7 +80,7 @@ describe('a kept line', () => {
     );
   });
 
-  it('says in the log why it waits, once for each reason, and when it is open', async () => {
+  it('the log has the reason of each wait once, and when the line is open', async () => {
     const clock = new VirtualClock();
     const cable = new Cable();
     const log = new MemoryLog();
@@ -105,7 +105,7 @@ describe('a kept line', () => {
     await line.stop();
   });
 
-  it('waits twice as long each time, up to a bound, until a line was sound for a while', async () => {
+  it('the wait doubles up to a limit until a line has been sound for a while', async () => {
     const { clock, cable, line } = kept();
     cable.refusal = 'absent';
     line.start();
@@ -128,7 +128,7 @@ describe('a kept line', () => {
     expect(cable.opened).toBe(2);
   });
 
-  it('asks in the middle of a silence, once, and opens anew at its end', async () => {
+  it('a silent line is probed once at half time, and reopened at the end', async () => {
     const { clock, cable, events, line } = kept();
     line.silence = 10_000;
     line.start();
@@ -144,14 +144,14 @@ describe('a kept line', () => {
     expect([cable.opened, cable.closed]).toEqual([2, 1]);
   });
 
-  it('never tires of a silence that may last', async () => {
+  it('a silence that is allowed to last never closes the line', async () => {
     const { clock, cable, line } = kept();
     line.start();
     await clock.settle(3_600_000, 60_000);
     expect([cable.opened, line.health().state]).toEqual([1, 'running']);
   });
 
-  it('is given up when its user says so or cannot begin, with the reason', async () => {
+  it('a line is closed with the reason if its user asks for it or cannot start', async () => {
     const { clock, cable, events, line } = kept({ opened: () => Promise.reject(new Error('no welcome')) });
     line.start();
     await clock.settle(10);
@@ -162,7 +162,7 @@ describe('a kept line', () => {
     expect(line.health().state).toBe('waiting');
   });
 
-  it('is silent and closed once stopped, also when it is just being opened', async () => {
+  it('a stopped line is silent and closed, even while it is being opened', async () => {
     const { clock, cable, events, line } = kept();
     line.start();
     await line.stop();
@@ -176,7 +176,7 @@ describe('a kept line', () => {
     expect([cable.opened, cable.plugged, events, clock.pending]).toEqual([2, false, ['opened'], 0]);
   });
 
-  it('delivers nothing before it is open and nothing after its end, whatever the opener does', () => {
+  it('a line delivers nothing before it is open or after its end, whatever the opener does', () => {
     const step = fc.constantFrom('data', 'closed', 'resolve', 'reject', 'restart', 'wait', 'stop', 'start');
     return fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {

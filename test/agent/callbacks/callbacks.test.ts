@@ -8,7 +8,7 @@ const device = (name: string) =>
   JSON.stringify({ endpoint: `https://push.example/${name}`, keys: { p256dh: 'B'.repeat(87), auth: 'a'.repeat(22) } });
 
 describe('a monitor of the fleet side', () => {
-  test('posts one event at a time to its own webhook, in order', async () => {
+  test('a fleet monitor posts one event at a time to its own webhook, in order', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet());
     const told = [rig.event('a1'), rig.event('a1'), rig.event('a1')];
@@ -36,7 +36,7 @@ describe('a monitor of the fleet side', () => {
     expect(ids(rig).at(-1)).toBe(next);
   });
 
-  test('with Always it is tried every retryDelay for three days', async () => {
+  test('with policy Always an event is retried every retryDelay for three days', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always', retryDelay: 3600 } }));
     rig.answer = () => failed;
@@ -47,7 +47,7 @@ describe('a monitor of the fleet side', () => {
     expect(rig.callbacks.losses.get('monitor/a1')).toMatchObject({ refused: 0, expired: 1 });
   });
 
-  test('batchNotify collects until the batch is full or its window is over', async () => {
+  test('batchNotify collects events until the batch is full or its window has passed', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ batchNotify: { size: 3, timeWindow: 20 } }));
     const first = [rig.event('a1'), rig.event('a1')];
@@ -62,7 +62,7 @@ describe('a monitor of the fleet side', () => {
     expect(rig.webhooks.at(-1)?.ids).toEqual(second.slice(3));
   });
 
-  test('$vin in the query forbids batching', async () => {
+  test('$vin in the query prevents batching', async () => {
     const rig = new CallbackRig();
     const attributes = [{ type: 'Query', key: 'car', value: '$vin' }];
     rig.monitor('a1', fleet({ batchNotify: { size: 3, timeWindow: 20 } }, { attributes }));
@@ -75,7 +75,7 @@ describe('a monitor of the fleet side', () => {
     ]);
   });
 
-  test('a failed batch is tried again as it was, what came meanwhile goes with the next', async () => {
+  test('a failed batch is retried unchanged, and later events go with the next batch', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' }, batchNotify: { size: 5, timeWindow: 5 } }));
     rig.answer = () => failed;
@@ -101,7 +101,7 @@ describe('a monitor of the fleet side', () => {
     expect(rig.webhooks.at(-1)?.ids).toEqual([later]);
   });
 
-  test('what it told is delivered after it is gone, also after a restart; then it is forgotten', async () => {
+  test('events of a removed monitor are delivered, even after a restart, and then its queue is removed', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
     rig.answer = () => failed;
@@ -117,7 +117,7 @@ describe('a monitor of the fleet side', () => {
     expect([...rig.memory.kept.keys()].filter((key) => key.startsWith('delivery/'))).toEqual([]);
   });
 
-  test('a new address counts for what waits already', async () => {
+  test('a changed address applies to events that already wait', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
     rig.answer = () => failed;
@@ -128,7 +128,7 @@ describe('a monitor of the fleet side', () => {
     expect(rig.webhooks.map(({ url }) => url)).toEqual([webhook.target, 'https://other.example/']);
   });
 
-  test('a car without a way out uses up no try', async () => {
+  test('an attempt without a network does not count as a try', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'None' } }));
     rig.answer = () => ({ outcome: 'offline', reason: 'no network' });
@@ -141,7 +141,7 @@ describe('a monitor of the fleet side', () => {
     expect(rig.callbacks.waiting.get('monitor/a1')).toBe(0);
   });
 
-  test('the complement of an event is not an event', async () => {
+  test('the complement of an event is not sent as an event', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet());
     rig.event('a1', { complement: true });
@@ -151,7 +151,7 @@ describe('a monitor of the fleet side', () => {
 });
 
 describe('a callback of the user side', () => {
-  test('takes events of the monitors that were given under it, and of no others', async () => {
+  test('a user callback gets events of its own monitors only', async () => {
     const rig = new CallbackRig();
     const { callbackId } = rig.callbacks.add('user', user());
     rig.monitor('a1', { subscribeParam: { callbackId } });
@@ -165,7 +165,7 @@ describe('a callback of the user side', () => {
     expect(rig.bodies).toMatchObject([{ callbackId, type: 'Monitor' }]);
   });
 
-  test('is tried every 10 s, then gets up to 100 together, for 72 hours', async () => {
+  test('a user callback is retried every 10 s, then gets up to 100 events together, for 72 hours', async () => {
     const rig = new CallbackRig();
     const { callbackId } = rig.callbacks.add('user', user());
     rig.monitor('a1', { subscribeParam: { callbackId } });
@@ -185,7 +185,7 @@ describe('a callback of the user side', () => {
     expect(rig.callbacks.losses.get(`callback/${callbackId}`)).toMatchObject({ expired: 1, refused: 0 });
   });
 
-  test('paused: what happens waits; running again it is told', async () => {
+  test('events wait while a callback is paused and are sent when it runs again', async () => {
     const rig = new CallbackRig();
     const { callbackId } = rig.callbacks.add('user', user());
     rig.monitor('a1', { subscribeParam: { callbackId } });
@@ -200,7 +200,7 @@ describe('a callback of the user side', () => {
     expect(ids(rig)).toEqual(told);
   });
 
-  test('asks for monitors, for commands, or for both', async () => {
+  test('a callback gets events of monitors, states of commands, or both, as it asks', async () => {
     const rig = new CallbackRig();
     const monitors = rig.callbacks.add('user', user({ webhook }, { type: ['Monitor'] })).callbackId;
     const remotes = rig.callbacks.add('user', user({ webhook }, { type: ['Remote'] })).callbackId;
@@ -216,7 +216,7 @@ describe('a callback of the user side', () => {
     expect(ids(rig).sort()).toEqual([id, 'r2.Accepted']);
   });
 
-  test('goes with its monitors', () => {
+  test('removing a callback removes its monitors', () => {
     const rig = new CallbackRig();
     const { callbackId } = rig.callbacks.add('user', user());
     rig.monitor('a1', { subscribeParam: { callbackId } });
@@ -227,7 +227,7 @@ describe('a callback of the user side', () => {
     expect(rig.callbacks.list()).toEqual([]);
   });
 
-  test('keeps its secret when it is written back without, but not for another address', () => {
+  test('a callback rewritten without its secret keeps it, unless its address changes', () => {
     const rig = new CallbackRig();
     const secret = 'sixteen letters!';
     const { callbackId } = rig.callbacks.add('user', user({ webhook: { ...webhook, secret } }));
@@ -238,7 +238,7 @@ describe('a callback of the user side', () => {
     expect(secretOf()).toBeUndefined();
   });
 
-  test('is refused for an address that may not be connected to, and for an id of the other side', () => {
+  test('a callback is refused for a forbidden address and for an id of the other side', () => {
     const rig = new CallbackRig();
     expect(() =>
       rig.callbacks.add('user', user({ webhook: { ...webhook, target: 'https://private.example' } })),
@@ -250,7 +250,7 @@ describe('a callback of the user side', () => {
     expect(() => rig.callbacks.setStatus('ffff', 'Paused')).toThrow(/there is no callback ffff/);
   });
 
-  test('a monitor is refused without its webhook, or under a callback that does not exist', () => {
+  test('a monitor is refused without a webhook, or under an unknown callback', () => {
     const rig = new CallbackRig();
     expect(() => rig.callbacks.checkMonitor('fleet', {})).toThrow(/subscribeParam\.callback\.webhook: is missing/);
     expect(() => rig.callbacks.checkMonitor('user', { subscribeParam: { callbackId: 'ff' } })).toThrow(
@@ -264,7 +264,7 @@ describe('a callback of the user side', () => {
 });
 
 describe('commands', () => {
-  test('tell their states to the callback through which they were given, of the kinds that it asks for', async () => {
+  test('states of a command go to the callback that sent it, for the kinds that it asks for', async () => {
     const rig = new CallbackRig();
     const { callbackId } = rig.callbacks.add('fleet', { callback: { webhook }, remoteTypes: ['Doors'] });
     rig.callbacks.setOrigin('r1', { callbackId });
@@ -286,12 +286,12 @@ describe('commands', () => {
     expect(rig.sent).toHaveLength(2);
   });
 
-  test('of a callback that does not exist are refused', () => {
+  test('a command through an unknown callback is refused', () => {
     expect(() => new CallbackRig().callbacks.setOrigin('r', { callbackId: 'ff' })).toThrow(/no callback ff/);
   });
 });
 
-test('what is held open for a receiver is let go when the callback leads elsewhere, not when it is only renamed', async () => {
+test('connections to a receiver are closed when its callback changes address, but not when it is renamed', async () => {
   const rig = new CallbackRig();
   const socket = { websocket: { target: 'wss://receiver.example/one' } };
   const { callbackId } = rig.callbacks.add('user', user(socket));
@@ -306,7 +306,7 @@ test('what is held open for a receiver is let go when the callback leads elsewhe
 });
 
 describe('push', () => {
-  test('each device has its own queue; one that is gone is removed, with the last one the callback and its monitors', async () => {
+  test('each push device has its own queue; the last device that is gone takes its callback and monitors along', async () => {
     const rig = new CallbackRig();
     const { callbackId } = rig.callbacks.add('user', user({ pushnotif: { devices: [device('x'), device('y')] } }));
     rig.monitor('a1', { subscribeParam: { callbackId } });

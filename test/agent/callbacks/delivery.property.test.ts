@@ -105,7 +105,7 @@ function begin({ subscribe }: Setting): CallbackRig {
   return rig;
 }
 
-test('the same parcels are tried at the same moments', { timeout }, async () => {
+test('the same batches are tried at the same times as in the naive implementation', { timeout }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(fleetSetting, userSetting), fc.array(step, { maxLength: 40 }), async (setting, steps) => {
       const rig = begin(setting);
@@ -150,7 +150,7 @@ test('the same parcels are tried at the same moments', { timeout }, async () => 
   );
 });
 
-test('power cuts at any moment lose nothing that was on disk; what comes twice has the same id', {
+test('power cuts lose nothing that was on disk, and repeated events have the same id', {
   timeout,
 }, async () => {
   const moment = fc.integer({ min: 0, max: 6 });

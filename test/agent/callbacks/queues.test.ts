@@ -5,7 +5,7 @@ import type { Receipt } from '../../../agent/callbacks/notifier.ts';
 import { CallbackRig, delivered, failed, fleet, ids, settle, user } from './rig.ts';
 
 describe('delivery', () => {
-  test('a webhook is never gone: whatever its channel says, it is tried again', async () => {
+  test('a webhook is never removed: it is retried even if its channel reports it as gone', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
     rig.answer = () => ({ outcome: 'gone', reason: 'so it says' });
@@ -14,7 +14,7 @@ describe('delivery', () => {
     expect(rig.sent).toHaveLength(3);
   });
 
-  test('a channel that breaks stops nothing', async () => {
+  test('a channel that throws stops nothing else', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
     rig.answer = () => Promise.reject(new Error('a defect'));
@@ -25,7 +25,7 @@ describe('delivery', () => {
     expect(ids(rig)).toEqual([id, id]);
   });
 
-  test('an event that cannot be put into words is lost alone and at once, counted, and said by its id', async () => {
+  test('an event that cannot be serialized is dropped alone, counted, and logged with its id', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' }, batchParam: { size: 4, timeWindow: 5 } }));
     // A bigint, which JSON cannot represent, stands for a defect in the code that formats events.
@@ -46,7 +46,7 @@ describe('delivery', () => {
     expect(ids(rig)).toEqual([first, last]);
   });
 
-  test('at most so many requests are under way; the others follow', async () => {
+  test('the number of concurrent requests is limited, and the others follow', async () => {
     const rig = new CallbackRig({ requests: 2 });
     const release: ((receipt: Receipt) => void)[] = [];
     rig.answer = () => new Promise((resolve) => release.push(resolve));
@@ -75,7 +75,7 @@ describe('delivery', () => {
     expect(rig.webhooks).toHaveLength(2);
   });
 
-  test('a receiver that hangs delays no other', async () => {
+  test('a hanging receiver delays no other', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({}, { target: 'https://slow.example/' }));
     rig.monitor('a2', fleet());
@@ -94,7 +94,7 @@ describe('delivery', () => {
     expect([...rig.callbacks.waiting.values()]).toEqual([0, 0]);
   });
 
-  test('an event goes out only after it is on disk', async () => {
+  test('an event is sent only after it is on disk', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'None' } }));
     rig.disk = false;
@@ -106,7 +106,7 @@ describe('delivery', () => {
     expect(ids(rig)).toEqual([id]);
   });
 
-  test('of more events than there is room for the oldest are dropped and counted, not the one that is on its way', async () => {
+  test('a full queue drops and counts its oldest events, except the one being sent', async () => {
     const rig = new CallbackRig({ queueLimit: 3 });
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
     rig.answer = () => failed;
@@ -119,7 +119,7 @@ describe('delivery', () => {
     expect(rig.callbacks.losses.get('monitor/a1')).toMatchObject({ dropped: 3 });
   });
 
-  test('all receivers together have a bound: the longest queue gives way', async () => {
+  test('all queues together have a limit, and the longest queue loses events first', async () => {
     const rig = new CallbackRig({ total: 4 });
     rig.answer = () => failed;
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
@@ -131,7 +131,7 @@ describe('delivery', () => {
     expect(rig.callbacks.losses.get('monitor/a1')).toMatchObject({ dropped: 3 });
   });
 
-  test('tries that were made count after a restart, and the wait goes on', async () => {
+  test('tries and waits continue after a restart', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Bounded', retryNumber: 2, retryDelay: 30 } }));
     rig.answer = () => failed;
@@ -147,7 +147,7 @@ describe('delivery', () => {
     expect(rig.callbacks.losses.get('monitor/a1')).toMatchObject({ refused: 1 });
   });
 
-  test('what came before the clock was set neither expires with it nor keeps its wrong date', async () => {
+  test('events from before the clock was set are sent with corrected dates and do not expire', async () => {
     const rig = new CallbackRig();
     rig.clock.step(-rig.clock.now() + 5_000);
     rig.monitor('a1', fleet({ retryPolicy: { policy: 'Always' } }));
@@ -165,7 +165,7 @@ describe('delivery', () => {
     expect(rig.callbacks.losses.get('monitor/a1')).toMatchObject({ expired: 0 });
   });
 
-  test('what was kept and cannot be read is left out and said', async () => {
+  test('a stored event that cannot be read is skipped and logged', async () => {
     const rig = new CallbackRig();
     const { callbackId } = rig.callbacks.add('user', user());
     rig.monitor('a1', { subscribeParam: { callbackId } });
@@ -186,7 +186,7 @@ describe('delivery', () => {
     expect(errors.map(({ event }) => event)).toEqual(['callbacks.unreadable', 'callbacks.queueUnreadable']);
   });
 
-  test('an event whose record is gone is lost alone', async () => {
+  test('an event whose record is gone is dropped alone', async () => {
     const rig = new CallbackRig();
     rig.monitor('a1', fleet());
     const [first, second] = [rig.event('a1'), rig.event('a1')];
@@ -199,7 +199,7 @@ describe('delivery', () => {
 });
 
 describe('the desk', () => {
-  test('answers when what was changed is on disk', async () => {
+  test('a change of a callback resolves when it is on disk', async () => {
     const rig = new CallbackRig();
     const desk = new CallbackDesk(rig.callbacks);
     await desk.put('user', 'ab', user());

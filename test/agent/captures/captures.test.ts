@@ -12,7 +12,7 @@ const fast = {
 };
 const both = '  monitors: { fast: { before: 5s, after: 2s } }\n';
 
-test('a monitor fires with its capture, whose frames are those of the log around it', async () => {
+test('a monitor event has a capture with exactly the logged frames around it', async () => {
   const car = await startCar(both);
   await car.agent.monitors.put('fast', fast);
   await drive(car, 8);
@@ -34,7 +34,7 @@ test('a monitor fires with its capture, whose frames are those of the log around
   await car.drop();
 });
 
-test('a collision has a capture of the buses and identifiers that the profile names', async () => {
+test('a collision has a capture of the buses and identifiers named in the profile', async () => {
   const car = await startCar('  collision: { before: 3s, after: 1s, buses: [can], identifiers: [0x123, 0x300] }\n');
   await drive(car, 6);
   car.send([{ bus: 'can', id: CRASH, data: [1, 0, 0, 0, 0, 0, 0, 0] }]);
@@ -56,7 +56,7 @@ test('a collision has a capture of the buses and identifiers that the profile na
   await car.drop();
 });
 
-test('of a private time a capture has only identifiers that are free of positions, on their bus', async () => {
+test('a capture during Geolocation privacy has only identifiers without positions, per bus', async () => {
   const car = await startCar('  collision: { before: 1m, after: 2s }\n  positionFree: { can: [0x123] }\n');
   const choose = (state: number): Omit<Sent, 'at'> => ({ bus: 'can', id: PRIVACY, data: [state, 0, 0, 0, 0, 0, 0, 0] });
   await drive(car, 4, 50, [choose(0)]);
@@ -77,7 +77,7 @@ test('of a private time a capture has only identifiers that are free of position
   await car.drop();
 });
 
-test('a private time hides frames that another source delivered before the car said so', async () => {
+test('frames that another source delivered before privacy was reported are hidden too', async () => {
   const car = await startCar('  collision: { before: 1m, after: 1s }\n');
   await drive(car, 2);
   const now = car.clock.now();
@@ -95,7 +95,7 @@ test('a private time hides frames that another source delivered before the car s
   await car.drop();
 });
 
-test('a long capture comes in parts within the bounds, the frames before the event first, and none is missing', async () => {
+test('a long capture is sent in bounded parts without gaps, frames before the event first', async () => {
   const car = await startCar(both.replace('5s', '1m'), { memory: 4 << 20 });
   await car.agent.monitors.put('fast', fast);
   // Payloads that do not compress.
@@ -121,7 +121,7 @@ test('a long capture comes in parts within the bounds, the frames before the eve
   await car.drop();
 });
 
-test('a capture says since when it has frames, and how many were overwritten before they were written', async () => {
+test('a capture states when its frames begin, and how many were overwritten before they were written', async () => {
   // Memory for 2,730 frames, which is 18 s of this drive.
   const car = await startCar('  collision: { before: 1m, after: 1s }\n', { memory: 64 * 1024 });
   await car.pass(120_000);
@@ -141,7 +141,7 @@ test('a capture says since when it has frames, and how many were overwritten bef
   await car.drop();
 });
 
-test('another event during a capture makes no second one, and the next one after it does', async () => {
+test('an event during a capture starts no second capture, and the first event after it does', async () => {
   const car = await startCar(both);
   await car.agent.monitors.put('fast', fast);
   for (const speed of [50, 120, 50, 120, 50, 50, 50, 50, 120, 50]) await drive(car, 1, speed);
@@ -154,7 +154,7 @@ test('another event during a capture makes no second one, and the next one after
   await car.drop();
 });
 
-test('after a power cut the receiver has the frames before the event, and a last part that says that more are missing', async () => {
+test('after a power cut the receiver has the frames before the event, and a last part that reports missing frames', async () => {
   const car = await startCar(both.replace('2s', '1m'));
   await car.agent.monitors.put('fast', fast);
   await drive(car, 6);
@@ -174,7 +174,7 @@ test('after a power cut the receiver has the frames before the event, and a last
   await again.drop();
 });
 
-test('an agent that stops during a capture writes what it has', async () => {
+test('an agent that stops during a capture writes the frames it has', async () => {
   const car = await startCar(both.replace('2s', '1m'));
   await car.agent.monitors.put('fast', fast);
   await drive(car, 2);
@@ -188,7 +188,7 @@ test('an agent that stops during a capture writes what it has', async () => {
   await car.drop();
 });
 
-test('a command has its capture, whose frames are those of the log around it', async () => {
+test('a command has a capture with exactly the logged frames around it', async () => {
   const car = await startCar('  command: { before: 5s, after: 2s }\n');
   await drive(car, 8);
   const at = car.clock.now();
@@ -205,7 +205,7 @@ test('a command has its capture, whose frames are those of the log around it', a
   await car.drop();
 });
 
-test('a command captures less than the profile allows, and nothing beyond it', async () => {
+test('a command can capture less than the profile allows, and nothing else', async () => {
   const car = await startCar('  command: { before: 5s, after: 2s, identifiers: [0x100, 0x123] }\n');
   await drive(car, 4);
   const at = car.clock.now();
@@ -231,7 +231,7 @@ test('a command captures less than the profile allows, and nothing beyond it', a
   await car.drop();
 });
 
-test('commands capture one at a time, and as often in a day as is set, also after a restart', async () => {
+test('commands capture one at a time and a limited number of times a day, also across a restart', async () => {
   const first = await startCar('  command: { before: 1s, after: 1s }\n', { perDay: 2, at: Date.UTC(2026, 0, 1, 12) });
   await drive(first, 2);
   await first.order({ name: 'a' });
@@ -254,7 +254,7 @@ test('commands capture one at a time, and as often in a day as is set, also afte
   await second.drop();
 });
 
-test('collisions have no further capture when the bytes of a day are used, loudly, also after a restart, and the next day they have', async () => {
+test('after the daily byte limit collisions have no capture until the next day, with a log entry, also across a restart', async () => {
   const rules = '  collision: { before: 1s, after: 1s }\n  command: { before: 1s, after: 1s }\n';
   const options = { bytesPerDay: 200 };
   const crash = async (car: CaptureCar): Promise<void> => {

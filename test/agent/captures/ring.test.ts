@@ -31,7 +31,7 @@ function listed(ring: FrameRing): number[] {
   return found;
 }
 
-test('the ring has the newest frames that a list of the same size has, whatever came before', () => {
+test('the ring contains the same newest frames as a list of the same size', () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(frame, { maxLength: 20 }), { maxLength: 20 }),
@@ -56,7 +56,7 @@ test('the ring has the newest frames that a list of the same size has, whatever 
   );
 });
 
-test('a ring takes the memory that it was given, at 24 bytes for a frame of classic CAN', () => {
+test('the ring uses the memory it was given, at 24 bytes per classic CAN frame', () => {
   const ring = new FrameRing(240);
   const batch = createBatch(1, 8);
   append(batch, 1, 0x100, 0, 0, Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8), 8);
@@ -65,7 +65,7 @@ test('a ring takes the memory that it was given, at 24 bytes for a frame of clas
   expect(ring.overwritten).toBe(1);
 });
 
-test('a frame that is withheld stays in its place without its payload', () => {
+test('a withheld frame stays in its place without its payload', () => {
   const ring = new FrameRing(240);
   const batch = createBatch(3, 3 * 64);
   for (const id of [1, 2, 3]) append(batch, id, id, 0, 1, new Uint8Array(20).fill(id), 20);
@@ -79,7 +79,7 @@ test('a frame that is withheld stays in its place without its payload', () => {
   expect(after?.data).toBe('03'.repeat(20));
 });
 
-test('a ring whose clock was set has all frames later by the same time', () => {
+test('a clock correction shifts all frames in the ring by the same time', () => {
   const ring = new FrameRing(240);
   const batch = createBatch(2, 16);
   for (const at of [5, 7]) append(batch, at, 1, 0, 0, new Uint8Array(8), 8);

@@ -8,7 +8,7 @@ import { receive } from '../signals/car.ts';
 import { motion, START, startCar } from './car.ts';
 import { drive, HOUR, hellos, torque, valuesOf } from './torque.ts';
 
-test('what is collected without interval and dead-band equals what the frames say, with names and units', async () => {
+test('values collected without interval and dead-band equal the frames, with names and units', async () => {
   const car = await startCar();
   const signals = [{ signal: 'MOTION.*' }, { bus: 'body', signal: 'DOORS.Open', name: 'Vehicle.Doors' }];
   await car.order({ name: 'all', signals, until: START + HOUR, interval: 0 });
@@ -38,7 +38,7 @@ test('what is collected without interval and dead-band equals what the frames sa
   await car.drop();
 });
 
-test('a collection ends at its time to the millisecond, and hello reports it while it runs', async () => {
+test('a collection ends on time to the millisecond, and hello reports it while it runs', async () => {
   const car = await startCar();
   const until = START + 10_250;
   await car.order(torque(until));
@@ -58,7 +58,7 @@ test('a collection ends at its time to the millisecond, and hello reports it whi
   await car.drop();
 });
 
-test('a command of the same name takes the place of a collection, one of another name is added, and an empty list ends one', async () => {
+test('a command with the same name replaces a collection, another name adds one, and an empty list ends one', async () => {
   const car = await startCar();
   await car.order(torque(START + HOUR));
   await drive(car, [1, 2]);
@@ -87,7 +87,7 @@ test('a command of the same name takes the place of a collection, one of another
   await car.drop();
 });
 
-test('a collection with a condition records while Status shows it', async () => {
+test('a collection with a condition records while Status meets it', async () => {
   const car = await startCar();
   await car.order(torque(START + HOUR, { while: { path: 'kinetic.speed', atLeast: 10 } }));
   await drive(car, [1, 2]);
@@ -99,7 +99,7 @@ test('a collection with a condition records while Status shows it', async () => 
   await car.drop();
 });
 
-test('a condition counts for each reading, also where one batch of frames has the begin and the end of it', async () => {
+test('a condition applies to each reading, even if it begins and ends within one batch of frames', async () => {
   // One frame with speed and torque every 100 ms.
   const frames = [
     [0, 1],
@@ -145,7 +145,7 @@ test('a condition counts for each reading, also where one batch of frames has th
   for (const size of [2, 3, 5, frames.length]) expect([size, await collected(size)]).toEqual([size, each]);
 });
 
-test('a signal of the profile keeps its name and number, and is recorded as often as the command says', async () => {
+test('a collected signal of the profile keeps its name and number, and is recorded as often as the command says', async () => {
   const car = await startCar({ custom: true });
   await car.order({ name: 'cells', signals: [{ signal: 'CELLS.Max', bus: 'can' }], until: START + HOUR, interval: 0 });
   for (const raw of [3_600, 3_601, 3_602]) {
@@ -162,7 +162,7 @@ test('a signal of the profile keeps its name and number, and is recorded as ofte
   await car.drop();
 });
 
-test('privacy hides what is collected as it hides custom signals; what the profile maps to a position is one', async () => {
+test('privacy hides collected signals like custom signals, and treats those mapped to a position as positions', async () => {
   const car = await startCar();
   const signals = [
     { signal: 'MOTION.Torque' },
@@ -188,7 +188,7 @@ test('privacy hides what is collected as it hides custom signals; what the profi
   await car.drop();
 });
 
-test('the bound on bytes per day ends the collecting of that day, loudly, also after a restart, and the next day it goes on', async () => {
+test('the daily byte limit ends collecting until the next day, with a log entry, also across a restart', async () => {
   const day = START + 12 * HOUR;
   const first = await startCar({ bytesPerDay: 1_024 });
   await first.order(torque(START + 48 * HOUR));
@@ -220,7 +220,7 @@ test('the bound on bytes per day ends the collecting of that day, loudly, also a
   await second.drop();
 });
 
-test('each command that its schema allows is read as it was written', () => {
+test('every command that the schema allows is read back unchanged', () => {
   fc.assert(
     fc.property(bodiesOf(collectOrderSchema), (order) => {
       expect(decodeBody('Collect', encodeBody('Collect', order))).toEqual(order);

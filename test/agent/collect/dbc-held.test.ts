@@ -20,7 +20,7 @@ function large(): string {
   return `${lines.join('\n')}\n`;
 }
 
-test('while a signal is collected the agent holds neither the text of the DBC nor what was read of it', () => {
+test('while a signal is collected, the agent keeps neither the DBC text nor its parsed form in memory', () => {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-dbc-held-'));
   try {
     const file = join(folder, 'large.dbc');

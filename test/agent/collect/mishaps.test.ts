@@ -20,7 +20,7 @@ async function drive(car: CollectingCar, torques: readonly number[]): Promise<vo
   }
 }
 
-test('when the clock is set back, a collection goes on and ends at its time by that clock', async () => {
+test('a collection continues after the clock is set back, and ends on time by that clock', async () => {
   const car = await startCar();
   await car.order(order);
   await drive(car, [1, 2]);
@@ -36,7 +36,7 @@ test('when the clock is set back, a collection goes on and ends at its time by t
   await car.drop();
 });
 
-test('when the clock is set beyond its end, a collection ends at once', async () => {
+test('a collection ends at once when the clock is set beyond its end', async () => {
   const car = await startCar();
   await car.order(order);
   await drive(car, [1, 2]);

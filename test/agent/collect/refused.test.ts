@@ -120,7 +120,7 @@ test('a seventeenth collection is refused', async () => {
   await car.drop();
 });
 
-test('a disk that refuses a command leaves the collection as it was', async () => {
+test('a disk error while a command is stored leaves the collection unchanged', async () => {
   const car = await startCar();
   await car.order(torque(START + HOUR));
   car.disk.failAfter(0);

@@ -6,7 +6,7 @@ import { receive } from '../signals/car.ts';
 import { type CollectingCar, START, startCar } from './car.ts';
 import { drive, HOUR, hellos, torque, valuesOf } from './torque.ts';
 
-test('at whatever moment the power fails, an accepted collection goes on, ends on time, and its readings have one meaning', {
+test('after a power cut at any time an accepted collection continues, ends on time, and its readings stay unambiguous', {
   timeout: 600_000,
 }, async () => {
   const first = await startCar();
@@ -41,7 +41,7 @@ test('at whatever moment the power fails, an accepted collection goes on, ends o
   expect(cuts).toBeGreaterThan(10);
 });
 
-test('a collection whose time passed while the unit was off has ended, and what it had gathered is still sent', async () => {
+test('a collection that expired while the unit was off ends, and its readings are still sent', async () => {
   const first = await startCar();
   await first.order(torque(START + 5_000));
   // Less than a batch. The next commit writes it to disk.
@@ -70,7 +70,7 @@ test('a collection whose time passed while the unit was off has ended, and what 
   await again.drop();
 });
 
-test('the catalog of a collection that has ended is announced at each start while its readings wait', async () => {
+test('the catalog of an ended collection is announced at each start while its readings wait', async () => {
   const car = await startCar({ connected: false });
   await car.order(torque(START + 2_000));
   await drive(car, [1, 2, 3]);
@@ -94,7 +94,7 @@ test('the catalog of a collection that has ended is announced at each start whil
   await third.drop();
 });
 
-test('a backlog is read by the catalog of its time, after the collection has ended and another profile came', async () => {
+test('a backlog is decoded with the catalog of its time, after the collection ended and the profile changed', async () => {
   const first = await startCar({ connected: false });
   await first.order(torque(START + 5_000));
   await drive(first, [1, 2, 3]);
@@ -113,7 +113,7 @@ test('a backlog is read by the catalog of its time, after the collection has end
   await second.drop();
 });
 
-test('while the car does not know the time nothing is collected: nobody can say whether the collection has ended', async () => {
+test('nothing is collected while the time is unknown, because the collection may have ended', async () => {
   const first = await startCar();
   await first.order(torque(START + 10_000));
   await first.drop();
@@ -129,7 +129,7 @@ test('while the car does not know the time nothing is collected: nobody can say 
 });
 
 test.each([-3 * HOUR, 3 * HOUR])(
-  'a value that stays the same is collected when the time becomes known by a step of %d ms',
+  'a constant value is collected when the time becomes known by a step of %d ms',
   async (by) => {
     const first = await startCar();
     await first.order(torque(START + 12 * HOUR));

@@ -16,7 +16,7 @@ import {
   take,
 } from '../../../agent/configuration/generations.ts';
 
-test('one that was sent is on trial, then good, and the next one falls back on it', () => {
+test('a received configuration is on trial, then good, and the next one falls back to it', () => {
   let state = take(start(noGenerations, 'a'), 'a', 'd1');
   expect([current(state), helloConfiguration(state)]).toEqual([1, { generation: 1, state: 'trial', digest: 'd1' }]);
   state = proven(start(state, 'a'));
@@ -29,7 +29,7 @@ test('one that was sent is on trial, then good, and the next one falls back on i
   expect(helloConfiguration(state)).toEqual({ generation: 1, state: 'returned', detail, digest: 'd2' });
 });
 
-test('one with which the agent does not stay up is given up', () => {
+test('a configuration with which the agent does not stay up is abandoned', () => {
   let state = take(noGenerations, 'a', 'd1');
   for (let i = 0; i < TRIAL_STARTS; i++) {
     state = start(state, 'a');
@@ -39,13 +39,13 @@ test('one with which the agent does not stay up is given up', () => {
   expect([current(state), helloConfiguration(state).state]).toEqual([LOCAL, 'returned']);
 });
 
-test('a file on the unit that a person changed comes before what was sent', () => {
+test('a file edited on the unit takes precedence over a received configuration', () => {
   const state = start(proven(start(take(noGenerations, 'a', 'd1'), 'a')), 'b');
   expect([current(state), helloConfiguration(state).state]).toEqual([LOCAL, 'superseded']);
   expect(current(take(state, 'b', 'd2'))).toBe(2);
 });
 
-test('what is no such state is not taken for one', () => {
+test('invalid stored state is rejected', () => {
   for (const data of [undefined, null, 1, {}, { good: 1, next: 1 }, { good: -1, next: 1 }, { good: 0.5, next: 2 }]) {
     expect(readGenerations(data)).toBeUndefined();
   }
@@ -53,7 +53,7 @@ test('what is no such state is not taken for one', () => {
   expect(readGenerations({ good: 0, next: 2, trial: { number: 1, starts: 0 } })).toBeDefined();
 });
 
-test('property: the good one is proven and never lost, and what is on trial comes to an end', () => {
+test('property: the good configuration is proven and never lost, and every trial ends', () => {
   type Step = 'start' | 'take' | 'reach' | 'expire' | 'cut' | 'edit';
   const steps = fc.array(fc.constantFrom<Step>('start', 'take', 'reach', 'expire', 'cut', 'edit'), { maxLength: 60 });
   fc.assert(

@@ -25,7 +25,7 @@ const faulty = (): Answers => ({
 });
 const sound = (): Answers => ({ '0101': '4101 00 00 00 00', '03': '43 00', '07': '47 00', '0A': '4A 00' });
 
-test('a code that appears is a record with its list, group, text, odometer and freeze frame', async () => {
+test('a new fault code becomes a record with list, group, text, odometer and freeze frame', async () => {
   const car = await start({
     units: { 2024: faulty(), 2025: sound() },
     paths: ['odometer.mileage'],
@@ -59,7 +59,7 @@ test('a code that appears is a record with its list, group, text, odometer and f
   expect(car.told('fault')[1]).not.toHaveProperty('freezeFrame');
 });
 
-test('a code that other lists have, and that is gone, is the same record; what stays is told once', async () => {
+test('a fault code that changes lists or disappears updates its record, and an unchanged one is sent once', async () => {
   const engine = faulty();
   const car = await start({ units: { 2024: engine } });
   await car.pass(READ);
@@ -94,7 +94,7 @@ test('a code that other lists have, and that is gone, is the same record; what s
   ]);
 });
 
-test('a code that comes again is a new record', async () => {
+test('a fault code that returns is a new record', async () => {
   const engine = faulty();
   const car = await start({ units: { 2024: engine } });
   await car.pass(READ);
@@ -108,7 +108,7 @@ test('a code that comes again is a new record', async () => {
   expect(again?.firstSeenAt).toBeGreaterThan((first?.firstSeenAt ?? 0) + EVERY);
 });
 
-test('a control unit or a list that does not answer keeps its codes', async () => {
+test('a control unit or list that does not answer keeps its fault codes', async () => {
   const engine = faulty();
   const gearbox: Answers = { '0101': '4101 00 00 00 00', '03': '43 01 0700' };
   const car = await start({ units: { 2024: engine, 2025: gearbox } });
@@ -120,7 +120,7 @@ test('a control unit or a list that does not answer keeps its codes', async () =
   expect(car.view.all().map(({ active }) => active)).toEqual([true, true, true]);
 });
 
-test('the first moment and the id of an active code outlive a power cut, and nothing is told twice', async () => {
+test('an active fault code keeps its first time and id after a power cut, and nothing is sent twice', async () => {
   const engine = faulty();
   const first = await startFaultCar({ at: START, units: { 2024: engine } });
   await first.pass(READ);
@@ -146,7 +146,7 @@ test('the first moment and the id of an active code outlive a power cut, and not
 
 const readings = (car: FaultCar): number => car.asked.filter((one) => one === '7E8 03').length;
 
-test('the car is asked at the start, at the interval, when the ignition comes on and when control units are found', async () => {
+test('codes are read at the start, at the interval, at ignition on and when control units are found', async () => {
   const car = await start({ units: { 2024: sound() }, paths: ['ignition.type'] });
   car.give('ignition.type', 2);
   await car.pass(READ);
@@ -169,7 +169,7 @@ test('the car is asked at the start, at the interval, when the ignition comes on
   expect(readings(car)).toBe(4);
 });
 
-test('a car that is off is asked again after half a minute until it answers, which is said once', async () => {
+test('a car that is off is asked every half minute until it answers, with one log entry', async () => {
   const engine: Answers = {};
   const car = await start({ units: { 2024: engine } });
   await car.pass(95_000);
@@ -180,7 +180,7 @@ test('a car that is off is asked again after half a minute until it answers, whi
   expect(car.told('fault')).toHaveLength(2);
 });
 
-test('under full privacy the car is not asked, and nothing is recorded before that ends', async () => {
+test('under Full privacy no control unit is asked, and recording resumes when privacy ends', async () => {
   const car = await start({ units: { 2024: faulty() }, paths: ['privacy.state'] });
   car.give('privacy.state', 2);
   await car.pass(EVERY + READ);
@@ -190,7 +190,7 @@ test('under full privacy the car is not asked, and nothing is recorded before th
   expect(car.told('fault')).toHaveLength(2);
 });
 
-test('the emission lamp of any control unit is the alert EngineFault, until all lamps are off', async () => {
+test('the emission lamp of any control unit raises the alert EngineFault until all lamps are off', async () => {
   const engine = sound();
   const gearbox = { ...sound(), '0101': '4101 80 00 00 00' };
   const car = await start({ units: { 2024: engine, 2025: gearbox } });
@@ -215,7 +215,7 @@ test('a profile that maps EngineFault itself is the only source of that alert', 
   expect(car.told('alert')).toMatchObject([{ type: 'EngineFault', active: true }]);
 });
 
-test('a command has the codes read now, and ends when they are recorded', async () => {
+test('a command reads the codes at once and ends when they are recorded', async () => {
   const engine = sound();
   const car = await start({ units: { 2024: engine } });
   await car.pass(READ);
@@ -232,7 +232,7 @@ test('a command has the codes read now, and ends when they are recorded', async 
   expect(car.told('fault').map(({ code }) => code)).toEqual(['P0143', 'U0100']);
 });
 
-test('a command that comes during a reading is served by another one after it', async () => {
+test('a command during a reading starts another reading after it', async () => {
   const car = await start({ units: { 2024: sound() } });
   const readings = (): number => car.asked.filter((one) => one === '7E8 0101').length;
   while (car.asked.length === 0) await car.pass(10);
@@ -244,7 +244,7 @@ test('a command that comes during a reading is served by another one after it', 
   expect(readings()).toBe(2);
 });
 
-test('a command to read fails where no control unit answers, under full privacy, and when the unit stops', async () => {
+test('a read command fails if no control unit answers, under Full privacy, and when the unit stops', async () => {
   const units: Record<number, Answers> = { 2024: {} };
   const car = await start({ units, paths: ['privacy.state'] });
   const silent = car.readNow().catch((error: unknown) => error);

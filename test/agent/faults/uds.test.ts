@@ -22,7 +22,7 @@ const faulty = (): Answers => ({
   '19060A0B92FF': '59060A0B9209 01 05',
 });
 
-test('a code of a control unit that answers no OBD is a record with failure type, status bits and freeze frame', async () => {
+test('a UDS fault code of a unit without OBD becomes a record with failure type, status bits and freeze frame', async () => {
   const car = await start({
     units: { [BATTERY]: faulty() },
     paths: ['odometer.mileage'],
@@ -52,7 +52,7 @@ test('a code of a control unit that answers no OBD is a record with failure type
   ]);
 });
 
-test('a bit of the status that changes is told, and a code that is gone ends its record', async () => {
+test('a changed status bit is sent, and a fault code that is gone ends its record', async () => {
   const battery = faulty();
   const car = await start({ units: { [BATTERY]: battery }, texts: { P0A0B: 'Inverter' } });
   await car.pass(READ);
@@ -86,7 +86,7 @@ test('codes of one control unit by SAE J1979 and by UDS do not end each other', 
   expect(car.view.all().find(({ code }) => code === 'P0143')?.active).toBe(true);
 });
 
-test('a control unit that falls silent keeps its codes, and a power cut keeps their first moment', async () => {
+test('a silent control unit keeps its fault codes, and a power cut keeps their first time', async () => {
   const battery = faulty();
   const first = await startFaultCar({ at: START, units: { [BATTERY]: battery }, uds: { [BATTERY]: 'Battery' } });
   await first.pass(READ);
@@ -102,7 +102,7 @@ test('a control unit that falls silent keeps its codes, and a power cut keeps th
   expect(car.told('fault')).toMatchObject([{ id: before?.id, firstSeenAt: before?.firstSeenAt, active: false }]);
 });
 
-test('under Geolocation privacy the bytes of a snapshot stay in the control unit, and under full privacy nothing is asked', async () => {
+test('Geolocation privacy keeps snapshot bytes in the control unit, and Full privacy sends no request', async () => {
   const car = await start({ units: { [BATTERY]: faulty() }, paths: ['privacy.state'] });
   car.give('privacy.state', 2);
   await car.pass(EVERY);
@@ -115,7 +115,7 @@ test('under Geolocation privacy the bytes of a snapshot stay in the control unit
   expect(record).not.toHaveProperty('extendedData');
 });
 
-test('control units are asked when the ignition comes on, at the interval, and by a command, and are never cleared', async () => {
+test('control units are read at ignition on, at the interval and by command, and never cleared', async () => {
   const battery: Answers = { [CONFIRMED]: '5902FF' };
   const car = await start({ units: { [BATTERY]: battery }, paths: ['ignition.type'] });
   const readings = () => car.asked.filter((one) => one === `7E9 ${CONFIRMED}`).length;

@@ -27,7 +27,7 @@ const entry = (priority: number, seq: number, bytes: number, at: number) => ({
   payload: new Uint8Array(bytes),
 });
 
-test('property: what is counted of the outbox is what is in it', () => {
+test('property: the outbox counters equal the content of the outbox', () => {
   const step = fc.oneof(
     fc.record({ put: fc.nat(2), bytes: fc.integer({ min: 1, max: 300 }) }),
     fc.record({ done: fc.nat(2), pick: fc.nat(20) }),
@@ -53,7 +53,7 @@ test('property: what is counted of the outbox is what is in it', () => {
   );
 });
 
-test('commands are counted by their outcome when the answer is put in', () => {
+test('commands are counted by outcome when their answer is stored', () => {
   const metered = new MeteredStore(memoryOutboxStore(), new VirtualClock());
   const report = (body: RemoteReport): void => {
     const seq = metered.nextSeq(0);
@@ -69,7 +69,7 @@ test('commands are counted by their outcome when the answer is put in', () => {
   expect(Object.fromEntries(metered.outcomes)).toEqual({ Success: 2, DoorsOpen: 1 });
 });
 
-test('a commit that was refused is over, one without an answer is waited for', async () => {
+test('a refused commit is finished, and a commit without a result is still waited for', async () => {
   const clock = new VirtualClock();
   let settle: (error?: Error) => void = () => undefined;
   const memory = memoryOutboxStore();
@@ -87,7 +87,7 @@ test('a commit that was refused is over, one without an answer is waited for', a
   expect([metered.commitWait, metered.refused]).toEqual([0, 1]);
 });
 
-test('the delay is that of the latest tick of the last minutes, and ticks far apart are not a delay', () => {
+test('the delay is the longest of the last minutes, and ticks that are meant to be far apart are no delay', () => {
   const clock = new VirtualClock();
   const pulse = new Pulse(clock, { commitWait: () => 0, stuckSource: () => undefined });
   const tick = (after: number): void => {
@@ -110,7 +110,7 @@ test('the delay is that of the latest tick of the last minutes, and ticks far ap
   expect(pulse.stuck()).toContain('has not looked around');
 });
 
-test('times of a snapshot are whole milliseconds, whatever the clocks of the machine give', async () => {
+test('times in a snapshot are whole milliseconds, whatever the clocks return', async () => {
   const clock = new VirtualClock();
   const health = new Health({ clock, process: () => ({ ...vitals(), cpu: 3139.533, busy: 0.058707591462850116 }) });
   let deliver = (): void => undefined;
@@ -124,7 +124,7 @@ test('times of a snapshot are whole milliseconds, whatever the clocks of the mac
   expect([uptime, sources[0]?.silence, delay, process.cpu, process.busy]).toEqual([1_000, 1_000, 0, 3_140, 0.0587]);
 });
 
-test('a hello with everything in it travels, and one of a quiet agent is small', () => {
+test('a hello with all fields can be sent, and that of a quiet agent is small', () => {
   const clock = new VirtualClock();
   const health = new Health({ clock, process: vitals });
   const envelope = { version: 1, kind: 'hello', seq: 1, boot: 1, at: 1_700_000_000_000, clock: 'ntp' } as const;
@@ -179,7 +179,7 @@ test('a hello with everything in it travels, and one of a quiet agent is small',
   expect(decodeMessage(encodeMessage(full))).toEqual(full);
 });
 
-test('nothing of an outbox changes when it is metered', async () => {
+test('measuring an outbox does not change it', async () => {
   const metered = new MeteredStore(memoryOutboxStore(), new VirtualClock());
   expect(metered.volatile).toBe(true);
   metered.append(entry(2, 0, 3, 5));

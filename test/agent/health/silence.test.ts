@@ -26,7 +26,7 @@ class Bus implements FrameSource {
   }
 }
 
-test('silence counts from when the car is used: a night in which nothing was to be heard is none', async () => {
+test('silence counts only from when the car is used: a quiet night does not count', async () => {
   const clock = new VirtualClock();
   const watch = new SourceWatch(clock);
   const bus = new Bus();

@@ -43,7 +43,7 @@ async function watched(): Promise<{ clock: VirtualClock; watch: SourceWatch; sou
 }
 
 describe('a source that opens', () => {
-  test('is stuck after more than three minutes, not before', async () => {
+  test('a source that is opening is stuck after three minutes, not before', async () => {
     const { clock, watch } = await watched();
     expect(watch.stuck(false)).toBeUndefined();
     clock.advance(180_000);
@@ -52,7 +52,7 @@ describe('a source that opens', () => {
     expect(watch.stuck(false)).toBe('source can0 has been opening for 181 s');
   });
 
-  test('begins anew when it had opened meanwhile', async () => {
+  test('a source that opened in between starts its three minutes again', async () => {
     const { clock, watch, source } = await watched();
     watch.stuck(false);
     clock.advance(170_000);
@@ -68,7 +68,7 @@ describe('a source that opens', () => {
 });
 
 describe('a source that runs', () => {
-  test('is stuck when it delivered and is silent for more than five minutes in a car that is in use', async () => {
+  test('a source that delivered is stuck after five minutes of silence while the car is in use', async () => {
     const { clock, watch, source } = await watched();
     source.said = { state: 'running', counts: {} };
     clock.advance(1_000_000);
@@ -83,7 +83,7 @@ describe('a source that runs', () => {
     expect(watch.stuck(true)).toBeUndefined();
   });
 
-  test('is not stuck while it says why it waits', async () => {
+  test('a source that reports why it waits is not stuck', async () => {
     const { clock, watch, source } = await watched();
     source.receive(batchOf(1));
     source.said = { state: 'waiting', reason: 'the bus is off', counts: { errors: 4 } };
@@ -94,7 +94,7 @@ describe('a source that runs', () => {
     ]);
   });
 
-  test('without word of its own may have come to its end', async () => {
+  test('a silent source without a health report may have ended and is not stuck', async () => {
     const clock = new VirtualClock();
     const watch = new SourceWatch(clock);
     let deliver: (batch: FrameBatch) => void = () => undefined;
@@ -115,7 +115,7 @@ describe('a source that runs', () => {
   });
 });
 
-test('frames go through and are counted; stopping and health are those of the source', async () => {
+test('the wrapper passes and counts frames, and forwards stop and health to its source', async () => {
   const clock = new VirtualClock();
   const watch = new SourceWatch(clock);
   const source = new SpokenSource();
@@ -130,7 +130,7 @@ test('frames go through and are counted; stopping and health are those of the so
   expect(source.stopped).toBe(true);
 });
 
-test('readings go through, and a moment at which they are settled counts as one', async () => {
+test('the wrapper passes readings, and counts a settled time as one', async () => {
   const clock = new VirtualClock();
   const watch = new SourceWatch(clock);
   let sink: ReadingSink | undefined;
@@ -167,7 +167,7 @@ test('readings go through, and a moment at which they are settled counts as one'
   expect(stopped).toBe(true);
 });
 
-test('sources of one name are told apart, and the one that is stuck is named', async () => {
+test('the stuck source is named when several sources exist', async () => {
   const clock = new VirtualClock();
   const watch = new SourceWatch(clock);
   const sources = [new SpokenSource(), new SpokenSource(), new SpokenSource()];

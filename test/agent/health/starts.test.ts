@@ -13,7 +13,7 @@ import {
 
 const MINUTE = 60_000;
 
-test('three crashes within some minutes count, however the clock stands', () => {
+test('three crashes within some minutes count, even after a clock step', () => {
   let runs: readonly AgentRun[] = [];
   for (const at of [1, 3, 6]) runs = begun(runs, { boot: 'a', at: at * MINUTE });
   expect(crashes(runs, { boot: 'a', at: 7 * MINUTE })).toBe(CRASHES);
@@ -21,7 +21,7 @@ test('three crashes within some minutes count, however the clock stands', () => 
   expect(crashes(runs, { boot: 'a', at: 6 * MINUTE + WITHIN })).toBe(0);
 });
 
-test('an end that was asked for and a power cut are no crashes', () => {
+test('a requested stop and a power cut are not crashes', () => {
   const runs = [1, 2, 3, 4].reduce<readonly AgentRun[]>((all, at) => ended(begun(all, { boot: 'a', at })), []);
   expect(crashes(runs, { boot: 'a', at: 5 })).toBe(0);
   const cut = [1, 2, 3, 4].map((at): AgentRun => ({ boot: `boot ${at}`, at }));
@@ -29,11 +29,11 @@ test('an end that was asked for and a power cut are no crashes', () => {
   expect(crashes(cut, { boot: 'boot 4', at: 5 })).toBe(1);
 });
 
-test('the wait grows, and the minimal mode needs none', () => {
+test('the back-off grows, and the minimal mode starts without one', () => {
   expect([0, 1, 2, CRASHES, 7].map(backOff)).toEqual([0, 1000, 4000, 0, 0]);
 });
 
-test('what is remembered is bounded, and only what is sound is read', () => {
+test('the list of runs is bounded, and invalid stored runs are rejected', () => {
   let runs: readonly AgentRun[] = [];
   for (let at = 0; at < 1000; at++) runs = begun(runs, { boot: 'a', at });
   expect(runs.length).toBeLessThan(20);
@@ -43,7 +43,7 @@ test('what is remembered is bounded, and only what is sound is read', () => {
   }
 });
 
-test('property: never more crashes than starts of this boot that did not end', () => {
+test('property: there are never more crashes than unfinished starts of this boot', () => {
   const run = fc.record({ boot: fc.constantFrom('a', 'b'), at: fc.nat(WITHIN * 2), told: fc.boolean() });
   fc.assert(
     fc.property(fc.array(run), fc.nat(WITHIN * 2), (made, at) => {

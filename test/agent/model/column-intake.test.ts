@@ -132,7 +132,7 @@ function play(script: readonly (readonly Frame[])[], columns: boolean) {
   };
 }
 
-test('columns say to Status and channels what value by value is said', () => {
+test('columns update Status and channels like single values do', () => {
   fc.assert(
     fc.property(fc.array(fc.array(frame, { maxLength: 12 }), { maxLength: 8 }), (script) => {
       expect(play(script, true)).toEqual(play(script, false));
@@ -141,7 +141,7 @@ test('columns say to Status and channels what value by value is said', () => {
   );
 });
 
-test('a decoder without columns is taken value by value', () => {
+test('a decoder without columns is read value by value', () => {
   const script = [[{ list: 2, values: [2, 0] as [number, number], fewer: false }]];
   const decoder = new ScriptedDecoder(script);
   const status = new Status();

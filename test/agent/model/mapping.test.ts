@@ -38,7 +38,7 @@ function setUp(sources: SourceMapping[], constants: VehicleProfile['constants'] 
 }
 
 describe('mapping', () => {
-  test('scales and quantises quantities, and refuses what the slot cannot be', () => {
+  test('quantities are scaled and quantised, and values outside the slot’s range are refused', () => {
     const { read, give, mapping } = setUp([source('kinetic.speed', { scale: 3.6, offset: -1 })]);
     give('kinetic.speed', 10);
     expect(read('kinetic.speed')).toBe(35);
@@ -48,14 +48,14 @@ describe('mapping', () => {
     expect(mapping.rejected).toBe(2);
   });
 
-  test('invalid raw values never become values and are not faults', () => {
+  test('invalid raw values never become values and are not counted as faults', () => {
     const { read, give, mapping } = setUp([source('environment.air.temp', { invalid: [255] })]);
     give('environment.air.temp', 255);
     expect(read('environment.air.temp')).toBeUndefined();
     expect(mapping.rejected).toBe(0);
   });
 
-  test('names, flags and sets by their raw value; unlisted raw values are refused', () => {
+  test('names, flags and sets are mapped by raw value, and unlisted raw values are refused', () => {
     const { read, give, mapping } = setUp([
       source('doorsState.opening.Driver.state', { map: { 0: 'Closed', 1: 'Open' } }),
       source('kinetic.moving'),
@@ -71,7 +71,7 @@ describe('mapping', () => {
     expect(mapping.rejected).toBe(1);
   });
 
-  test('a remaining time in seconds is written as the interface writes it', () => {
+  test('a remaining time in seconds is converted to the format of the interface', () => {
     const path = 'energies.Electric.extension.electric.charging.remainingTime';
     const { read, give } = setUp([source(path, { scale: 60 })]);
     for (const [minutes, text] of [
@@ -85,7 +85,7 @@ describe('mapping', () => {
     }
   });
 
-  test('whatever a signal says, the Status that comes of it can be sent', () => {
+  test('any signals produce a Status that can be encoded', () => {
     const numeric = slots.filter(({ kind }) => kind === 'quantity' || kind === 'instant' || kind === 'text');
     const paths = numeric.map(({ path }) => path).filter((path) => path !== 'stolen.id');
     const named = source('alarm.trigger.type', { map: { 0: 'VolumetricBreakIn' } });
@@ -118,7 +118,7 @@ describe('mapping', () => {
     );
   });
 
-  test('constants are there with the first frame, at its time', () => {
+  test('constants appear with the first frame, at its time', () => {
     const { status, mapping } = setUp([], { 'energies.Electric.subType': 'ElectricEnergy' });
     mapping.settled(T + 5);
     expect(status.contents()).toEqual({
@@ -126,7 +126,7 @@ describe('mapping', () => {
     });
   });
 
-  test('a better source speaks until it has been silent for its fail-over time', () => {
+  test('a better source takes precedence until it has been silent for its fail-over time', () => {
     const { read, mapping } = setUp([
       source('kinetic.speed', { signal: 'a', failover: 1000 }),
       source('kinetic.speed', { signal: 'b', priority: 1 }),
@@ -144,7 +144,7 @@ describe('mapping', () => {
     expect(read('kinetic.speed')).toBe(5);
   });
 
-  test('a better source speaks although its newer frame was read first; one that spoke hours ahead does not', () => {
+  test('a better source wins even if its newer frame was read first, but not if its clock was hours ahead', () => {
     const { read, mapping } = setUp([
       source('kinetic.speed', { signal: 'a', failover: 1000 }),
       source('kinetic.speed', { signal: 'b', priority: 1 }),
@@ -158,11 +158,11 @@ describe('mapping', () => {
     expect(read('kinetic.speed')).toBe(3);
   });
 
-  test('a path that Status does not have is an error of the profile', () => {
+  test('a profile with an unknown Status path is refused', () => {
     expect(() => setUp([source('kinetic.sped')])).toThrow(VigieError);
   });
 
-  test('freshness follows the time-out and is renewed by an unchanged frame', () => {
+  test('freshness follows the time-out, and an unchanged frame renews it', () => {
     const { status, mapping, give } = setUp([source('kinetic.speed', { timeout: 1000 })]);
     const speed = slotByPath.get('kinetic.speed') as never;
     expect(status.fresh(speed, T)).toBe(false);
@@ -180,7 +180,7 @@ describe('positions', () => {
   const sources = ['latitude', 'longitude', 'altitude'].map((name) => source(`lastPosition.${name}`));
   const position = (read: (path: string) => unknown) => [read('lastPosition.latitude'), read('lastPosition.longitude')];
 
-  test('come whole or not at all', () => {
+  test('a position is stored complete or not at all', () => {
     const { read, give } = setUp(sources);
     give('lastPosition.latitude', 48.85);
     expect(position(read)).toEqual([undefined, undefined]);
@@ -189,7 +189,7 @@ describe('positions', () => {
     expect(read('lastPosition.type')).toBe('Acquire');
   });
 
-  test('a component that comes again unchanged completes the next position', () => {
+  test('an unchanged repeated component completes the next position', () => {
     const { read, give, mapping } = setUp(sources);
     give('lastPosition.latitude', 48.85);
     give('lastPosition.longitude', 2.3);
@@ -198,7 +198,7 @@ describe('positions', () => {
     expect(position(read)).toEqual([48.85, 2.3001]);
   });
 
-  test('0,0 and impossible jumps are refused, a jump that stays is believed', () => {
+  test('position 0,0 and impossible jumps are refused, and a jump that lasts is accepted', () => {
     const { read, give } = setUp(sources);
     const go = (latitude: number, longitude: number, at: number) => {
       give('lastPosition.latitude', latitude, at);
@@ -230,7 +230,7 @@ describe('positions', () => {
   });
 });
 
-test('a reading that comes again counts, whatever became of its slot in between', () => {
+test('a repeated reading counts, even if its slot changed in between', () => {
   const slot = slotByPath.get('environment.air.temp') as Slot;
   const step = fc.oneof(
     fc.record({ read: fc.constantFrom(1, 1, 2, 255, 1e9, Number.NaN) }),
@@ -277,7 +277,7 @@ test('a reading that comes again counts, whatever became of its slot in between'
   );
 });
 
-test('a channel is told each change once, and when it last spoke, also by frames that come again', () => {
+test('a channel reports each change once, and when it was last seen, also through repeated frames', () => {
   const channel = channelByPath.get('alerts.FuelLevelLow') as Channel;
   const step = fc.oneof(fc.record({ read: fc.constantFrom(0, 1, 1, 2) }), fc.constant('again' as const));
   fc.assert(
@@ -337,7 +337,7 @@ describe('a slot of which the agent knows better', () => {
     return { status, mapping, changes, say, repeat, value: () => status.value(slot), now: () => ++at };
   };
 
-  test('shows what the agent says whatever the car goes on saying, and afterwards what the car says then', () => {
+  test('an overruled slot shows the agent’s value, and after release the car’s latest value', () => {
     const { mapping, changes, say, repeat, value, now } = setUp();
     say(1);
     mapping.overrule(slot, 'Scheduled', now());
@@ -349,7 +349,7 @@ describe('a slot of which the agent knows better', () => {
     expect(value()).toBe('Immediate');
   });
 
-  test('shows nothing afterwards when the car says nothing then', () => {
+  test('a released slot shows nothing if the car’s latest value is invalid', () => {
     const { mapping, say, value, now } = setUp();
     say(1);
     mapping.overrule(slot, 'Scheduled', now());
@@ -361,7 +361,7 @@ describe('a slot of which the agent knows better', () => {
     expect(value()).toBe('Immediate');
   });
 
-  test('shows nothing of what was retracted until the car says something else', () => {
+  test('a retracted value stays hidden until the car sends a different one', () => {
     const { mapping, say, repeat, value, now } = setUp();
     say(1);
     mapping.retract(slot, now());
@@ -381,7 +381,7 @@ describe('a slot of which the agent knows better', () => {
     expect(value()).toBe('Scheduled');
   });
 
-  test('is hidden by privacy, and shows the same again when privacy ends', () => {
+  test('privacy hides an overruled value, which reappears when privacy ends', () => {
     const { mapping, say, repeat, value, now } = setUp();
     say(1);
     mapping.overrule(slot, 'Scheduled', now());

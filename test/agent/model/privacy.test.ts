@@ -65,7 +65,7 @@ function setUp(seen: StatusObserver = { changed: () => undefined }) {
 }
 
 describe('privacy', () => {
-  test('Geolocation takes every position away and nothing else', () => {
+  test('Geolocation privacy hides every position and nothing else', () => {
     const { give, locate, value } = setUp();
     give('kinetic.speed', 50, T);
     locate(48, T);
@@ -81,7 +81,7 @@ describe('privacy', () => {
     expect(value('lastPosition.latitude')).toBe(48.002);
   });
 
-  test('Full leaves the privacy state, belts and collisions', () => {
+  test('Full privacy leaves only the privacy state, belts and collisions', () => {
     const { give, value, channel } = setUp();
     give('kinetic.speed', 50, T);
     give('safety.beltStatus.Driver.belt', 0, T);
@@ -98,7 +98,7 @@ describe('privacy', () => {
     expect(channel('collision.detected')).toBe(true);
   });
 
-  test('a value that stood through privacy comes back when its frame is heard again, at that time', () => {
+  test('a value that stayed the same during privacy reappears when its frame repeats, with that time', () => {
     const { give, alive, value, status, channel } = setUp();
     give('odometer.mileage', 1000, T);
     give('alerts.FuelLevelLow', 1, T);
@@ -117,7 +117,7 @@ describe('privacy', () => {
     expect(value('energies.Electric.subType')).toBe('ElectricEnergy');
   });
 
-  test('a value that came and went while privacy hid it stays hidden when privacy ends', () => {
+  test('a value that appeared and disappeared during privacy stays hidden afterwards', () => {
     const { give, alive, value, channel } = setUp();
     give('odometer.mileage', 1000, T);
     give('privacy.state', 2, T + 1000);
@@ -132,7 +132,7 @@ describe('privacy', () => {
     expect(channel('alerts.FuelLevelLow')).toBeUndefined();
   });
 
-  test('a frame that repeats a value read after privacy ended does not bring back the hidden one', () => {
+  test('a repeated frame does not reveal a value that was hidden when it was read', () => {
     const { give, alive, value, channel } = setUp();
     give('privacy.state', 2, T);
     give('odometer.mileage', 1000, T + 1000);
@@ -146,7 +146,7 @@ describe('privacy', () => {
     expect(channel('alerts.FuelLevelLow')).toBe(false);
   });
 
-  test('a car declared stolen shows itself whatever is chosen in it', () => {
+  test('a stolen car shows everything, whatever privacy was chosen in it', () => {
     const { give, locate, mapping, value } = setUp();
     give('privacy.state', 2, T);
     mapping.expose(true, T + 1000);
@@ -158,7 +158,7 @@ describe('privacy', () => {
     expect(value('kinetic.speed')).toBeUndefined();
   });
 
-  test('what an earlier run knew of privacy holds from the first frame on', () => {
+  test('the stored privacy level applies from the first frame after a restart', () => {
     const { status, mapping, give, value } = setUp();
     status.restore({ privacy: { createdAt: T, state: 'Full' } });
     mapping.resume();
@@ -166,13 +166,13 @@ describe('privacy', () => {
     expect(value('kinetic.speed')).toBeUndefined();
   });
 
-  test('every path that holds a place is one that Geolocation hides', () => {
+  test('Geolocation privacy hides every path that contains a place', () => {
     const places = [...slots, ...channels].filter(({ path }) => /position|latitude|longitude|altitude/i.test(path));
     expect(places.length).toBeGreaterThan(8);
     for (const { path } of places) expect(hiddenFrom(path), path).toBe(1);
   });
 
-  test('no order of readings shows what privacy forbids', () => {
+  test('no order of readings reveals data that privacy forbids', () => {
     const step = fc.oneof(
       fc.record({ path: fc.constantFrom(...paths), value: fc.integer({ min: 0, max: 2 }) }),
       fc.record({ path: fc.constantFrom(...paths), value: fc.constant(-1) }),

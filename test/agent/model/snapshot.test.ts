@@ -50,7 +50,7 @@ function start(memory: KeptMemory) {
 }
 
 describe('what the core keeps', () => {
-  test('is there after the next start: Status by object, ids, the state of recorders', () => {
+  test('Status, ids and recorder state are restored at the next start', () => {
     const memory = new KeptMemory();
     const first = start(memory);
     first.write('kinetic.speed', 50, T);
@@ -67,7 +67,7 @@ describe('what the core keeps', () => {
     expect(second.said).toEqual([]);
   });
 
-  test('is only what changed, commit by commit, and what was removed is forgotten', () => {
+  test('each commit stores only changes, and removed state is deleted', () => {
     const memory = new KeptMemory();
     const { write, status } = start(memory);
     write('kinetic.speed', 50, T);
@@ -81,7 +81,7 @@ describe('what the core keeps', () => {
     expect(memory.kept.has('status/kinetic')).toBe(false);
   });
 
-  test('that cannot be read is said, and its part begins anew', () => {
+  test('unreadable stored state is logged, and its part starts empty', () => {
     const memory = new KeptMemory();
     memory.kept.set('counter', { count: 'many' });
     memory.kept.set('status/kinetic', 'fast');
@@ -94,7 +94,7 @@ describe('what the core keeps', () => {
 });
 
 describe('records of a time that was not known', () => {
-  test('are moved when it is; what an earlier run put that knew it stays where it was', () => {
+  test('records from a time without a clock are moved when the time is known, and others stay', () => {
     const { records, store } = start(new KeptMemory());
     const points = (at: number) => ({ points: [{ at, latitude: 48, longitude: 2, type: 'Acquire' as const }] });
     records.trustClock(false);
@@ -109,7 +109,7 @@ describe('records of a time that was not known', () => {
 });
 
 describe('Status', () => {
-  test('says once what has become stale, and once that it is read again', () => {
+  test('a value is reported once as stale, and once when it is read again', () => {
     const status = new Status();
     const speed = slotByPath.get('kinetic.speed') as Slot;
     const said: [string, boolean, number][] = [];

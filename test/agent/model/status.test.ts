@@ -7,7 +7,7 @@ const speed = slotByPath.get('kinetic.speed') as Slot;
 const plugged = slotByPath.get('energies.Electric.extension.electric.charging.plugged') as Slot;
 
 describe('how old a value may be', () => {
-  test('with a time-out it is fresh and current until then, and neither when the clock was set back', () => {
+  test('a value with a time-out is fresh and current until then, and neither after the clock was set back', () => {
     const status = new Status();
     status.expireAfter(speed, 5_000);
     expect(status.current(speed, T)).toBe(false);
@@ -22,7 +22,7 @@ describe('how old a value may be', () => {
     }
   });
 
-  test('what an earlier run read is nothing to act upon before it is read again', () => {
+  test('a value from an earlier run may not trigger actions until it is read again', () => {
     const earlier = new Status();
     earlier.write(plugged, true, T);
     const status = new Status();
@@ -34,7 +34,7 @@ describe('how old a value may be', () => {
   });
 });
 
-test('an observer of Status that names the slots it watches is told of changes of these only', () => {
+test('an observer that names its slots is notified only of their changes', () => {
   const status = new Status();
   const told: string[] = [];
   status.observe({ watches: [speed], changed: ({ path }, value) => void told.push(`${path} ${value}`) });
@@ -43,7 +43,7 @@ test('an observer of Status that names the slots it watches is told of changes o
   expect(told).toEqual(['kinetic.speed 50']);
 });
 
-test('an observer of Status that has left is told nothing more', () => {
+test('an observer that has left is not notified any more', () => {
   const status = new Status();
   const told: string[] = [];
   const observer = (name: string) => ({

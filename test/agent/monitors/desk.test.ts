@@ -63,7 +63,7 @@ beforeEach(() => {
 });
 
 describe('monitors of the configuration', () => {
-  test('are watched; the same again after a restart changes nothing, and each run tells the list once', async () => {
+  test('configured monitors are watched, stay unchanged after a restart, and are reported once per run', async () => {
     const written = [
       { monitorId: 'a', monitor: speeding() },
       { monitorId: 'b', monitor: speeding(50), status: 'Paused' as const },
@@ -86,7 +86,7 @@ describe('monitors of the configuration', () => {
     expect(told[1]).toEqual(told[0]);
   });
 
-  test('that were given in an earlier run are told by one that has none written', async () => {
+  test('monitors added in an earlier run are reported by a run without configured ones', async () => {
     await desk.announce();
     expect(told).toEqual([]);
     await desk.put('cloud', speeding());
@@ -97,7 +97,7 @@ describe('monitors of the configuration', () => {
     expect(told[1]).toEqual(told[0]);
   });
 
-  test('change and go with it, over restarts, and nobody else’s do', async () => {
+  test('configured monitors change with the configuration across restarts, and others do not', async () => {
     await desk.put('cloud', speeding());
     await desk.take([
       { monitorId: 'a', monitor: speeding() },
@@ -116,7 +116,7 @@ describe('monitors of the configuration', () => {
     expect(refused).toEqual([]);
   });
 
-  test('do not take over a monitor that somebody else gave', async () => {
+  test('a configured monitor does not replace one with the same id from elsewhere', async () => {
     await desk.put('mine', speeding(80));
     await desk.take([{ monitorId: 'mine', monitor: speeding() }]);
     expect(desk.get('mine')?.monitor).toMatchObject(speeding(80));
@@ -126,7 +126,7 @@ describe('monitors of the configuration', () => {
     expect(ids()).toEqual(['mine']);
   });
 
-  test('belong to whoever replaces them, and come again when somebody removes them', async () => {
+  test('a replaced configured monitor belongs to its new owner, and a removed one returns at the next start', async () => {
     const written = [
       { monitorId: 'a', monitor: speeding() },
       { monitorId: 'b', monitor: speeding() },
@@ -143,7 +143,7 @@ describe('monitors of the configuration', () => {
     expect(ids()).toEqual(['a']);
   });
 
-  test('stay paused when a command paused them, unless the configuration says otherwise', async () => {
+  test('a configured monitor stays paused after a command, unless the configuration sets its status', async () => {
     const written = { monitorId: 'a', monitor: speeding() };
     await desk.take([written]);
     await desk.setStatus('a', 'Paused');
@@ -154,7 +154,7 @@ describe('monitors of the configuration', () => {
     expect(desk.get('a')?.status).toBe('Running');
   });
 
-  test('that are wrong are said and leave the one of before and all others as they are', async () => {
+  test('an invalid configured monitor is logged and leaves its previous version and all others unchanged', async () => {
     await desk.take([{ monitorId: 'a', monitor: speeding() }]);
     await desk.take([
       { monitorId: 'a', monitor: { label: 'no triggers' } },
@@ -172,7 +172,7 @@ describe('monitors of the configuration', () => {
 describe('a command about monitors', () => {
   const order = (body: object): Promise<void> => desk.order(encodeBody('Monitor', body));
 
-  test('tells the list once more when it changes nothing: who gives it does not have the list', async () => {
+  test('a redundant command publishes the list again, because its sender has a stale list', async () => {
     const given = { monitorId: 'a', monitor: speeding(), revision: 'first' };
     await order(given);
     await order(given);
@@ -185,7 +185,7 @@ describe('a command about monitors', () => {
     expect(told).toHaveLength(4);
   });
 
-  test('gives one, pauses it and removes it', async () => {
+  test('a command adds, pauses and removes a monitor', async () => {
     await order({ monitorId: 'a', monitor: speeding() });
     expect(desk.get('a')?.status).toBe('Running');
     await order({ monitorId: 'a', status: 'Paused' });
@@ -194,7 +194,7 @@ describe('a command about monitors', () => {
     expect(ids()).toEqual([]);
   });
 
-  test('that asks for nothing is refused', async () => {
+  test('a command that requests nothing is refused', async () => {
     for (const body of [{ monitorId: 'a' }, { monitorId: 'a', remove: false }]) {
       await expect(order(body)).rejects.toMatchObject({ code: 'command.malformed' });
     }

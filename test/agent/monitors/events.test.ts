@@ -18,7 +18,7 @@ describe('an event', () => {
     'alarm',
   ].map((name) => `vehicle.${name}`);
 
-  test('brings what was asked for beside the values', () => {
+  test('an event contains the requested data in addition to the values', () => {
     const rig = new MonitorRig();
     rig.put('m', rule([fast], 'fast', { extendedEventParam: everything }), T);
     rig.locate(48, 2, T);
@@ -44,7 +44,7 @@ describe('an event', () => {
     expect(content['vehicle.stolen']).toEqual({});
   });
 
-  test('shows no position that privacy hides, also none that was recorded before, and nothing under Full', () => {
+  test('an event shows no position that privacy hides, not even an earlier one, and nothing under Full privacy', () => {
     const rig = new MonitorRig();
     const privacy = { name: 'p', data: { data: 'privacy.state', op: 'onChange' } };
     rig.put('m', rule([privacy], 'p', { extendedEventParam: everything }), T);
@@ -69,7 +69,7 @@ describe('an event', () => {
     expect(rig.events.map(({ values }) => values?.[0]?.literal)).toEqual(['Geolocation', 'Full']);
   });
 
-  test('shows under Full what a car declared stolen knows', () => {
+  test('an event of a stolen car shows its data under Full privacy', () => {
     const rig = new MonitorRig();
     rig.give('privacy.state', 'Full', T);
     const stolen = { name: 's', data: { data: 'stolen.state', op: 'equalsTo', value: ['true'] } };
@@ -79,7 +79,7 @@ describe('an event', () => {
     expect(rig.events[0]?.extensions?.[0]?.stolen?.id).toBe('a-1');
   });
 
-  test('brings the changes around it, and the rest later', () => {
+  test('an event contains the changes before it, and a complement with those after it', () => {
     const rig = new MonitorRig();
     rig.put('m', rule([fast], 'fast', { context: { before: 2, after: 3 } }), T);
     for (let s = 0; s <= 10; s++) {

@@ -28,7 +28,7 @@ function told({ monitorId, at, refresh, triggers = [], values = [] }: MonitorEve
 
 describe('monitors', () => {
   test(
-    'tell of random histories what the page says, restarts or not',
+    'random histories produce the same events as the naive implementation, with and without restarts',
     () => {
       let events = 0;
       fc.assert(

@@ -10,7 +10,7 @@ import { MonitorRig } from './rig.ts';
 import { fast, rule, SECOND, T, told } from './rules.ts';
 
 describe('a monitor', () => {
-  test('tells once when it becomes true, again while it is, and anew when it was not in between', () => {
+  test('a monitor fires once when it becomes true, refreshes while it stays true, and fires again after it was false', () => {
     const rig = new MonitorRig();
     rig.put('m', rule([fast], 'fast', { subscribeParam: { refreshEvent: 60 } }), T);
     rig.give('kinetic.speed', 120, T);
@@ -24,7 +24,7 @@ describe('a monitor', () => {
     expect(new Set(rig.events.map(({ id }) => id)).size).toBe(4);
   });
 
-  test('given while others watch the same number has its own bound', () => {
+  test('a monitor added while others watch the same number has its own threshold', () => {
     const rig = new MonitorRig();
     rig.put('m', rule([fast]), T);
     rig.give('kinetic.speed', 50, T);
@@ -34,7 +34,7 @@ describe('a monitor', () => {
     expect(told(rig)).toEqual(['2 slow']);
   });
 
-  test('with hysteresis is not true again before the value has come back', () => {
+  test('a monitor with hysteresis is not true again before the value has moved back far enough', () => {
     const rig = new MonitorRig();
     rig.put('m', rule([{ ...fast, data: { ...fast.data, hysteresis: 5 } }]), T);
     for (const [s, speed] of [131, 128, 131, 125.01, 131, 125, 131].entries())
@@ -42,7 +42,7 @@ describe('a monitor', () => {
     expect(told(rig)).toEqual(['0 fast', '6 fast']);
   });
 
-  test('with holdFor waits, and a break begins the wait anew', () => {
+  test('a monitor with holdFor waits, and an interruption restarts the wait', () => {
     const rig = new MonitorRig();
     rig.put('m', rule([{ ...fast, holdFor: 5 }]), T);
     rig.give('kinetic.speed', 131, T);
@@ -57,7 +57,7 @@ describe('a monitor', () => {
     expect(rig.events[0]?.values).toEqual([{ data: 'vehicle.kinetic.speed', literal: '131' }]);
   });
 
-  test('with previous wants the value to come from there', () => {
+  test('a monitor with previous fires only if the value changed from there', () => {
     const rig = new MonitorRig();
     const charging = 'energies.Electric.extension.electric.charging.status';
     const trigger = {
@@ -77,7 +77,7 @@ describe('a monitor', () => {
     expect(rig.events[0]?.values?.[0]).toMatchObject({ literal: 'InProgress', previous: 'Stopped' });
   });
 
-  test('is silent while what it asks for is not known, and does not tell twice because of that', () => {
+  test('a monitor is silent while its data is unknown, and does not fire twice because of that', () => {
     const rig = new MonitorRig();
     rig.put('m', rule([fast], 'fast', { subscribeParam: { refreshEvent: 60 } }), T);
     rig.put('n', rule([fast], '!fast'), T);
@@ -92,7 +92,7 @@ describe('a monitor', () => {
     expect(told(rig)).toEqual(['0 fast', '130r fast']);
   });
 
-  test('that is paused sees nothing, and begins anew when it is resumed', () => {
+  test('a paused monitor ignores changes, and starts afresh when it is resumed', () => {
     const rig = new MonitorRig();
     const opening = { name: 'door', data: { data: 'vehicle.doorsState.opening', op: 'onChange' } };
     const driver = 'doorsState.opening.Driver.state';
@@ -110,7 +110,7 @@ describe('a monitor', () => {
     expect(rig.events[2]?.values).toEqual([{ data: 'vehicle.doorsState.opening', literal: 'Closed' }]);
   });
 
-  test('given again goes on; with other triggers it begins anew', () => {
+  test('a monitor added again unchanged continues, and with other triggers it starts afresh', () => {
     const rig = new MonitorRig();
     const same = rule([fast]);
     rig.put('m', same, T);
@@ -126,7 +126,7 @@ describe('a monitor', () => {
     expect(told(rig)).toEqual(['0 fast', '3 quick']);
   });
 
-  test('that watches several parts takes none of them from before privacy for the value before', () => {
+  test('a monitor of several parts does not use values from before privacy as previous values', () => {
     const rig = new MonitorRig();
     const [driver, passenger] = ['safety.beltStatus.Driver.belt', 'doorsState.opening.Driver.state'];
     const previous = { op: 'equalsTo', value: ['Closed'] };
@@ -145,7 +145,7 @@ describe('a monitor', () => {
     expect(told(rig)).toEqual(['0.07 d']);
   });
 
-  test('tells of one collision once, also when the power was cut in between', () => {
+  test('a collision fires one event, even if the power was cut in between', () => {
     const rig = new MonitorRig();
     const side = { name: 's', data: { data: 'vehicle.collision.side', op: 'equalsTo', value: ['Front'] } };
     const severity = { name: 'v', data: { data: 'vehicle.collision.severity', op: 'includedIn', value: ['Major'] } };
@@ -163,7 +163,7 @@ describe('a monitor', () => {
     expect(rig.events[1]?.values?.[0]?.collision?.details).toEqual([{ side: 'Front', severity: 'Major' }]);
   });
 
-  test('of several values together tells when their parts are complete', () => {
+  test('a monitor of several values fires when all parts of them have arrived', () => {
     const rig = new MonitorRig();
     rig.put('m', rule([{ name: 'low', data: { data: 'vehicle.autonomy', op: 'lowerThan', value: ['60'] } }]), T);
     rig.give('energies.Fuel.autonomy', 50, T);
@@ -176,7 +176,7 @@ describe('a monitor', () => {
 });
 
 describe('the list', () => {
-  test('is bounded, versioned and kept in its order', () => {
+  test('the monitor list is bounded, versioned and ordered', () => {
     const rig = new MonitorRig();
     for (let i = 0; i < 2_000; i++) rig.monitors.put(`m${i}`, rule([fast]), T);
     expect(() => rig.monitors.put('more', rule([fast]), T)).toThrow(/2000 monitors already/);
@@ -199,7 +199,7 @@ describe('the list', () => {
     expect(rig.events).toHaveLength(1_998);
   });
 
-  test('writes down what changed and nothing else', () => {
+  test('only changed monitors are stored', () => {
     const rig = new MonitorRig();
     rig.put('m', rule([fast]), T);
     rig.put('n', rule([{ ...fast, data: { ...fast.data, value: ['50'] } }]), T);
@@ -219,7 +219,7 @@ describe('the list', () => {
     });
   });
 
-  test('survives what is damaged, and says so', () => {
+  test('a damaged stored monitor is logged, and the others keep working', () => {
     const rig = new MonitorRig();
     rig.put('m', rule([fast]), T);
     rig.put('n', rule([fast]), T);
@@ -242,7 +242,7 @@ describe('the list', () => {
 });
 
 describe('a power cut', () => {
-  test('at any moment loses no event and repeats none, state and events being of one commit', () => {
+  test('a power cut at any time neither loses nor repeats an event, because state and events share a commit', () => {
     const slot = slotByPath.get('kinetic.speed') as Slot;
     const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const drive = [100, 140, 90, 150, 160, 20, 131, 129, 200];
@@ -297,7 +297,7 @@ describe('a power cut', () => {
 });
 
 describe('records', () => {
-  test('that are put again with corrected times are no occurrence', () => {
+  test('records stored again with corrected times do not fire a monitor', () => {
     const events: MonitorEvent[] = [];
     const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
     const records = new Records({ put: () => undefined, secure: async () => undefined }, new MemoryRecords(), silent);

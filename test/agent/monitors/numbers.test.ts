@@ -27,7 +27,7 @@ const watchers = fc.array(
 );
 
 describe('monitors of one number', () => {
-  test('are each told of by their own bound', () => {
+  test('each monitor of one number fires at its own threshold', () => {
     const way = fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 60 });
     fc.assert(
       fc.property(watchers, way, (given, values) => {
@@ -52,7 +52,7 @@ describe('monitors of one number', () => {
     );
   });
 
-  test('are told of in the order in which they were given, whichever bound comes first', () => {
+  test('monitors of one number fire in the order in which they were added, whichever threshold is lower', () => {
     const rig = new MonitorRig();
     const above = (bound: number) => rule([{ name: 't', data: { ...fast.data, value: [String(bound)] } }]);
     for (const [id, bound] of [
@@ -70,7 +70,7 @@ describe('monitors of one number', () => {
 describe('a monitor that is given again with the same triggers', () => {
   const refreshed = rule([fast], 'fast', { subscribeParam: { refreshEvent: 60 } });
 
-  test('and no refresh any more is not told of again', () => {
+  test('a monitor added again without refresh sends no more refreshes', () => {
     const rig = new MonitorRig();
     rig.put('m', refreshed, T);
     rig.give('kinetic.speed', 140, T);
@@ -81,7 +81,7 @@ describe('a monitor that is given again with the same triggers', () => {
     expect(told(rig)).toEqual(['0 fast']);
   });
 
-  test('and its refresh goes on with it', () => {
+  test('a monitor added again with refresh keeps its refresh interval', () => {
     const rig = new MonitorRig();
     rig.put('m', refreshed, T);
     rig.give('kinetic.speed', 140, T);
@@ -91,7 +91,7 @@ describe('a monitor that is given again with the same triggers', () => {
   });
 });
 
-test('a monitor of times that is removed is not looked at any more; one that was kept goes on', () => {
+test('a removed time monitor stops firing, and a remaining one continues', () => {
   const rig = new MonitorRig();
   const times = [{ start: 'PT9H1M', duration: 'PT1M' }];
   rig.put('gone', rule([{ name: 't', time: { times, timeZone: 'UTC' } }]), T);

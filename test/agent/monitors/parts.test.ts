@@ -25,7 +25,7 @@ describe('where a monitor stood', () => {
   const trigger = { main: 0, truth: 1, used: 2 };
   const whole = { satisfied: true, triggers: [trigger, { ...trigger, from: 'Stopped', due: T }], due: T };
 
-  test('is taken as it was kept', () => {
+  test('the stored state of a trigger is restored', () => {
     expect(readKept(whole, 2)).toEqual(whole);
   });
 
@@ -44,7 +44,7 @@ describe('where a monitor stood', () => {
     expect(() => readKept(state, 2)).toThrow(expect.objectContaining({ code: 'input.malformed' }));
   });
 
-  test('comes back with the wait that goes on, and the value from which it came', () => {
+  test('a restored trigger continues its wait and keeps its previous value', () => {
     const rig = new MonitorRig();
     const started = { data: 'vehicle.powertrain.status', op: 'equalsTo', value: ['Running'] };
     const after = { name: 'run', data: { ...started, previous: { op: 'equalsTo', value: ['Stopped'] } } };
@@ -65,7 +65,7 @@ describe('the context of an event', () => {
   const values = (telemetry: Telemetry | undefined): unknown =>
     telemetry && telemetryJson(telemetry).series.map(({ path, at, values: its }) => [path, at.map((t) => t - T), its]);
 
-  test('is there only while a monitor asks for it, or its rest is still to come', () => {
+  test('the ring of readings exists only while a monitor needs it or a complement is due', () => {
     const context = new MonitorContext();
     context.ring?.take(speed, 10, T);
     context.keep(true);
@@ -85,14 +85,14 @@ describe('the context of an event', () => {
     expect(context.before(T + 12, 10)).toBeUndefined();
   });
 
-  test('without a ring has nothing to tell, and does not fall over it', () => {
+  test('without a ring an event has no context, and nothing fails', () => {
     const context = new MonitorContext();
     context.expect(event(T), 10);
     expect(context.before(T, 10)).toBeUndefined();
     expect(context.tick(T + 10)).toEqual([]);
   });
 
-  test('follows it when its time is over, from after the event up to its end', () => {
+  test('the complement follows when its time has passed, with readings after the event up to its end', () => {
     const context = new MonitorContext();
     context.keep(true);
     context.expect(event(T), 10);
@@ -110,7 +110,7 @@ describe('the context of an event', () => {
     expect([context.tick(T + 13), context.altered, context.state()]).toEqual([[], false, []]);
   });
 
-  test('is complete at its end, and at once when the clock is set back', () => {
+  test('the context ends at its end time, and at once when the clock is set back', () => {
     for (const [now, isComplete] of [
       [T, false],
       [T + 9, false],
@@ -125,7 +125,7 @@ describe('the context of an event', () => {
     }
   });
 
-  test('says nothing of what is no longer known, and of nothing', () => {
+  test('values that are no longer known are left out, and an empty context is omitted', () => {
     const context = new MonitorContext();
     context.keep(true);
     context.ring?.take(speed, 20, T + 1);
@@ -135,7 +135,7 @@ describe('the context of an event', () => {
     expect(context.tick(T + 10)).toEqual([]);
   });
 
-  test('moves with the clock, and is taken up after a start', () => {
+  test('the context moves with a clock correction, and is restored after a start', () => {
     const context = new MonitorContext();
     context.expect(event(T), 10);
     context.altered = false;
@@ -160,7 +160,7 @@ describe('what records tell', () => {
     startedAt: T,
   });
 
-  test('an alert ends by the record that is active, and by no other', () => {
+  test('an alert ends with an inactive version of the active record, and with no other', () => {
     const facts = new Facts(new Status());
     expect(facts.ending(alert('a-1', false))).toBeUndefined();
     facts.note('alert', alert('a-1', true), undefined);
@@ -172,7 +172,7 @@ describe('what records tell', () => {
     expect(facts.alerts).toEqual([]);
   });
 
-  test('one that is put again, corrected, is the newest only if it was', () => {
+  test('a corrected record is the newest one only if it was before', () => {
     const facts = new Facts(new Status());
     const trip = (id: string, at: number): Body<'trip'> => ({ createdAt: at, id });
     facts.note('trip', trip('a-1', T), undefined);
@@ -187,7 +187,7 @@ describe('what records tell', () => {
     expect(other.newest('trip')?.id).toBe('a-1');
   });
 
-  test('of a collision all but its measurements is kept, of others everything', () => {
+  test('a collision is stored without its measurements, and other records completely', () => {
     const facts = new Facts(new Status());
     const pulse = { from: T, interval: 1, x: [1] } as unknown as NonNullable<Body<'collision'>['pulse']>;
     facts.note('collision', { createdAt: T, id: 'c', at: T, pulse } as Body<'collision'>, undefined);
@@ -196,7 +196,7 @@ describe('what records tell', () => {
     expect(facts.newest('trip')).toHaveProperty('pulse');
   });
 
-  test('comes back, and is refused when it is none', () => {
+  test('the facts of records are restored, and an invalid state is refused', () => {
     const facts = new Facts(new Status());
     facts.note('alert', alert('a-1', true), undefined);
     const again = new Facts(new Status());
@@ -207,7 +207,7 @@ describe('what records tell', () => {
     }
   });
 
-  test('a trip triggers with its begin and with its end, and says what it has', () => {
+  test('a trip fires its triggers at its start and its end, with the data it has', () => {
     const trip = { createdAt: T, id: 't' };
     const names = (record: Body<'trip'>, previous?: Body<'trip'>) => [...recordTriggersOf('trip', record, previous)];
     expect(names(trip)).toEqual([
@@ -232,7 +232,7 @@ describe('what records tell', () => {
     expect(names(done).map(([name]) => name)).toContain('vehicle.trip.start');
   });
 
-  test('a collision triggers when more becomes known of where and how hard', () => {
+  test('a collision fires when more sides or severities become known', () => {
     const at = (details: object[] | undefined): Body<'collision'> =>
       ({ createdAt: T, id: 'c', at: T, ...defined({ details }) }) as Body<'collision'>;
     const names = (now: object[] | undefined, before?: object[]) =>
@@ -254,7 +254,7 @@ describe('sources', () => {
     return { compiled: triggers[0] } as unknown as RunningTrigger;
   };
 
-  test('are there while a trigger watches them, and a slot knows those that it is a part of', () => {
+  test('a source exists while a trigger watches it, and a slot lists the sources that depend on it', () => {
     const status = new Status();
     const sources = new Sources(status, new Facts(status));
     const [one, two, other] = [triggerOf('1'), triggerOf('2'), triggerOf('3')];
@@ -277,7 +277,7 @@ describe('sources', () => {
     expect(sources.bySlot).toHaveLength(new Set(slotByPath.values()).size);
   });
 
-  test('of maintenance and alerts say nothing under Full privacy, and all under less', () => {
+  test('maintenance and alert sources have no value under Full privacy', () => {
     const status = new Status();
     const facts = new Facts(status);
     const sources = new Sources(status, facts);
@@ -301,7 +301,7 @@ describe('sources', () => {
     }
   });
 
-  test('say that the car is used by any of what shows it, and know nothing by nothing', () => {
+  test('any sign of use means that the car is used, and without signs it is unknown', () => {
     for (const [path, value, used] of [
       ['kinetic.moving', true, 'true'],
       ['kinetic.moving', false, 'false'],
@@ -318,7 +318,7 @@ describe('sources', () => {
     }
   });
 
-  test('a slot’s value is compared as text, number or names, and told so', () => {
+  test('slot values are compared and written as text, number or names', () => {
     expect([1, 'a', true, ['a', 'b'], undefined].map(sourceValue)).toEqual([1, 'a', 'true', ['a', 'b'], undefined]);
     expect([sameValue(1, 1), sameValue('1', 1), sameValue(['a'], ['a']), sameValue(['a'], ['b'])]).toEqual([
       true,

@@ -6,7 +6,7 @@ import { Thresholds } from '../../../agent/monitors/thresholds.ts';
 const number = fc.integer({ min: -8, max: 8 }).map((halves) => halves / 2);
 
 describe('thresholds of a number', () => {
-  test('are told as often as the number leaves, crosses or reaches them', () => {
+  test('a threshold is notified each time the number leaves, crosses or reaches it', () => {
     const thresholds = fc.array(fc.array(number, { maxLength: 3 }), { maxLength: 12 });
     fc.assert(
       fc.property(thresholds, fc.array(number, { minLength: 1, maxLength: 40 }), (given, [start = 0, ...path]) => {
@@ -26,7 +26,7 @@ describe('thresholds of a number', () => {
     );
   });
 
-  test('go with whom they belong to', () => {
+  test('thresholds are removed with their owner', () => {
     const watched = new Thresholds<string>();
     watched.add('a', [1, 3]);
     watched.add('b', [2, 3]);

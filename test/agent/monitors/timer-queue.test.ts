@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Due, TimerQueue } from '../../../agent/monitors/timer-queue.ts';
 
-test('an timers gives what is due, soonest first, whatever was moved and removed', () => {
+test('a timer queue returns due entries, earliest first, after any moves and removals', () => {
   const command = fc.tuple(fc.constantFrom('set', 'set', 'remove', 'take', 'move'), fc.nat(9), fc.nat(50));
   fc.assert(
     fc.property(fc.array(command, { maxLength: 100 }), (commands) => {

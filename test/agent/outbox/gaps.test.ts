@@ -20,7 +20,7 @@ function tellAll(gaps: Gaps, seq: number): Gap[] {
 }
 
 describe('what was given up', () => {
-  test('is one gap for each kind, with the numbers of its class', () => {
+  test('abandoned messages become one gap per kind, with the numbers of its class', () => {
     const gaps = new Gaps();
     for (const seq of [4, 3, 7]) gaps.note(reference(5, seq, 'telemetry'));
     gaps.note(reference(3, 1, 'status'));
@@ -47,7 +47,7 @@ describe('what was given up', () => {
     expect([gaps.unreported, gaps.underway]).toEqual([0, 3]);
   });
 
-  test('is known until the message that tells it has arrived', () => {
+  test('abandoned numbers stay known until their gap message has arrived', () => {
     const gaps = new Gaps();
     gaps.note(reference(5, 1, 'telemetry'));
     tellAll(gaps, 10);
@@ -60,7 +60,7 @@ describe('what was given up', () => {
     expect([gaps.underway, gaps.has({ class: 5, seq: 1 }), gaps.state()]).toEqual([0, false, undefined]);
   });
 
-  test('with holes between its numbers is known by each number, and nothing between them', () => {
+  test('abandoned numbers with holes between them are known exactly', () => {
     const gaps = new Gaps();
     for (const seq of [1, 2, 5, 9]) gaps.note(reference(5, seq, 'telemetry'));
     const known = (): number[] => [0, 1, 2, 3, 4, 5, 6, 8, 9, 10].filter((seq) => gaps.has({ class: 5, seq }));
@@ -69,7 +69,7 @@ describe('what was given up', () => {
     expect(known()).toEqual([1, 2, 5, 9]);
   });
 
-  test('is told anew, with the number of the message that told it, when that is given up', () => {
+  test('a gap is reported again, with the number of its gap message, if that message is abandoned', () => {
     const gaps = new Gaps();
     gaps.note(reference(5, 1, 'telemetry'));
     tellAll(gaps, 10);
@@ -82,7 +82,7 @@ describe('what was given up', () => {
     ]);
   });
 
-  test('is as it was after a start; a gap message that does not wait any more has arrived', () => {
+  test('gaps are restored after a start, and a gap message that no longer waits has arrived', () => {
     const gaps = new Gaps();
     gaps.note(reference(5, 1, 'telemetry'));
     gaps.note(reference(4, 1, 'waypoint'));
@@ -98,7 +98,7 @@ describe('what was given up', () => {
     expect(later.take()).toMatchObject([{ lost: 'telemetry', numbers: [[2, 2]] }]);
   });
 
-  test('and lost, kinds and all, is one gap of its own that names what was not noted before', () => {
+  test('lost numbers of unknown kind form one gap without the numbers already known', () => {
     const gaps = new Gaps();
     gaps.note(reference(4, 3, 'waypoint'));
     gaps.report(20, { class: 4, lost: 'waypoint', count: 2, bytes: 9, from: 1, to: 2, numbers: [[7, 8]] });
@@ -126,7 +126,7 @@ describe('what was given up', () => {
     ]);
   });
 
-  test('and told by a gap message that was lost is told anew', () => {
+  test('a gap reported in a lost gap message is reported again', () => {
     const gaps = new Gaps();
     gaps.report(11, { class: 4, lost: 'waypoint', count: 2, bytes: 9, from: 1, to: 2, numbers: [[7, 8]] });
     gaps.lose({ class: 3, numbers: [[11, 11]] });
@@ -137,7 +137,7 @@ describe('what was given up', () => {
     ]);
   });
 
-  test('of another version is left out, and what can be read is taken', () => {
+  test('stored gaps of another version are skipped, and readable ones are restored', () => {
     const gaps = new Gaps();
     const good: Gap = { class: 5, lost: 'telemetry', count: 1, bytes: 5, from: 1, to: 1, numbers: [[1, 1]] };
     const strange = [

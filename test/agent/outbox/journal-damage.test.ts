@@ -29,7 +29,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-test('a journal that was not damaged loses nothing, and its starts find nothing to report', async () => {
+test('an undamaged journal loses nothing, and its starts report nothing', async () => {
   for (const stopped of [true, false]) {
     for (let seed = 1; seed <= runs(3, 9); seed++) {
       const directory = folder();
@@ -83,7 +83,7 @@ async function trouble(left: Left, damage: Damage, generations: Generations): Pr
   return faults;
 }
 
-test('every number arrives or is in one gap message whichever segment is missing, empty, swapped or copied', async () => {
+test('every number arrives or is in one gap message if any segment is missing, empty, swapped or copied', async () => {
   for (const [seed, stopped] of [
     [3, true],
     [5, false],
@@ -105,7 +105,7 @@ test('every number arrives or is in one gap message whichever segment is missing
   }
 });
 
-test('a segment whose file has another number in its name is found by its header, and nothing is lost', async () => {
+test('a segment file with a wrong number in its name is found by its header, and nothing is lost', async () => {
   for (const [seed, stopped] of [
     [3, true],
     [5, false],
@@ -128,7 +128,7 @@ test('a segment whose file has another number in its name is found by its header
   }
 });
 
-test('what a waiting gap message tells neither arrives nor is told again when the note of it is lost', async () => {
+test('numbers in a waiting gap message neither arrive nor are reported again if their record is lost', async () => {
   // The record is in a segment that is overwritten by a copy of another, or in a newest one that is cut in its first
   // group.
   for (const [seed, rounds, damage] of [
@@ -139,7 +139,7 @@ test('what a waiting gap message tells neither arrives nor is told again when th
   }
 });
 
-test('every number arrives or is in one gap message at whichever byte a small segment is cut or changed', async () => {
+test('every number arrives or is in one gap message if a small segment is cut or changed at any byte', async () => {
   const directory = folder();
   const left = await talked(directory, 7, 1, true);
   // The next start truncates the last segment to its content and begins another.
@@ -171,7 +171,7 @@ const anyDamage: fc.Arbitrary<Damage> = fc.oneof(
   fc.record({ kind: fc.constantFrom('swapped', 'copied'), ...places }),
 ) as fc.Arbitrary<Damage>;
 
-test('every number arrives or is in one gap message whatever becomes of a segment and of the manifest', async () => {
+test('every number arrives or is in one gap message whatever happens to a segment and the manifest', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 1 << 30 }),

@@ -303,7 +303,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 );
 
 describe('nothing is lost that is not told', () => {
-  test('at any bound, with evictions, damage, refusals and power cuts at any moment', async () => {
+  test('every lost number is reported, at any size limit, with evictions, damage, refusals and power cuts at any time', async () => {
     let told = 0;
     let ofGaps = 0;
     await fc.assert(

@@ -40,7 +40,7 @@ function setUp(store: OutboxStore = memoryOutboxStore(), options: Partial<Outbox
 }
 
 describe('outbox', () => {
-  test('sends nothing before it is on disk', async () => {
+  test('a message is sent only after it is on disk', async () => {
     const { store, gates } = gatedStore();
     const { outbox, link, sent, turn } = setUp(store);
     link.connected = true;
@@ -52,7 +52,7 @@ describe('outbox', () => {
     expect(sent()).toEqual(['remote 0']);
   });
 
-  test('what is to be durable never goes out from memory: its number is told as a gap, the rest goes out', async () => {
+  test('a durable message is never sent from memory: its number is reported as a gap, and the rest is sent', async () => {
     const { store, gates } = gatedStore();
     const { outbox, link, clock, sent, turn } = setUp(store);
     link.connected = true;
@@ -69,7 +69,7 @@ describe('outbox', () => {
     expect(store.reference(classOf('remote'), 0)).toBeUndefined();
   });
 
-  test('a message that is being written waits: nothing is settled before it has arrived', async () => {
+  test('settled waits for a message that is still being written', async () => {
     const { store, gates } = gatedStore();
     const { outbox, link, clock, turn } = setUp(store);
     link.connected = true;
@@ -90,7 +90,7 @@ describe('outbox', () => {
     expect(outbox.waiting).toBe(0);
   });
 
-  test('what is not urgent shares a commit after 100 ms', async () => {
+  test('messages that are not urgent share a commit after 100 ms', async () => {
     const { store, gates } = gatedStore();
     const { outbox, clock } = setUp(store);
     for (let i = 0; i < 10; i++) outbox.put('waypoint', waypoint(i));
@@ -100,7 +100,7 @@ describe('outbox', () => {
     expect(gates).toHaveLength(1);
   });
 
-  test('forgets a message only when it is acknowledged, and keeps its number when it has to send again', async () => {
+  test('a message is removed only when it is acknowledged, and keeps its number when it is repeated', async () => {
     const { outbox, link, sent, turn, store } = setUp();
     link.connected = true;
     await outbox.secure('remote', remote('a'));
@@ -117,7 +117,7 @@ describe('outbox', () => {
     expect(outbox.waiting).toBe(0);
   });
 
-  test('after an outage the newest status goes first, then class by class, never more than the window', async () => {
+  test('after an outage the newest status is sent first, then class by class, within the window', async () => {
     const { outbox, link, sent, turn } = setUp();
     for (const at of [1, 2]) await outbox.secure('waypoint', waypoint(at));
     await outbox.secure('status', status(false));
@@ -146,7 +146,7 @@ describe('outbox', () => {
     expect(sent()).toEqual(['waypoint 0', 'waypoint 1', 'waypoint 2', 'remote 0']);
   });
 
-  test('goes on with what an earlier run left, and with its numbers', async () => {
+  test('messages and numbers of an earlier run continue', async () => {
     const store = memoryOutboxStore();
     const before = setUp(store);
     await before.outbox.secure('remote', remote('a'));
@@ -158,7 +158,7 @@ describe('outbox', () => {
     expect(sent()).toEqual(['remote 0', 'remote 1', 'waypoint 0']);
   });
 
-  test('a message the broker can never take does not block the others', async () => {
+  test('a message that the broker can never accept does not block the others', async () => {
     const { outbox, link, sent, turn, log, store } = setUp(undefined, { window: () => 1 });
     link.connected = true;
     await outbox.secure('remote', remote('a'));
@@ -174,7 +174,7 @@ describe('outbox', () => {
     expect(gap.body).toMatchObject({ class: 0, lost: 'remote', count: 1, numbers: [[0, 0]] });
   });
 
-  test('a broker that refuses for now is asked again', async () => {
+  test('a temporary refusal by the broker is retried', async () => {
     const { outbox, link, clock, sent, turn } = setUp();
     link.connected = true;
     await outbox.secure('remote', remote('a'));
@@ -184,7 +184,7 @@ describe('outbox', () => {
     expect(sent()).toEqual(['remote 0', 'remote 0']);
   });
 
-  test('what a broker refuses for now goes out again after a pause, not with every acknowledgement', async () => {
+  test('a temporarily refused message is repeated after a pause, not at each acknowledgement', async () => {
     const { outbox, link, clock, sent, turn } = setUp();
     link.connected = true;
     await outbox.secure('remote', remote('a'));
@@ -203,7 +203,7 @@ describe('outbox', () => {
     expect(outbox.waiting).toBe(0);
   });
 
-  test.each([1, 3, 20])('however much of a class a broker refuses, the others go out, window %i', async (window) => {
+  test.each([1, 3, 20])('refusals of one class do not stop the other classes, window %i', async (window) => {
     const { outbox, link, clock, turn } = setUp(undefined, { window: () => window });
     for (let i = 0; i < 50; i++) outbox.put('remote', remote(`${i}`));
     for (let at = 0; at < 50; at++) outbox.put('waypoint', waypoint(at));
@@ -242,7 +242,7 @@ describe('outbox', () => {
   });
 
   test.each([1, 2, 3, 20])(
-    'a broker that refuses all gets two windows less one message per pause, window %i',
+    'a broker that refuses everything gets two windows less one message per pause, window %i',
     async (window) => {
       const { outbox, link, clock, turn } = setUp(undefined, { window: () => window });
       for (let i = 0; i < 200; i++) outbox.put('remote', remote(`${i}`));
@@ -268,7 +268,7 @@ describe('outbox', () => {
     },
   );
 
-  test('what was refused goes out at once on the next connection', async () => {
+  test('refused messages are sent at once on the next connection', async () => {
     const { outbox, link, sent, turn } = setUp();
     link.connected = true;
     await outbox.secure('remote', remote('a'));
@@ -280,7 +280,7 @@ describe('outbox', () => {
     expect(sent()).toEqual(['remote 0', 'remote 0']);
   });
 
-  test('a full outbox drops the oldest of the lowest class and says so', async () => {
+  test('a full outbox drops the oldest messages of the lowest class and logs it', async () => {
     const { outbox, link, log, sent, turn, clock } = setUp(undefined, { limit: 20_000, window: () => 1_000 });
     await outbox.secure('remote', remote('a'));
     for (let at = 0; at < 1_000; at++) {
@@ -305,7 +305,7 @@ describe('outbox', () => {
     expect(dropped.reduce((sum, { waypoint: count }) => sum + count, 0)).toBe(lost);
   });
 
-  test('an outbox with nothing to drop takes what comes, and does not speak of a drop', () => {
+  test('a full outbox with nothing to drop accepts messages and logs no drop', () => {
     const { outbox, link, log, store } = setUp(undefined, { limit: 10, window: () => 1_000 });
     link.connected = true;
     outbox.linkUp();
@@ -313,7 +313,7 @@ describe('outbox', () => {
     expect([[...store.entries()].length, log.lines]).toEqual([5, []]);
   });
 
-  test('however long the outage, what went is one gap message, and it is told when the car is back', async () => {
+  test('dropped messages of a long outage are reported in one gap message after reconnection', async () => {
     const { outbox, link, turn, clock, store } = setUp(undefined, { limit: 5_000 });
     for (let at = 0; at < 2_000; at++) outbox.put('waypoint', waypoint(at));
     clock.advance(200);
@@ -333,7 +333,7 @@ describe('outbox', () => {
     expect(outbox.waiting).toBe(0);
   });
 
-  test('what was sent and not acknowledged is not evicted: the broker may have it', async () => {
+  test('messages sent without acknowledgement are not dropped, because the broker may have them', async () => {
     const { outbox, link, turn, clock } = setUp(undefined, { limit: 2_000 });
     link.connected = true;
     outbox.linkUp();
@@ -349,7 +349,7 @@ describe('outbox', () => {
     expect(again[0]?.body).toMatchObject({ numbers: [[3, expect.any(Number)]] });
   });
 
-  test('a broker that refuses everything is told of it now and then, not for ever without a pause', async () => {
+  test('a broker that refuses everything gets gap messages only after pauses', async () => {
     const { outbox, link, turn, clock } = setUp();
     link.connected = true;
     await outbox.secure('remote', remote('a'));
@@ -379,12 +379,12 @@ describe('outbox', () => {
     expect(outbox.waiting).toBe(0);
   });
 
-  test('a state of the gaps that cannot be read costs what it said, and no start', () => {
+  test('unreadable stored gaps are logged, and the start succeeds', () => {
     const { log } = setUp(undefined, {}, { recall: () => 'nonsense', keep: () => undefined });
     expect(log.lines.map(({ level }) => level)).toEqual(['error']);
   });
 
-  test('a disk that refuses stops recording, not sending, and is tried again', async () => {
+  test('if the disk fails, recording stops, sending continues, and writing is retried', async () => {
     const { store, gates } = gatedStore();
     const { outbox, link, clock, sent, log } = setUp(store);
     link.connected = true;
@@ -397,7 +397,7 @@ describe('outbox', () => {
     expect(gates).toHaveLength(2);
   });
 
-  test('a message that was damaged on the disk is dropped, and the receiver is told what it misses', async () => {
+  test('a message damaged on disk is dropped, and a gap message reports it', async () => {
     const inner = memoryOutboxStore();
     const store: OutboxStore = Object.create(inner, {
       load: {
@@ -423,7 +423,7 @@ describe('outbox', () => {
     expect([outbox.waiting, [...store.entries()].length]).toEqual([0, 0]);
   });
 
-  test('a disk that does not give a message is asked again, and the others go out meanwhile', async () => {
+  test('a message that the disk cannot read is retried, and others are sent meanwhile', async () => {
     const inner = memoryOutboxStore();
     let broken = true;
     const store: OutboxStore = Object.create(inner, {
@@ -446,7 +446,7 @@ describe('outbox', () => {
     expect(sent()).toEqual(['waypoint 1', 'waypoint 0']);
   });
 
-  test('a message that cannot be made is said and costs no number', async () => {
+  test('a message that cannot be encoded is logged and uses no number', async () => {
     const { outbox, link, sent, log } = setUp();
     link.connected = true;
     outbox.put('waypoint', { points: [{ ...waypoint(1).points[0], latitude: 91 } as never] });
@@ -456,7 +456,7 @@ describe('outbox', () => {
     await expect(outbox.secure('remote', { ...remote('a'), status: 'Done' } as never)).rejects.toThrow(VigieError);
   });
 
-  test('settled waits for the last acknowledgement, and not for a broker that is away', async () => {
+  test('settled waits for the last acknowledgement, but not while the broker is away', async () => {
     const { outbox, link, turn } = setUp();
     link.connected = true;
     await outbox.secure('remote', remote('a'));
@@ -475,7 +475,7 @@ describe('outbox', () => {
     expect(outbox.waiting).toBe(1);
   });
 
-  test('a checkpoint is one commit after 100 ms, shared with the messages of that time', async () => {
+  test('a checkpoint is one commit after 100 ms, shared with messages of that time', async () => {
     const { store, gates } = gatedStore();
     const { outbox, clock, turn } = setUp(store);
     outbox.checkpoint();
@@ -492,7 +492,7 @@ describe('outbox', () => {
     expect(gates).toHaveLength(2);
   });
 
-  test('without a disk nothing waits for one', async () => {
+  test('without a disk no message waits for one', async () => {
     const inner = memoryOutboxStore();
     const commit = (): Promise<void> => Promise.reject(new Error('there is no disk to ask'));
     const store: OutboxStore = Object.create(inner, { commit: { value: commit } });
@@ -508,7 +508,7 @@ describe('outbox', () => {
     expect([...store.entries()].map(({ kind }) => kind)).not.toContain('status');
   });
 
-  test('closed, it sends and writes no more, and no timer is left', async () => {
+  test('a closed outbox sends and writes nothing more and leaves no timer', async () => {
     const { store, gates } = gatedStore();
     const { outbox, link, clock, sent } = setUp(store);
     outbox.put('status', status(true));
@@ -525,7 +525,7 @@ describe('outbox', () => {
     expect([sent(), clock.pending, [...store.entries()].length]).toEqual([[], 0, 1]);
   });
 
-  test('closed while it waits to ask the disk again, it does not', async () => {
+  test('an outbox closed while it waits to retry the disk does not retry', async () => {
     const { store, gates } = gatedStore();
     const { outbox, clock } = setUp(store);
     const secured = outbox.secure('remote', remote('a'));
@@ -537,7 +537,7 @@ describe('outbox', () => {
     expect([gates.length, clock.pending]).toEqual([1, 0]);
   });
 
-  test('a commit that fails after it was closed sets no timer', async () => {
+  test('a commit that fails after closing starts no timer', async () => {
     const { store, gates } = gatedStore();
     const { outbox, clock } = setUp(store);
     const secured = outbox.secure('remote', remote('a'));
@@ -547,7 +547,7 @@ describe('outbox', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('a gap that cannot be told is kept and told later', async () => {
+  test('a gap that cannot be reported is stored and reported later', async () => {
     const inner = memoryOutboxStore();
     let broken = true;
     const append: OutboxStore['append'] = (entry) => {
@@ -571,7 +571,7 @@ describe('outbox', () => {
     expect(body).toMatchObject({ class: 0, lost: 'remote', count: 1, numbers: [[0, 0]] });
   });
 
-  test('a message goes out with the answer to which it belongs, and is kept by the broker when it shall be', async () => {
+  test('a message is sent with the correlation of its request, and retained if requested', async () => {
     const { outbox, link } = setUp();
     const correlation = new Uint8Array([1, 2]);
     link.connected = true;
@@ -583,7 +583,7 @@ describe('outbox', () => {
     ]);
   });
 
-  test('a message is kept by the broker for as long as its class says', async () => {
+  test('a retained message expires at the broker as its class defines', async () => {
     const { outbox, link } = setUp();
     link.connected = true;
     await outbox.secure('remote', remote('a'));
@@ -591,14 +591,14 @@ describe('outbox', () => {
     expect(link.published.map(({ expiry }) => expiry)).toEqual([3 * 86_400, 60 * 86_400]);
   });
 
-  test('counts what it made, the states of commands apart', async () => {
+  test('created messages are counted, command states separately', async () => {
     const { outbox } = setUp();
     await outbox.secure('remote', remote('a'));
     for (const at of [1, 2]) outbox.put('waypoint', waypoint(at));
     expect(outbox.made).toEqual({ remote: 1, other: 2 });
   });
 
-  test('when the link is back, what was not yet on disk is written at once', async () => {
+  test('when the link returns, messages not yet on disk are written at once', async () => {
     const { store, gates } = gatedStore();
     const { outbox, link, sent, turn, clock } = setUp(store);
     outbox.put('status', status(true), { first: true });
@@ -612,7 +612,7 @@ describe('outbox', () => {
     expect(gates).toHaveLength(1);
   });
 
-  test('settled does not wait when nothing waits, or nothing can be sent', async () => {
+  test('settled resolves at once if nothing waits or nothing can be sent', async () => {
     const { outbox, link } = setUp();
     link.connected = true;
     await outbox.settled();
@@ -622,7 +622,7 @@ describe('outbox', () => {
     expect(outbox.waiting).toBe(1);
   });
 
-  test('an earlier run that gave up a message and could not forget it: it is forgotten, and not sent', async () => {
+  test('a message that an earlier run abandoned but could not remove is removed and not sent', async () => {
     const store = memoryOutboxStore();
     const earlier = setUp(store);
     for (const at of [1, 2]) await earlier.outbox.secure('waypoint', waypoint(at));
@@ -638,7 +638,7 @@ describe('outbox', () => {
     expect([...store.entries()]).toEqual([]);
   });
 
-  test('a gap message of an earlier run that has arrived is forgotten', async () => {
+  test('an arrived gap message of an earlier run is removed from the stored state', async () => {
     const store = memoryOutboxStore();
     const gap = { class: 4, lost: 'waypoint', count: 1, bytes: 9, from: 1, to: 1, numbers: [[7, 7]] };
     // The earlier run sent one gap message, number 0. It was acknowledged meanwhile and no longer waits.
@@ -664,7 +664,7 @@ describe('outbox', () => {
     await waiting;
   });
 
-  test('a gap message that waits is not dropped for others, however many they are', () => {
+  test('a waiting gap message is never dropped to make room', () => {
     const { outbox, link, store } = setUp(undefined, { limit: 4_000, window: () => 0 });
     link.connected = true;
     for (let n = 0; n < 200; n++) outbox.put('status', status(true));
@@ -675,7 +675,7 @@ describe('outbox', () => {
     expect([...store.entries()].filter(({ kind }) => kind === 'gap').map(({ seq }) => seq)).toEqual([gap]);
   });
 
-  test('after a start, what an earlier run left is dropped as anything else when room is needed', () => {
+  test('after a start, messages of an earlier run are dropped like any other', () => {
     const store = memoryOutboxStore();
     const earlier = setUp(store);
     for (let n = 0; n < 20; n++) earlier.outbox.put('waypoint', waypoint(n));
@@ -686,7 +686,7 @@ describe('outbox', () => {
     expect([...store.entries()].map(({ seq }) => seq)).not.toContain(0);
   });
 
-  test('after a start, the newest that the broker shall keep is marked so, whatever came after it', async () => {
+  test('after a start, the newest message marked as retained is sent retained, whatever follows it', async () => {
     const store = memoryOutboxStore();
     const earlier = setUp(store);
     for (const retain of [true, true, false]) await earlier.outbox.secure('status', status(true), { retain });

@@ -5,7 +5,7 @@ import { type Queued, SendQueue, type Taken } from '../../../agent/outbox/queue.
 const entry = (priority: number, seq: number): Queued => ({ class: priority, seq });
 
 describe('send queue', () => {
-  test('gives what is in front, then class by class in order of number, also for what was put back', () => {
+  test('the queue returns messages by class and then number, including those put back', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 5 }), fc.boolean()), { maxLength: 300 }), (steps) => {
         const queue = new SendQueue();
@@ -37,7 +37,7 @@ describe('send queue', () => {
     );
   });
 
-  test('what comes back takes its place among what came since, in any order', () => {
+  test('messages put back are sorted among newer ones, in any order', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 40 }), fc.nat(40), fc.infiniteStream(fc.nat()), (count, more, random) => {
         const queue = new SendQueue();
@@ -52,14 +52,14 @@ describe('send queue', () => {
     );
   });
 
-  test('what is put first goes before every class', () => {
+  test('a priority message comes before every class', () => {
     const queue = new SendQueue();
     queue.push(entry(0, 0));
     queue.pushFirst(entry(3, 7));
     expect([queue.take(), queue.take(), queue.take()].map((e) => e?.seq)).toEqual([7, 0, undefined]);
   });
 
-  test('evicts of the last class the oldest', () => {
+  test('eviction removes the oldest message of the lowest class', () => {
     const queue = new SendQueue();
     for (const [priority, seq] of [
       [0, 0],
@@ -78,7 +78,7 @@ describe('send queue', () => {
     expect(queue.size).toBe(0);
   });
 
-  test('a long backlog is taken in order', () => {
+  test('a long backlog is returned in order', () => {
     const queue = new SendQueue();
     for (let seq = 0; seq < 10_000; seq++) queue.push(entry(5, seq));
     for (let seq = 0; seq < 10_000; seq++) expect(queue.take()?.seq).toBe(seq);

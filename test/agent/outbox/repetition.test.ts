@@ -109,7 +109,7 @@ const gapsIn = (messages: readonly OutgoingMessage[]): Gap[] =>
     return message.kind === 'gap' ? [message.body] : [];
   });
 
-test('acknowledged messages come again with the same bytes, each once, and no others', async () => {
+test('requested messages are repeated once with the same bytes, and no others', async () => {
   const car = await delivered(30);
   const before = [...car.link.published];
   const wanted: Run[] = [
@@ -122,7 +122,7 @@ test('acknowledged messages come again with the same bytes, each once, and no ot
   expect(car.outbox.waiting).toBe(0);
 });
 
-test('they come again after a restart of the agent', async () => {
+test('messages are repeated after a restart of the agent', async () => {
   const car = await delivered(30);
   const before = [...car.link.published];
   await car.end();
@@ -133,7 +133,7 @@ test('they come again after a restart of the agent', async () => {
   expect(car.since(before.length)).toEqual(before);
 });
 
-test('a gap message tells of those that the car does not have any more, once', async () => {
+test('a gap message reports once the requested messages that the car no longer has', async () => {
   const car = await delivered(60, 3_000);
   const before = car.link.published.length;
   car.outbox.repetition.ask({ class: TRIP, numbers: [[0, 59]] });
@@ -148,7 +148,7 @@ test('a gap message tells of those that the car does not have any more, once', a
   expect(car.since(before)).toHaveLength(again.length);
 });
 
-test('a car that keeps nothing answers with a gap message', async () => {
+test('a car that keeps no messages answers with a gap message', async () => {
   const car = await delivered(3, 0);
   await car.end();
   await car.start();
@@ -161,7 +161,7 @@ test('a car that keeps nothing answers with a gap message', async () => {
   expect(gapsIn(car.since(before))).toEqual([{ class: TRIP, count: 3, numbers: [[0, 2]] }]);
 });
 
-test('what waits comes once, and what was never given out is in no gap message', async () => {
+test('a waiting message is sent once, and unassigned numbers are in no gap message', async () => {
   const car = await delivered(2);
   car.link.lose();
   await car.settle();
@@ -175,7 +175,7 @@ test('what waits comes once, and what was never given out is in no gap message',
   expect(gapsIn(car.since(before))).toEqual([]);
 });
 
-test('a new message goes before all that is sent again', async () => {
+test('a new message is sent before all repetitions', async () => {
   const car = await delivered(30);
   const before = car.link.published.length;
   car.outbox.repetition.ask({ class: TRIP, numbers: [[0, 29]] });
@@ -192,7 +192,7 @@ test('a new message goes before all that is sent again', async () => {
   expect(seqsOf(car.since(sent))[0]).toBe(30);
 });
 
-test('what is on its way when the link is lost is sent again when it is back', async () => {
+test('repetitions in flight when the link is lost are sent again when it returns', async () => {
   const car = await delivered(12);
   const before = [...car.link.published];
   car.outbox.repetition.ask({ class: TRIP, numbers: [[0, 11]] });
@@ -208,7 +208,7 @@ test('what is on its way when the link is lost is sent again when it is back', a
   expect(seqsOf(car.since(lost)).sort((a, b) => a - b)).toEqual(before.map((_, seq) => seq));
 });
 
-test('a message that the broker does not take again is left out, and the others come', async () => {
+test('a repetition that the broker refuses is skipped, and the others arrive', async () => {
   const car = await delivered(3);
   const before = car.link.published.length;
   car.outbox.repetition.ask({ class: TRIP, numbers: [[0, 2]] });
@@ -222,7 +222,7 @@ test('a message that the broker does not take again is left out, and the others 
   expect(car.log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
 });
 
-test('a disk that cannot be read now loses nothing: whoever asks again gets it', async () => {
+test('repetitions that the disk cannot read now are sent on a later request', async () => {
   const car = await delivered(30);
   const before = car.link.published.length;
   car.disk.readFault = () => 'EIO';
@@ -236,7 +236,7 @@ test('a disk that cannot be read now loses nothing: whoever asks again gets it',
   expect(seqsOf(car.since(before))).toEqual([0, 1]);
 });
 
-test('more than 1,024 runs are refused, and what was asked for before still comes', async () => {
+test('a request of more than 1,024 runs is refused, and earlier requests continue', async () => {
   const car = await delivered(3);
   const before = car.link.published.length;
   car.outbox.repetition.ask({ class: TRIP, numbers: [[1, 1]] });
@@ -248,7 +248,7 @@ test('more than 1,024 runs are refused, and what was asked for before still come
   expect(seqsOf(car.since(before))).toEqual([1]);
 });
 
-test('an outbox that is closed sends nothing again', async () => {
+test('a closed outbox repeats nothing', async () => {
   const car = await delivered(3);
   const before = car.link.published.length;
   car.outbox.repetition.ask({ class: TRIP, numbers: [[0, 2]] });
@@ -276,7 +276,7 @@ const happenings = fc.array(
   { minLength: 20, maxLength: 80, size: 'max' },
 );
 
-test('whatever the broker loses: who asks until nothing is missing gets each message or a gap message', async () => {
+test('whatever the broker loses, repeated requests yield each message or a gap message', async () => {
   await fc.assert(
     fc.asyncProperty(happenings, fc.constantFrom(0, 3_000, 1 << 20), async (todo, keptBytes) => {
       const car = await Car.started(keptBytes);

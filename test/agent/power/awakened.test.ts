@@ -72,7 +72,7 @@ function setUp(sends: boolean) {
 const UNACKNOWLEDGED = (ERROR | CAN_ERR_ACK) >>> 0;
 
 test.each([true, false])(
-  'errors that the controller reports neither keep the unit awake nor wake it; a frame does (%j)',
+  'controller errors neither keep the unit awake nor wake it, but a frame does (%j)',
   async (sends) => {
     const { clock, hear, asleep } = setUp(sends);
     for (let second = 0; second < 20; second++) {
@@ -88,7 +88,7 @@ test.each([true, false])(
   },
 );
 
-test('what the unit sent itself neither keeps it awake nor wakes it; in a log it does, whoever sent it', async () => {
+test('a frame that the unit sent itself neither keeps it awake nor wakes it, except in a log', async () => {
   for (const sends of [true, false]) {
     const { clock, hear, asleep } = setUp(sends);
     for (let second = 0; second < 20; second++) {

@@ -61,7 +61,7 @@ function unit(wakes?: (heard: () => void, clock: VirtualClock) => Promise<void>)
 }
 
 describe('power states', () => {
-  test('a car that is used is active, a parked one stands by, one that is silent for three minutes sleeps', () => {
+  test('the unit is active in a car in use, stands by in a parked one, and sleeps after three minutes of silence', () => {
     const { power, states, see, pass } = unit();
     see('ignition.type', 'Start');
     pass(10, true);
@@ -75,7 +75,7 @@ describe('power states', () => {
     expect(power.awake()).toBe(false);
   });
 
-  test('a frame wakes it at once, and it is told what being awake costs', () => {
+  test('a frame wakes the unit at once, and the times and bytes of each state are counted', () => {
     const { power, states, pass, clock, carry } = unit();
     carry(5_000);
     pass(standbyFor / 1_000, false);
@@ -101,7 +101,7 @@ describe('power states', () => {
     expect(power.cost.awake + power.cost.asleep).toBe(clock.monotonic() / 1_000);
   });
 
-  test('a program that came to its time wakes the unit, and is counted apart', () => {
+  test('a scheduled program wakes the unit and is counted separately', () => {
     const { power, pass } = unit();
     pass(standbyFor / 1_000 + 1, false);
     power.stayAwake('program');
@@ -109,7 +109,7 @@ describe('power states', () => {
     expect(power.cost).toMatchObject({ state: 'standby', wakeUps: 0, wokenByMessages: 0, wokenByPrograms: 1 });
   });
 
-  test('with a low 12 V battery it sleeps after half a minute, and as usual again when that is charged', () => {
+  test('the unit sleeps after half a minute while the 12 V battery is low, and as usual once it is charged', () => {
     const { power, see, pass } = unit();
     see('battery.voltage', battery - 0.1);
     pass(1, true);
@@ -128,7 +128,7 @@ describe('power states', () => {
     expect(power.state).toBe('standby');
   });
 
-  test('what was kept: a unit that slept sleeps on, one that was awake stays so for what was left', () => {
+  test('after a restart a sleeping unit stays asleep, and an awake one stays awake for the remaining time', () => {
     const before = unit();
     before.pass(60, false);
     const kept = new Map(before.power.states());
@@ -147,7 +147,7 @@ describe('power states', () => {
     expect(third.power.cost).toMatchObject({ awake: 0, asleep: 10 });
   });
 
-  test('who speaks to it keeps it awake for three minutes, though the car sleeps on', () => {
+  test('a message keeps the unit awake for three minutes although the car sleeps', () => {
     const { power, states, pass } = unit();
     pass(standbyFor / 1_000 + 1, false);
     power.stayAwake();
@@ -159,7 +159,7 @@ describe('power states', () => {
     expect(power.cost.wokenByMessages).toBe(1);
   });
 
-  test('what is open is ended before it sleeps', () => {
+  test('the unit sleeps only after open work has ended', () => {
     const { states, pass, open } = unit();
     open(true);
     pass(2 * (standbyFor / 1_000), false);
@@ -169,7 +169,7 @@ describe('power states', () => {
     expect(states).toEqual(['asleep']);
   });
 
-  test('an ignition that was on when the bus fell silent keeps nothing awake', () => {
+  test('an ignition that was on when the bus went silent does not keep the unit awake', () => {
     const { states, see, pass } = unit();
     see('ignition.type', 'Start');
     pass(5, true);
@@ -179,7 +179,7 @@ describe('power states', () => {
 });
 
 describe('waking the car', () => {
-  test('asks it by the frame of its profile and is done when it is heard', async () => {
+  test('waking the car sends the frame of its profile and succeeds when a frame arrives', async () => {
     const { power, asked, clock } = unit(async (heard, time) => void time.after(700, heard));
     const woken = power.wake();
     await clock.settle(1_000, 100);
@@ -190,7 +190,7 @@ describe('waking the car', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('a car that does not answer, has no such frame or whose bus takes none is not woken', async () => {
+  test('waking fails if the car does not answer, has no such frame, or its bus refuses it', async () => {
     const refuses = async (): Promise<void> => {
       throw new Error('bus off');
     };
@@ -204,7 +204,7 @@ describe('waking the car', () => {
   });
 });
 
-test('whatever happens: asleep only after three minutes without frame and message, never while something is open', () => {
+test('the unit sleeps only after three minutes without frame and message, and never with open work', () => {
   const step = fc.oneof(
     fc.record({ kind: fc.constant('pass' as const), seconds: fc.nat({ max: 300 }) }),
     fc.record({ kind: fc.constantFrom('heard' as const, 'spoken' as const, 'open' as const, 'shut' as const) }),

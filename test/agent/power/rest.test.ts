@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { UnitRest } from '../../../agent/power/rest.ts';
 
-test('each who listens is told of each change once, the same function as often as it listens', () => {
+test('each listener is notified once per change and registration, also if the function is the same', () => {
   const rest = new UnitRest();
   const heard: string[] = [];
   const both = (asleep: boolean): void => void heard.push(`both ${asleep}`);
@@ -19,7 +19,7 @@ test('each who listens is told of each change once, the same function as often a
   expect([rest.asleep, heard.slice(2)]).toEqual([false, ['both false']]);
 });
 
-test('who ends listening while a change is told keeps nobody else from it', () => {
+test('a listener that unsubscribes during a notification does not stop the others', () => {
   const rest = new UnitRest();
   const heard: string[] = [];
   const end = rest.subscribe(() => {

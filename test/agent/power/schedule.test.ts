@@ -30,14 +30,14 @@ describe('the next occurrence', () => {
     expect(said(nextOf(local(hour * 3600), at(after)))).toBe(expected);
   });
 
-  test('is on a day of the week that was chosen, in the zone', () => {
+  test('the next occurrence is on a selected weekday in its time zone', () => {
     // Monday 23:30 UTC is Tuesday in Paris.
     const tuesdays = local(600, { weekdays: only(1) });
     expect(said(nextOf(tuesdays, at('2026-01-05T12:00:00Z')))).toBe('2026-01-05T23:10:00.000Z');
     expect(said(nextOf(tuesdays, at('2026-01-05T23:10:00Z')))).toBe('2026-01-12T23:10:00.000Z');
   });
 
-  test('shows the time that was asked for, on a day that was asked for', () => {
+  test('the next occurrence shows the requested time of day on a requested day', () => {
     const zone = fc.constantFrom(PARIS, 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'Pacific/Apia');
     const days = fc.array(fc.boolean(), { minLength: 7, maxLength: 7 }).filter((day) => day.includes(true));
     const time = fc.oneof(fc.nat(86_399), fc.integer({ min: 7_200, max: 10_799 }));
@@ -68,7 +68,7 @@ describe('the next occurrence', () => {
 describe('what is due', () => {
   const noon = at('2026-01-05T12:00:00Z');
 
-  test('comes out once, at its moment and not before', () => {
+  test('a due entry is returned once, at its time and not before', () => {
     const schedule = new Schedule();
     schedule.set('a', { kind: 'once', at: noon }, noon - 10);
     expect(schedule.next).toBe(noon);
@@ -78,7 +78,7 @@ describe('what is due', () => {
     expect(schedule.next).toBeUndefined();
   });
 
-  test('is the newest of what was missed, with the number of the others', () => {
+  test('after missed occurrences the newest one is returned, with the number of the others', () => {
     const schedule = new Schedule();
     schedule.set('a', local(13 * 3600), noon - 1);
     const [missed] = schedule.take(noon + 3 * DAY + 5);
@@ -86,7 +86,7 @@ describe('what is due', () => {
     expect(schedule.next).toBe(noon + 4 * DAY);
   });
 
-  test('a clock that is set back repeats nothing, and one that was wrong loses nothing', () => {
+  test('a clock that is set back repeats nothing, and a clock that was wrong loses nothing', () => {
     const schedule = new Schedule();
     schedule.set('a', local(13 * 3600), noon - 1);
     expect(schedule.take(noon)).toHaveLength(1);
@@ -99,14 +99,14 @@ describe('what is due', () => {
     expect(schedule.next).toBe(noon + DAY);
   });
 
-  test('what is not repeated is gone', () => {
+  test('an entry that does not repeat is removed', () => {
     const schedule = new Schedule();
     schedule.set('a', local(13 * 3600, { repeats: false }), noon - 1);
     expect(schedule.take(noon + DAY)).toEqual([{ key: 'a', due: noon, skipped: 0, last: true }]);
     expect(schedule.has('a')).toBe(false);
   });
 
-  test('every occurrence comes out at most once, whatever the clock does and however often it is taken up', () => {
+  test('every occurrence is returned at most once, whatever the clock and restarts do', () => {
     const step = fc.oneof(
       fc.record({ do: fc.constant('pass' as const), by: fc.integer({ min: 0, max: 3 * DAY }) }),
       fc.record({ do: fc.constant('step' as const), by: fc.integer({ min: -DAY, max: DAY }) }),

@@ -99,14 +99,14 @@ async function asleep() {
 }
 
 describe('what wakes a unit', () => {
-  test('a frame of the car, as when a cable is plugged in: it is awake with the first one', async () => {
+  test('a car frame, such as after plugging in a cable, wakes the unit at once', async () => {
     const { power, hear, frames } = await asleep();
     hear();
     expect([power.state, power.awake(), power.cost.wakeUps]).toEqual(['standby', true, 1]);
     expect(frames).toEqual([]);
   });
 
-  test('a command, which wakes the car by its one frame and is then carried out', async () => {
+  test('a command wakes the unit, wakes the car with one frame and is then carried out', async () => {
     const { power, unit, frames } = await asleep();
     expect(await unit.order('Doors', { state: 'Locked' })).toEqual([
       'Accepted',
@@ -119,7 +119,7 @@ describe('what wakes a unit', () => {
     expect(power.cost).toMatchObject({ wakeUps: 0, wokenByMessages: 1 });
   });
 
-  test('a program that has come to its time, not a second later for all that the unit looks around seldom', async () => {
+  test('a program wakes the unit on time although it ticks seldom', async () => {
     const { clock, power, unit, frames, pass } = await asleep();
     await unit.order('ElectricBatteryChargingRequest', { schedule: { nextDelayedTime: 'PT13H' } });
     await pass(10 * MINUTE);
@@ -133,13 +133,13 @@ describe('what wakes a unit', () => {
     expect(frames.map(({ action }) => action)).toEqual(['wakeUp.wake', 'charging.start']);
   });
 
-  test('a message of a stranger does not', async () => {
+  test('a message from an unknown sender does not wake the unit', async () => {
     const { power, unit } = await asleep();
     await unit.give(Uint8Array.of(1, 2, 3));
     expect(power.state).toBe('asleep');
   });
 
-  test('with a low 12 V battery a command is refused, and the car left alone', async () => {
+  test('with a low 12 V battery a command is refused and the car is not woken', async () => {
     const { unit, frames } = await asleep();
     unit.see('battery.voltage', rules.battery - 1);
     expect(await unit.order('WakeUp', {})).toEqual(['NotPossibleDueToVehicleBatteryLevel']);
@@ -148,7 +148,7 @@ describe('what wakes a unit', () => {
   });
 });
 
-test('the schedule of a unit that sleeps sets no alarm but for what is due', async () => {
+test('the schedule of a sleeping unit sets an alarm only for the next due entry', async () => {
   const { clock, pass } = await asleep();
   // The timers of the power tick and of the schedule, ten minutes apart instead of ten seconds.
   expect(clock.pending).toBe(2);
@@ -163,7 +163,7 @@ test('the schedule of a unit that sleeps sets no alarm but for what is due', asy
   expect(fired).toBeLessThanOrEqual(12);
 });
 
-test('whatever happens: a unit that sleeps puts nothing on the bus but the frame that wakes, for an accepted command', async () => {
+test('a sleeping unit sends only the wake-up frame, and only for an accepted command', async () => {
   const step = fc.oneof(
     {
       weight: 3,

@@ -97,7 +97,7 @@ function ages(rig: Rig, from: number): number[] {
 }
 
 describe('a car that is watched', () => {
-  test('tells readings and waypoints within two seconds, and a minute later when nobody watches any more', async () => {
+  test('a watched car sends readings and waypoints within two seconds, and within a minute when the lease has ended', async () => {
     const rig = setUp();
     await drive(rig, 59);
     expect(rig.of('telemetry')).toEqual([]);
@@ -119,7 +119,7 @@ describe('a car that is watched', () => {
     expect(Math.max(...ages(rig, over))).toBeGreaterThan(50_000);
   });
 
-  test('takes no notice of what is no such message, and says so', async () => {
+  test('an invalid watch message is ignored and logged', async () => {
     const rig = setUp();
     say(rig.agent, new Uint8Array([0xff]));
     say(rig.agent, new Uint8Array(1_000));
@@ -132,7 +132,7 @@ describe('a car that is watched', () => {
 });
 
 describe('who watches', () => {
-  test('whatever is said, it is over an hour after the last word, and not before the latest that was said', () => {
+  test('a lease ends at the latest requested time, at most an hour after its request', () => {
     const step = fc.record({
       until: fc.integer({ min: -7_200_000, max: 20_000_000 }),
       pass: fc.integer({ min: 0, max: 4_000_000 }),
@@ -154,7 +154,7 @@ describe('who watches', () => {
     );
   });
 
-  test('a clock that steps does not matter once it was said', () => {
+  test('a clock step does not change a running lease', () => {
     const clock = new VirtualClock(NOW);
     const audience = new WatchLease(clock);
     audience.watch(NOW + MINUTE);
@@ -165,7 +165,7 @@ describe('who watches', () => {
     expect(audience.watches).toBe(false);
   });
 
-  test('the message is read as it was written, and anything else is refused by name', () => {
+  test('a watch message is decoded as it was encoded, and anything else gets a named error', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 8.64e15 }), (until) => {
         expect(decodeWatch(encodeWatch({ until }))).toEqual({ until });

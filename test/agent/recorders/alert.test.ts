@@ -22,7 +22,7 @@ function setUp(trip?: string) {
 }
 
 describe('alert recorder', () => {
-  test('begins when the lamp has stood for long enough and ends when it has been dark for long enough', () => {
+  test('an alert begins after its lamp was lit for long enough and ends after it was dark for long enough', () => {
     const { give, locate, recorder, alerts } = setUp('abc-1');
     locate(48, 2, T - 1000);
     give(LAMP, true, T);
@@ -45,7 +45,7 @@ describe('alert recorder', () => {
     expect(alerts()[1]).toMatchObject({ id: begun?.id, active: false, endAt: T + 60_000, startedAt: T });
   });
 
-  test('a flickering lamp is one alert, a lamp test is none', () => {
+  test('a flickering lamp is one alert, and a lamp test is none', () => {
     const { give, recorder, alerts } = setUp();
     give('alerts.EngineFault', true, T);
     give('alerts.EngineFault', false, T + 2500);
@@ -61,7 +61,7 @@ describe('alert recorder', () => {
     ]);
   });
 
-  test('a lamp that stood between two ticks for long enough is an alert', () => {
+  test('a lamp lit long enough between two ticks is an alert', () => {
     const { give, recorder, alerts } = setUp();
     give(LAMP, true, T);
     give(LAMP, false, T + 1500);
@@ -72,7 +72,7 @@ describe('alert recorder', () => {
     ]);
   });
 
-  test('nothing is recorded under full privacy, and what stands after it is taken up', () => {
+  test('Full privacy records no alert, and one that is still active afterwards is recorded then', () => {
     const { give, recorder, alerts } = setUp();
     give(LAMP, true, T);
     recorder.tick(T + 2000);
@@ -95,7 +95,7 @@ describe('alert recorder', () => {
     ]);
   });
 
-  test('a run that is cut anywhere makes the same alerts as one that is not', () => {
+  test('a restart at any time produces the same alerts as none', () => {
     const events = fc.array(fc.tuple(fc.integer({ min: 1, max: 9000 }), fc.boolean()), { minLength: 1, maxLength: 40 });
     fc.assert(
       fc.property(events, fc.nat(40), (steps, cut) => {
@@ -120,7 +120,7 @@ describe('alert recorder', () => {
     );
   });
 
-  test('every alert has its end after its begin, and one type has no two at once', () => {
+  test('each alert ends after it begins, and alerts of one type never overlap', () => {
     const events = fc.array(fc.tuple(fc.integer({ min: -20_000, max: 20_000 }), fc.boolean()), { maxLength: 60 });
     fc.assert(
       fc.property(events, (steps) => {

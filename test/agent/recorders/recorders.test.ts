@@ -45,7 +45,7 @@ describe('status recorder', () => {
     return { ...rig, it, bodies: () => rig.published.messages.map(({ body }) => body as Body<'status'>) };
   }
 
-  test('is whole and first when the link comes up, then only what changed, gathered', () => {
+  test('the first status on a new connection is full, and later ones have collected changes', () => {
     const { it, write, published, bodies } = recorder();
     write('ignition.type', 'Stop', T);
     write('kinetic.speed', 0, T);
@@ -78,7 +78,7 @@ describe('status recorder', () => {
     expect(published.messages).toHaveLength(4);
   });
 
-  test('says which values are stale, each time anew', () => {
+  test('stale values are listed each time they become stale', () => {
     const { it, write, status, bodies } = recorder();
     const speed = slot('kinetic.speed');
     status.expireAfter(speed, 5000);
@@ -93,7 +93,7 @@ describe('status recorder', () => {
     expect(bodies()[2]).toEqual({ full: false, status: {} });
   });
 
-  test('what is removed is told with the whole of the rest', () => {
+  test('a removed value is sent with a full status', () => {
     const { it, write, status, bodies } = recorder();
     write('kinetic.speed', 50, T);
     write('odometer.mileage', 7, T);
@@ -142,7 +142,7 @@ describe('status recorder', () => {
     );
   });
 
-  test('queues nothing while the link is down, and the whole Status when it is back', () => {
+  test('no status is queued while the link is down, and a full one is sent when it is back', () => {
     const { it, write, bodies } = recorder();
     write('kinetic.speed', 1, T);
     it.linkUp(T);
@@ -156,7 +156,7 @@ describe('status recorder', () => {
     expect(bodies()[1]).toEqual({ full: true, status: { kinetic: { createdAt: T + 99_000, speed: 99 } } });
   });
 
-  test('is whole every minute while something changes, and when nothing does any more', () => {
+  test('a full status is sent every minute while values change, and once after the last change', () => {
     const { it, write, bodies } = recorder();
     it.linkUp(T);
     it.tick(T + 1_000);
@@ -195,7 +195,7 @@ describe('telemetry recorder', () => {
     return { ...rig, it, readings, kept };
   }
 
-  test('one reading per interval, the last of each, so that a series ends on the true value', () => {
+  test('telemetry has one reading per interval, the last one, so that a series ends with the true value', () => {
     const { it, write, readings } = recorder();
     for (let tenth = 0; tenth <= 25; tenth++) write('kinetic.speed', tenth * 2, T + tenth * 100);
     for (let second = 1; second < 9; second++) it.tick(T + second * 1000);
@@ -207,7 +207,7 @@ describe('telemetry recorder', () => {
     ]);
   });
 
-  test('a clock that steps back silences nothing', () => {
+  test('telemetry continues after a clock that steps back', () => {
     const { it, write, readings } = recorder();
     write('kinetic.speed', 10, T);
     write('kinetic.speed', 20, T - 3_600_000);
@@ -217,7 +217,7 @@ describe('telemetry recorder', () => {
     expect(readings().map(([, value]) => value)).toEqual([10, 20, 30]);
   });
 
-  test('an unchanged value is repeated after a clock that stepped back, too', () => {
+  test('an unchanged value is repeated after a clock that stepped back', () => {
     const { it, status, write, readings } = recorder();
     write('kinetic.speed', 7, T);
     const back = T - 3_600_000;
@@ -229,7 +229,7 @@ describe('telemetry recorder', () => {
     expect(readings().map(([, , at]) => at)).toEqual([0, -3_589_000, -3_579_000]);
   });
 
-  test('less than the dead-band is not a change, but adds up', () => {
+  test('a change below the dead-band is not recorded, but small changes add up', () => {
     const { it, write, readings } = recorder();
     for (let second = 0; second <= 8; second++) {
       write('kinetic.speed', second * 0.3, T + second * 1000);
@@ -242,7 +242,7 @@ describe('telemetry recorder', () => {
     ]);
   });
 
-  test('an unchanged value is repeated as long as its source is alive', () => {
+  test('an unchanged value is repeated while its source is alive', () => {
     const { it, status, write, readings } = recorder();
     status.expireAfter(slot('kinetic.speed'), 5_000);
     write('kinetic.speed', 7, T);
@@ -253,7 +253,7 @@ describe('telemetry recorder', () => {
     expect(readings().map(([, , at]) => at)).toEqual([0, 10_000, 20_000]);
   });
 
-  test('names, flags and sets travel as well, texts do not', () => {
+  test('telemetry contains names, flags and sets, but no texts', () => {
     const { it, write, readings } = recorder();
     write('ignition.type', 'Start', T);
     write('kinetic.moving', true, T);
@@ -265,7 +265,7 @@ describe('telemetry recorder', () => {
     ]);
   });
 
-  test('travel in batches of a minute or a thousand readings', () => {
+  test('telemetry is sent in batches of a minute or a thousand readings', () => {
     const { it, write, published, kept } = recorder();
     for (let second = 0; second < 65; second++) {
       write('odometer.mileage', second, T + second * 1000);
@@ -282,7 +282,7 @@ describe('telemetry recorder', () => {
     expect(busy.published.messages.length).toBeGreaterThan(1);
   });
 
-  test('a batch that is open at a power cut is taken up, second by second', () => {
+  test('an open batch is restored after a power cut, second by second', () => {
     const first = recorder();
     for (let second = 0; second < 20; second++) {
       first.write('odometer.mileage', second, T + second * 1000);
@@ -302,7 +302,7 @@ describe('telemetry recorder', () => {
     expect([...second.it.parts()].filter(([, part]) => part !== undefined)).toEqual([]);
   });
 
-  test('what Status does not know again after a restart is not repeated, and takes nothing else with it', () => {
+  test('a value that Status has lost after a restart is not repeated, and does not stop others', () => {
     const first = recorder();
     first.write('alarm.trigger.startAt', T, T);
     first.it.tick(T + 500);
@@ -315,7 +315,7 @@ describe('telemetry recorder', () => {
     expect(second.readings()).toEqual([['kinetic.speed', 10, 120_500]]);
   });
 
-  test('when the time becomes known, what an earlier run read that knew it stays where it is', () => {
+  test('when the time becomes known, readings of an earlier run that knew the time are not moved', () => {
     const first = recorder();
     first.write('odometer.mileage', 1, T);
     const second = recorder();
@@ -330,7 +330,7 @@ describe('telemetry recorder', () => {
     ]);
   });
 
-  test('times are rounded as the rule says', () => {
+  test('times are rounded to the configured resolution', () => {
     const rig = setUp();
     const it = new TelemetryRecorder(rig.status, rig.records, {
       default: { interval: 100, deadBand: 0, heartbeat: 60_000, resolution: 100 },

@@ -14,7 +14,7 @@ describe('maintenance recorder', () => {
     return { ...rig, recorder, told: () => rig.of('maintenance') };
   }
 
-  test('tells both, then each day and each step of the way, and that it is overdue', () => {
+  test('maintenance is recorded for days and distance, then each day and distance step, and when overdue', () => {
     const { give, recorder, told } = setUp();
     give('maintenance.days', 10, T);
     give('maintenance.mileage', 60, T);
@@ -42,7 +42,7 @@ describe('maintenance recorder', () => {
     expect(told()[3]).toMatchObject({ createdAt: T + 1000, updatedAt: T + 9000 });
   });
 
-  test('after a service it is another record, also when a power cut lies between', () => {
+  test('after a service there is a new maintenance record, even with a power cut in between', () => {
     const { give, recorder, status, records, told } = setUp();
     give('maintenance.days', -3, T);
     recorder.tick(T + 1000);
@@ -66,7 +66,7 @@ describe('alarm recorder', () => {
     return { ...rig, told: () => rig.of('alarm') };
   }
 
-  test('arming, what set it off and where; Status has the moment too', () => {
+  test('an alarm records arming, trigger and position, and Status has the time as well', () => {
     const { give, locate, told, status } = setUp();
     give('alarm.status.activation', 'Inactive', T);
     give('alarm.trigger.type', 'NoBreakIn', T);
@@ -113,7 +113,7 @@ describe('theft recorder', () => {
     return { ...rig, locate, recorder, make, park, told: () => rig.of('stolen') };
   }
 
-  test('declared by command until it is declared found', () => {
+  test('a theft is declared by command until the car is declared found', () => {
     const { recorder, locate, status, told, park } = setUp();
     park();
     recorder.declare(true, T + 1000);
@@ -129,7 +129,7 @@ describe('theft recorder', () => {
     expect(told()).toHaveLength(2);
   });
 
-  test('a declared theft shows what privacy hides, and hides it again afterwards', () => {
+  test('a declared theft shows data that privacy hides, and hides it again afterwards', () => {
     const { recorder, give, locate, status, told, park } = setUp();
     park();
     give('privacy.state', 'Full', T + 500);
@@ -142,7 +142,7 @@ describe('theft recorder', () => {
     expect(told()).toHaveLength(2);
   });
 
-  test('alarm, then movement without key: towed, carried, or driven without the right key', () => {
+  test('movement without a key after an alarm is a theft: towed, carried, or driven without the right key', () => {
     for (const [type, before] of [
       ['VehicleLifting', 'key.present'],
       ['VehicleLifting', 'nothing'],
@@ -160,7 +160,7 @@ describe('theft recorder', () => {
     }
   });
 
-  test('no theft: with a key, too late, or without an alarm', () => {
+  test('movement with a key, too late, or without an alarm is not a theft', () => {
     const { give, locate, recorder, told, park } = setUp();
     park();
     locate(48.01, 2, T + 60_000);
@@ -175,7 +175,7 @@ describe('theft recorder', () => {
     expect(told()).toEqual([]);
   });
 
-  test('one that the car found out about ends when a key is there; it survives a power cut', () => {
+  test('a theft that the car detected ends when a key is present, and survives a power cut', () => {
     const { give, locate, recorder, make, told, park } = setUp();
     park();
     give('key.present', false, T + 500);

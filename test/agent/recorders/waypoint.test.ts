@@ -57,7 +57,7 @@ function drive() {
 }
 
 describe('waypoint recorder', () => {
-  test('few points on a straight road, one where it turns, one where the car stops', () => {
+  test('a straight road has few waypoints, a turn one, and a stop one', () => {
     const { go, points } = drive();
     for (let second = 0; second < 40; second++) go(15, 0);
     for (let second = 0; second < 20; second++) go(0, 15);
@@ -69,7 +69,7 @@ describe('waypoint recorder', () => {
     expect(distance(set[1] as Waypoint, set[2] as Waypoint)).toBeCloseTo(20 * 15, -1);
   });
 
-  test('after a minute or a kilometre there is one anyway', () => {
+  test('a waypoint is recorded after a minute or a kilometre in any case', () => {
     const slow = drive();
     for (let second = 0; second < 150; second++) slow.go(5, 0);
     expect(slow.points().map(({ at }) => Math.round((at - T) / 1000))).toEqual([1, 61, 121, 150]);
@@ -79,7 +79,7 @@ describe('waypoint recorder', () => {
     expect(distance(set[0] as Waypoint, set[1] as Waypoint)).toBeCloseTo(1000, -2);
   });
 
-  test('a standing car drifts nowhere, with and without a speed', () => {
+  test('a standing car does not drift, with or without a speed', () => {
     const { go, points } = drive();
     for (let second = 0; second < 300; second++) go((second % 3) - 1, (second % 5) - 2, second % 2 === 0 && false);
     expect(points()).toHaveLength(1);
@@ -93,7 +93,7 @@ describe('waypoint recorder', () => {
     expect(told.points()).toHaveLength(1);
   });
 
-  test('a tunnel is a gap, and so is a time under privacy; nothing of that time is a point', () => {
+  test('a tunnel is a gap, and so is time under privacy, which has no waypoints', () => {
     const { go, wait, give, locate, points, now } = drive();
     for (let second = 0; second < 20; second++) go(15, 0);
     wait(90);
@@ -110,7 +110,7 @@ describe('waypoint recorder', () => {
     expect(set.map(({ at }) => at)).toEqual(set.map(({ at }) => at).sort((a, b) => a - b));
   });
 
-  test('a stolen car is followed in its intervals, standing or not', () => {
+  test('a stolen car is recorded at its own intervals, moving or standing', () => {
     const { go, wait, points, recorder } = drive();
     go(0, 0);
     recorder().track({ running: 5000, shutdown: 60_000 });
@@ -124,7 +124,7 @@ describe('waypoint recorder', () => {
     expect(parked.length).toBeLessThanOrEqual(4);
   });
 
-  test('no fix lies further from the line between its points than the error, in whatever way, cut or not', () => {
+  test('no fix is farther from the line between waypoints than the tolerance, on any route, with or without a restart', () => {
     const second = fc.tuple(fc.integer({ min: -30, max: 30 }), fc.integer({ min: -30, max: 30 }));
     fc.assert(
       fc.property(fc.array(second, { minLength: 2, maxLength: 120 }), fc.nat(120), (way, cut) => {
@@ -155,7 +155,7 @@ describe('waypoint recorder', () => {
     );
   });
 
-  test('across the 180th meridian the way is as short as it is', () => {
+  test('the line crosses the 180th meridian by the short route', () => {
     const west = { latitude: 0, longitude: 179.999 };
     const east = { latitude: 0, longitude: -179.999 };
     expect(deviation(west, east, { latitude: 0.0001, longitude: 180 })).toBeCloseTo(11.1, 0);

@@ -52,7 +52,7 @@ async function carWith(root: Signer, more: Readonly<Record<string, AgentCommand>
 
 const lock = { state: 'Locked' };
 
-test('a collection needs a key with a right of its own', async () => {
+test('a collect command needs a key with its own right', async () => {
   const [root, other] = [signerOf(['Trust', 'Collect']), signerOf(['Monitor', 'Resend', 'Doors'])];
   const asked: string[] = [];
   const car = await carWith(root, {
@@ -67,7 +67,7 @@ test('a collection needs a key with a right of its own', async () => {
 });
 
 describe('commands about keys', () => {
-  test('a root key adds a key, which may then do what it may, until it is revoked', async () => {
+  test('a root key adds a key, which has its rights until it is revoked', async () => {
     const [root, owner] = [signerOf(['Trust']), signerOf(['Doors'])];
     const { order, actuated, remotes } = await carWith(root);
     expect(await order(owner, 'Doors', lock)).toEqual([]);
@@ -82,7 +82,7 @@ describe('commands about keys', () => {
     expect(actuated).toEqual(['doors.lock']);
   });
 
-  test('what is not done says why, and changes nothing', async () => {
+  test('a failed key command reports why and changes nothing', async () => {
     const root = signerOf(['Trust']);
     const { order, reports, trust } = await carWith(root);
     expect(await order(root, 'Trust', { revoke: root.keyId })).toEqual(['MissingRights']);
@@ -92,7 +92,7 @@ describe('commands about keys', () => {
   });
 });
 
-test('messages are asked for again with a right of its own, and a run must not end before it begins', async () => {
+test('resend needs its own right, and a run must not end before it begins', async () => {
   const [owner, hub] = [signerOf(['Trust', 'Doors']), signerOf(['Resend'])];
   const repeated: unknown[] = [];
   const { order, trust, reports } = await carWith(owner, {
@@ -108,13 +108,13 @@ test('messages are asked for again with a right of its own, and a run must not e
   expect(repeated).toEqual([body]);
 });
 
-test('a kind that nobody takes is refused', async () => {
+test('a command kind without a handler is refused', async () => {
   const root = signerOf(['Trust', 'Monitor']);
   const { order } = await carWith(root);
   expect(await order(root, 'Monitor', { monitorId: 'a', remove: true })).toEqual(['WrongCommand']);
 });
 
-test('an command that fails by a defect is a command that failed', async () => {
+test('a handler that throws makes its command fail', async () => {
   const root = signerOf(['Trust', 'Monitor']);
   const { order } = await carWith(root, {
     Monitor: async () => {
@@ -124,7 +124,7 @@ test('an command that fails by a defect is a command that failed', async () => {
   expect(await order(root, 'Monitor', { monitorId: 'a', remove: true })).toEqual(['GeneralError']);
 });
 
-test('it is written down, with its counter, before it is carried out; a cut after that is told, and nothing is done twice', async () => {
+test('a command is stored with its counter before it runs; after a cut it is reported and not repeated', async () => {
   const root = signerOf(['Monitor']);
   const seen: string[] = [];
   const more: Readonly<Record<string, AgentCommand>> = {

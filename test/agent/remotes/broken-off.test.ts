@@ -86,7 +86,7 @@ test.each<[string, (car: ReturnType<typeof carOf>) => void, Partial<Command>, st
   expect(frames).toHaveLength(3);
 });
 
-test('an agent that stops lets nothing more be sent, and leaves it to the next start what became of it', async () => {
+test('an agent that stops sends nothing more and leaves the outcome to the next start', async () => {
   const { car, frames } = repeating();
   car.clock.after(350, () => car.remotes.stop());
   await car.order('Doors', { state: 'Locked' });
@@ -96,7 +96,7 @@ test('an agent that stops lets nothing more be sent, and leaves it to the next s
   expect(next.unfinished()).toMatchObject([{ status: 'SentToVehicle' }]);
 });
 
-test('privacy that arrives during a command is its cause, although it also hides the speed that the interlock needs', async () => {
+test('privacy that begins during a command is its cause, although it also hides the speed for the interlock', async () => {
   const car: ReturnType<typeof carOf> = carOf({
     obeys: false,
     actuate: async (_action, allowed) => {

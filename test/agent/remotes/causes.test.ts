@@ -331,7 +331,7 @@ test.each(cases)('$cause when $when', async ({ cause, kind, body, setting, befor
   if (cause !== 'SameActionInProgress') expect(car.actuated).toEqual(actuated);
 });
 
-test('every cause of the interface is among them', () => {
+test('the cases cover every cause of the interface', () => {
   expect(new Set(cases.map(({ cause }) => cause))).toEqual(new Set(failureCauses));
 });
 
@@ -370,7 +370,7 @@ describe('a car that sleeps', () => {
     return { power, woken: () => woken };
   };
 
-  test('is woken, looked at until its buses speak, and then asked', async () => {
+  test('a sleeping car is woken, the agent waits for its buses, and then the command is sent', async () => {
     const { power, woken } = sleeping();
     const car = carOf({ power });
     car.clock.advance(60_000);
@@ -381,7 +381,7 @@ describe('a car that sleeps', () => {
     expect(car.document.data.wakeUps).toHaveLength(1);
   });
 
-  test('that says nothing after it was woken is not touched', async () => {
+  test('a car that stays silent after waking gets no command', async () => {
     const { power } = sleeping();
     const car = carOf({ power, limits: { settling: 1_000 } });
     car.clock.advance(60_000);
@@ -389,7 +389,7 @@ describe('a car that sleeps', () => {
     expect(car.actuated).toEqual([]);
   });
 
-  test('WakeUp succeeds by waking it', async () => {
+  test('WakeUp succeeds by waking the car', async () => {
     const { power } = sleeping();
     const car = carOf({ power });
     expect(await car.order('WakeUp', {})).toEqual(['Accepted', 'WakingUpVehicle', 'SentToVehicle', 'Success']);

@@ -40,7 +40,7 @@ function statusOf(values: Readonly<Record<string, string | number | boolean>>): 
 }
 
 describe('the first check of the list that fails decides', () => {
-  test('of a command that was never taken before', () => {
+  test('the first failing check decides about a new command', () => {
     const asked = { ...late, rights: [], crowded: true, unsupported: 'minimal' };
     const mendings: Mendings = [
       ['rights', { rights: ['Horn'] }],
@@ -55,7 +55,7 @@ describe('the first check of the list that fails decides', () => {
     );
   });
 
-  test('of a command to the car', () => {
+  test('the first failing check decides about a command to the car', () => {
     const ledger = new Ledger(disk(emptyLedger));
     for (let count = 0; count < 10; count++) ledger.accept({ type: 'Horn', at: NOW }, NOW - 24 * HOUR);
     ledger.wake(NOW, NOW - HOUR);
@@ -89,7 +89,7 @@ describe('the first check of the list that fails decides', () => {
     );
   });
 
-  test('before each step: what forbade it at first, in the same order, then the interlocks', () => {
+  test('before each step the initial checks are repeated in order, followed by the interlocks', () => {
     const status = statusOf({ 'stolen.state': true, 'privacy.state': 'Full' });
     const interlocks = { code: 'command.vehicleInUse', detail: 'it drives' };
     const asked = { ...late, kind: remoteKindOf('Horn'), interlocks, status, thefts: { current: undefined } };
@@ -107,7 +107,7 @@ describe('the first check of the list that fails decides', () => {
     expect(names(['order', 'car']).filter((name) => repeated.includes(name))).toEqual(repeated.slice(0, -1));
   });
 
-  test('of a body that is unsound, or that asks for what the profile does not have', () => {
+  test('an invalid body, or an action missing in the profile, is refused', () => {
     const plan = new VigieError('command.malformed', 'it has no state');
     expect(firstRefusal('body', { plan })).toEqual({ code: 'command.malformed', detail: 'it has no state' });
     expect(firstRefusal('profile', { missing: 'horn.on' })?.code).toBe('command.unsupported');
@@ -115,7 +115,7 @@ describe('the first check of the list that fails decides', () => {
   });
 });
 
-test('a command of the car itself is never valid for too long', () => {
+test('a command of the car itself is exempt from the maximum validity', () => {
   const asked = { ...late, now: NOW - HOUR, interlocks: undefined, kind: remoteKindOf('Horn'), status: statusOf({}) };
   const thefts = { current: undefined };
   const given = (own: boolean) => firstRefusal('step', { ...asked, thefts, order: { ...order, own } } as never);

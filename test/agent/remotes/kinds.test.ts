@@ -44,7 +44,7 @@ describe('what the car is asked to', () => {
     expect(car.actuated).toEqual([]);
   });
 
-  test('a way is handed to the navigation with its places, and never tells that it was accepted', async () => {
+  test('a route is sent to the navigation with its places, without the state Accepted', async () => {
     const car = carOf();
     const positions = [
       [2.35, 48.85],
@@ -66,7 +66,7 @@ describe('what the car is asked to', () => {
     expect(await without.order('Navigation', { positions })).toEqual(['WrongCommand']);
   });
 
-  test('deprecated members are without effect, and said', async () => {
+  test('deprecated members have no effect and are reported', async () => {
     const car = carOf();
     await car.order('Doors', { state: 'Locked', forced: true });
     await car.order('ElectricBatteryChargingRequest', { immediate: true, nextDelayedTime: 'whatever' });
@@ -111,7 +111,7 @@ describe('refused as a wrong command', () => {
 });
 
 describe('a theft', () => {
-  test('is declared once, followed as ordered, and over when it is found', async () => {
+  test('a theft is declared once, tracked as ordered, and ends when the car is found', async () => {
     const car = carOf();
     expect(await car.order('Stolen', { stolen: true })).toEqual(DONE);
     expect(car.stolen()?.origin).toBe('Declared');
@@ -133,14 +133,14 @@ describe('a theft', () => {
     ]);
   });
 
-  test('that the car found out by itself can still be declared', async () => {
+  test('a theft that the car detected can still be declared by command', async () => {
     const car = carOf();
     car.steal('Alarm');
     expect(await car.order('Stolen', { stolen: true })).toEqual(DONE);
     expect(car.stolen()?.origin).toBe('Declared');
   });
 
-  test('is followed after a power cut as before', async () => {
+  test('tracking of a theft continues after a power cut', async () => {
     const car = carOf();
     car.steal('Declared');
     await car.order('Stolen', { trackingPeriod: { running: 10, shutdown: 120 } });

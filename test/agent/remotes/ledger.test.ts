@@ -23,7 +23,7 @@ const none: Copy = { recall: () => undefined };
 describe('what was accepted and when the car was woken', () => {
   const [HOUR, NOW] = [3_600_000, Date.UTC(2026, 5, 10)];
 
-  test('counts for as long as it is asked for, by kind or all', () => {
+  test('accepted commands and wake-ups are counted for the requested period, per kind or in total', () => {
     const ledger = new Ledger(disk());
     for (const [n, type] of (['Doors', 'Doors', 'Horn'] as const).entries()) ledger.accept({ type, at: NOW + n }, 0);
     for (const n of [0, 1]) ledger.wake(NOW + n, 0);
@@ -34,7 +34,7 @@ describe('what was accepted and when the car was woken', () => {
     expect(ledger.wakeUps(0, NOW + HOUR)).toBe(2);
   });
 
-  test('of a clock that was ahead keeps nobody from the car until then', () => {
+  test('entries from a clock that was ahead do not block commands until that time', () => {
     const ledger = new Ledger(disk());
     for (let n = 0; n < 5; n++) {
       ledger.accept({ type: 'Doors', at: NOW + 365 * 24 * HOUR + n }, 0);
@@ -49,7 +49,7 @@ describe('what was accepted and when the car was woken', () => {
 });
 
 describe('two books', () => {
-  test('counters used by either are used', async () => {
+  test('counters used in either the file or the copy are used', async () => {
     const ledger = new Ledger(disk());
     ledger.use('a', 5);
     ledger.use('b', 70);
@@ -61,7 +61,7 @@ describe('two books', () => {
     expect([2, 6, 7, 70, 71].map((counter) => other.use('b', counter))).toEqual([false, true, true, false, true]);
   });
 
-  test('the copy has every command that is not finished, and the last 32 of those that the file has', async () => {
+  test('the copy has every unfinished command, and the last 32 of those in the file', async () => {
     const ledger = new Ledger(disk());
     ledger.set(record('open', 'SentToVehicle'));
     const memory = new Map<string, unknown>();
@@ -81,7 +81,7 @@ describe('two books', () => {
     expect(remembered).toEqual([9, 40]);
   });
 
-  test('a command has ended, however many end before the file is written again', async () => {
+  test('a finished command stays finished, however many more finish before the file is written again', async () => {
     const document = disk();
     const ledger = new Ledger(document);
     ledger.set(record('first', 'SentToVehicle'));
@@ -103,7 +103,7 @@ describe('two books', () => {
     }
   });
 
-  test('what the file has from before does not take the place of what it does not have', async () => {
+  test('old entries of the file do not displace entries missing from it', async () => {
     const document = disk();
     const ledger = new Ledger(document);
     for (let n = 1; n <= 100; n++) ledger.set(record(`old ${n}`, 'Success'));
@@ -118,7 +118,7 @@ describe('two books', () => {
     }
   });
 
-  test('a command under way is remembered, however many end meanwhile', () => {
+  test('an unfinished command is kept, however many finish meanwhile', () => {
     const ledger = new Ledger(disk());
     ledger.set(record('open', 'SentToVehicle'));
     for (let n = 1; n <= 300; n++) ledger.set(record(`done ${n}`, 'Failed'));
@@ -131,7 +131,7 @@ describe('two books', () => {
     ]);
   });
 
-  test('the copy of a ledger that has not changed is the same, and frozen, also after the next start', async () => {
+  test('an unchanged ledger returns the same frozen copy, also after the next start', async () => {
     const document = disk();
     const ledger = new Ledger(document);
     ledger.keep(() => ({ programs: 1 }));
@@ -154,7 +154,7 @@ describe('two books', () => {
     expect(new Map(next.states()).get('remotes')).not.toEqual(head);
   });
 
-  test('the newer one counts for what is kept', async () => {
+  test('the newer of file and copy wins', async () => {
     const document = disk();
     const ledger = new Ledger(document);
     ledger.keep(() => ({ programs: 1 }));
@@ -170,7 +170,7 @@ describe('two books', () => {
     expect(ahead.kept).toEqual({ programs: 2 });
   });
 
-  test('a command that ended on disk, but not in the outbox, has to be told; one that did has not', async () => {
+  test('a command that ended in the file but not in the outbox must be reported, and otherwise not', async () => {
     const document = disk();
     const ledger = new Ledger(document);
     ledger.set(record('one', 'SentToVehicle'));
@@ -194,7 +194,7 @@ describe('two books', () => {
     expect(untold(none)).toEqual([]);
   });
 
-  test('uniting windows is the same as using all counters in one', () => {
+  test('a union of windows equals one window with all counters', () => {
     const counters = [1, 2, 9, 64, 65, 100, 163];
     for (let mask = 0; mask < 128; mask++) {
       const chosen = counters.filter((_, bit) => ((mask >> bit) & 1) === 1);
@@ -209,7 +209,7 @@ describe('two books', () => {
 });
 
 describe('a damaged file', () => {
-  test('forgets nothing when there is the copy', async () => {
+  test('a damaged file forgets nothing if the copy exists', async () => {
     const before = carOf();
     const command = signed(commandOf(before.clock, 'Doors', { state: 'Locked' }));
     await before.give(command);
@@ -224,7 +224,7 @@ describe('a damaged file', () => {
     expect((await car.order('Doors', { state: 'Locked' })).at(-1)).toBe('Success');
   });
 
-  test('stays doubtful over starts that do not know the time, however much is committed meanwhile', async () => {
+  test('a damaged file stays doubtful over starts without the time, whatever is committed meanwhile', async () => {
     const before = carOf();
     const { clock } = before;
     const old = signed(commandOf(clock, 'Doors', { state: 'Locked' }, { expires: clock.now() + 3_600_000 }));
@@ -240,7 +240,7 @@ describe('a damaged file', () => {
     expect(car.actuated).toEqual([]);
   });
 
-  test('without a copy: what was issued before is not answered, also after the next start', async () => {
+  test('with neither file nor copy, commands issued before the loss are not answered, even after the next start', async () => {
     const before = carOf();
     const { clock } = before;
     const old = signed(commandOf(clock, 'Doors', { state: 'Locked' }, { expires: clock.now() + 3_600_000 }));
@@ -265,13 +265,13 @@ describe('a damaged file', () => {
     expect([...unknown.actuated, ...car.actuated, ...next.actuated]).toEqual(['doors.lock']);
   });
 
-  test('forgets what was issued up to the moment that the loss is settled by, that moment included', () => {
+  test('a settled loss discards commands issued up to and including its time', () => {
     const ledger = new Ledger(disk(undefined, 1));
     ledger.settle(5_000);
     expect([4_999, 5_000, 5_001].map((issued) => ledger.forgot(issued))).toEqual([true, true, false]);
   });
 
-  test('a power cut at any moment leaves nothing doubtful; a copy that was put back does, once the other knows of a newer', async () => {
+  test('power cuts leave nothing doubtful, but a restored old copy does once the other knows of a newer one', async () => {
     const step = fc.constantFrom('state', 'commit', 'file');
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 20 }), async (steps) => {

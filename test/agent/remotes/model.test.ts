@@ -89,7 +89,7 @@ const RECENT = 100_000;
 /** A power cut: pending work never continues. */
 const never = new Promise<never>(() => undefined);
 
-test('nothing twice, late, unsigned or against an interlock; each command ends once', async () => {
+test('no command runs twice, late, unsigned or against an interlock, and each command ends once', async () => {
   let actuations = 0;
   let ended = 0;
   let cuts = 0;

@@ -107,33 +107,33 @@ describe('a kind of command that is a row of the table and nothing else', () => 
   }, 60_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('is carried out when its command is signed, and confirmed by Status', () => {
+  test('a kind from a table row alone runs when it is signed, and Status confirms it', () => {
     const states = ['Accepted', 'SentToVehicle', 'Success'];
     expect(answers['standing']).toEqual({ states, actuated: ['wipers.wipe'] });
   });
 
-  test('is refused by its interlock, and for a body that breaks its rule', () => {
+  test('a kind from a table row alone is refused by its interlock, and for a body that breaks its rule', () => {
     const accepted = ['Accepted', 'SentToVehicle'];
     expect(answers['driving']).toEqual({ states: [...accepted, 'VehicleInUse'], actuated: [] });
     expect(answers['unsound']).toEqual({ states: ['WrongCommand'], actuated: [] });
   });
 
-  test('has its place on the wire after all others', () => {
+  test('a kind from a table row alone is on the wire after all others', () => {
     expect((answers['kinds'] as string[]).slice(-2)).toEqual(['Capture', 'Wipers']);
   });
 
-  test('is known to the interface, with scope, capability and description', () => {
+  test('a kind from a table row alone has scope, capability and description in the interface', () => {
     expect(answers['asked']).toEqual({ type: 'Wipers', body: { wipe: true } });
     expect(answers['scope']).toBe('remote:wipers:write');
     expect(answers['capability']).toEqual({ supported: true, scopeName: 'remote:wipers:write' });
     expect([answers['described'], answers['titles']]).toEqual([true, true]);
   });
 
-  test('has words for people', () => {
+  test('a kind from a table row alone has texts for users', () => {
     expect(answers['words']).toEqual({ kind: 'Wipers', body: { wipe: true } });
   });
 
-  test('is refused at once with the number of another kind, or one that leaves a gap', () => {
+  test('a table row with the number of another kind, or with a gap in the numbers, is refused at start', () => {
     expect(() => run(13)).toThrow(/two kinds of command have number 13: Wipers, Resend/);
     expect(() => run(18)).toThrow(/the numbers of the kinds of command have a gap/);
   });

@@ -30,7 +30,7 @@ describe('the period in which a stolen car is followed', () => {
     return { tracking: new Tracking(known, { track: (period) => tracked.push(period) }), tracked };
   }
 
-  test('has what a command says, and keeps of what it does not say', () => {
+  test('a tracking command changes the intervals that it names and keeps the others', () => {
     const { tracking, tracked } = set();
     tracking.ordered({}).apply(T);
     tracking.ordered({ running: 10 }).apply(T);
@@ -45,7 +45,7 @@ describe('the period in which a stolen car is followed', () => {
     ).toEqual([true, true, false, false]);
   });
 
-  test('is refused where nobody follows, and of a car that is not stolen', () => {
+  test('tracking is refused without a tracker and for a car that is not stolen', () => {
     const none = new Tracking({ current: undefined, declare: () => undefined }, undefined);
     expect(none.ordered({}).refusal?.()?.code).toBe('command.unsupported');
     expect(set({ current: undefined }).tracking.ordered({}).refusal?.()?.code).toBe('command.stolen');
@@ -57,7 +57,7 @@ describe('the period in which a stolen car is followed', () => {
     expect(none.state()).toBeUndefined();
   });
 
-  test('ends with the theft, once', () => {
+  test('tracking ends once, with the theft', () => {
     const thefts = { current: { id: 't' } as unknown, declare: () => undefined };
     const { tracking, tracked } = set(thefts as unknown as Thefts);
     const over = new Tracking({ current: undefined, declare: () => undefined }, { track: (to) => tracked.push(to) });
@@ -122,7 +122,7 @@ describe('errands', () => {
   }
   const once = (seconds: number) => ({ kind: 'once' as const, at: T + seconds * 1000 });
 
-  test('are carried out at their moment, and nothing before the start or after the stop', () => {
+  test('scheduled commands run at their time, and never before start or after stop', () => {
     const { clock, schedule, errands, done } = set();
     schedule.set('precondition/1', once(1), T);
     errands.arm();
@@ -141,7 +141,7 @@ describe('errands', () => {
     expect([done.length, clock.pending]).toEqual([1, 0]);
   });
 
-  test('are looked for every ten seconds at least, and every ten minutes while the unit sleeps', () => {
+  test('scheduled commands are checked at least every ten seconds, and every ten minutes while the unit sleeps', () => {
     let sleeps = false;
     const { clock, schedule, errands, done } = set({ asleep: () => sleeps, waker: undefined });
     errands.start();
@@ -160,7 +160,7 @@ describe('errands', () => {
     expect(done).toHaveLength(2);
   });
 
-  test('have an alarm for the next, and for nothing that is over or not there', () => {
+  test('an alarm is set for the next scheduled command only', () => {
     const { clock, schedule, errands, done, alarms } = set({ asleep: () => true });
     errands.start();
     expect(alarms).toEqual([]);
@@ -180,7 +180,7 @@ describe('errands', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('wait while the time is not known, and are looked for no more often for that', () => {
+  test('scheduled commands wait while the time is unknown, without more frequent checks', () => {
     let known = false;
     const { clock, schedule, errands, done, alarms } = set({ timeKnown: () => known });
     schedule.set('precondition/1', once(1), T);
@@ -194,7 +194,7 @@ describe('errands', () => {
     expect(done).toHaveLength(1);
   });
 
-  test('that were missed are said, by how many; what nobody knows any more is not carried out', () => {
+  test('missed occurrences are logged with their number, and unknown entries do not run', () => {
     const { clock, log, schedule, errands, done } = set();
     const daily = {
       kind: 'local' as const,
@@ -232,7 +232,7 @@ describe('what the car shows', () => {
     return { clock, status, confirmations, channels, see };
   }
 
-  test('already, or in time, is shown; later it is late, and no timer is left', async () => {
+  test('a confirmation is shown at once or in time, later it is late, and no timer remains', async () => {
     const { clock, confirmations, see } = set();
     const late = confirmations.wait(locked, 100);
     clock.advance(100);
@@ -247,7 +247,7 @@ describe('what the car shows', () => {
     ]);
   });
 
-  test('anew counts only after it was something else', async () => {
+  test('a confirmation that must be new counts only after another value', async () => {
     const { clock, confirmations, see } = set();
     see(['Locked']);
     const again = confirmations.wait(locked, 100, { anew: true });
@@ -271,7 +271,7 @@ describe('what the car shows', () => {
     expect(await next).toBe('shown');
   });
 
-  test('of an end ends it, but for an act of the driver, which only explains', async () => {
+  test('an abort condition ends the wait, but an action of the driver only explains a timeout', async () => {
     const { clock, confirmations, see } = set();
     const ends = [end('command.vehicleInUse', true), end('command.canceled', false)];
     const ended = confirmations.wait(locked, 100, { ends });
@@ -293,7 +293,7 @@ describe('what the car shows', () => {
     expect(await without).toBe('late');
   });
 
-  test('a channel is heard like Status, once it is listened to', async () => {
+  test('channels confirm commands like Status does, once they are observed', async () => {
     const { clock, confirmations, channels } = set();
     const rule = { path: key.path, equals: true };
     expect(confirmations.shown(rule)).toBe(false);
@@ -315,7 +315,7 @@ describe('what the car shows', () => {
     );
   });
 
-  test('is not heard any more after the stop', async () => {
+  test('a stopped confirmation ends all waits as late', async () => {
     const { clock, confirmations, see } = set();
     const waits = [confirmations.wait(locked, 100), confirmations.wait(locked, 200)];
     confirmations.stop();
@@ -362,7 +362,7 @@ describe('programs', () => {
     expect(shown).toEqual([]);
   });
 
-  test('that were kept are shown where they are missing, and taken away when they are deleted', () => {
+  test('stored programs are shown where missing, and removed when they are deleted', () => {
     const state = { preconditioning: [kept], charging: [{ ...kept, slot: 1 }], delayed: T + HOUR };
     const { programs, shown, status } = set(state);
     expect(programs.state()).toEqual(state);
@@ -390,7 +390,7 @@ describe('programs', () => {
     expect(programs.state()).toEqual({ preconditioning: [], charging: [] });
   });
 
-  test('of a car that keeps its own are not taken away', () => {
+  test('programs that the car itself stores are not removed', () => {
     const { programs, shown, status } = set();
     status.write(slot(`${CHARGING}.nextDelayedTime`), 'PT3H', T);
     programs.charging([]).apply(T);
@@ -398,7 +398,7 @@ describe('programs', () => {
     expect([shown, status.value(slot(`${CHARGING}.nextDelayedTime`))]).toEqual([[], 'PT3H']);
   });
 
-  test('one that stays as it is keeps its place in time', () => {
+  test('an unchanged program keeps its next occurrence', () => {
     const { programs, schedule } = set();
     const program = { slot: 1, start: 'PT9H', actionsType: 'Set' as const, enabled: true };
     programs.preconditioning([program as never]).apply(T);
@@ -419,7 +419,7 @@ describe('programs', () => {
     ).toEqual([1]);
   });
 
-  test('of charging take the free places, and stay as they are when they are the same', () => {
+  test('charging programs use the free slots, and an identical list changes nothing', () => {
     const { programs, schedule } = set();
     const days = { day: ['Mon' as const] };
     const list = [
@@ -441,7 +441,7 @@ describe('programs', () => {
     expect(schedule.take(T + 23 * HOUR).map(({ key }) => key)).toEqual(['charge/2/end']);
   });
 
-  test('an end at or before the start is on the day after, a later one on the same', () => {
+  test('an end time up to the start time is on the next day, and a later one on the same day', () => {
     for (const [start, stop, hours] of [
       ['PT10H', 'PT10H', 25],
       ['PT10H', 'PT11H', 2],
@@ -453,7 +453,7 @@ describe('programs', () => {
     }
   });
 
-  test('delayed charging is done when it is planned for that moment, and forgotten when it begins', () => {
+  test('delayed charging is done once planned for that time, and removed when it begins', () => {
     const { programs, to } = set();
     const [at, later] = [programs.delayed(T + HOUR), programs.delayed(T + 2 * HOUR)];
     expect([at.done(), at.refusal?.(), programs.delayed(T).refusal?.()?.code]).toEqual([
@@ -479,7 +479,7 @@ describe('programs', () => {
     expect(programs.state()).not.toHaveProperty('delayed');
   });
 
-  test('one that runs once is disabled with its last occurrence, and no other', () => {
+  test('a program that runs once is disabled after its last occurrence, and no other program is', () => {
     const { programs } = set({ preconditioning: [kept, { ...kept, slot: 3 }], charging: [] });
     const enabled = () =>
       (programs.state() as { preconditioning: (typeof kept)[] }).preconditioning.map((program) => program.enabled);
@@ -490,7 +490,7 @@ describe('programs', () => {
   });
 });
 
-test('preconditioning: what it says about now, and about programs', () => {
+test('preconditioning plans immediate actions and programs', () => {
   const { programs } = { programs: { preconditioning: () => ({ done: () => false, apply: () => undefined }) } };
   const plan = (airConditioning: object) => {
     const body = encodeBody('ThermalPreconditioning', { airConditioning });
@@ -514,7 +514,7 @@ describe('interlocks', () => {
     return { status, now: T, fed: new Set(Object.keys(shown)), ...rest };
   };
 
-  test('a condition holds by what is shown, of its kind, and by nothing else', () => {
+  test('a condition holds only for a shown value of its type', () => {
     const car = circumstances({ 'kinetic.speed': 5, 'doorsState.lockedStates': ['Locked'], 'ignition.type': 'Stop' });
     const speed = 'kinetic.speed';
     for (const [condition, isSo] of [
@@ -537,7 +537,7 @@ describe('interlocks', () => {
     }
   });
 
-  test('say what must be so and what the car shows, in the words of the interlock or of the profile', () => {
+  test('an interlock refusal states the requirement and the shown value', () => {
     expect(refuses('horn.on', circumstances({}))?.detail).toBe(
       'refused: the car must be stationary (kinetic.speed is unknown; the limit is 1 km/h)',
     );
@@ -562,7 +562,7 @@ describe('interlocks', () => {
     expect(refuses('doors.lock', circumstances({}))).toBeUndefined();
   });
 
-  test('a profile’s own condition takes the place of ours, but of none that is fixed', () => {
+  test('a condition of the profile replaces the built-in one, unless that is fixed', () => {
     const slower = {
       requires: [{ path: 'kinetic.speed', atMost: 50, cause: 'VehicleInUse' }],
     } as Partial<Circumstances>;
@@ -587,7 +587,7 @@ describe('interlocks', () => {
     }
   });
 
-  test('doors that the profile feeds must be closed, and energy be there, before the cabin is conditioned', () => {
+  test('preconditioning needs closed doors, as far as the profile maps them, and enough energy', () => {
     const ready = { 'doorsState.opening.Driver.state': 'Closed', 'energies.Fuel.level': 20 };
     expect(refuses('preconditioning.start', circumstances(ready))).toBeUndefined();
     const trunk = 'doorsState.opening.Trunk.state';

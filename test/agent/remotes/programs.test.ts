@@ -29,7 +29,7 @@ const ends = ({ reports }: Car) =>
     .map(({ remoteActionId, status, failureCause }) => `${remoteActionId.split('@')[0]} ${failureCause ?? status}`);
 
 describe('a program', () => {
-  test('is shown in Status, carried out at its time on its days, told like a command, and deleted', async () => {
+  test('a program is shown in Status, runs at its time on its days, is reported like a command, and can be deleted', async () => {
     const car = carOf({ clock: noon() });
     await car.remotes.resume();
     expect((await car.order('ThermalPreconditioning', at('PT13H'))).at(-1)).toBe('Success');
@@ -55,7 +55,7 @@ describe('a program', () => {
     expect(car.value(PROGRAMS)).toBeUndefined();
   }, 30_000);
 
-  test('that is to run once is disabled afterwards, one that is disabled does not run', async () => {
+  test('a program that runs once is disabled afterwards, and a disabled one does not run', async () => {
     const car = carOf({ clock: noon() });
     await car.remotes.resume();
     await car.order('ThermalPreconditioning', at('PT12H30M', { recurrence: 'None' }));
@@ -68,7 +68,7 @@ describe('a program', () => {
     ]);
   });
 
-  test('does not start with a door open, nor in a stolen car', async () => {
+  test('a program does not start with an open door or in a stolen car', async () => {
     const car = carOf({ clock: noon() });
     await car.remotes.resume();
     await car.order('ThermalPreconditioning', at('PT12H30M'));
@@ -84,7 +84,7 @@ describe('a program', () => {
 });
 
 describe('charging', () => {
-  test('starts once at a time of day, which Status shows until then', async () => {
+  test('charging starts once at a time of day, which Status shows until then', async () => {
     const car = carOf({ clock: noon() });
     await car.remotes.resume();
     await car.order('ElectricBatteryChargingRequest', { schedule: { nextDelayedTime: 'PT12H30M' } });
@@ -94,7 +94,7 @@ describe('charging', () => {
     expect(car.value(`${CHARGING}.nextDelayedTime`)).toBeUndefined();
   });
 
-  test('at a moment; one that has passed is refused', async () => {
+  test('charging can start at a future time, and a past one is refused', async () => {
     const car = carOf({ clock: noon() });
     await car.remotes.resume();
     const schedule = { nextDelayedTime: '2026-01-01T12:15:00+01:00' };
@@ -104,7 +104,7 @@ describe('charging', () => {
     expect((await car.order('ElectricBatteryChargingRequest', { schedule })).at(-1)).toBe('WrongCommand');
   });
 
-  test('by programs that start and end; a list replaces all', async () => {
+  test('charging follows programs with start and end, and a new list replaces all', async () => {
     const car = carOf({ clock: noon() });
     await car.remotes.resume();
     const programs = [{ start: 'PT12H30M', end: 'PT13H', enabled: true }];
@@ -120,7 +120,7 @@ describe('charging', () => {
     expect(car.actuated).toHaveLength(2);
   }, 30_000);
 
-  test('an end in the night is on the day after the start', async () => {
+  test('a charging end at night is on the day after the start', async () => {
     const car = carOf({ clock: noon() });
     await car.remotes.resume();
     const programs = [{ start: 'PT23H', end: 'PT1H', occurence: { day: ['Thu'] } }];
@@ -158,7 +158,7 @@ describe('what was missed', () => {
     expect(next.reports).toEqual([]);
   });
 
-  test('while the time is unknown nothing is carried out, and nothing lost', async () => {
+  test('while the time is unknown no program runs and none is lost', async () => {
     const clock = noon();
     const before = carOf({ clock });
     await before.order('ThermalPreconditioning', at('PT13H'));
@@ -172,7 +172,7 @@ describe('what was missed', () => {
     expect(car.actuated).toEqual(['preconditioning.start']);
   });
 
-  test('a clock that steps over it finds it, and one that steps back does not repeat it', async () => {
+  test('a clock that steps over a program runs it, and one that steps back does not repeat it', async () => {
     const car = carOf({ clock: noon() });
     await car.remotes.resume();
     await car.order('ThermalPreconditioning', at('PT13H'));
@@ -186,7 +186,7 @@ describe('what was missed', () => {
   });
 });
 
-test('a process that sleeps is woken for what is next', async () => {
+test('a sleeping process is woken for the next program', async () => {
   const moments: number[] = [];
   const car = carOf({ clock: noon(), waker: (moment) => void moments.push(moment) });
   await car.remotes.resume();

@@ -21,7 +21,7 @@ function setUp(setting: Setting = {}) {
 }
 
 describe('a door command', () => {
-  test('is Accepted, SentToVehicle and, when Status shows it, Success; the second is AlreadyDone', async () => {
+  test('a door command is Accepted, SentToVehicle and Success once Status shows it, and a second one is AlreadyDone', async () => {
     const { give, states, actuated, clock, see } = setUp();
     await give(signed(commandOf(clock)));
     expect(states()).toEqual(['Accepted', 'SentToVehicle', 'Success']);
@@ -31,13 +31,13 @@ describe('a door command', () => {
     expect(actuated).toEqual(['doors.lock']);
   });
 
-  test('is no success when the car does not show it', async () => {
+  test('a door command fails if the car does not show the result', async () => {
     const { give, states, clock } = setUp({ obeys: false });
     await give(signed(commandOf(clock)));
     expect(states()).toEqual(['Accepted', 'SentToVehicle', 'VehicleError']);
   });
 
-  test('is carried out although Status remembers the result, when what it remembers is stale', async () => {
+  test('a door command runs if Status has the result only as a stale value', async () => {
     const { give, states, actuated, clock, see } = setUp();
     see(LOCKED, ['Locked']);
     clock.advance(6_000);
@@ -46,7 +46,7 @@ describe('a door command', () => {
     expect(states().at(-1)).toBe('Success');
   });
 
-  test('given at once under one id by two signatures is one command: the second does not speak for the first', async () => {
+  test('one id signed twice at the same time is one command, with one answer', async () => {
     const { give, states, actuated, clock, remotes } = setUp();
     const command = commandOf(clock);
     const again = remotes.intake.receive(signed(command));
@@ -57,7 +57,7 @@ describe('a door command', () => {
     expect(states().filter((state) => state === 'Success' || state === 'VehicleError')).toEqual(['Success']);
   });
 
-  test('given twice, at once or later, is carried out once and answered alike', async () => {
+  test('a command sent twice runs once and gets the same answer, at once or later', async () => {
     const { give, states, actuated, clock, remotes } = setUp();
     const payload = signed(commandOf(clock));
     const again = remotes.intake.receive(payload);
@@ -69,7 +69,7 @@ describe('a door command', () => {
     expect(states()).not.toContain('MissingRights');
   });
 
-  test('is refused while another of its kind is in progress', async () => {
+  test('a command is refused while another of its kind is in progress', async () => {
     const { give, reports, actuated, clock, remotes } = setUp();
     const first = remotes.intake.receive(signed(commandOf(clock, { id: 'first' })));
     await give(signed(commandOf(clock, { id: 'second' })));
@@ -95,7 +95,7 @@ describe('a door command', () => {
     expect(actuated).toEqual([]);
   });
 
-  test('locking is not refused while driving', async () => {
+  test('locking is allowed while driving', async () => {
     const { give, states, clock, see } = setUp();
     see(SPEED, 50);
     await give(signed(commandOf(clock)));
@@ -103,7 +103,7 @@ describe('a door command', () => {
   });
 });
 
-test('a stop while the agent resumes leaves no timer that would keep the process from ending', async () => {
+test('a stop during the resume of the agent leaves no timer', async () => {
   const { remotes, clock } = setUp();
   const resumed = remotes.resume();
   remotes.stop();
@@ -148,7 +148,7 @@ describe('refused with a cause', () => {
     expect(states().at(-1)).toBe(outcome);
   });
 
-  test('a disk that refuses, before anything was done to the car', async () => {
+  test('a command is refused if the disk fails before any action', async () => {
     const { give, states, actuated, clock, refuse } = setUp();
     refuse();
     await give(signed(commandOf(clock)));
@@ -156,7 +156,7 @@ describe('refused with a cause', () => {
     expect(actuated).toEqual([]);
   });
 
-  test('a file that refuses is a line in the log: the commits have it', async () => {
+  test('a failed write of the ledger file is only logged, because the commits contain it', async () => {
     const refusing = async (): Promise<void> => {
       throw new VigieError('store.failed', 'no space left');
     };
@@ -173,7 +173,7 @@ describe('refused with a cause', () => {
 });
 
 describe('not answered at all', () => {
-  test('a counter that was used, so that an old message cannot make the car contradict itself', async () => {
+  test('a used counter is not answered, so that an old message cannot contradict newer states', async () => {
     const { give, states, actuated, clock, remotes } = setUp();
     const first = commandOf(clock);
     await give(signed(first));
@@ -188,7 +188,7 @@ describe('not answered at all', () => {
     expect(remotes.intake.unanswered).toBe(2);
   });
 
-  test('a stranger’s signature, another car, altered or arbitrary bytes', async () => {
+  test('wrong signatures, other cars, altered and arbitrary bytes are not answered', async () => {
     const { give, reports, actuated, clock, remotes } = setUp();
     const good = signed(commandOf(clock));
     const cases = [
@@ -204,7 +204,7 @@ describe('not answered at all', () => {
     expect(remotes.intake.unanswered).toBe(cases.length);
   });
 
-  test('no single changed bit of a command passes', async () => {
+  test('a command with any single changed bit is rejected', async () => {
     const { remotes, reports, clock } = setUp();
     const good = signed(commandOf(clock));
     await fc.assert(
@@ -220,7 +220,7 @@ describe('not answered at all', () => {
 });
 
 describe('when the agent stops while a command runs', () => {
-  test('nothing waits for the car any more', async () => {
+  test('when the agent stops during a command, nothing waits for the car any more', async () => {
     const { clock, states, remotes } = setUp({ obeys: false });
     const running = remotes.intake.receive(signed(commandOf(clock)));
     await clock.settle(500, 100);
@@ -231,7 +231,7 @@ describe('when the agent stops while a command runs', () => {
     expect(states()).toEqual(['Accepted', 'SentToVehicle']);
   });
 
-  test('nothing false is written or said; the next start settles it', async () => {
+  test('when the agent stops during a command, nothing false is stored or sent, and the next start settles it', async () => {
     const memory = new Map<string, unknown>();
     const { clock, states, remotes } = setUp({ memory, obeys: false });
     const running = remotes.intake.receive(signed(commandOf(clock)));
@@ -269,7 +269,7 @@ describe('after a restart', () => {
     expect(document.data.actions.map(({ status }) => status)).toEqual([end === 'Success' ? 'Success' : 'Failed']);
   });
 
-  test('counters and ids are still known', async () => {
+  test('counters and ids are still known after a restart', async () => {
     const document = disk();
     const before = setUp({ document });
     const command = commandOf(before.clock);

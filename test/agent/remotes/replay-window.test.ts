@@ -11,7 +11,7 @@ describe('counter window', () => {
   // Some counters close together and some far apart, like counters that begin with the time in ms.
   const counter = fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 2_000_000_000_000 }));
 
-  test('a counter is accepted once, in any order, as long as it is remembered which were used', () => {
+  test('a counter is accepted once, in any order, within the remembered range', () => {
     fc.assert(
       fc.property(fc.array(counter, { maxLength: 200 }), (counters) => {
         let window: ReplayWindow | undefined;
@@ -26,7 +26,7 @@ describe('counter window', () => {
     );
   });
 
-  test('only the highest used counters are remembered; none below them is accepted', () => {
+  test('only the highest used counters are remembered, and none below them is accepted', () => {
     const step = 1_000;
     const all = Array.from({ length: REMEMBERED + 10 }, (_, n) => n * step);
     const window = windowOf(all) as ReplayWindow;
@@ -39,7 +39,7 @@ describe('counter window', () => {
     expect(kept(window).earlier.length + 1).toBe(REMEMBERED);
   });
 
-  test('two windows of one key are united to one in which all is used that either has used', () => {
+  test('the union of two windows of one key contains all counters used in either', () => {
     const step = 700;
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 120 }), fc.boolean()), { minLength: 2 }), (uses) => {
@@ -70,7 +70,7 @@ describe('counter window', () => {
     expect(use({ highest: 5, earlier: [], floor: -1 }, counter)).toBeUndefined();
   });
 
-  test('a leap of any size forgets nothing', () => {
+  test('a jump of any size forgets no counter', () => {
     const window = use({ highest: 1, earlier: [1], floor: -1 }, Number.MAX_SAFE_INTEGER) as ReplayWindow;
     expect(window).toMatchObject({ highest: Number.MAX_SAFE_INTEGER, floor: -1 });
     expect([0, 1, 2].map((one) => use(window, one) !== undefined)).toEqual([false, false, true]);

@@ -62,7 +62,7 @@ async function setUp(kinds: readonly string[] = ['Doors']) {
 }
 
 describe('a command that is asked for at the interface', () => {
-  test('is carried out like any other and can be read with its state', async () => {
+  test('a command through the interface runs like any other, and its state can be read', async () => {
     const { requests, actuated, accompanied, settle, clock } = await setUp();
     const { remoteActionId } = await requests.submit(lock);
     expect(remoteActionId).toMatch(/^[0-9a-f-]+$/);
@@ -75,7 +75,7 @@ describe('a command that is asked for at the interface', () => {
     expect(accompanied).toEqual([remoteActionId]);
   });
 
-  test('is refused with its cause when the key of the unit has no right to it', async () => {
+  test('a command through the interface is refused with its cause if the unit’s key lacks the right', async () => {
     const { requests, actuated, settle } = await setUp(['Horn']);
     const { remoteActionId } = await requests.submit(lock);
     await settle();
@@ -83,7 +83,7 @@ describe('a command that is asked for at the interface', () => {
     expect(actuated).toEqual([]);
   });
 
-  test('is known after a restart, and no id is given twice', async () => {
+  test('a command through the interface is known after a restart, and no id is assigned twice', async () => {
     const { requests, settle } = await setUp();
     const { remoteActionId } = await requests.submit(lock);
     await settle();
@@ -94,7 +94,7 @@ describe('a command that is asked for at the interface', () => {
     expect((await next.requests.submit(lock)).remoteActionId).not.toBe(remoteActionId);
   });
 
-  test('is on disk when it is answered', async () => {
+  test('a command through the interface is on disk when it is answered', async () => {
     const { requests, memory } = await setUp();
     const { remoteActionId: id } = await requests.submit(lock);
     const ledger = new Ledger(disk());
@@ -102,7 +102,7 @@ describe('a command that is asked for at the interface', () => {
     expect(ledger.find(id)).toMatchObject({ status: 'SentToVehicle' });
   });
 
-  test('is the same as before when it has the same id, and is not carried out again', async () => {
+  test('a request with the same id is the same command and runs once', async () => {
     const { requests, actuated, settle } = await setUp();
     const order = { ...lock, id: 'abc-1' };
     expect(await requests.submit(order)).toEqual({ remoteActionId: 'abc-1' });
@@ -113,7 +113,7 @@ describe('a command that is asked for at the interface', () => {
     expect(requests.all('c1')).toHaveLength(1);
   });
 
-  test('is carried out once when the ledger knows it and a cut took the rest', async () => {
+  test('a command runs once if the ledger has it and the rest was lost in a power cut', async () => {
     const { remotes, requests, reports, actuated, settle } = await setUp();
     const order = { ...lock, id: 'abc-1' };
     await requests.submit(order);
@@ -133,7 +133,7 @@ describe('a command that is asked for at the interface', () => {
     expect(actuated).toEqual(['doors.lock']);
   });
 
-  test('is refused when the car takes none, and may be asked for again', async () => {
+  test('a request is refused if the car accepts no commands, and can be repeated', async () => {
     const { remotes, requests } = await setUp();
     remotes.stop();
     await expect(requests.submit({ ...lock, id: 'abc-1' })).rejects.toThrow(
@@ -142,7 +142,7 @@ describe('a command that is asked for at the interface', () => {
     expect(requests.get('abc-1')).toBeUndefined();
   });
 
-  test('that was lost before it was accepted is not known after a restart', async () => {
+  test('a command lost before it was accepted is unknown after a restart', async () => {
     const { requests, settle } = await setUp();
     const order = { ...lock, id: 'abc-1' };
     await requests.submit(order);
@@ -155,7 +155,7 @@ describe('a command that is asked for at the interface', () => {
     expect(known.requests.get('abc-1')).toMatchObject({ status: 'SentToVehicle' });
   });
 
-  test('is written down when something became of it, and not at every commit', async () => {
+  test('a request is stored when its state changes, not at every commit', async () => {
     const { requests, settle } = await setUp();
     expect([...requests.states()]).toEqual([]);
     const { remoteActionId } = await requests.submit(lock);
@@ -166,7 +166,7 @@ describe('a command that is asked for at the interface', () => {
     expect([...requests.states()]).toEqual([]);
   });
 
-  test('only the newest are remembered', async () => {
+  test('only the newest requests are remembered', async () => {
     const { requests } = await setUp();
     const first = await requests.submit(lock);
     for (let i = 0; i < 256; i++) await requests.submit({ ...lock, callbackId: `c${i}` });
@@ -174,7 +174,7 @@ describe('a command that is asked for at the interface', () => {
     expect((new Map(requests.states()).get('requests') as { actions: unknown[] }).actions).toHaveLength(256);
   });
 
-  test('what cannot be a command, and a unit without a key, are refused at once', async () => {
+  test('an invalid command, and a unit without a key, are refused at once', async () => {
     const { requests } = await setUp();
     await expect(requests.submit({ ...lock, body: { state: 'Ajar' } })).rejects.toThrow(
       expect.objectContaining({ code: 'command.malformed' }),
@@ -185,7 +185,7 @@ describe('a command that is asked for at the interface', () => {
   });
 });
 
-test('what the unit’s key may do is what is configured now, and no command takes it away', async () => {
+test('the rights of the unit’s key are those configured now, and no command removes it', async () => {
   const clock = new VirtualClock();
   const { key } = await keyOf(['Doors']);
   const again = await keyOf(['Horn']);

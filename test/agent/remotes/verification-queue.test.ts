@@ -79,7 +79,7 @@ const put = (count: number, from = 0, bytes = 200): void => {
 const numbers = (crowded: boolean): number[] => taken.filter((one) => one.crowded === crowded).map(({ n }) => n);
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, index) => from + index);
 
-test('commands that come together are verified in their order, as many in a second as may be', () => {
+test('commands that arrive together are verified in order, up to the rate per second', () => {
   put(220);
   expect([taken.length, queue.length]).toEqual([RATE, 170]);
   for (const seconds of [1, 2, 3, 4]) {
@@ -90,7 +90,7 @@ test('commands that come together are verified in their order, as many in a seco
   expect([queue.length, clock.pending, log.lines]).toEqual([0, 0, []]);
 });
 
-test('a command that comes while others wait comes after them', () => {
+test('a command that arrives while others wait is verified after them', () => {
   put(60);
   clock.advance(990);
   expect(numbers(false)).toEqual(range(0, 60));
@@ -102,7 +102,7 @@ test('a command that comes while others wait comes after them', () => {
   expect(numbers(false)).toEqual(range(0, 121));
 });
 
-test('a queue that is full refuses some and drops the rest, which the log tells', () => {
+test('a full queue refuses some commands, drops the rest and logs it', () => {
   put(RATE + WAITING + REFUSED + 25);
   expect(queue.length).toBe(WAITING);
   expect(numbers(false)).toEqual(range(0, RATE));
@@ -119,7 +119,7 @@ test('a queue that is full refuses some and drops the rest, which the log tells'
   expect([queue.length, clock.pending]).toEqual([0, 0]);
 });
 
-test('the bytes that wait are bounded, whatever the number of commands', () => {
+test('the bytes that wait are limited, whatever the number of commands', () => {
   put(RATE, 0, 65_536);
   put(20, RATE, 65_536);
   expect(queue.length).toBe(BYTES / 65_536);
@@ -129,7 +129,7 @@ test('the bytes that wait are bounded, whatever the number of commands', () => {
   expect(numbers(true)).toHaveLength(20 - BYTES / 65_536);
 });
 
-test('of all messages at most two thousand a second are taken apart, and the log tells it at most once a minute', () => {
+test('at most two thousand messages a second are parsed, with a log entry at most once a minute', () => {
   const admitted = (count: number): number => range(0, count).filter(() => queue.admits()).length;
   expect(admitted(2_500)).toBe(2_000);
   clock.advance(1_000);
@@ -146,7 +146,7 @@ test('of all messages at most two thousand a second are taken apart, and the log
   expect(log.lines.slice(1)).toMatchObject([{ fields: { dropped: 58 } }]);
 });
 
-test('forged messages with one counter use up only its checks: a valid command among them is verified within a second', () => {
+test('forged messages with one counter use up only their own checks: a valid command is verified within a second', () => {
   const begun = clock.monotonic();
   for (let slice = 0; slice < 100; slice++) {
     for (let n = 0; n < 100; n++) putOne(slice * 100 + n, { counter: 7, forged: true });
@@ -158,7 +158,7 @@ test('forged messages with one counter use up only its checks: a valid command a
   expect(checks).toBeLessThanOrEqual(RATE * 11 + taken.length);
 });
 
-test('a command that its sender repeats is verified among forged messages with a new counter each, on the slowest unit', () => {
+test('a repeated command is verified among forged messages with new counters, even on the slowest unit', () => {
   let valid: SeenMessage | undefined;
   let repeated = 0;
   for (let slice = 0; taken.length === 0; slice++) {
@@ -174,7 +174,7 @@ test('a command that its sender repeats is verified among forged messages with a
   expect(repeated).toBeLessThanOrEqual(2);
 });
 
-test('forged messages that are repeated as often delay a repeated command only until they are too few', () => {
+test('forged messages repeated equally often delay a repeated command only while they are many', () => {
   // The same 1,000 messages each second, until they are verified.
   const forged = range(0, WAITING).map((): SeenMessage => ({ copies: 0, waiting: false, verdict: undefined }));
   const valid: SeenMessage = { copies: 0, waiting: false, verdict: undefined };
@@ -195,7 +195,7 @@ test('late commands are verified after all others, five a second', () => {
   expect(numbers(false)).toEqual([...range(0, 5), ...range(200, 210), ...range(5, 10)]);
 });
 
-test('a unit that checks signatures fast enough checks a whole flood', () => {
+test('a unit with fast signature checks verifies a whole flood', () => {
   queue = queueOf(2_000);
   for (let n = 0; n < 1_000; n++) putOne(n, { forged: true });
   expect([checks, queue.length]).toEqual([1_000, 0]);
@@ -204,12 +204,12 @@ test('a unit that checks signatures fast enough checks a whole flood', () => {
   expect(taken).toHaveLength(RATE);
 });
 
-test('while forged messages arrive, commands that find no place are dropped, so that they can still succeed', () => {
+test('commands without room during a flood are dropped, not refused, so that a repetition can succeed', () => {
   for (let n = 0; n < 2_000; n++) putOne(n, { forged: true });
   expect([checks, queue.length, numbers(true)]).toEqual([RATE, WAITING, []]);
 });
 
-test('256 finished commands that are replayed for a day are answered again less than 10,000 times', () => {
+test('256 finished commands replayed for a day are answered fewer than 10,000 times', () => {
   const repeated = new RepeatedAnswers();
   let answers = 0;
   for (let second = 0; second < 86_400; second += 10) {
@@ -231,7 +231,7 @@ test('a repeated command is answered at once, then at most once a minute', () =>
   expect(repeated.due('a', 60_005)).toBe(true);
 });
 
-test('nothing is verified after the stop, and no timer is left', () => {
+test('after stop nothing is verified and no timer remains', () => {
   put(60);
   queue.stop();
   put(60);
@@ -239,7 +239,7 @@ test('nothing is verified after the stop, and no timer is left', () => {
   expect([taken.length, queue.length, clock.pending]).toEqual([RATE, 0, 0]);
 });
 
-test('a command for which there is no place fails with its cause when it is authentic, and is else not answered', async () => {
+test('a command without room fails with its cause if it is authentic, and is otherwise not answered', async () => {
   const car = carOf();
   const crowd = (payload: Uint8Array): Promise<void> => car.remotes.intake.receive(payload, undefined, true);
   const told = (): unknown[] => car.reports.map(({ remoteActionId, failureCause }) => [remoteActionId, failureCause]);

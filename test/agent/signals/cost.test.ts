@@ -36,7 +36,7 @@ async function cost(car: Run, signal: string): Promise<{ messages: number; bytes
   };
 }
 
-test('a custom signal costs the bytes of a path of the interface with the same values, but for the hash of the catalog', async () => {
+test('a custom signal costs as many bytes as a path with the same values, plus the catalog hash', async () => {
   const source = {
     scale: 1,
     offset: 0,

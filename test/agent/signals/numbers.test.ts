@@ -31,7 +31,7 @@ function start(signals: readonly SignalDefinition[], memory: KeptMemory, now?: n
   return numbers;
 }
 
-test('whatever profiles come and go, a number never gets another meaning', () => {
+test('a signal number never changes its meaning, whatever profiles follow', () => {
   fc.assert(
     fc.property(profiles, (all) => {
       const memory = new KeptMemory();
@@ -49,7 +49,7 @@ test('whatever profiles come and go, a number never gets another meaning', () =>
   );
 });
 
-test('the same profile has the same numbers and the same catalog again after a restart and after another profile', () => {
+test('a profile gets the same numbers and catalog again after a restart and after another profile', () => {
   const memory = new KeptMemory();
   const first = [custom('Vehicle.A'), custom('Vehicle.B')];
   const a = start(first, memory);
@@ -60,7 +60,7 @@ test('the same profile has the same numbers and the same catalog again after a r
   expect([hexOf(again.catalog), hexOf(back.catalog)]).toEqual([hexOf(a.catalog), hexOf(a.catalog)]);
 });
 
-test('the last sixteen catalogs are remembered whole, and no number of a forgotten one is used again', () => {
+test('the last sixteen catalogs are stored, and numbers of forgotten ones are not reused', () => {
   const memory = new KeptMemory();
   const used = Array.from({ length: 20 }, (_, i) => {
     const numbers = start([custom(`Vehicle.S${i}`), custom('Vehicle.Same')], memory);
@@ -77,7 +77,7 @@ test('the last sixteen catalogs are remembered whole, and no number of a forgott
   expect(numbers).not.toContain(fresh[0]);
 });
 
-test('of earlier catalogs those are announced that telemetry of their time may name', () => {
+test('earlier catalogs are announced if waiting telemetry may refer to them', () => {
   const memory = new KeptMemory();
   start([custom('Vehicle.A')], memory, 1_000);
   start([custom('Vehicle.B')], memory, 2_000);
@@ -88,7 +88,7 @@ test('of earlier catalogs those are announced that telemetry of their time may n
   expect(names(3_500)).toEqual([]);
 });
 
-test('after damage of the disk numbers go on beyond those that may have been lost', () => {
+test('after disk damage new numbers start above those that may have been lost', () => {
   const memory = new KeptMemory();
   start([custom('Vehicle.A')], memory);
   const damaged = Object.assign(new KeptMemory(), { damaged: true });
@@ -96,7 +96,7 @@ test('after damage of the disk numbers go on beyond those that may have been los
   expect(start([custom('Vehicle.A'), custom('Vehicle.B')], damaged).numbers).toEqual([1, 2 + (1 << 14)]);
 });
 
-test('numbers that cannot be read are said and never used for anything else', () => {
+test('unreadable stored numbers are logged and never reused', () => {
   const memory = new KeptMemory();
   start([custom('Vehicle.A')], memory);
   memory.kept.set('signals', { next: 'much' });
@@ -121,7 +121,7 @@ function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown
   return copy;
 }
 
-test('whatever entry of the stored numbers is damaged, that is logged and no number gets another meaning', () => {
+test('damage of any stored entry is logged, and no number changes its meaning', () => {
   const memory = new KeptMemory();
   const names = [{ count: 0, name: 'Off' }];
   const mode: SignalDefinition = { name: 'Vehicle.Mode', kind: 'enumeration', names };
@@ -176,7 +176,7 @@ async function drive(car: Awaited<ReturnType<typeof run>>, names: readonly strin
   }
 }
 
-test('a backlog of an earlier profile is read by the catalog it was recorded under', async () => {
+test('a backlog of an earlier profile is decoded with the catalog of its recording', async () => {
   const old = await run(before, { connected: false });
   await drive(old, ['Vehicle.Same', 'Vehicle.Finer', 'Vehicle.Gone'], 20);
   await old.pass(4_000);
@@ -217,7 +217,7 @@ const profilesOfOneCar = [
   fleet((i) => (i % 5 === 0 ? { kind: 'enumeration', names } : { unit: 'kV', resolution: 0.5 })).reverse(),
 ];
 
-test('thousands of signals whose profile changes twice offline are read with the names and units of their time', {
+test('thousands of signals whose profile changes twice offline are decoded with the names and units of their time', {
   timeout: 600_000,
 }, async () => {
   let car = await run(profilesOfOneCar[0] as CustomSignal[], { connected: false });
@@ -261,7 +261,7 @@ test('thousands of signals whose profile changes twice offline are read with the
   expect(found).toEqual(expected);
 });
 
-test('at whatever moment the power fails, no number that was published gets another meaning', {
+test('after a power cut at any time no published number changes its meaning', {
   timeout: 600_000,
 }, async () => {
   const first = await run(before);

@@ -53,7 +53,7 @@ function expectAllowed(values: readonly unknown[], driven: readonly Step[], leve
   expect(values.at(-1)).toBe(driven.at(-1)?.value);
 }
 
-test('a custom signal that is read between two ticks of a private time never leaves the car', async () => {
+test('a custom signal read between two ticks of private time never leaves the car', async () => {
   await fc.assert(
     fc.asyncProperty(steps, fc.constantFrom(0, 1_000), async (drawn, interval) => {
       const rule = { interval, deadBand: 0, heartbeat: 2_000 };
@@ -76,7 +76,7 @@ test('a custom signal that is read between two ticks of a private time never lea
   );
 });
 
-test('a collected signal that is read in a private time never leaves the car, whatever batches the frames come in', async () => {
+test('a collected signal read in private time never leaves the car, however frames are batched', async () => {
   await fc.assert(
     fc.asyncProperty(steps, fc.integer({ min: 1, max: 12 }), async (drawn, size) => {
       const car = await startCar();
@@ -136,7 +136,7 @@ function place(value: number, height = 0): number[] {
   return [...new Uint8Array(bytes.buffer)];
 }
 
-test('what another source read in a private time appears nowhere, also when its frames come after that time', async () => {
+test('a value that another source read in private time never appears, even if its frames arrive later', async () => {
   await fc.assert(
     fc.asyncProperty(steps, fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1 }), async (drawn, lags) => {
       const car = await startCar({ profile: twoBuses });
@@ -183,7 +183,7 @@ test('what another source read in a private time appears nowhere, also when its 
   );
 });
 
-test('a text that was read in a private time is not shown after it, until it is read again', async () => {
+test('a text read in private time is not shown afterwards until it is read again', async () => {
   const car = await run([], { texts: [text('Vehicle.Part')], sources: [privacy] });
   const shown = () => car.agent.signals?.view.get('Vehicle.Part', car.clock.now())?.value;
   car.say({ 'Vehicle.Part': 'public' });
@@ -210,7 +210,7 @@ test('a text that was read in a private time is not shown after it, until it is 
   await car.drop();
 });
 
-test('after a step of the clock what is read is as private as before it', async () => {
+test('privacy of readings is the same before and after a clock step', async () => {
   const car = await run([custom('Vehicle.Torque')], { sources: [privacy] });
   car.give({ Privacy: 2 });
   await car.pass(1_000);

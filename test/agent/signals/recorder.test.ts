@@ -14,7 +14,7 @@ const privacy: SourceMapping = {
 
 const start = Date.UTC(2026, 0, 1, 12);
 
-test('a signal with a condition is recorded only while Status shows it, from the moment on at which it does', async () => {
+test('a signal with a condition is recorded only while Status meets it, from its first second on', async () => {
   const moving = { while: { path: 'kinetic.speed', atLeast: 10 } };
   const car = await run([custom('Vehicle.Torque', moving), custom('Vehicle.Other')], { sources: [speed] });
   for (const [kmh, torque] of [
@@ -39,7 +39,7 @@ test('a signal with a condition is recorded only while Status shows it, from the
   await car.drop();
 });
 
-test('a condition on a value that has become stale does not hold', async () => {
+test('a condition on a stale value does not hold', async () => {
   const moving = { while: { path: 'kinetic.speed', atLeast: 10 } };
   const car = await run([custom('Vehicle.Torque', moving)], { sources: [speed] });
   car.give({ Speed: 50 });
@@ -55,7 +55,7 @@ test('a condition on a value that has become stale does not hold', async () => {
   await car.drop();
 });
 
-test('privacy hides all custom signals, or those that say where the car is; what is read again after it is recorded', async () => {
+test('privacy hides custom signals, or only those with positions; values read again afterwards are recorded', async () => {
   const car = await run([custom('Vehicle.Torque'), custom('Vehicle.Place', { position: true })], {
     sources: [privacy],
   });
@@ -88,7 +88,7 @@ test('privacy hides all custom signals, or those that say where the car is; what
   await car.drop();
 });
 
-test('raw values that say "not available" end a series, and what comes after is a change', async () => {
+test('a raw value for "not available" ends a series, and the next value counts as a change', async () => {
   const rule = { interval: 0, deadBand: 10, heartbeat: 1_000 };
   const car = await run([custom('Vehicle.Torque', { invalid: [255], rule })]);
   for (const value of [1, 2, 255, 2]) {
@@ -103,7 +103,7 @@ test('raw values that say "not available" end a series, and what comes after is 
   await car.drop();
 });
 
-test('after a power cut the readings of a batch that was open are sent, under the profile they were recorded by', async () => {
+test('readings of an open batch are sent after a power cut, under the profile of their recording', async () => {
   const old = await run([custom('Vehicle.Gone'), custom('Vehicle.Same')], { connected: false });
   for (let i = 1; i <= 3; i++) {
     old.give({ 'Vehicle.Gone': i, 'Vehicle.Same': i });
@@ -124,7 +124,7 @@ test('after a power cut the readings of a batch that was open are sent, under th
   await now.drop();
 });
 
-test('flags, enumerations and scaled numbers are recorded as what they are', async () => {
+test('flags, enumerations and scaled numbers keep their types', async () => {
   const names = [
     { count: 0, name: 'Off' },
     { count: 3, name: 'On' },
@@ -148,7 +148,7 @@ test('flags, enumerations and scaled numbers are recorded as what they are', asy
   await car.drop();
 });
 
-test('numbers that no column can hold are counted as refused and not recorded', async () => {
+test('numbers that no column can represent are counted as refused and not recorded', async () => {
   const car = await run([custom('Vehicle.Wide')]);
   car.give({ 'Vehicle.Wide': 2 ** 60 });
   car.give({ 'Vehicle.Wide': Number.NaN });
@@ -158,25 +158,22 @@ test('numbers that no column can hold are counted as refused and not recorded', 
   await car.drop();
 });
 
-test.each([-3_600_000, 3_600_000])(
-  'after a step of the clock by %d ms a value that stays the same is repeated as before',
-  async (by) => {
-    const car = await run([custom('Vehicle.Torque', { rule: { interval: 0, deadBand: 0, heartbeat: 2_000 } })]);
-    const drive = async (): Promise<void> => {
-      for (let i = 0; i < 10; i++) {
-        car.give({ 'Vehicle.Torque': 7 });
-        await car.pass(1_000);
-      }
-    };
-    await drive();
-    const before = car.clock.now();
-    car.clock.step(by);
-    await drive();
-    await car.pass(3_000);
-    const times = (receive(car.published).readings.get('Vehicle.Torque') ?? []).map(([at]) => at - before);
-    const after = times.filter((at) => (by > 0 ? at >= by : at < -1_000_000)).map((at) => at - by);
-    expect(after.length).toBeGreaterThanOrEqual(4);
-    for (const [i, at] of after.entries()) if (i > 0) expect(at - (after[i - 1] as number)).toBe(2_000);
-    await car.drop();
-  },
-);
+test.each([-3_600_000, 3_600_000])('a constant value is repeated as usual after a clock step of %d ms', async (by) => {
+  const car = await run([custom('Vehicle.Torque', { rule: { interval: 0, deadBand: 0, heartbeat: 2_000 } })]);
+  const drive = async (): Promise<void> => {
+    for (let i = 0; i < 10; i++) {
+      car.give({ 'Vehicle.Torque': 7 });
+      await car.pass(1_000);
+    }
+  };
+  await drive();
+  const before = car.clock.now();
+  car.clock.step(by);
+  await drive();
+  await car.pass(3_000);
+  const times = (receive(car.published).readings.get('Vehicle.Torque') ?? []).map(([at]) => at - before);
+  const after = times.filter((at) => (by > 0 ? at >= by : at < -1_000_000)).map((at) => at - by);
+  expect(after.length).toBeGreaterThanOrEqual(4);
+  for (const [i, at] of after.entries()) if (i > 0) expect(at - (after[i - 1] as number)).toBe(2_000);
+  await car.drop();
+});

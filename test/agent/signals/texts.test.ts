@@ -27,7 +27,7 @@ function told(published: readonly Published[]): [name: string, text: string, at:
   );
 }
 
-test('a text is sent when it changes, and once after each start, beside the columns of numbers', async () => {
+test('a text is sent when it changes and once after each start, separately from the number columns', async () => {
   const signals = [custom('Vehicle.Torque')];
   const texts = [text('Vehicle.Part'), text('Vehicle.Other')];
   const car = await run(signals, { texts });
@@ -55,7 +55,7 @@ test('a text is sent when it changes, and once after each start, beside the colu
   await again.drop();
 });
 
-test('a text that privacy hides is not sent; the first reading after that is', async () => {
+test('a text hidden by privacy is not sent, but the first reading afterwards is', async () => {
   const texts = [text('Vehicle.Part'), text('Vehicle.Street', { position: true })];
   const car = await run([], { texts, sources: [privacy] });
   const seen: (string | undefined)[][] = [];
@@ -87,7 +87,7 @@ test('a text that privacy hides is not sent; the first reading after that is', a
   await car.drop();
 });
 
-test('a car whose custom signals are all texts publishes no catalog', async () => {
+test('a car with only text signals publishes no catalog', async () => {
   const car = await run([], { texts: [text('Vehicle.Part')] });
   car.say({ 'Vehicle.Part': 'a' });
   await car.pass(2_000);
@@ -96,7 +96,7 @@ test('a car whose custom signals are all texts publishes no catalog', async () =
   await car.drop();
 });
 
-test('the part number that a control unit answers by UDS service 22 becomes a message', async () => {
+test('a part number read by UDS service 22 becomes a message', async () => {
   const texts = [text('Vehicle.Part', { bus: 'obd', message: 'OBD', signal: 'PART' })];
   const car = await run([], { texts });
   const set = setOf({ cmd: { '22': 'F187' }, freq: 1, signals: [raw('PART', { len: 88, unit: 'ascii' })] });

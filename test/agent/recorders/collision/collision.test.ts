@@ -49,7 +49,7 @@ const crash =
     t >= from && t < from + 100 ? ((change / 3.6 / 0.1) * Math.PI * Math.sin((Math.PI * (t - from)) / 100)) / 2 : 0;
 
 describe('collision recorder', () => {
-  test('an accelerometer shows it: told within the window, and again with what lies around it', () => {
+  test('an accelerometer pulse is a collision, sent within the window and again with the data around it', () => {
     const { drive, told, locate } = setUp();
     locate(48, 2, T);
     const pulse = crash(-30, 4000);
@@ -86,7 +86,7 @@ describe('collision recorder', () => {
     expect(told()).toEqual([]);
   });
 
-  test('the car says it, and of which side, before or after', () => {
+  test('a collision signal of the car sets the sides, before or after the pulse', () => {
     for (const order of [
       ['collision.side', 'collision.detected', 'collision.severity'],
       ['collision.detected', 'collision.severity', 'collision.side'],
@@ -101,7 +101,7 @@ describe('collision recorder', () => {
     }
   });
 
-  test('the emergency call is one too, a second impact is another side, and it tips over', () => {
+  test('an automatic emergency call is a collision; a second impact adds a side, and a rollover is recorded', () => {
     const { give, drive, told, recorder } = setUp();
     give('safety.autoECallTriggering', 'NotDetected', T - 1000);
     const first = crash(-20, 1000);
@@ -121,14 +121,14 @@ describe('collision recorder', () => {
     });
   });
 
-  test('lying on its side after the impact is said', () => {
+  test('a car that lies on its side after the impact is recorded as tipped over', () => {
     const { drive, told } = setUp();
     const pulse = crash(-20, 500);
     drive(5000, (t) => [pulse(t), 0, t > 700 ? 0.5 : 9.8]);
     expect(told().at(-1)).toMatchObject({ tippedOver: true, details: [{ side: 'Front' }] });
   });
 
-  test('full privacy keeps the collision and hides where and how fast', () => {
+  test('Full privacy keeps the collision but hides position and speed', () => {
     const { give, locate, drive, told, recorder } = setUp();
     locate(48, 2, T - 2000);
     give('kinetic.speed', 77, T - 1500);
@@ -146,14 +146,14 @@ describe('collision recorder', () => {
     }
   });
 
-  test('an accelerometer at the end of its range tells of no change of speed that has no form', () => {
+  test('a saturated accelerometer yields no change of speed, because the pulse has no shape', () => {
     const { drive, told } = setUp();
     drive(6000, (t) => [t > 1000 ? -5000 : 0, t > 1000 ? 5000 : 0]);
     expect(told()[0]).toMatchObject({ longitudinalChange: -1000, lateralChange: 1000 });
     expect(told().length).toBeGreaterThan(1);
   });
 
-  test('samples that are too far apart are not pulses, and the rest is told without them', () => {
+  test('samples too far apart form no pulse, and the rest is recorded without them', () => {
     const { give, recorder, told } = setUp();
     give('acceleration.longitudinal', -1, T - 1500);
     give('kinetic.speed', 50, T - 1000);
@@ -166,7 +166,7 @@ describe('collision recorder', () => {
     expect(told()[1]?.pulse).toBeUndefined();
   });
 
-  test('one that is open at a power cut is completed afterwards', () => {
+  test('a collision that was open at a power cut is completed afterwards', () => {
     const { give, recorder, make, told } = setUp();
     give('collision.side', 'Front', T);
     give('collision.detected', true, T);
@@ -258,7 +258,7 @@ describe('collision recorder', () => {
     );
   });
 
-  test('two crashes that the car tells apart are two collisions, however soon the second follows', () => {
+  test('two crashes that the car reports separately are two collisions, however close together', () => {
     const { frame, recorder, told } = setUp();
     frame(said('Rear', 'Minor'), T);
     frame(said(), T + 1_000);
@@ -273,7 +273,7 @@ describe('collision recorder', () => {
     }
   });
 
-  test('a side that changes while the car still says that it was hit is another crash', () => {
+  test('a side that changes while the crash signal is still set is another crash', () => {
     const { frame, recorder, told } = setUp();
     frame(said('Front', 'Minor'), T);
     recorder.tick(T + 60_000);
@@ -286,7 +286,7 @@ describe('collision recorder', () => {
     ]);
   });
 
-  test('all that one frame says of a crash is in the first form of its record', () => {
+  test('the first version of a record contains everything that one frame reports', () => {
     const { frame, told } = setUp();
     frame({ 'safety.autoECallTriggering': 'NotDetected', ...said() }, T - 1_000);
     const words = { 'collision.tippedOver': true, 'collision.pedestrian': true };
@@ -300,7 +300,7 @@ describe('collision recorder', () => {
     });
   });
 
-  test('a crash of which the car names no side is not given the side of the one before', () => {
+  test('a crash without a reported side does not get the side of the previous crash', () => {
     const { frame, recorder, told } = setUp();
     frame(said('Front', 'Minor'), T);
     frame(said(), T + 1_000);
@@ -310,7 +310,7 @@ describe('collision recorder', () => {
     expect(told().at(-1)?.details).toBeUndefined();
   });
 
-  test('what the car still says after a power cut is the crash from before it, and the next one counts', () => {
+  test('a crash signal still set after a power cut is the earlier crash, and the next one counts', () => {
     const before = setUp();
     before.frame(said('Front', 'Minor'), T);
     before.recorder.tick(T + 20_000);
@@ -323,7 +323,7 @@ describe('collision recorder', () => {
     expect(after.told().map(({ details }) => details)).toEqual([[{ side: 'Front', severity: 'Minor' }]]);
   });
 
-  test('a crash after a power cut counts although the first frame after it said that there was none', () => {
+  test('a crash after a power cut counts although the first frame afterwards reported none', () => {
     const before = setUp();
     before.frame(said('Front', 'Minor'), T);
     before.recorder.tick(T + 20_000);
@@ -334,7 +334,7 @@ describe('collision recorder', () => {
     expect(after.told().map(({ details }) => details)).toEqual([[{ side: 'Front', severity: 'Minor' }]]);
   });
 
-  test('when the clock turns out to be behind, all of an open one moves along', () => {
+  test('a clock correction moves all times of an open collision', () => {
     const { drive, told, recorder } = setUp();
     const pulse = crash(-30, 4000);
     drive(4300, (t) => [pulse(t), 0]);
@@ -353,7 +353,7 @@ describe('collision recorder', () => {
     expect(Math.max(...times)).toBeLessThanOrEqual(T + by + 4300);
   });
 
-  test('what was kept and is none is refused', () => {
+  test('an invalid stored state is refused', () => {
     const { recorder } = setUp();
     for (const state of [
       { report: 'x' },

@@ -10,7 +10,7 @@ function gain(frequency: number): number {
 }
 
 describe('the filter of channel frequency class 60', () => {
-  test('lies within the corridor of SAE J211-1 figure 1', () => {
+  test('the gain of the CFC 60 filter lies within the corridor of SAE J211-1 figure 1', () => {
     // ±0.5 dB up to 60 Hz, between +0.5 and -4 dB at 100 Hz, at least -8 dB... at 200 Hz and -30 dB at 400 Hz.
     const decibels = (frequency: number): number => 20 * Math.log10(gain(frequency));
     expect(Math.abs(decibels(6))).toBeLessThan(0.5);
@@ -22,18 +22,18 @@ describe('the filter of channel frequency class 60', () => {
     expect(decibels(400)).toBeLessThan(-30);
   });
 
-  test('moves no peak', () => {
+  test('the filter does not shift a peak', () => {
     const samples = Float64Array.from({ length: 400 }, (_, n) => -200 * Math.exp(-(((n - 200) / 40) ** 2)));
     const out = filtered(samples, 1);
     expect(out.indexOf(Math.min(...out))).toBe(200);
   });
 
-  test('leaves samples alone that are too far apart for it', () => {
+  test('samples too far apart are not filtered', () => {
     const samples = Float64Array.of(0, -50, -80, -20, 0);
     expect([...filtered(samples, 10)]).toEqual([...samples]);
   });
 
-  test('keeps the change of speed, whatever the pulse', () => {
+  test('the filter keeps the change of speed for any pulse', () => {
     const pulse = fc.array(fc.double({ min: -400, max: 400, noNaN: true }), { minLength: 20, maxLength: 150 });
     fc.assert(
       fc.property(pulse, (middle) => {
@@ -76,7 +76,7 @@ describe('an impact', () => {
     expect(impact.lateralChange).toBeCloseTo(lateral ?? 0, 1);
   });
 
-  test('on a slope does not count the slope', () => {
+  test('the slope of the road does not count as part of an impact', () => {
     const samples = pulse(-20, 100).map((value) => value + 2);
     const impact = impactOf({ interval: 1, longitudinal: samples }, { longitudinal: 2, lateral: 0 });
     expect(impact.longitudinalChange).toBeCloseTo(-20, 0);

@@ -6,7 +6,7 @@ import { type Slot, slotByPath } from '../../../../protocol/slots.ts';
 const speed = slotByPath.get('kinetic.speed') as Slot;
 const SPAN = 100;
 
-test('what lies further back than the span goes, in whatever order the readings came', () => {
+test('readings older than the span are removed, whatever their order of arrival', () => {
   const step = fc.record({ by: fc.integer({ min: -60, max: 120 }), prune: fc.boolean(), restored: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {

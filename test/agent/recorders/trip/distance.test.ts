@@ -39,7 +39,7 @@ const speeds = fc
   .map((some) => some.flatMap((speed) => new Array(10).fill(speed)));
 
 describe('distance', () => {
-  test('a coarse odometer and a speed that is wrong by 5 % are together better than either', () => {
+  test('a coarse odometer and a speed with 5 % error together are more accurate than either', () => {
     fc.assert(
       fc.property(
         speeds,
@@ -58,7 +58,7 @@ describe('distance', () => {
     );
   });
 
-  test('is never negative and never runs back, whatever the odometer says', () => {
+  test('the distance is never negative and never decreases, whatever the odometer reads', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.integer({ min: 0, max: 10_000_000 }), fc.integer({ min: 0, max: 120_000 }))),
@@ -95,7 +95,7 @@ describe('distance', () => {
     expect(way(meter)).toBeCloseTo(0.38, 1);
   });
 
-  test('a gap of the odometer is bridged by it, what privacy hides is not', () => {
+  test('the odometer bridges its own gaps, but not private distance', () => {
     const meter = newMeter();
     readOdometer(meter, 100, 0, BOUND);
     readSpeed(meter, 90, 0, BOUND);
@@ -108,7 +108,7 @@ describe('distance', () => {
     expect(way(meter)).toBe(10);
   });
 
-  test('gaps of the speed are bridged up to the bound', () => {
+  test('gaps in the speed are bridged up to the limit', () => {
     const meter = newMeter();
     readSpeed(meter, 60, 0, BOUND);
     begin(meter);
@@ -117,7 +117,7 @@ describe('distance', () => {
     expect(sourceOf(meter)).toBe('Speed');
   });
 
-  test('positions count where there is no speed; drift and leaps do not', () => {
+  test('positions count where there is no speed, but drift and jumps do not', () => {
     const meter = newMeter();
     const at = (metres: number) => ({ latitude: 45 + metres / 111_195, longitude: 3 });
     readFix(meter, at(0), 0);

@@ -23,7 +23,7 @@ function make(rests: Says, says: (s: number) => Says): Rig {
 }
 
 describe('energy', () => {
-  test('fuel by its counter, levels and ranges at begin and end', () => {
+  test('fuel consumption comes from its counter, with levels and ranges at start and end', () => {
     const rests = {
       'energies.Fuel.subType': 'FossilEnergy',
       'energies.Fuel.level': 60,
@@ -41,19 +41,19 @@ describe('energy', () => {
     ]);
   });
 
-  test('a counter that begins anew takes nothing away', () => {
+  test('a fuel counter that restarts from zero subtracts nothing', () => {
     const rig = make({ [BURNT]: 9_000 }, (s) => ({ [BURNT]: s < 300 ? 9_000 + s / 10 : (s - 300) / 10 }));
     expect(consumed(rig)?.[0]?.consumption).toBeCloseTo(59.9, 1);
   });
 
-  test('electricity by what is left, what braking gives back counted in', () => {
+  test('electric consumption comes from the residual energy, including recuperation', () => {
     const rig = make({ [`${LOAD}.residual`]: 30_000, [LEVEL]: 60 }, (s) => ({
       [`${LOAD}.residual`]: 30_000 - s * 4 + (s > 500 ? (s - 500) * 10 : 0),
     }));
     expect(consumed(rig)).toMatchObject([{ type: 'Electric', consumption: 2_400 - 1_000 }]);
   });
 
-  test('electricity by level and capacity; without the capacity, unknown', () => {
+  test('electric consumption comes from level and capacity, and is unknown without the capacity', () => {
     const says = (s: number): Says => ({ [LEVEL]: 80 - Math.floor(s / 60) });
     expect(consumed(make({ [LEVEL]: 80, [`${LOAD}.capacity`]: 50_000 }, says))).toMatchObject([{ consumption: 5_000 }]);
     expect(consumed(make({ [LEVEL]: 80 }, says))).toBeUndefined();
@@ -62,37 +62,40 @@ describe('energy', () => {
     ).toBeUndefined();
   });
 
-  test('downhill all the way: nothing taken, and nothing negative', () => {
+  test('a downhill trip consumes 0, never a negative amount', () => {
     const rig = make({ [`${LOAD}.residual`]: 30_000 }, (s) => ({ [`${LOAD}.residual`]: 30_000 + s * 2 }));
     expect(consumed(rig)).toMatchObject([{ consumption: 0 }]);
   });
 
-  test.each(['InProgress', undefined])('charging on the way (told: %s) and refuelling take nothing away', (told) => {
-    const rig = new Rig();
-    const rests = { [`${LOAD}.residual`]: 20_000, 'energies.Fuel.level': 10, [BURNT]: 100 };
-    rig.drive(T - 10 * SECOND, 10, () => ({ ...rests, ...off }));
-    let at = rig.drive(T, 601, (s) => ({ ...on(s), [`${LOAD}.residual`]: 20_000 - s * 2, [BURNT]: 100 + s / 10 }));
-    at = rig.drive(at, 240, (s) => ({
-      ...off,
-      [CHARGING]: told,
-      [`${LOAD}.residual`]: 18_800 + s * 50,
-      'energies.Fuel.level': 90,
-    }));
-    at = rig.drive(at, 601, (s) => ({
-      ...on(s),
-      [CHARGING]: told === undefined ? told : 'Disconnected',
-      [`${LOAD}.residual`]: 30_750 - s * 2,
-      [BURNT]: 160 + s / 10,
-    }));
-    rig.drive(at, 400, () => off);
-    expect(consumed(rig)).toMatchObject([
-      { type: 'Fuel', consumption: 120 },
-      { type: 'Electric', consumption: 2_400 },
-    ]);
-    expect(rig.only.endEnergies).toMatchObject([{ type: 'Fuel', level: 90 }]);
-  });
+  test.each(['InProgress', undefined])(
+    'charging (reported: %s) and refuelling during a trip subtract nothing',
+    (told) => {
+      const rig = new Rig();
+      const rests = { [`${LOAD}.residual`]: 20_000, 'energies.Fuel.level': 10, [BURNT]: 100 };
+      rig.drive(T - 10 * SECOND, 10, () => ({ ...rests, ...off }));
+      let at = rig.drive(T, 601, (s) => ({ ...on(s), [`${LOAD}.residual`]: 20_000 - s * 2, [BURNT]: 100 + s / 10 }));
+      at = rig.drive(at, 240, (s) => ({
+        ...off,
+        [CHARGING]: told,
+        [`${LOAD}.residual`]: 18_800 + s * 50,
+        'energies.Fuel.level': 90,
+      }));
+      at = rig.drive(at, 601, (s) => ({
+        ...on(s),
+        [CHARGING]: told === undefined ? told : 'Disconnected',
+        [`${LOAD}.residual`]: 30_750 - s * 2,
+        [BURNT]: 160 + s / 10,
+      }));
+      rig.drive(at, 400, () => off);
+      expect(consumed(rig)).toMatchObject([
+        { type: 'Fuel', consumption: 120 },
+        { type: 'Electric', consumption: 2_400 },
+      ]);
+      expect(rig.only.endEnergies).toMatchObject([{ type: 'Fuel', level: 90 }]);
+    },
+  );
 
-  test('what was charged in the night is what the trip begins with', () => {
+  test('a trip begins with the level after a night of charging', () => {
     const rig = make({ [LEVEL]: 30, [`${LOAD}.capacity`]: 50_000 }, () => ({}));
     let at = T + 601 * SECOND + 400 * SECOND;
     at = rig.wait(at, 60 * MINUTE);
@@ -105,7 +108,7 @@ describe('energy', () => {
     });
   });
 
-  test('an energy that is never read again is none of the trip', () => {
+  test('an energy that is never read again is not part of the trip', () => {
     const rig = new Rig();
     rig.say({ 'energies.Fuel.level': 0 }, T - 900 * MINUTE);
     rig.cut();
@@ -117,7 +120,7 @@ describe('energy', () => {
 });
 
 describe('segments', () => {
-  test('by the engines that turn', () => {
+  test('segments follow the engines that run', () => {
     const rig = make({}, (s) => ({
       'engines.Thermic.speed': s < 150 ? 0 : 1800,
       'engines.Electric.speed': s < 450 ? 4000 : 0,
@@ -140,11 +143,11 @@ describe('segments', () => {
     expect(rig.only.segments).toEqual([{ propulsion, percent: 100, distance: rig.only.distance }]);
   });
 
-  test('of a car that tells nothing: none', () => {
+  test('a car that reports neither engines nor energies has no segments', () => {
     expect(make({}, () => ({})).only).not.toHaveProperty('segments');
   });
 
-  test('their percentages add up to 100, in tenths, and are at most one off', () => {
+  test('the percentages of segments add up to 100 in tenths, each at most 0.1 off', () => {
     const km = fc.double({ min: 0, max: 1000, noNaN: true });
     fc.assert(
       fc.property(km, km, km, (Thermal, Electric, Hybrid) => {

@@ -4,14 +4,14 @@ import { recorderRig } from '../rig.ts';
 import { floor, full, KM, MINUTE, north, off, parked, Rig, RULE, type Says, SECOND, T, trip } from './rig.ts';
 
 describe('what a trip lacks', () => {
-  test('the agent starts while the car drives: Unstarted', () => {
+  test('if the agent starts while the car drives, the trip is Unstarted', () => {
     const rig = new Rig();
     rig.drive(T, 150, (s) => full(s + 100));
     rig.drive(T + 150 * SECOND, 400, () => off);
     expect(rig.only.faults).toEqual([{ fault: 'Unstarted', cause: 'Connection' }]);
   });
 
-  test('the agent starts at rest, or hears the car again at rest: nominal', () => {
+  test('if the agent starts at rest, or readings resume at rest, the trip has no fault', () => {
     const rig = new Rig();
     let at = rig.drive(T, 301, full);
     at = rig.drive(at, 400, () => off);
@@ -22,7 +22,7 @@ describe('what a trip lacks', () => {
     for (const { faults } of rig.trips) expect(faults).toBeUndefined();
   });
 
-  test('sources silent while it drives: DataLacking, and the odometer knows the way all the same', () => {
+  test('if all sources are silent during a drive, the trip is DataLacking, but the odometer has the distance', () => {
     const rig = new Rig();
     parked(rig, { ...full(0), ...off });
     let at = rig.drive(T, 100, full);
@@ -37,7 +37,7 @@ describe('what a trip lacks', () => {
     expect(rig.put).toHaveLength(3);
   });
 
-  test('only the sources of the way silent: DataLacking, once', () => {
+  test('if only the distance sources are silent, the trip is DataLacking, once', () => {
     const rig = new Rig();
     parked(rig, { ...full(0), ...off });
     let at = rig.drive(T, 100, full);
@@ -49,7 +49,7 @@ describe('what a trip lacks', () => {
     expect(rig.only.faults).toEqual([{ fault: 'DataLacking', cause: 'Connection' }]);
   });
 
-  test('silent until the grace time is over: Unfinished, with the last known moment as its end', () => {
+  test('if the car is silent past the grace time, the trip is Unfinished and ends at the last known time', () => {
     const rig = new Rig();
     parked(rig, { ...full(0), ...off });
     const at = rig.drive(T, 150, full);
@@ -60,7 +60,7 @@ describe('what a trip lacks', () => {
     expect(rig.only.distance).toBeCloseTo(trip.km(149), 1);
   });
 
-  test('power cut; after it the car is parked elsewhere: Unfinished', () => {
+  test('if the car is parked elsewhere after a power cut, the trip is Unfinished', () => {
     const rig = new Rig();
     parked(rig, { ...full(0), ...off });
     let at = rig.drive(T, 150, full);
@@ -73,7 +73,7 @@ describe('what a trip lacks', () => {
     expect(rig.only.stopPosition?.geometry.coordinates[1]).toBeCloseTo(43.6 + (trip.km(149) * 1000) / 111_195, 4);
   });
 
-  test('power cut for longer than the grace time, and the car drives: Unfinished, and an Unstarted one', () => {
+  test('if the car drives after a long power cut, one trip is Unfinished and the next Unstarted', () => {
     const rig = new Rig();
     parked(rig, { ...full(0), ...off });
     let at = rig.drive(T, 100, full);
@@ -104,7 +104,7 @@ describe('what a trip lacks', () => {
 });
 
 describe('privacy', () => {
-  test('of the place: no position of that time, distance and speed as ever', () => {
+  test('Geolocation privacy hides positions of that time, and keeps distance and speed', () => {
     const rig = new Rig();
     parked(rig, { ...full(0), ...off });
     let at = rig.drive(T, 100, full);
@@ -116,7 +116,7 @@ describe('privacy', () => {
     expect(rig.only.distance).toBeCloseTo(KM, 1);
   });
 
-  test('of a car that has only positions: what is private is neither way nor time of a trip', () => {
+  test('in a car with positions only, private time and distance belong to no trip', () => {
     const rig = new Rig();
     parked(rig, north(0));
     let at = rig.drive(T, 100, (s) => north(trip.km(s) * 1000));
@@ -136,7 +136,7 @@ describe('privacy', () => {
 
   const fast = (s: number): Says => ({ ...full(s), 'kinetic.speed': 130, 'odometer.mileage': floor(1000 + s, 1) });
 
-  test('full, for less than the grace time: nothing of it counts', () => {
+  test('Full privacy shorter than the grace time excludes its distance and energy from the trip', () => {
     const rig = new Rig();
     const electric = 'energies.Electric.extension.electric.battery.load.residual';
     parked(rig, { ...full(0), ...off, [electric]: 40_000 });
@@ -162,7 +162,7 @@ describe('privacy', () => {
     expect(rig.only.kinetic?.avgSpeed).toBeLessThanOrEqual(72);
   });
 
-  test('full, for longer: the trip ended when it began; it is told when it is over', () => {
+  test('Full privacy longer than the grace time ends the trip at its start, and is reported afterwards', () => {
     const rig = new Rig();
     parked(rig, { ...full(0), ...off });
     let at = rig.drive(T, 100, full);
@@ -182,7 +182,7 @@ describe('privacy', () => {
     expect(rig.trips).toHaveLength(2);
   });
 
-  test('as the mapping applies it, with what it hid shown again: the private way is none of the trip', () => {
+  test('with the real mapping, the private distance is not part of the trip', () => {
     const paths = ['privacy.state', 'ignition.type', 'kinetic.speed', 'odometer.mileage'];
     const rig = recorderRig(paths);
     const recorder = new TripRecorder({ status: rig.status, records: rig.records, rule: RULE });
@@ -204,7 +204,7 @@ describe('privacy', () => {
     expect(Math.abs((last?.distance ?? 0) - counted)).toBeLessThan(0.15);
   });
 
-  test('full while the car stands switched off does not take the end of the trip away', () => {
+  test('Full privacy while the car is switched off keeps the end of the trip', () => {
     const rig = new Rig();
     parked(rig, { ...full(0), ...off });
     let at = rig.drive(T, 301, full);
@@ -220,7 +220,7 @@ describe('privacy', () => {
 });
 
 describe('the clock', () => {
-  test('becomes known: the open trip is moved', () => {
+  test('when the time becomes known, the open trip is moved', () => {
     const rig = new Rig();
     const wrong = T - 400 * 86_400_000;
     parked(rig, { ...full(0), ...off }, wrong - 10 * SECOND);
@@ -234,26 +234,29 @@ describe('the clock', () => {
     expect(rig.only.distance).toBeCloseTo(KM, 1);
   });
 
-  test.each([3 * 3_600_000, 5 * 86_400_000])('steps back by %d ms: neither the trip nor the next runs back', (by) => {
-    const rig = new Rig();
-    parked(rig, { ...full(0), ...off });
-    rig.drive(T, 100, full);
-    let at = T + 100 * SECOND - by;
-    at = rig.drive(at, 201, (s) => full(s + 100));
-    at = rig.drive(at, 400, () => off);
-    at = rig.drive(at, 301, (s) => ({ ...full(s), 'odometer.mileage': floor(1000.04 + KM + trip.km(s), 0.1) }));
-    rig.drive(at, 400, () => off);
-    expect(rig.trips).toHaveLength(2);
-    for (const one of rig.trips) {
-      expect(one.duration).toBe(301);
-      expect(one.faults).toBeUndefined();
-      expect(one.distance).toBeCloseTo(KM, 1);
-    }
-    expect(rig.trips[1]?.startedAt).toBeGreaterThanOrEqual(rig.trips[0]?.stoppedAt ?? Number.POSITIVE_INFINITY);
-  });
+  test.each([3 * 3_600_000, 5 * 86_400_000])(
+    'a clock step back by %d ms makes neither this trip nor the next run backwards',
+    (by) => {
+      const rig = new Rig();
+      parked(rig, { ...full(0), ...off });
+      rig.drive(T, 100, full);
+      let at = T + 100 * SECOND - by;
+      at = rig.drive(at, 201, (s) => full(s + 100));
+      at = rig.drive(at, 400, () => off);
+      at = rig.drive(at, 301, (s) => ({ ...full(s), 'odometer.mileage': floor(1000.04 + KM + trip.km(s), 0.1) }));
+      rig.drive(at, 400, () => off);
+      expect(rig.trips).toHaveLength(2);
+      for (const one of rig.trips) {
+        expect(one.duration).toBe(301);
+        expect(one.faults).toBeUndefined();
+        expect(one.distance).toBeCloseTo(KM, 1);
+      }
+      expect(rig.trips[1]?.startedAt).toBeGreaterThanOrEqual(rig.trips[0]?.stoppedAt ?? Number.POSITIVE_INFINITY);
+    },
+  );
 });
 
-test('what is not a state of it is refused, and it begins anew', () => {
+test('an invalid stored state is refused, and the current trip continues', () => {
   const rig = new Rig();
   rig.drive(T, 100, full);
   const state = rig.recorder.state() as { trip: Record<string, unknown> };

@@ -167,7 +167,7 @@ const privateTwice: Event[] = [
 ];
 
 describe('any history', () => {
-  test('gives trips that satisfy their schema, do not overlap, and run forward', () => {
+  test('any history produces trips that satisfy their schema, do not overlap, and run forward', () => {
     let made = 0;
     const lacking = new Map<string, number>();
     fc.assert(
@@ -220,7 +220,7 @@ describe('any history', () => {
     ]);
   });
 
-  test('cut anywhere and taken up gives the same records', () => {
+  test('restarts at any time produce the same trip records', () => {
     let made = 0;
     fc.assert(
       fc.property(history(stepBack), fc.array(fc.nat(1500), { minLength: 1, maxLength: 6 }), (events, cuts) => {
@@ -239,7 +239,7 @@ describe('any history', () => {
     expect(made).toBeGreaterThan(100);
   });
 
-  test('under full privacy puts nothing', () => {
+  test('Full privacy produces no trip record', () => {
     fc.assert(
       fc.property(history(), (events) => {
         let count = 0;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { floor, full, KM, MINUTE, north, off, parked, profile, Rig, RULE, type Says, SECOND, T, trip } from './rig.ts';
 
 describe('a trip', () => {
-  test('begins when the car is switched on and ends when it is switched off, with two messages', () => {
+  test('a trip begins at ignition on and ends at ignition off, with two messages', () => {
     const rig = new Rig();
     parked(rig, { ...full(0), ...off });
     rig.drive(T, 5, () => full(0));
@@ -33,7 +33,7 @@ describe('a trip', () => {
     expect(rig.only.stopPosition?.geometry.coordinates[1]).toBeCloseTo(43.6 + (KM * 1000) / 111_195, 5);
   });
 
-  test('of no way is none: ignition on and off again', () => {
+  test('ignition on and off without movement is not a trip', () => {
     const rig = new Rig();
     parked(rig, off);
     const at = rig.drive(T, 600, () => ({ ...off, 'ignition.type': 'Start' }));
@@ -41,7 +41,7 @@ describe('a trip', () => {
     expect(rig.put).toEqual([]);
   });
 
-  test('is none when one faulty reading says that a standing car drives', () => {
+  test('one faulty speed reading of a standing car is not a trip', () => {
     const rig = new Rig();
     parked(rig, off);
     rig.drive(T, 60, (s) => ({ 'ignition.type': 'Start', 'kinetic.speed': s === 30 ? 8 : 0 }));
@@ -68,7 +68,7 @@ describe('a trip', () => {
     expect(rig.trips.reduce((sum, { distance }) => sum + (distance ?? 0), 0)).toBeCloseTo(2 * KM, 1);
   });
 
-  test('is told as it stands at any moment while it is open, without another record', () => {
+  test('an open trip can be queried at any time, without another record', () => {
     const rig = new Rig();
     rig.say({ 'ignition.type': 'Start', 'kinetic.speed': 0 }, T);
     rig.drive(T, 61, () => ({ 'kinetic.speed': 36 }));
@@ -89,7 +89,7 @@ describe('a trip', () => {
     expect(rig.only).toMatchObject({ id, done: true, duration: 121 });
   });
 
-  test('stays open while the car is on, however long it stands', () => {
+  test('a trip stays open while the ignition is on, however long the car stands', () => {
     const rig = new Rig();
     parked(rig, off);
     let at = rig.drive(T, 301, full);
@@ -99,7 +99,7 @@ describe('a trip', () => {
     expect(rig.only.stoppedAt).toBe(at);
   });
 
-  test('is not what a recovery vehicle does with the car, but is what the odometer counts for long', () => {
+  test('towing without odometer movement is not a trip, but a long odometer movement is', () => {
     const rig = new Rig();
     parked(rig, { ...off, ...north(0) });
     rig.drive(T, 600, (s) => ({ ...off, ...north(s * 20) }));
@@ -148,7 +148,7 @@ describe('a car that says little has trips all the same', () => {
     expect(Math.abs((rig.only.stoppedAt ?? 0) - at)).toBeLessThanOrEqual(8 * SECOND);
   });
 
-  test('only the engine: a trip as long as it runs, of unknown distance', () => {
+  test('a car that sends only engine speed has a trip of the running time and unknown distance', () => {
     const rig = new Rig();
     parked(rig, { 'engines.Thermic.speed': 0 });
     const at = rig.drive(T, 600, (s) => ({ 'engines.Thermic.speed': 800 + (s % 7) }));
@@ -159,7 +159,7 @@ describe('a car that says little has trips all the same', () => {
     expect(rig.only.faults).toBeUndefined();
   });
 
-  test('only that it moves: a trip of unknown distance', () => {
+  test('a car that sends only a moving flag has a trip of unknown distance', () => {
     const rig = new Rig();
     parked(rig, { 'kinetic.moving': false });
     const at = rig.drive(T, 300, () => ({ 'kinetic.moving': true }));
@@ -169,7 +169,7 @@ describe('a car that says little has trips all the same', () => {
     expect(rig.only.faults).toBeUndefined();
   });
 
-  test('whole kilometres and speed: better than a kilometre', () => {
+  test('an odometer in whole kilometres and speed together are more accurate than a kilometre', () => {
     const rig = new Rig();
     const long = profile(110, 900);
     const counted = (s: number) => Math.floor(77_000.83 + long.km(s));
@@ -184,7 +184,7 @@ describe('a car that says little has trips all the same', () => {
     expect(Math.abs((rig.only.distance ?? 0) - long.km(900))).toBeLessThan(0.1);
   });
 
-  test('an engine control unit that falls silent at rest is a car that was switched off', () => {
+  test('an engine control unit that goes silent at rest means ignition off', () => {
     const rig = new Rig();
     parked(rig, { 'kinetic.speed': 0, 'engines.Thermic.speed': 0 });
     const at = rig.drive(T, 301, (s) => ({ 'kinetic.speed': trip.speed(s), 'engines.Thermic.speed': 900 + (s % 5) }));
