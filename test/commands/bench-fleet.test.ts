@@ -1,4 +1,4 @@
-/** `vigie bench --cars`: several cars on a hub, in one process. */
+/** `vigie bench --cars`: several cars at a hub, in one process. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
 async function get(url: string): Promise<any> {
   return (await fetch(url)).json();
 }
@@ -69,7 +69,7 @@ test('three cars of the bench are served by the hub, obey it, and are there agai
   const second = await start();
   const trail = await get(`${second.url}/vigie/v1/vehicles/${vins[1]}/remotes`);
   expect(trail.remotes).toMatchObject([{ remoteActionId, status: 'Success' }]);
-  // The newest Status goes first when a link is up, so a lower number may arrive after it; in the end nothing is missing.
+  // A link that comes up sends the newest Status first, so a lower number may arrive after it. Finally none is missing.
   for (const vin of vins) {
     let missing: readonly unknown[] = [vin];
     while (missing.length > 0) {

@@ -1,4 +1,4 @@
-/** `vigie bench --lan`: HTTPS in the local network with a token for each browser. */
+/** `vigie bench --lan`: HTTPS in the local network with one token per browser. */
 
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Over TLS to this machine, trusting the certificate of the bench and none else. */
+/** Requests over TLS from this machine, trusting only the certificate of the bench. */
 function ask(path: string, cookie?: string, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const options = {
@@ -77,7 +77,7 @@ test('without the token nothing is served: neither page nor script, values, oper
   }
   expect((await ask('/?token=wrong')).status).toBe(403);
   expect((await ask('/vigie/v1/car?token=wrong', '__Host-vigie-bench=wrong')).status).toBe(403);
-  // The token is for the page in a browser.
+  // The token is valid only for the page in a browser.
   expect((await ask(`/vigie/v1/car?token=${tokens().at(-1)}`)).status).toBe(403);
   expect((await ask(`/?token=${tokens().at(-1)}`, undefined, 'POST')).status).toBe(403);
 });
@@ -121,7 +121,7 @@ test('the certificate is kept, and made anew a month before its end or when its 
   expect(second).not.toBe(first);
   writeFileSync(join(data, 'lan.pem'), 'not a certificate');
   expect(made(now + 370 * DAY)).not.toBe(second);
-  // Beyond 2050 the times have another form.
+  // From 2050 on, X.509 encodes times as GeneralizedTime.
   const late = lanPage(mkdtempSync(join(folder, 'late-')), Date.UTC(2049, 11, 1), () => undefined);
   expect(new X509Certificate(readFileSync(late.serving.tls.cert)).validTo).toMatch(/ 2050 GMT$/);
 });

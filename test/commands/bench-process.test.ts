@@ -6,13 +6,13 @@ import { VigieProcess, vigie } from '../rig/bench.ts';
 
 const MOVED = /runs in a process of its own: (\d+)/;
 
-/** A bench whose agent has a process of its own, with `pid`. */
+/** A bench whose agent runs in its own process, with its `pid`. */
 async function movedBench() {
   const data = mkdtempSync(join(tmpdir(), 'vigie-bench-'));
   const bench = new VigieProcess(['bench', '--data', data, '--port', '0', '--http', '0', '--scenario', 'parked']);
   onTestFinished(async () => {
     await bench.end('SIGKILL');
-    // Its agent writes until it notices.
+    // The agent writes until it notices that the bench has ended.
     for (const [, agent] of bench.output.matchAll(new RegExp(MOVED, 'g'))) {
       await vi.waitUntil(() => !runs(Number(agent)), { timeout: 60_000 });
     }
@@ -33,8 +33,9 @@ async function movedBench() {
 }
 
 /**
- * An orphan that has ended stays as a zombie if the first process of the machine does not wait for its children, as in many
- * containers (proc(5), State).
+ * Returns whether the process runs. An ended orphan stays a zombie if the init process does not wait for its children,
+ * as
+ * in many containers (proc(5), State).
  */
 function runs(pid: number): boolean {
   try {
@@ -64,7 +65,7 @@ test('an agent that somebody kills is not there until it is started again; the p
   process.kill(pid, 'SIGKILL');
   await expect.poll(async () => (await fetch(`${url}/fleets`)).status).toBe(503);
   expect(await (await fetch(`${url}/fleets`)).text()).toContain('the agent was killed: start it again');
-  // The page names the car also now.
+  // The page still names the car.
   expect((await fetch(`${url}/vigie/v1/car`)).status).toBe(200);
   expect((await fetch(`${url}/`)).status).toBe(200);
   const told = bench.output.length;

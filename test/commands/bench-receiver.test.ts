@@ -7,7 +7,7 @@ import { ONE, OTHER, payloadOf, trip } from '../hub/messages.ts';
 
 const RECORDS = classOf('trip');
 
-/** The receiver of a car whose records 0 to 3 were made when it began, of which 1 and 3 wait. */
+/** A receiver for a car that has created records 0 to 3 by then. Records 1 and 3 still wait. */
 function begun() {
   const store = memoryOutboxStore();
   for (const seq of [0, 1, 2, 3]) {

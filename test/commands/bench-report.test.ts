@@ -1,4 +1,4 @@
-/** What the bench tells of itself, from the messages that the broker has acknowledged. */
+/** Lines that the bench prints about the messages that the broker has acknowledged. */
 import { beforeEach, expect, test } from 'vitest';
 import { BenchReport } from '../../commands/bench-report.ts';
 import { encodeMessage } from '../../protocol/cbor/message.ts';
@@ -25,7 +25,7 @@ const publish = (kind: BodyKind, body: object): void =>
     upTopic(VIN, kind),
     encodeMessage({ version: 1, kind, seq: seq++, boot: 1, at: NOON, clock: 'ntp', body }),
   );
-/** Without those of the first message of a topic. */
+/** Lines other than those for the first message of a topic. */
 const events = () => lines.filter((line) => !line.startsWith('published'));
 
 test('the first message of each topic is told with its size', () => {

@@ -1,4 +1,4 @@
-/** `vigie bench --tiles`: maps with tiles of the owner's choice, for one car and for a fleet. */
+/** `vigie bench --tiles`: maps with custom tiles, for one car and for a fleet. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -124,7 +124,7 @@ test('a bench whose standard ports another program uses says which it uses inste
   for (const server of taken) server.close();
 });
 
-/** Takes a port of this machine, unless another program has it. */
+/** Occupies a port of this machine, unless another program has it. */
 async function occupy(port: number): Promise<Server> {
   const server = createServer();
   await new Promise((resolve) => server.once('listening', resolve).once('error', resolve).listen(port, '127.0.0.1'));
@@ -132,7 +132,7 @@ async function occupy(port: number): Promise<Server> {
 }
 
 describe('run', () => {
-  /** The small car with frames from standard input. */
+  /** Configures the small car with frames from standard input. */
   const configure = (folder: string, url: string): void =>
     writeFileSync(
       join(folder, 'vigie.yaml'),

@@ -1,4 +1,4 @@
-/** `vigie watch` at brokers that want to know who connects. */
+/** `vigie watch` at brokers that authenticate their clients. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { describePeer } from '../rig/peers.ts';
 
 const VIN = 'VF3WATCHEDCAR0001';
 
-/** Watches until it says so; its end is part of it. */
+/** Starts `vigie watch`, waits for its first line, and ends it. */
 async function watches(...options: readonly string[]): Promise<void> {
   const watching = new VigieProcess(['watch', VIN, ...options]);
   try {

@@ -1,4 +1,4 @@
-/** Options of `vigie watch` for brokers that want to know who connects. */
+/** Options of `vigie watch` for brokers that authenticate their clients. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

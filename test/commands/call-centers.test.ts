@@ -1,4 +1,4 @@
-/** Call centres for stolen cars: configured in vigie.yaml, told to users by country. */
+/** Call centres for stolen cars: configured in vigie.yaml, shown to users by country. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ test('a user is told the number of the configured call centre of the country tha
   expect(await ask('/user?country=CL')).toMatchObject({
     _embedded: { vehicles: [{ callCenter: { stolen: { countryCode: 'CL' } } }] },
   });
-  // A country without one, and none asked for.
+  // A country without a call centre, and a request without a country.
   expect((await vehicles('?country=AR'))[0]).not.toHaveProperty('callCenter');
   expect((await vehicles(''))[0]).not.toHaveProperty('callCenter');
 });

@@ -1,4 +1,4 @@
-/** `vigie run` in a car whose VIN nobody typed, or somebody typed wrongly; with a simulated adapter on TCP. */
+/** `vigie run` in a car with no VIN or a wrong VIN in its configuration, with a simulated adapter on TCP. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ afterAll(() => {
   for (const made of folders) rmSync(made, { recursive: true, force: true });
 });
 
-/** A configuration with these lines beside what is always there. */
+/** A configuration with these lines in addition to the fixed ones. */
 function configured(...lines: string[]): string {
   const file = join(folder, 'vigie.yaml');
   const usual = ['configuration: 1', 'profile: generic-obd2', 'data: ./records', `mqtt: { url: ${broker.url} }`];

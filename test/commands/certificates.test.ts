@@ -1,4 +1,4 @@
-/** What `vigie watch` says at brokers that speak TLS and do not let it in, by the names of its own options. */
+/** Errors of `vigie watch` at TLS brokers that refuse it. They name the options of watch. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `vigie check --vss`: custom signals beside a specification in the form that vss-tools exports. */
+/** `vigie check --vss`: custom signals compared with a specification exported by vss-tools. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Numbers of things, as people read them. */
+/** Counted nouns in the output for people. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';

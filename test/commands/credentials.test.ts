@@ -1,4 +1,4 @@
-/** `vigie check` in a shell, of a configuration whose secrets systemd hands to the service. */
+/** `vigie check` in a shell, for a configuration whose secrets systemd passes to the service. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { describeNeeding } from '../needs.ts';
 import { program } from '../rig/bench.ts';
 
 const mounts = spawnSync('unshare', ['--map-root-user', '--mount', 'true']).status === 0;
-/** The configuration that the package installs. */
+/** Configuration file that the package installs. */
 const example = fileURLToPath(new URL('../../scripts/service/vigie.yaml', import.meta.url));
 
 describeNeeding(mounts, 'no name space of mounts can be made here', 'the check of the example configuration', () => {
@@ -19,7 +19,7 @@ describeNeeding(mounts, 'no name space of mounts can be made here', 'the check o
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Runs the check where /run is empty but for what `prepare`, a line for the shell, has put there. */
+  /** Runs the check with an empty /run, except for files made by `prepare`, a line for the shell. */
   const checkAfter = (prepare: string) => {
     const command = `mount -t tmpfs none /run && ${prepare} && exec "$0" "$1" check -c "$2"`;
     const words = ['sh', '-c', command, process.execPath, program, example];

@@ -1,4 +1,4 @@
-/** Custom signals of a profile, from a log to what a receiver reads. */
+/** Custom signals of a profile, from a log to the decoded messages of a receiver. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const file = (name: string, text: string): string => {
   return join(folder, name);
 };
 
-/** A car of 25 messages with eight signals each; numbers of all sorts, flags and enumerations. */
+/** A car with 25 messages of eight signals each: all kinds of numbers, flags and enumerations. */
 const MESSAGES = 25;
 const steps = [1, 0.1, 0.25, 0.001, 2, 0.5, -0.1, 1];
 const offsets = [0, -40, 0, 0.5, 100, 0, 0, 0];
@@ -28,7 +28,7 @@ function dbc(): string {
     lines.push(`BO_ ${256 + m} M${m}: 8 ECU`);
     for (let s = 0; s < 8; s++) {
       const sign = s === 3 ? '-' : '+';
-      // The last byte has a flag, an enumeration and a number of five bits.
+      // The last byte has a flag, an enumeration and a five-bit number.
       const place = s < 6 ? `${s * 8}|8` : s === 6 ? '48|8' : m % 2 === 0 ? '56|1' : '56|2';
       const unit = s === 7 ? '' : 'V';
       const [step, offset] = s === 7 ? [1, 0] : [steps[s], offsets[s]];
@@ -39,7 +39,7 @@ function dbc(): string {
   return `${[...lines, ...tables].join('\n')}\n`;
 }
 
-/** Frames at odd moments, some of them repeated; the numbers walk, so that dead-bands matter. */
+/** Frames at irregular times, some repeated. Numbers change in small steps, so that dead-bands matter. */
 function drive(): string {
   let state = 12345;
   const random = (most: number): number => {
@@ -84,7 +84,7 @@ const parsed = <T>(text: string): T[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as T);
 
-/** What a receiver has of each signal, in the order in which it came. */
+/** Readings of each signal at a receiver, in the order of arrival. */
 function received(text: string): Map<string, Series> {
   const all = new Map<string, Series>();
   for (const { body } of parsed<Line>(text)) {
@@ -98,7 +98,7 @@ function received(text: string): Map<string, Series> {
   return all;
 }
 
-/** What the decoder of `vigie decode` says of each signal: every reading, repeated ones too. */
+/** Readings of each signal in the output of `vigie decode`, including repeated ones. */
 async function decoded(log: string): Promise<Map<string, Series>> {
   const { stdout, status, stderr } = await vigie('decode', log, '--dbc', join(folder, 'car.dbc'), '--choices');
   expect(status, stderr).toBe(0);
@@ -133,7 +133,7 @@ test('without interval and dead-band every change of 200 signals arrives with th
     const changes = readings.filter(([, value], i) => i === 0 || value !== readings[i - 1]?.[1]);
     expect(found.get(name), name).toEqual(changes.map(([at, value]) => [Math.round(at), value]));
   }
-  // Its catalog came before, with units.
+  // Their catalog came before, with units.
   const lines = parsed<Line>(stdout);
   const catalog = lines.findIndex(({ body }) => body.entries !== undefined);
   const first = lines.findIndex(({ body }) => body.signals !== undefined);
@@ -143,7 +143,9 @@ test('without interval and dead-band every change of 200 signals arrives with th
   expect([...units].sort()).toEqual(['false V', 'true undefined']);
 });
 
-/** The rules of telemetry a second time, reading by reading; numbers are compared in thousandths, without fractions. */
+/**
+ * A second implementation of the telemetry rules, reading by reading. Numbers are compared as integers in thousandths.
+ */
 function naive(readings: Series, rule: { interval: number; band: number; heartbeat: number }, end: number): Series {
   const out: Series = [];
   let last: [at: number, value: Value] | undefined;
@@ -189,7 +191,7 @@ test('with interval, dead-band and heartbeat 200 signals arrive as a naive recor
   const end = Math.max(...[...readings.values()].map((series) => series.at(-1)?.[0] ?? 0));
   expect(found.size).toBe(200);
   for (const [name, series] of readings) {
-    // Names have no dead-band, nor have numbers that stand among them.
+    // Names have no dead-band, nor do numbers in an enumeration.
     const band = name.endsWith('S7') && !name.match(/M\d*[02468]\./) ? 0 : 0.3;
     expect(found.get(name), name).toEqual(naive(series, { interval: 1500, band, heartbeat: 4000 }, end));
   }

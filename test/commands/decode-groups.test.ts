@@ -32,7 +32,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const hex = (data: Uint8Array): string => Buffer.from(data).toString('hex').toUpperCase();
 
-/** Groups one after the other as a candump log, 10 ms between frames. */
+/** Groups in sequence as a candump log, 10 ms between frames. */
 function logOf(name: string, groups: readonly SentGroup[], drop = -1): string {
   const packets = groups.flatMap(packetsOf).filter((_, i) => i !== drop);
   const lines = packets.map(({ id, data }, i) => {

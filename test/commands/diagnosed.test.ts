@@ -1,4 +1,4 @@
-/** A command that a control unit carries out by diagnostics, from the cloud through the whole agent and back. */
+/** A command that a control unit carries out by diagnostics, from the cloud through the agent and back. */
 import { rmSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Vehicle } from '../../assembly/vehicle.ts';
@@ -9,7 +9,7 @@ import { finalStates, makeKeys, RemoteCar } from './remote-car.ts';
 const SENT = ['Accepted', 'SentToVehicle'];
 const lights = { on: true };
 
-/** The lamps are an output of a control unit, and not asked for by frames. */
+/** The lamps are an output of a control unit, not set by frames. */
 function diagnosed(profile: Vehicle['profile']): Vehicle['profile'] {
   const { confirm } = profile.commands['lights.on'] ?? {};
   if (confirm === undefined) throw new Error('the profile has no lights.on');
@@ -36,7 +36,7 @@ afterAll(async () => {
   rmSync(keys, { recursive: true, force: true });
 });
 
-/** Lamps that do not `light` obey and are not seen to. */
+/** If `light` is false, the lamps obey but the car does not show it. */
 async function start(light = true): Promise<void> {
   car = await RemoteCar.start({
     url: broker.url,
@@ -109,7 +109,7 @@ describe('what is under way when the agent ends', () => {
     return [id, payload];
   }
 
-  /** After the next start the command has one end, and nothing was done a second time. */
+  /** Checks that the command has one end after the next start, and that no action was repeated. */
   async function resolved(id: string, payload: Uint8Array): Promise<void> {
     await car.boot();
     await car.until(() => car.reports(id).some(({ status }) => finalStates.has(status)));
@@ -137,7 +137,7 @@ describe('what is under way when the agent ends', () => {
   test('by a power cut: the control unit lets go by itself', async () => {
     await start(false);
     const [id, payload] = await underWay();
-    // From now on no frame of ours gets anywhere.
+    // From here on no frame of the agent arrives.
     network.bus.fate = () => [];
     await car.halt();
     await car.pass(S3);

@@ -1,4 +1,4 @@
-/** `energy: list` of one client: configured in vigie.yaml, asked for over HTTP. */
+/** `energy: list` for one client: configured in vigie.yaml, requested over HTTP. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What a person is advised to do when the system refuses a file or folder. */
+/** Advice in the error when the system refuses a file or directory. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -42,7 +42,7 @@ test('a full disk under standard output comes with advice', async () => {
 });
 
 test('a folder that the system refuses to make comes with advice and the option for another folder', async () => {
-  // Nobody, not even root, can make a folder there.
+  // Nobody, not even root, can make a directory there.
   const { status, stderr } = await vigie('keys', 'make', 'first', '--dir', '/sys/vigie-keys');
   expect(status).toBe(2);
   expect(stderr).toContain('vigie: /sys/vigie-keys: cannot be the directory of keys: E');

@@ -1,6 +1,7 @@
 /**
- * A car under a flood, run with --expose-gc: floods it once to warm up and once more, and says what it then holds, what
- * it did, and whether it still serves. Arguments: seconds of a flood, messages a second, seed.
+ * A car under a flood, run with --expose-gc: floods it twice, the first time as a warm-up. Prints its memory, the
+ * actions
+ * of the car, and whether it still serves. Arguments: seconds of a flood, messages per second, seed.
  */
 import { rmSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
@@ -10,7 +11,7 @@ import { MaliciousBroker } from './malicious-broker.ts';
 import { makeKeys, RemoteCar } from './remote-car.ts';
 
 const [seconds = 1, rate = 10_000, seed = 1] = process.argv.slice(2).map(Number);
-/** Messages are written so many times a second. */
+/** Number of writes per second. */
 const SLICES = 100;
 const gc = globalThis.gc as () => void;
 
@@ -38,7 +39,7 @@ const flood = async (): Promise<number> => {
     const ahead = (slice * 1000) / SLICES - (performance.now() - begun);
     if (ahead > 0) await setTimeout(ahead);
   }
-  // Everything has arrived when something that came after it has been acknowledged.
+  // All messages have arrived once a later one has been acknowledged.
   await broker.publish(downTopic(car.vin, 'ack'), new Uint8Array(0));
   flooding = false;
   await time;
@@ -61,7 +62,7 @@ const sent = await flood();
 const remotes = car.messages.filter(({ kind }) => kind === 'remote').length;
 const { accepted } = car.simulation.commands;
 const after = await held();
-// A second of the car's time later it serves again.
+// The car serves again after a second of its time.
 await car.pass(1_000);
 const states = await car.order('Doors', { state: 'Locked' });
 const result = { before, after, sent, remotes, accepted, states, connections: broker.connections };

@@ -1,4 +1,4 @@
-/** Many commands at once: each that was signed for this car ends in one state, and none of them acts twice. */
+/** Many commands at once: each authentic command ends in one state, and no command acts twice. */
 import { rmSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { CommandSigner } from '../../adapters/keys/index.ts';
@@ -43,17 +43,17 @@ const genuine = (count: number): Promise<Signed[]> =>
 const publish = (commands: readonly Signed[]): Promise<unknown> =>
   Promise.all(commands.map(([, payload]) => car.cloud.publish(downTopic(car.vin, 'remote'), payload)));
 
-/** The last states of a command: of one that went as it should, one. */
+/** Final states of a command. A correct run has exactly one. */
 const endsOf = (id: string) => car.reports(id).filter(({ status }) => finalStates.has(status));
 
-/** The car's time in which the last of them must have ended, ms: a command is valid for a minute. */
+/** The car's time after which all commands must have ended, ms. A command is valid for a minute. */
 const LONGEST = 70_000;
 
 const ended = async (commands: readonly Signed[]): Promise<void> => {
   const open = (): string[] => commands.flatMap(([id]) => (endsOf(id).length === 0 ? [id] : []));
   for (let passed = 0; passed < LONGEST && open().length > 0; passed += 1_000) await car.pass(1_000);
   expect(open()).toEqual([]);
-  // Time for a second answer, if there were one.
+  // Time for a second answer, which would be wrong.
   await car.pass(3_000);
   expect(commands.filter(([id]) => endsOf(id).length !== 1)).toEqual([]);
   const successes = commands.filter(([id]) => endsOf(id)[0]?.status === 'Success');
@@ -67,7 +67,7 @@ test.each([100, 300])('of %i signed commands that are sent at once each ends in 
 });
 
 test('commands of one key that come in another order than they were signed in each end in one state', async () => {
-  // As those of many senders that share a key: counters are times in ms, and the ways to the broker differ.
+  // Like commands of many senders that share a key: counters are times in ms, and network delays differ.
   const first = car.clock.now();
   const commands = await Promise.all(
     Array.from({ length: 300 }, (_, n) =>

@@ -11,7 +11,7 @@ import { finalStates, makeKeys, RemoteCar } from './remote-car.ts';
 
 const FORGED_PER_SECOND = 1_000;
 const STEP_MS = 20;
-/** One each half second. */
+/** Number of valid commands, one every half second. */
 const COMMANDS = 8;
 const REPLAY_MS = 10_000;
 
@@ -47,7 +47,7 @@ const forgedOf = (payload: Uint8Array, n: number): Uint8Array => {
   return forged;
 };
 
-/** The valid command with another counter and id, and a signature of nobody. */
+/** The valid command with another counter and id, and an invalid signature. */
 const withNewCounter = (payload: Uint8Array, n: number): Uint8Array => {
   const { command, keyId, algorithm } = openCommand(payload);
   const other = encodeCommand({ ...command, id: `forged-${n}`, counter: command.counter + 1 + n });
@@ -107,7 +107,7 @@ test('a finished command that is replayed 200 times a second is reported once mo
   }
   expect(checks).toHaveBeenCalledTimes(0);
   expect(car.reports(id).length - before).toBe(1);
-  // The records of the car itself vary by some kB; a report for each repetition would be hundreds.
+  // The normal writes of the car vary by some kB. A report for each repetition would add hundreds.
   expect(car.written - begun - usual).toBeLessThan(20_000);
 });
 
@@ -129,7 +129,7 @@ test('messages that cannot be valid cost no check: forged ones again, used count
   for (const [, message] of late) await car.cloud.publish(topic, forgedOf(message, 1));
   await car.pass(4_000);
   expect(checks.mock.calls.length).toBeLessThanOrEqual(1 + 6 * 5);
-  // Those of a holder of the key are answered in the end.
+  // Commands of a key holder are answered in the end.
   const [id, message] = await car.sign('WakeUp', {}, { issued: past, expires: past + 60_000 });
   await car.cloud.publish(topic, message);
   await car.until(() => car.reports(id).length > 0);

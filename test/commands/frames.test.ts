@@ -1,4 +1,7 @@
-/** Frames of commands as one agent on a real broker sends them: to a bus that sleeps while another talks, and to a car that drives off. */
+/**
+ * Command frames that one agent on a real broker sends: to a sleeping bus while another is awake, and to a car that
+ * drives off.
+ */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FrameBatch, FrameSource } from '../../agent/ports.ts';
@@ -7,7 +10,7 @@ import { batchOf } from '../adapters/can/dbc/frames.ts';
 import { AedesRig } from '../rig/aedes.ts';
 import { finalStates, makeKeys, RemoteCar } from './remote-car.ts';
 
-/** A bus of its own that talks for as long as it runs: a frame that no profile names, twice a second. */
+/** A second bus that is awake while it runs: it sends a frame that no profile uses, twice a second. */
 class Gateway implements FrameSource {
   readonly buses = ['gateway'];
   #cancel: (() => void) | undefined;
@@ -54,14 +57,14 @@ test.concurrent.each([
     car.simulation.inject({ keyPresent: false, network: 'Asleep', deaf: [...deaf] });
     await car.pass(6_000);
     expect(await car.order('Doors', { state: 'Locked' })).toEqual(states);
-    // Only the frame that wakes came to a bus that slept.
+    // A sleeping bus received only the wake-up frame.
     expect(car.simulation.commands.accepted).toBe(states.length === 5 ? 1 : 0);
   } finally {
     await car.close();
   }
 });
 
-/** The horn is asked for so long that the car can drive off meanwhile. */
+/** The horn sounds long enough for the car to drive off meanwhile. */
 const persistent = (profile: Vehicle['profile']): Vehicle['profile'] => {
   const horn = profile.commands['horn.on'];
   if (horn?.send === undefined) throw new Error('the bench car has no horn');

@@ -1,4 +1,4 @@
-/** Hubs at the brokers that others run, each from Debian's package, with the bounds of the configurations in config/brokers. */
+/** Hubs at external brokers from Debian packages, with the limits of the configurations in config/brokers. */
 import { hubBrokerContract } from '../contracts/hub-brokers.ts';
 import { MosquittoRig } from '../rig/mosquitto.ts';
 import { NatsRig } from '../rig/nats.ts';

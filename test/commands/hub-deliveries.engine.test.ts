@@ -1,4 +1,4 @@
-/** `vigie hub` on PostgreSQL, killed while events wait for receivers that are slow or dead. */
+/** `vigie hub` on PostgreSQL, killed while events wait for slow or dead receivers. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { MqttClient } from '../rig/mqtt-client.ts';
 import { describePeer } from '../rig/peers.ts';
 import { PostgresRig } from '../rig/postgres.ts';
 
-/** For each receiver. */
+/** Number of events per receiver. */
 const EVENTS = 40;
 
 describePeer('initdb', 'a hub with events that wait', () => {
@@ -107,7 +107,7 @@ describePeer('initdb', 'a hub with events that wait', () => {
     }
     expect(new Set(await Promise.all(results))).toEqual(new Set(['acknowledged']));
     const [forSlow = [], forDead = [], forAlive = []] = ids;
-    // Neither of the others has accepted anything.
+    // The other receivers have accepted nothing yet.
     await untilDelivered(alive, forAlive);
     for (const one of [slow, dead]) while (one.received.length === 0) await one.next();
     await first.process.end('SIGKILL');
@@ -116,7 +116,7 @@ describePeer('initdb', 'a hub with events that wait', () => {
     dead.behaviour = slow.behaviour;
     await start(file);
     for (const one of [slow, dead]) one.received.length = 0;
-    // What was on its way when the hub was killed is sent again.
+    // Requests in flight when the hub was killed are sent again.
     await Promise.all([untilDelivered(slow, forSlow), untilDelivered(dead, forDead)]);
   });
 });

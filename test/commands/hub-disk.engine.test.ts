@@ -1,4 +1,4 @@
-/** `vigie hub` on a disk that becomes full while a car drives, with the messages in SQLite and in PostgreSQL. */
+/** `vigie hub` on a disk that becomes full while a car drives, with messages in SQLite and in PostgreSQL. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ async function startHub(words: readonly string[], inside?: readonly string[]): P
   return { process: hub, port: Number(/mqtt:\/\/127\.0\.0\.1:(\d+)/.exec(hub.output)?.[1]) };
 }
 
-/** A car drives: the disk is full, the hub is killed, there is space again, the hub starts. */
+/** A car drives: the disk becomes full, the hub is killed, space is freed, the hub starts. */
 async function driveOnFullDisk({
   disk,
   vin,
@@ -43,7 +43,7 @@ async function driveOnFullDisk({
 }: {
   disk: SmallDisk;
   vin: string;
-  /** What is full, where, and what to do; absent: PostgreSQL may end before it can say so. */
+  /** Error with the full disk, its path, and advice. Omit it if PostgreSQL may end before it can report the error. */
   says?: RegExp;
   start(): Promise<RunningHub>;
   revive?(): Promise<void>;
@@ -56,7 +56,7 @@ async function driveOnFullDisk({
   await car.until(() => car.acknowledged.some(({ message }) => message.kind === 'trip'));
   const fill = (from: number): Promise<void> => {
     return car.until(() => {
-      // The database gives space back that it no longer needs.
+      // The database frees space that it no longer needs.
       disk.fill();
       return first.process.output.includes('hub.store.failed', from);
     });

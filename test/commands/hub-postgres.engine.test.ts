@@ -1,4 +1,4 @@
-/** `vigie hub` on PostgreSQL as people start it, with a real car on it: what becomes of messages when a part fails. */
+/** `vigie hub` on PostgreSQL with a real car: messages survive the failure of each part. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ describePeer('initdb', 'a hub on PostgreSQL', () => {
     return { process: hub, port, url: /http:\/\/127\.0\.0\.1:\d+/.exec(hub.output)?.[0] ?? '' };
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+  // biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
   async function get(url: string): Promise<any> {
     return (await fetch(url)).json();
   }
@@ -43,10 +43,10 @@ describePeer('initdb', 'a hub on PostgreSQL', () => {
     const relay = await Relay.open(first.port);
     const car = await new DrivingCar({ vin, url: relay.url }).start();
     try {
-      // In the middle of a trip: its beginning is acknowledged, its end is not.
+      // In the middle of a trip: its start is acknowledged, its end is not.
       await car.until(() => car.acknowledged.some(({ message }) => message.kind === 'trip'));
       await car.during(server.kill());
-      // The hub has taken a message, could not keep it and so did not acknowledge it.
+      // The hub has received a message, could not store it, and therefore did not acknowledge it.
       await car.during(first.process.says('hub.store.failed'));
       await car.during(server.start());
       const before = car.acknowledged.length;
@@ -55,7 +55,8 @@ describePeer('initdb', 'a hub on PostgreSQL', () => {
       const second = await car.during(startHub(data, database));
       relay.brokerPort = second.port;
       await car.untilTrip();
-      // The newest Status goes first when a link is up, so a lower number may arrive after it; in the end nothing is missing.
+      // A link that comes up sends the newest Status first, so a lower number may arrive after it. Finally none is
+      // missing.
       const numbers = `${second.url}/vigie/v1/vehicles/${vin}/numbers`;
       const lacks = (answer: { classes: { missing: unknown[] }[] }): boolean =>
         answer.classes.some(({ missing }) => missing.length > 0);

@@ -1,4 +1,4 @@
-/** `vigie hub add`, `remove`, `forget`, `open` and `list`, as people type them beside a running hub. */
+/** `vigie hub add`, `remove`, `forget`, `open` and `list`, typed while a hub runs. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -187,7 +187,7 @@ test('a bench car joins a hub with TLS by its password and the authority of the 
   const car = new VigieProcess(['bench', ...words, ...login]);
   await car.says(/published .*\/up\/status/);
   expect(await car.end('SIGINT')).toBe(0);
-  // The hub uses TLS now: a car that is added gets a token for `vigie enroll`.
+  // The hub uses TLS now: an added car gets a token for `vigie enroll`.
   expect((await vigie('hub', 'add', OTHER, '--fleet', 'north', '--data', data)).stdout).toContain('\ntoken: ');
   expect(await hub.end('SIGINT')).toBe(0);
 });

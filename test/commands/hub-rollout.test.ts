@@ -1,4 +1,4 @@
-/** `vigie hub rollout`, as people type it. */
+/** `vigie hub rollout` from the command line. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** `vigie hub` as people start it, with a real car on it, killed in the middle. */
+/** `vigie hub` as a process with a real car, killed in the middle. */
 import { X509Certificate } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ interface Numbers {
   readonly classes: readonly { readonly missing: readonly unknown[]; readonly givenUp: readonly unknown[] }[];
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what comes out of JSON, for the expectations to look at.
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON, which only the expectations read.
 async function get(url: string): Promise<any> {
   return (await fetch(url)).json();
 }
@@ -46,14 +46,15 @@ test('a hub that is killed while a car drives loses nothing it acknowledged, and
   const relay = await Relay.open(first.port);
   const car = await new DrivingCar({ vin, url: relay.url }).start();
   try {
-    // In the middle of a trip: its beginning is acknowledged, its end is not.
+    // In the middle of a trip: its start is acknowledged, its end is not.
     await car.until(() => car.acknowledged.some(({ message }) => message.kind === 'trip'));
     await car.during(first.process.end('SIGKILL'));
     const before = car.acknowledged.length;
     const second = await car.during(startHub(data));
     relay.brokerPort = second.port;
     await car.untilTrip();
-    // The newest Status goes first when a link is up, so a lower number may arrive after it; in the end nothing is missing.
+    // A link that comes up sends the newest Status first, so a lower number may arrive after it. Finally none is
+    // missing.
     const numbers = `${second.url}/vigie/v1/vehicles/${vin}/numbers`;
     const someMissing = ({ classes }: Numbers): boolean => classes.some(({ missing }) => missing.length > 0);
     while (someMissing(await car.during(get(numbers))));
@@ -132,7 +133,7 @@ test('a command that a killed hub kept and did not deliver reaches the car throu
       body: JSON.stringify({ door: { state: 'Locked' } }),
     });
     const { remoteActionId } = (await given.json()) as { remoteActionId: string };
-    // The broker of the first hub had it in memory for the car; that is gone.
+    // The killed hub's broker had it queued in memory only, and that is lost.
     await first.process.end('SIGKILL');
     const second = await startHub(data);
     relay.brokerPort = second.port;

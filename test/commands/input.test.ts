@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(car.folder, { recursive: true, force: true }));
 
-/** Paths stand for files of the small car. */
+/** `@` is replaced by the directory of the small car. */
 const given = (args: readonly string[]) => args.map((arg) => arg.replace(/^@/, `${car.folder}/`));
 
 describe('wrong input ends with one clear sentence and status 2, never with a stack trace', () => {
@@ -109,7 +109,7 @@ describe('wrong input ends with one clear sentence and status 2, never with a st
 
   test('a broken line loses nothing but itself, and is said with file and line', async () => {
     const { status, stdout, stderr } = await vigie('decode', join(car.folder, 'broken.log'), '--dbc', car.dbc);
-    // One of five is more than one in a hundred.
+    // One line of five exceeds the limit of one in a hundred.
     expect(status).toBe(1);
     expect(stdout.trim().split('\n')).toHaveLength(4);
     expect(stderr).toMatch(/broken\.log:4: /);
@@ -117,7 +117,7 @@ describe('wrong input ends with one clear sentence and status 2, never with a st
 });
 
 describe('a folder that cannot be made is refused with what to do', () => {
-  // mkdir says ENOENT below /proc although the folder above is there; Node's recursive mkdir then tries for ever.
+  // Below /proc mkdir fails with ENOENT although the parent exists. Node's recursive mkdir would then retry endlessly.
   test.each<[string[], string]>([
     [['bench', '--data', '/proc/records', '--port', '0', '--http', '0'], '--data'],
     [['replay', '@drive.log', '--profile', '@profile.yaml', '--data', '/proc/records'], '--data'],

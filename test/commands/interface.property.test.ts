@@ -1,6 +1,7 @@
 /**
- * Requests made from the OpenAPI document to the running bench, which has a day behind it: whatever is asked, the answer
- * is one that the document has, and never a fault of the car.
+ * Random requests from the OpenAPI document to a bench with a day of data: each answer is one that the document has,
+ * and
+ * never an internal error.
  */
 
 import fc from 'fast-check';
@@ -16,11 +17,11 @@ import { type DocumentedRequest, documentedRequests, type Known } from '../rig/i
 import { runs } from '../rig/runs.ts';
 
 const REQUESTS = runs(1_500, 20_000);
-/** Requests under way at a time. */
+/** Maximum number of concurrent requests. */
 const AT_ONCE = 8;
-/** After so many times something is made anew that can be taken away. */
+/** Number of requests after which deletable resources are created again. */
 const REFILLED = 15;
-/** Addresses of an operation that lend their ids. */
+/** Number of addresses of an operation from which ids are collected. */
 const MOST = 3;
 
 let bench: InterfaceBench;
@@ -46,7 +47,7 @@ beforeAll(async () => {
 
 afterAll(() => bench.close());
 
-/** Something to ask about, also when some of it was taken away. */
+/** Creates resources, so that requests still find some after deletions. */
 async function make(own: Belongings): Promise<void> {
   await own.callback();
   await own.monitor();
@@ -54,7 +55,7 @@ async function make(own: Belongings): Promise<void> {
   for (const { side, path } of operations) if (side === own.side) learn(`${bases[side]}${path}`, own.ids);
 }
 
-/** Takes away what requests made, so that the car has never more than a few of each. */
+/** Deletes resources that requests created, so that the car has only a few of each. */
 async function tidy(): Promise<void> {
   for (const { side } of belongings) {
     const lists = side === 'fleet' ? ['/fleets/local/monitors', '/fleets/local/remote/callbacks'] : ['/user/callbacks'];
@@ -71,7 +72,7 @@ interface Listed {
   readonly _links: { readonly self: { readonly href: string } };
 }
 
-/** The newest few of each are asked about. */
+/** Collects the ids of the newest few resources of each kind. */
 function learn(path: string, known: Readonly<Record<string, string>>): void {
   for (const [name, id] of Object.entries(known)) {
     const at = `${path} ${name}`;
@@ -82,7 +83,7 @@ function learn(path: string, known: Readonly<Record<string, string>>): void {
 const known: Known = {
   ids: (path, name) => ids.get(`${path} ${name}`) ?? [],
   members: {
-    // Nobody listens there (RFC 863); no name has to be looked up.
+    // A port without a listener (RFC 863). No name has to be resolved.
     target: ['http://127.0.0.1:9/', 'ws://127.0.0.1:9/', 'https://[::1]:9/'],
     timestamps: [
       '2026-03-10T00:00:00Z/',
@@ -104,7 +105,7 @@ const known: Known = {
   },
 };
 
-/** Asks, judges the answer, and gives its status. */
+/** Sends a request, checks the answer, and returns its status. */
 async function ask({ path, method, address, headers, body }: DocumentedRequest): Promise<number> {
   const answer = await bench.ask(method, address, { headers, ...defined({ body }) });
   const { status, text } = answer;
@@ -119,7 +120,7 @@ async function ask({ path, method, address, headers, body }: DocumentedRequest):
   } else if (taken.includes(method)) {
     expect(document.faults(path, method, answer), told).toEqual([]);
   } else {
-    // What cannot be read as an address is refused before its method is looked at.
+    // An unreadable address is refused before the method is checked.
     expect([400, 405], told).toContain(status);
   }
   if (status >= 400) expect(text, told).not.toMatch(/\.ts:\d|node:/);
@@ -144,7 +145,7 @@ test(`${REQUESTS} requests from the document get no answer that it does not have
     }),
     { numRuns: Math.ceil(REQUESTS / AT_ONCE) },
   );
-  // The mixture is worth something: it gets through, and is refused in every way that a careless request can be.
+  // The mix is meaningful: requests succeed, and are refused with every status that a careless request can get.
   for (const status of [200, 202, 204, 400, 404, 405, 406, 413, 415]) {
     expect([status, statuses.has(status)]).toEqual([status, true]);
   }
@@ -152,7 +153,7 @@ test(`${REQUESTS} requests from the document get no answer that it does not have
   expect(bench.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
 }, 600_000);
 
-/** `fleet.status.get` as the document calls it: `fleetStatusGet`. */
+/** Converts `fleet.status.get` to the document's `fleetStatusGet`. */
 function camel(id: string): string {
   return id.replace(/\.(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

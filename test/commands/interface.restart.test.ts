@@ -1,4 +1,4 @@
-/** What was asked for at the interface before the agent ended, and is asked for again when it runs anew. */
+/** Requests repeated after a restart of the agent. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bases } from '../../protocol/interface/operation.ts';
 import { type Answered, InterfaceBench } from '../rig/interface.ts';

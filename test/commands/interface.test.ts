@@ -1,6 +1,7 @@
 /**
- * Every operation of the interface with every status that it publishes, asked of the running bench after its day; each
- * answer is judged by the published interface, by a reader that shares nothing with the server, and by our own document.
+ * Every operation of the interface with every published status, requested from a bench with a day of data. Each answer
+ * is
+ * checked by a reader of the published interface that shares no code with the server, and by the project's document.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,14 +24,14 @@ import { crawl, idsAt, type Visit } from '../rig/interface-links.ts';
 import { MemoryLog } from '../rig/log.ts';
 
 const starts = { fleet: '/fleets', user: '/user' } as const;
-/** At most so many addresses of an operation are visited. */
+/** Maximum number of addresses visited per operation. */
 const MOST = 60;
 
 let bench: InterfaceBench;
 let gates: Gates;
-/** The same with access control, and one request a day. */
+/** The same with access control, and with a limit of one request a day. */
 let gated: InterfaceBench;
-/** Operations whose car throws at whoever touches it. */
+/** Operations of a car that throws on every access. */
 let broken: RunningServer;
 let away: RunningServer;
 const said = new MemoryLog();
@@ -105,7 +106,7 @@ function queryOf({ query }: Credentials): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** Ids of things that an operation can be asked about: those of an address that a link led to. */
+/** Ids for the parameters of an operation, from an address that a link contained. */
 function idsFor(operation: Operation): Record<string, string> {
   const { side } = operation;
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
@@ -115,7 +116,7 @@ function idsFor(operation: Operation): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, ids?.[name] ?? own[name] ?? '']));
 }
 
-/** A request that is right in all that it says. Whatever it takes away or changes was made for it. */
+/** A valid request. Resources that it deletes or changes were created for it. */
 async function right(operation: Operation): Promise<{ path: string; asking: Asking }> {
   const own = belongings[operation.side];
   const mine = new Belongings(bench, operation.side, { ...own.ids });
@@ -124,13 +125,13 @@ async function right(operation: Operation): Promise<{ path: string; asking: Aski
   if (changes && operation.tag === 'Monitors') await mine.monitor();
   const ids = operation.method === 'GET' ? idsFor(operation) : mine.ids;
   const { bodyName } = operation;
-  // Not what is there already: that would be nothing to write down.
+  // A change that differs from the present state, because an unchanged one would not be written.
   const changed = operation.method === 'PUT' && bodyName !== 'statusSetter' ? { label: 'changed' } : {};
   const asking = bodyName === undefined ? {} : { body: { ...rightBodies[bodyName], ...changed } };
   return { path: addressOf(operation, ids), asking };
 }
 
-/** Values that no parameter of the name takes, beside what is wrong for any. */
+/** Values that are invalid for a parameter of the name, in addition to values invalid for all. */
 const wrongValues: Readonly<Record<string, string>> = {
   pageToken: 'none.of-ours',
   vinPrefix: '!',
@@ -140,7 +141,7 @@ const wrongValues: Readonly<Record<string, string>> = {
   duration: 'long-ago',
 };
 
-/** Every way in which one parameter or the body can be wrong, and what the refusal has to name. */
+/** Every way in which one parameter or the body can be wrong, and the text that the refusal must contain. */
 async function wrongRequests(operation: Operation): Promise<{ path: string; asking: Asking; names: string }[]> {
   const { path, asking } = await right(operation);
   const parameters = operation.parameters
@@ -157,12 +158,12 @@ async function wrongRequests(operation: Operation): Promise<{ path: string; aski
   return [...parameters, ...bodies, ...members, ...addresses];
 }
 
-/** In a car. At a hub a token may lack a right to an operation that names no fleet and needs no scope, too. */
+/** In a car. At a hub a token may also lack a right to an operation without fleet and scope. */
 function mayLackARight({ side, path, scopes: { required, optional } }: Operation): boolean {
   return side === 'fleet' ? path.includes('{fid}') : required.length + optional.length > 0;
 }
 
-/** Asks so that the operation answers with the status, in every way that there is; undefined when there is none. */
+/** Sends requests that lead to the status in every possible way. Undefined if there is none. */
 async function provoke(operation: Operation, status: number): Promise<Answered[] | undefined> {
   const { method, side } = operation;
   const { path, asking } = await right(operation);
@@ -171,14 +172,14 @@ async function provoke(operation: Operation, status: number): Promise<Answered[]
   ];
   switch (status) {
     case 304:
-      // Status changes with the time, so that its tag seldom comes again.
+      // Status changes with time, so its tag hardly ever repeats.
       return ask(bench, { headers: { 'if-none-match': '*' } });
     case 400:
       return Promise.all((await wrongRequests(operation)).map((one) => bench.ask(method, one.path, one.asking)));
     case 401:
       return ask(gated);
     case 403: {
-      // Somebody else's fleet, or a token without the scope.
+      // Another fleet, or a token without the scope.
       const own = side === 'fleet' ? credentials.fleet : stranger;
       return ask(gated, own, queryOf(own));
     }
@@ -205,7 +206,7 @@ async function provoke(operation: Operation, status: number): Promise<Answered[]
     case 503:
       return [await bench.ask(method, `${away.url}${path}`, asking)];
     case 507: {
-      // What a command needs of the disk before it is accepted is the next number of its key.
+      // Before it accepts a command, the interface writes the next counter of its key.
       const last = join(bench.data, 'interface-key', `interface.counter.${Number.MAX_SAFE_INTEGER}`);
       if (operation.tag === 'Remotes') writeFileSync(last, '');
       bench.disk.full = true;
@@ -239,7 +240,7 @@ describe('every operation', () => {
   const ours = new GeneratedClient((name) => document.resolve(name));
   const published = {} as Record<Side, GeneratedClient>;
 
-  /** Has both clients read an answer. */
+  /** Lets both generated clients read an answer. */
   function deserialise(operation: Operation, { status, json }: Answered): void {
     const { side, method, path } = operation;
     const schema = document.schemaOf(operation, status);
@@ -253,7 +254,7 @@ describe('every operation', () => {
     published[side].read({ $ref: `#/$defs/${model}` }, json, operation.id);
   }
 
-  /** `GET /path 200` of those that were answered as documented. */
+  /** Answers such as `GET /path 200` that came as documented. */
   const reached = new Set<string>();
 
   test.each(asked)('$name', async ({ operation, status }) => {
@@ -272,7 +273,7 @@ describe('every operation', () => {
         expect(validate(answer.json), JSON.stringify(validate.errors)).toBe(true);
         expect(Math.floor((answer.json as { code: number }).code / 100)).toBe(status);
       }
-      // What is asked of another server is not looked at.
+      // Status 421 is for requests to another server, which the document does not describe.
       if (status !== 421)
         expect(answer.headers['deprecation'] !== undefined, 'Deprecation').toBe(operation.deprecated === true);
       expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);

@@ -1,9 +1,9 @@
-/** What a hostile broker throws at a car: nothing of it is a command that somebody gave to this car. */
+/** Messages of a hostile broker to a car. None of them is a valid command for it. */
 import { downTopic } from '../../protocol/topics.ts';
 
-/** Largest piece, bytes. */
+/** Largest message, bytes. */
 const LARGEST = 1024 * 1024;
-/** Largest piece that the link takes, and one in how many is larger. */
+/** Largest message that the link accepts, bytes. One message in `OVERSIZE` is larger. */
 const TAKEN = 60_000;
 const OVERSIZE = 1_000;
 
@@ -13,7 +13,7 @@ export interface Piece {
   readonly qos: 0 | 1;
 }
 
-/** An endless stream that is the same for the same seed. `genuine` are signed commands, to be spoilt. */
+/** An endless stream, the same for the same seed. `genuine` are signed commands to corrupt. */
 export function* junk(vin: string, genuine: readonly Uint8Array[], seed: number): Generator<Piece, never> {
   let state = seed >>> 0 || 1;
   // Xorshift (Marsaglia 2003).
@@ -30,7 +30,7 @@ export function* junk(vin: string, genuine: readonly Uint8Array[], seed: number)
     () => noise.subarray(0, random(TAKEN)),
     () => spoilt(genuine[random(genuine.length)] as Uint8Array, random),
     () => (genuine[random(genuine.length)] as Uint8Array).subarray(0, random(60)),
-    // Arrays in arrays, and a map that says that it has more members than there are atoms.
+    // Nested arrays, and a map that claims more members than there are atoms.
     () => new Uint8Array(random(5_000)).fill(0x81),
     () => Uint8Array.of(0xbb, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, ...noise.subarray(0, 40)),
     () => new Uint8Array(0),
@@ -47,7 +47,7 @@ export function* junk(vin: string, genuine: readonly Uint8Array[], seed: number)
   }
 }
 
-/** A command with one bit that is another. */
+/** A command with one changed bit. */
 export function spoilt(command: Uint8Array, random: (below: number) => number): Uint8Array {
   const copy = command.slice();
   const at = random(copy.length);

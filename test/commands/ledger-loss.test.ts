@@ -1,4 +1,4 @@
-/** A car that has lost what became of commands carries none of them out a second time. */
+/** A car that has lost the states of commands carries out none of them a second time. */
 import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { makeKeys, RemoteCar } from './remote-car.ts';
 const broker = new AedesRig();
 let keys: string;
 let car: RemoteCar;
-/** The folder of the records as it was before the command. */
+/** Copy of the data directory from before the command. */
 let before: string;
 
 beforeAll(async () => {
@@ -65,7 +65,7 @@ test.each<[string, () => void]>([
   await car.cloud.publish(downTopic(car.vin, 'remote'), payload);
   await car.pass(10_000);
   expect(car.simulation.commands.accepted).toBe(accepted);
-  // A command that is issued later is carried out: by the clock of its sender five minutes after the start.
+  // A command issued later runs: later than five minutes after the start, by the clock of its sender.
   const issued = car.clock.now() + 299_000;
   expect(await car.order('Doors', { state: 'Locked' }, { issued, expires: issued + 60_000 })).toContain('Success');
 });

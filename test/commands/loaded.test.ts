@@ -1,4 +1,4 @@
-/** Which modules the unit in the car loads, as Node loads them. */
+/** Modules that the unit in the car loads, as Node reports them. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -8,12 +8,12 @@ import { logFormats } from '../../adapters/can/log/formats.ts';
 import { VigieProcess } from '../rig/bench.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
-/** Where the project lies may be called anything. */
+/** The project directory may have any name. */
 const root = new URL('../..', import.meta.url).href;
 const folder = mkdtempSync(join(tmpdir(), 'vigie-loaded-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Addresses of the modules that `vigie run` has loaded when it is ready. */
+/** URLs of the modules that `vigie run` has loaded when it is ready. */
 async function loadedWith(input: string): Promise<string[]> {
   const configuration = join(folder, 'vigie.yaml');
   writeFileSync(
@@ -26,13 +26,13 @@ async function loadedWith(input: string): Promise<string[]> {
 }
 
 let live: Promise<string[]> | undefined;
-/** Addresses of the modules that a unit on a live bus has loaded: one start for all tests. */
+/** URLs of the modules that a unit on a live bus has loaded. One start serves all tests. */
 function loadedOnLiveBus(): Promise<string[]> {
   live ??= loadedWith('{ bus: body, socketcan: vigie-none }');
   return live;
 }
 
-/** Addresses of the modules that a command has loaded when it has said `ready`. */
+/** URLs of the modules that a command has loaded when it has printed `ready`. */
 async function loadedBy(words: readonly string[], ready: string, file: string): Promise<string[]> {
   const list = join(folder, file);
   writeFileSync(list, '');
@@ -47,20 +47,20 @@ async function loadedBy(words: readonly string[], ready: string, file: string): 
   return readFileSync(list, 'utf8').split('\n');
 }
 
-/** Names of the files of adapters/can/log among them. */
+/** File names among them from adapters/can/log. */
 function logReaders(urls: readonly string[]): string[] {
   return urls.filter((url) => url.includes('/adapters/can/log/')).map((url) => basename(url, '.ts'));
 }
 
 test('a unit on a live bus loads nothing that reads logs', async () => {
   const urls = await loadedOnLiveBus();
-  // Neither tables of values, nor what asks a car for a VIN that is configured.
+  // It loads neither value tables, nor the VIN request, because a VIN is configured.
   expect(
     urls.filter((url) => /\/log\/values\/|\/(scan|standard-answers|car-vin|obd-connection)\.ts$/.test(url)),
   ).toEqual([]);
   // Its profile has no custom signals.
   expect(urls.filter((url) => /\/agent\/signals\/|\/protocol\/signals\/(?!hash|vss)/.test(url))).toEqual([]);
-  // Nobody has asked for a collection.
+  // Nobody has requested a collection.
   expect(urls.filter((url) => /\/agent\/collect\/|\/assembly\/(collector|collected-signals)\.ts$/.test(url))).toEqual(
     [],
   );
@@ -75,7 +75,7 @@ test('a unit on a live bus loads nothing that reads logs', async () => {
 
 test('a unit in the car loads nothing of the hub, no SQLite, no client of PostgreSQL and nothing that makes certificates', async () => {
   const urls = await loadedOnLiveBus();
-  // That modules of Node are in the list at all.
+  // Modules of Node are in the list too.
   expect(urls).toContain('node:fs');
   expect(
     urls.filter((url) =>

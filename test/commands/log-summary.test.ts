@@ -1,4 +1,4 @@
-/** What `decode` and `replay` say of a log that was not read whole. */
+/** Summary of `decode` and `replay` for a log with unreadable lines. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

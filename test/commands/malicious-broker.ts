@@ -1,4 +1,4 @@
-/** A broker that hands over what it likes: a part of MQTT 3.1.1 over TCP, with one car. */
+/** A broker that sends arbitrary messages: a part of MQTT 3.1.1 over TCP, for one car. */
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Cloud } from './remote-car.ts';
@@ -18,9 +18,9 @@ export class MaliciousBroker implements Cloud {
   #id = 0;
   /** Called when a car has subscribed. */
   #arrived: (() => void)[] = [];
-  /** By packet identifier: told whether it was acknowledged, or lost with its connection. */
+  /** By packet identifier: called with whether the message was acknowledged or lost with its connection. */
   readonly #waiting = new Map<number, (acknowledged: boolean) => void>();
-  /** Connections that the car has made. */
+  /** Number of connections that the car has made. */
   connections = 0;
 
   private constructor() {
@@ -40,7 +40,7 @@ export class MaliciousBroker implements Cloud {
     return `mqtt://127.0.0.1:${address.port}`;
   }
 
-  /** `filter` ends with a wild card. */
+  /** `filter` ends with a wildcard. */
   async subscribe(filter: string, receive: Receive): Promise<void> {
     const begin = filter.slice(0, -1);
     this.#receivers.add((topic, payload) => {
@@ -48,7 +48,7 @@ export class MaliciousBroker implements Cloud {
     });
   }
 
-  /** Hands a message to the car, again after a lost connection; resolves when the car has acknowledged it. */
+  /** Sends a message to the car, again after a lost connection. Resolves when the car has acknowledged it. */
   async publish(topic: string, payload: Uint8Array): Promise<void> {
     let acknowledged = false;
     while (!acknowledged) {
@@ -58,7 +58,7 @@ export class MaliciousBroker implements Cloud {
     }
   }
 
-  /** Writes a message when a car is there and takes bytes; gives its packet identifier. */
+  /** Writes a message once a car is connected and can receive. Returns its packet identifier. */
   async hand(topic: string, payload: Uint8Array, qos: 0 | 1): Promise<number> {
     const socket = await this.#present();
     this.#id = (this.#id % 0xffff) + 1;
@@ -90,7 +90,7 @@ export class MaliciousBroker implements Cloud {
   #serve(socket: Socket): void {
     this.connections++;
     let rest: Buffer = Buffer.alloc(0);
-    // The car may end it at any moment.
+    // The car may close the connection at any time.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => {
       if (this.#socket !== socket) return;
@@ -127,7 +127,7 @@ export class MaliciousBroker implements Cloud {
   }
 }
 
-/** Resolves with the first of these events; an error of the socket is none of them, and is followed by its close. */
+/** Resolves with the first of these events. A socket error is not one of them: it is followed by `close`. */
 function first(socket: Socket, ...events: readonly string[]): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -149,7 +149,7 @@ function header(first: number, remaining: number): Uint8Array {
   return Uint8Array.of(first, ...digits);
 }
 
-/** The first packet when all of it is there. */
+/** The first packet, once it is complete. */
 function whole(bytes: Buffer): { type: number; body: Buffer; end: number } | undefined {
   let remaining = 0;
   for (let at = 1; at < Math.min(5, bytes.length); at++) {

@@ -1,4 +1,4 @@
-/** Each row of the list of what belongs in a folder of records: what is missing is reported, with what it means. */
+/** Each entry in the list of files in a data directory: a missing file is reported with its consequence. */
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,7 +100,7 @@ test.each(required.filter((_, place) => place % STEP === 0))(
     const log = await stop();
     const lines = log.split('\n').filter((line) => line.includes(`"event":"${reported}"`));
     expect(lines.map((line) => line.includes(join(data, name)))).toEqual([true]);
-    // The agent has made it again, except what only a configuration from the cloud makes.
+    // The agent has created it again, except for a file that only a configuration from the cloud creates.
     if (!sent) expect((await start()).body).not.toHaveProperty('missing');
   },
 );

@@ -1,4 +1,4 @@
-/** Monitors in a file beside the configuration of `vigie run`, from one start to the next. */
+/** Monitors in a file next to the configuration of `vigie run`, from one start to the next. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -86,7 +86,7 @@ test('they are watched, and what changed of them is at the next start; a fault c
   await came.hello.take(
     ({ kind, body }) => kind === 'hello' && body.health?.link?.broker?.includes('127.0.0.1') === true,
   );
-  // The bench car drives: the event proves that they are watched.
+  // The bench car drives. The event shows that the monitors are watched.
   await came.event.take(({ kind, body }) => kind === 'event' && body.monitorId === 'a');
   const status = await vigie('status', '-c', configuration, '--format', 'text');
   expect(status.stdout).toMatch(

@@ -70,7 +70,7 @@ signals:
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Names of files become their paths. */
+/** Replaces names of files by their paths. */
 const words = (text: string): string[] => text.split(' ').map((word) => files[word] ?? word);
 
 async function order(text: string, details: Details = {}) {
@@ -120,7 +120,7 @@ describe('words', () => {
   ])('%s %j', async (text, details, kind, bodies) => {
     const requests = await order(text, details);
     expect(requests).toEqual(bodies.map((body) => ({ kind, body })));
-    // What is said is what arrives.
+    // The encoded body equals the decoded one.
     for (const request of requests)
       expect(decodeBody(request.kind, encodeBody(request.kind, request.body))).toEqual(request.body);
   });
@@ -336,7 +336,7 @@ describe('against the bench', () => {
       .split('\n')
       .map((line) => (JSON.parse(line) as { status: string }).status);
 
-  // One after the other: each finds the agent as the one before left it.
+  // In sequence: each test starts from the state that the previous one left.
   test('monitors are given, listed, paused and taken away', async () => {
     expect((await send('monitor list')).status).toBe(1);
     const added = await send('monitor add two.yaml');

@@ -14,7 +14,7 @@ import { Sequences } from '../rig/sequences.ts';
 
 const VIN = 'VF3VGEBENCH000001';
 
-/** Resolves when something in the folder was written `times` times. */
+/** Resolves when the files in the directory have been written `times` times. */
 function written(folder: string, times: number): Promise<void> {
   return new Promise((resolve) => {
     const watcher = watch(folder, { recursive: true }, () => {
@@ -74,7 +74,8 @@ describePeer('mosquitto', 'the bench through a broker outage and a SIGKILL', () 
     await next(5);
 
     expect(await bench.end('SIGINT'), bench.output).toBe(0);
-    // The bench ended after the last acknowledgement; what the broker still has for us comes before this.
+    // The bench ended after the last acknowledgement. Messages that the broker still holds for the test come before
+    // this one.
     await new Promise<void>((resolve) => {
       void subscriber
         .subscribe('barrier', () => resolve())

@@ -1,4 +1,4 @@
-/** What `vigie send` and `vigie watch` say of a car that the broker knows nothing of, or that is away. */
+/** Messages of `vigie send` and `vigie watch` about a car that is offline or unknown to the broker. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ test.each([[['doors', 'lock', '--valid', '600', '--wait', '600']], [['monitor', 
     expect(stderr).toContain(`the broker has no presence of ${VIN}`);
     expect(stderr).toContain('check the VIN, the broker (--broker)');
     expect([status, stdout]).toEqual([1, '']);
-    // What it would have sent is at the broker by now, before this.
+    // Any message that it sent would have reached the broker before this one.
     await presence('online');
     expect(received).toEqual([]);
   },

@@ -1,12 +1,12 @@
-/** A unit that sleeps: the real program on a real broker, watched from outside. */
+/** A sleeping unit: the real program on a real broker, observed by its system calls. */
 import { afterEach, expect, it } from 'vitest';
 import { describePeers } from '../rig/peers.ts';
 import { QuietUnit } from '../rig/quiet-unit.ts';
 import { isQuestion, Strace, type SystemCall, wakeUpsOf } from '../rig/strace.ts';
 
-/** Seconds of silence after which the broker is asked. */
+/** Interval of the keep-alive, s. */
 const KEEPALIVE = 6;
-/** Times that the broker is asked while the unit is watched. */
+/** Number of keep-alives during the observation. */
 const QUESTIONS = 3;
 
 describePeers(['mosquitto', 'socat', 'strace', '/dev/ptmx'], 'a unit that sleeps', () => {
@@ -16,7 +16,7 @@ describePeers(['mosquitto', 'socat', 'strace', '/dev/ptmx'], 'a unit that sleeps
     unit = undefined;
   });
 
-  /** Everything from one question to the broker to the third after it. */
+  /** System calls from one keep-alive to the third after it. */
   async function watch(pid: number): Promise<readonly SystemCall[]> {
     const strace = await Strace.attach(pid);
     await strace.calls.take(isQuestion);
@@ -33,7 +33,9 @@ describePeers(['mosquitto', 'socat', 'strace', '/dev/ptmx'], 'a unit that sleeps
 
     const { pid } = unit;
     const wakeUps = wakeUpsOf(pid, await watch(pid));
-    // Half-way between two questions the client looks whether there was one; V8 tidies up for two minutes. What polls
+    // The client checks halfway between keep-alives, and V8 cleans up for two minutes. Anything that polls each second,
+    // as
+    // lines, recordings, requests and the agent do while awake, would wake it at least 18 times.
     // every second, as lines, recordings, requests and the agent do while awake, would wake it at least 18 times.
     const others = wakeUps.filter(
       ({ calls, keepAlive }) => !keepAlive && !/, 0, NULL, 8\) = 0$/.test(calls[0]?.text ?? ''),
@@ -42,14 +44,15 @@ describePeers(['mosquitto', 'socat', 'strace', '/dev/ptmx'], 'a unit that sleeps
     expect(wakeUps.filter(({ keepAlive }) => keepAlive).length).toBeGreaterThanOrEqual(QUESTIONS);
     expect(unit.adapter.sent).toEqual([]);
 
-    // A command: the unit is online again, and asks the car to wake up by the one frame that is for that.
+    // A command: the unit is online again and wakes the car with its wake-up frame.
     const id = await unit.wake();
     expect(await unit.presence.take()).toBe('online');
     await unit.messages.take(
       ({ kind, body }) => kind === 'remote' && 'status' in body && body.status === 'WakingUpVehicle',
     );
-    // The car answers; its first frame is what Status says. Which comes first is not said: on a slow disk the command
-    // takes longer than a Status that is due.
+    // The car answers, and its first frame is in Status. The order is not fixed: on a slow disk the command takes
+    // longer than
+    // a Status that is due.
     const told = Promise.all([
       unit.messages.take(
         ({ kind, body }) =>
@@ -61,7 +64,7 @@ describePeers(['mosquitto', 'socat', 'strace', '/dev/ptmx'], 'a unit that sleeps
     await told;
     expect(new Set(unit.adapter.sent.map((line) => line.slice(0, 4))).size).toBe(1);
 
-    // And the bus: one frame.
+    // One frame on the bus.
     await unit.presence.take((word) => word === 'asleep');
     unit.talk(12_041);
     expect(await unit.presence.take()).toBe('online');

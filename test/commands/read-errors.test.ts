@@ -1,4 +1,4 @@
-/** A unit to which the disk does not return its records: `vigie run` as a process, with errors of the real file system. */
+/** A unit whose disk does not return its records: `vigie run` as a process, with real file-system errors. */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** `inside`: the program that starts the agent. */
+/** @param inside the program that starts the agent */
 function start(url: string, inside: readonly string[] = []): VigieProcess {
   const config = join(folder, 'vigie.yaml');
   writeFileSync(
@@ -58,7 +58,7 @@ commands: { trust: keys/trust.json }
   return unit;
 }
 
-/** A first run that reaches no broker: what it records waits. Returns how many messages do. */
+/** A first run without a broker, so that its records wait. Returns the number of waiting messages. */
 async function recordOffline(): Promise<number> {
   const first = start('mqtt://127.0.0.1:1');
   await first.says('ready: ');
@@ -73,7 +73,7 @@ async function recordOffline(): Promise<number> {
   return 1;
 }
 
-/** Everything of the first run arrives, and no file was put aside. */
+/** Checks that all messages of the first run arrive, and that no file was set aside. */
 async function nothingLost(): Promise<void> {
   const hello = await messages.take(({ kind, body }) => kind === 'hello' && !('mode' in body));
   expect(hello.boot).toBeLessThan(UNCOUNTED_BOOT);
@@ -84,7 +84,7 @@ async function nothingLost(): Promise<void> {
 }
 
 describePeer('strace', 'reads that fail with EIO', () => {
-  /** The first `count` reads of these files fail, and as many that read a file as a whole. */
+  /** The first `count` reads of these files fail, and the first `whole` reads of complete files. */
   const failing = (count: number, paths: readonly string[], whole = count): string[] => [
     'strace',
     '-D',

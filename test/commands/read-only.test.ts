@@ -1,4 +1,4 @@
-/** `vigie run` with records on a disk that takes nothing: read-only, as after an error of it, or full. */
+/** `vigie run` with records on a disk that cannot be written: read-only, as after a disk error, or full. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,9 @@ can: [{ bus: body, simulated: true }]
 mqtt: { url: 'mqtt://127.0.0.1:1' }
 `;
 
-/** An agent in a name space of mounts, once it is ready or has ended; the script is told the folder of the records. */
+/**
+ * Starts an agent in its own mount namespace. Resolves when it is ready or has ended. `script` gets the data directory.
+ */
 async function startAfter(script: string, records: string, configuration: string) {
   const command = `${script} && exec "$2" "$3" run -c "$4"`;
   const options = ['--map-root-user', '--mount', 'sh', '-c', command, 'sh', records];
@@ -50,7 +52,7 @@ describeNeeding(mounts, 'no name space of mounts can be made here', 'a disk that
     const before = new VigieProcess(['run', '-c', join(folder, 'vigie.yaml')]);
     await before.says('ready: ');
     await before.end('SIGKILL');
-    // What the unit file has systemd write at every end; the lock of the killed process is there as well.
+    // The unit file lets systemd write this after each end. The lock of the killed process exists too.
     writeFileSync(join(records, 'ended'), 'signal killed KILL\n');
     expect(existsSync(join(records, 'lock'))).toBe(true);
 
@@ -84,7 +86,7 @@ describeNeeding(
     });
     afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-    // What a first start leaves on it, names without contents, is no reason for the next one not to start.
+    // A first start on a full disk leaves empty files, which must not prevent the next start.
     const leftovers = ['', ' && mkdir -p "$1/configuration" "$1/outbox" && touch "$1/version.next"'];
     test.each(leftovers)('keeps no agent from starting%s', { timeout: 60_000 }, async (before) => {
       const fill =

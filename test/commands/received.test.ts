@@ -96,7 +96,7 @@ describe('what a receiver keeps of the numbers it has seen', () => {
         for (let seq = Math.min(...arrived); seq <= highest && arrived.size > 0; seq++) {
           if (!arrived.has(seq)) (told.has(seq) ? lost : never).push(seq);
         }
-        // Gap messages have numbers of their own, of another class: steps that were none leave holes there.
+        // Gap messages have their own numbers in another class: steps that are not gap messages leave holes there.
         const gaps = steps.flatMap((next, at) => ('told' in next ? [at] : []));
         const holes = gaps.length === 0 ? 0 : (gaps.at(-1) ?? 0) - (gaps[0] ?? 0) + 1 - gaps.length;
         expect([received.missing, received.lost]).toEqual([never.length + holes, lost.length]);

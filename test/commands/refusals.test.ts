@@ -1,4 +1,4 @@
-/** What replay tells of values that were refused, one test for each rule, and of paths without a value. */
+/** Report of replay about refused values, one test for each rule, and about paths without a value. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ function source(path: string, rest: Partial<SourceMapping> = {}): SourceMapping 
   return { path, message: 'M', signal: path, scale: 1, offset: 0, invalid: [], priority: 0, ...rest };
 }
 
-/** Lines after the readings, each a list of values by path that came together, a second apart. */
+/** Lines after the readings. Each frame is a list of values by path, one second apart. */
 function told(sources: readonly SourceMapping[], ...frames: readonly Readonly<Record<string, number>>[]): string[] {
   const status = new Status();
   const channels = new Channels();

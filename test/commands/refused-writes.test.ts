@@ -1,4 +1,4 @@
-/** What follows its schema and is refused all the same, by the interface of a bench. */
+/** Requests that follow their schema and are refused for another reason, at the interface of a bench. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answered, InterfaceBench } from '../rig/interface.ts';
 import { rightBodies } from '../rig/interface-bodies.ts';
@@ -27,7 +27,7 @@ const places = {
 } as const;
 type Side = keyof typeof places;
 
-/** A callback with these members instead of the right ones; undefined: without the member. */
+/** Creates a callback with these members replaced. Undefined removes a member. */
 async function callback(side: Side, members: object = {}): Promise<string> {
   const { callbacks, callback: right } = places[side];
   const { status, json, text } = await bench.ask('POST', callbacks, { body: { ...right, ...members } });
@@ -93,7 +93,7 @@ describe('a user', () => {
     const [one, other] = [await callback('user'), await callback('user')];
     const first = await create(one, { 'idempotency-key': 'first' });
     const { monitorId } = first.json as { monitorId: string };
-    // However close together they come.
+    // Even concurrent requests.
     const answers = await Promise.all([one, other, one, other, one, other, one].map((cbid) => create(cbid)));
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(4);
     const refused = answers.filter(({ status }) => status !== 202);
@@ -101,7 +101,7 @@ describe('a user', () => {
       new Array(3).fill([400, expect.stringContaining('at most 5 monitors')]),
     );
     expect((await totalOf(monitorsOf(one))) + (await totalOf(monitorsOf(other)))).toBe(5);
-    // What is there may be asked for again and replaced, and what is removed makes room.
+    // An existing monitor may be requested again and replaced, and a removed one makes room.
     const again = await create(one, { 'idempotency-key': 'first' });
     expect([again.status, (again.json as { monitorId: string }).monitorId]).toEqual([202, monitorId]);
     const address = `${monitorsOf(one)}/${monitorId}`;

@@ -1,4 +1,4 @@
-/** The simulated car with the real agent on a real broker, told what to do by signed commands, on time of our own. */
+/** The simulated car with the real agent on a real broker, controlled by signed commands, on simulated time. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ import { downTopic, upFilter } from '../../protocol/topics.ts';
 import { VirtualClock } from '../rig/clock.ts';
 import { MemoryLog } from '../rig/log.ts';
 
-/** Time that passes when the test lets it; a car may be started with it as with the machine's own. */
+/** Simulated time, which passes only when the test advances it. It can replace the clock of the machine. */
 export class TestClock extends SystemClock {
   readonly virtual = new VirtualClock();
 
@@ -49,16 +49,16 @@ export class TestClock extends SystemClock {
   }
 }
 
-/** A step of the car's time between looks at what came, ms. */
+/** Step of the car's time between polls, ms. */
 const STEP = 20;
-/** How long a car talks before it is asked, ms: a period of its slowest message. */
+/** Time for which a car sends frames before a command, ms: the period of its slowest message. */
 const TALK = 1_200;
 
 const bench = loadVehicle('bench');
 
 export const finalStates: ReadonlySet<string> = new Set(['Success', 'AlreadyDone', 'Failed']);
 
-/** Keys for everything (`owner`), and one that may do nothing but what is named (`but Doors` may not Doors). */
+/** Creates a key with all rights (`owner`), and one key without each right (`but Doors` may not send Doors). */
 export async function makeKeys(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-keys-'));
   await generateKey(folder, 'owner', { algorithm: 'ES256', kinds: [...remoteTypes] });
@@ -69,7 +69,7 @@ export async function makeKeys(): Promise<string> {
   return folder;
 }
 
-/** The other end, as the test sees it. */
+/** The remote end of the link, as the test sees it. */
 export interface Cloud {
   publish(topic: string, payload: Uint8Array): Promise<void>;
   subscribe(filter: string, receive: (topic: string, payload: Uint8Array) => void): Promise<unknown>;
@@ -81,14 +81,14 @@ export interface RemoteCarOptions {
   /** Default: a client of the broker at `url`. */
   readonly cloud?: Cloud;
   readonly keys: string;
-  /** Version of MQTT; default: what the broker speaks. */
+  /** MQTT version. Default: the version of the broker. */
   readonly protocol?: 4 | 5;
   readonly profile?: (profile: Vehicle['profile']) => Vehicle['profile'];
-  /** What was written before the start. */
+  /** Content of the ledger before the start. */
   readonly ledger?: (now: number) => Partial<LedgerData>;
-  /** Sources beside the car's own, in the car's time. */
+  /** Sources in addition to the car's own, on the car's time. */
   readonly sources?: (clock: VirtualClock) => CarOptions['sources'];
-  /** Control units that are asked by diagnostics, in the car's time. */
+  /** Control units that are reached by diagnostics, on the car's time. */
   readonly diagnosed?: (clock: VirtualClock, simulation: SimulatedCar) => NonNullable<CarOptions['requesters']>;
 }
 
@@ -99,7 +99,7 @@ export interface OrderOptions extends Partial<Command> {
 
 let built = 0;
 
-/** The disk of the machine, which can be told to take nothing more. */
+/** The disk of the machine. A test can make it refuse writes. */
 function refusable(): { readonly files: FileSystem; refuses: boolean; written: number } {
   const state = {
     refuses: false,
@@ -133,7 +133,7 @@ export class RemoteCar {
   readonly clock = new TestClock();
   readonly log = new MemoryLog();
   readonly simulation: SimulatedCar;
-  /** Everything that the car has published, decoded by the schema. */
+  /** All messages of the car, decoded by the schema. */
   readonly messages: Message[] = [];
   readonly data: string = mkdtempSync(join(tmpdir(), 'vigie-remotes-'));
   readonly cloud: Cloud;
@@ -166,7 +166,7 @@ export class RemoteCar {
     return car;
   }
 
-  /** Starts the agent, again after {@link halt}, and lets the car talk. */
+  /** Starts the agent, also after {@link halt}, and lets the car send frames. */
   async boot(): Promise<void> {
     const { url, keys, protocol = 'auto' } = this.#options;
     const greeted = this.messages.length;
@@ -207,12 +207,12 @@ export class RemoteCar {
     rmSync(this.data, { recursive: true, force: true });
   }
 
-  /** Lets the car's time pass until something holds. */
+  /** Advances the car's time until the condition holds. */
   async until(holds: () => boolean): Promise<void> {
     while (!holds()) await this.pass(STEP);
   }
 
-  /** Time passes a step a millisecond at most, so that disk and network keep up with it. */
+  /** Advances time by at most one step per millisecond, so that disk and network keep up. */
   async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= STEP) {
       this.clock.virtual.advance(Math.min(STEP, left));
@@ -220,17 +220,17 @@ export class RemoteCar {
     }
   }
 
-  /** From now on the disk takes no messages and no state. */
+  /** From now on the disk refuses messages and state. */
   refuseDisk(): void {
     this.#disk.refuses = true;
   }
 
-  /** Bytes that the agent has written into the folder of its records. */
+  /** Bytes that the agent has written into its data directory. */
   get written(): number {
     return this.#disk.written;
   }
 
-  /** What the agent shows of the car now. */
+  /** Current Status of the agent. */
   get status(): StatusContents {
     return this.#car?.agent.status.contents() ?? {};
   }
@@ -243,12 +243,12 @@ export class RemoteCar {
     });
   }
 
-  /** The states of a command so far; of one that failed the cause. */
+  /** States of a command so far, with the cause of a failure. */
   states(id: string): string[] {
     return this.reports(id).map(({ status, failureCause }) => failureCause ?? status);
   }
 
-  /** A command as a sender signs it. */
+  /** A command signed like by a sender. */
   async sign(kind: RemoteType, body: object | Uint8Array, options: OrderOptions = {}): Promise<[string, Uint8Array]> {
     const { key = 'owner', ...members } = options;
     let signer = this.#signers.get(key);
@@ -263,14 +263,14 @@ export class RemoteCar {
     return [id, await (await signer).sign((counter) => encodeCommand({ counter, ...command }))];
   }
 
-  /** Sends a command; its id. */
+  /** Sends a command and returns its id. */
   async send(kind: RemoteType, body: object | Uint8Array, options: OrderOptions = {}): Promise<string> {
     const [id, payload] = await this.sign(kind, body, options);
     await this.cloud.publish(downTopic(this.vin, 'remote'), payload);
     return id;
   }
 
-  /** Sends a command and lets time pass until it has ended; its states. */
+  /** Sends a command, advances time until it has ended, and returns its states. */
   async order(kind: RemoteType, body: object | Uint8Array, options: OrderOptions = {}): Promise<string[]> {
     const id = await this.send(kind, body, options);
     await this.until(() => this.reports(id).some(({ status }) => finalStates.has(status)));

@@ -1,6 +1,6 @@
 /**
- * Every kind × every outcome: the simulated car, the real agent, a real broker. What of it cannot be is said with the
- * reason; everything else is reached by the condition of the car, or of its profile, that leads there.
+ * Every kind of command with every outcome: simulated car, real agent, real broker. Impossible combinations state their
+ * reason. All others are reached by a condition of the car or of its profile.
  */
 
 import { renameSync } from 'node:fs';
@@ -17,25 +17,25 @@ import { makeKeys, type OrderOptions, RemoteCar } from './remote-car.ts';
 export type Outcome = 'Success' | 'AlreadyDone' | FailureCause;
 export const outcomes: readonly Outcome[] = ['Success', 'AlreadyDone', ...failureCauses];
 
-/** How a car comes to it. */
+/** Conditions that lead to an outcome. */
 interface Way {
-  /** What is asked; default: what the kind always asks. */
+  /** Body of the command. Default: the usual body of its kind. */
   readonly body?: object | Uint8Array;
   readonly options?: (car: RemoteCar) => OrderOptions;
   readonly scene?: Partial<Scene>;
-  /** What happens when a part is asked. */
+  /** A scene that happens when a part of the car is asked. */
   readonly meanwhile?: readonly [Partial<Scene>, InjectionTime];
-  /** ms that the car is left alone with its scene. */
+  /** Time for which the car stays in its scene, ms. */
   readonly wait?: number;
   readonly before?: (car: RemoteCar) => Promise<unknown>;
   readonly ledger?: (now: number) => Partial<LedgerData>;
-  /** The profile demands what is not so, and names this cause. */
+  /** The profile requires an untrue condition with this cause. */
   readonly profile?: true;
   /** States before the outcome. */
   readonly states?: readonly string[];
 }
 
-/** A kind with what it always asks, and the part of the car and the profile that it concerns. */
+/** A kind with its usual body, and the part of the car and the action of the profile that it uses. */
 interface Kind {
   readonly body: object;
   readonly action?: string;
@@ -45,12 +45,12 @@ interface Kind {
 
 const SENT = ['Accepted', 'SentToVehicle'];
 const WOKEN = ['Accepted', 'WakingUpVehicle'];
-/** A parked car, plugged in and not charging, of which nobody has a key. */
+/** A parked car, plugged in and not charging, without a key in it. */
 const quiet: Partial<Scene> = { charging: false, keyPresent: false };
 const opened: Partial<Scene> = { driverDoorOpen: true };
 const switchedOn: Partial<Scene> = { ignition: 'StartUp' };
 
-/** A car whose network sleeps; without its transceiver it cannot be woken. */
+/** A car with a sleeping network. Without its transceiver it cannot be woken. */
 const asleep: Way = { scene: { network: 'Asleep' }, wait: 6_000 };
 const dead: Way = { scene: { network: 'Asleep', deaf: ['Network'] }, wait: 6_000 };
 
@@ -58,7 +58,7 @@ const moving: Way = { scene: { rolling: 30 }, states: SENT };
 const noPart = 'it asks no part of the car for anything, and no action of it can be given conditions by a profile';
 const byProfile: Way = { profile: true, states: SENT };
 
-/** What holds for every kind. Moments of an earlier run may lie ahead: a disk that is slow costs the car time. */
+/** Ways for every kind. Times of an earlier run may be in the future, because a slow disk takes time of the car. */
 const always = (type: RemoteType): Readonly<Partial<Record<Outcome, Way>>> => ({
   AlreadyDone: { before: (car) => car.order(type, kinds[type].body), states: SENT },
   GeneralError: { before: async (car) => car.refuseDisk() },
@@ -69,7 +69,7 @@ const always = (type: RemoteType): Readonly<Partial<Record<Outcome, Way>>> => ({
   NotPossibleDueToVehiclePrivacyLevel: { scene: { privacy: 'Full' } },
   TooManyWakeUpsOverMonth: { ...asleep, ledger: (now) => ({ wakeUps: new Array(100).fill(now - 60_000) }) },
   TooManyRequestInShortTime: {
-    // Ten in every second of the next thirty: whenever the command comes, there were as many just before it.
+    // Ten in each of the next thirty seconds, so that the limit is reached whenever the command arrives.
     ledger: (now) => ({
       accepted: Array.from({ length: 300 }, (_, n) => ({ type, at: now + Math.floor(n / 10) * 1000 })),
     }),
@@ -80,7 +80,7 @@ const always = (type: RemoteType): Readonly<Partial<Record<Outcome, Way>>> => ({
   NotPossibleDueToVehicleStolenState: { before: (car) => car.order('Stolen', { stolen: true }) },
 });
 
-/** Of kinds that ask a part of the car. */
+/** Ways for kinds that use a part of the car. */
 const acting = (type: RemoteType): Readonly<Partial<Record<Outcome, Way>>> => {
   const { part, action } = kinds[type];
   const deaf = part === undefined ? {} : { deaf: [part] };
@@ -94,7 +94,7 @@ const acting = (type: RemoteType): Readonly<Partial<Record<Outcome, Way>>> => {
         await car.until(() => car.states(id).includes('SentToVehicle'));
       },
     },
-    // What a kind has no way of its own to, the profile can ask for.
+    // For other causes, the profile can require a condition.
     ...(action === undefined ? {} : Object.fromEntries(failureCauses.map((cause) => [cause, byProfile]))),
   };
 };
@@ -108,7 +108,7 @@ const kinds: Readonly<Record<RemoteType, Kind>> = {
         ...dead,
         states: WOKEN,
         options: () => ({ id: 'interrupted' }),
-        // The agent is restarted while it wakes the car; the same command again is told how it ended.
+        // The agent restarts while it wakes the car. The same command is then answered with the outcome.
         before: async (car) => {
           await car.send('WakeUp', {}, { id: 'interrupted' });
           await car.until(() => car.states('interrupted').includes('WakingUpVehicle'));
@@ -207,7 +207,7 @@ const kinds: Readonly<Record<RemoteType, Kind>> = {
     action: 'immobilization.on',
     part: 'Immobilizer',
     ways: {
-      // With the service battery low, or in privacy, a stolen car is stopped all the same; the profile can say no.
+      // A stolen car is immobilized even with a low service battery or under privacy. The profile can forbid it.
       NotPossibleDueToVehicleBatteryLevel: byProfile,
       NotPossibleDueToVehiclePrivacyLevel: byProfile,
       NotPossibleDueToVehicleStolenState: { body: { trackingPeriod: { running: 10 } }, states: SENT },
@@ -224,7 +224,7 @@ const kinds: Readonly<Record<RemoteType, Kind>> = {
     action: 'immobilization.on',
     part: 'Immobilizer',
     ways: {
-      // A stolen car is stopped all the same; the profile can say no.
+      // A stolen car is immobilized nevertheless. The profile can forbid it.
       NotPossibleDueToVehicleStolenState: byProfile,
       VehicleInUse: moving,
       CanceledByDriver: {
@@ -236,7 +236,7 @@ const kinds: Readonly<Record<RemoteType, Kind>> = {
   },
 };
 
-/** Further ways to what has one already. */
+/** Additional ways to outcomes that already have one. */
 const also: readonly (readonly [RemoteType, Outcome, Way])[] = [
   [
     'ElectricBatteryChargingRequest',
@@ -257,7 +257,7 @@ const also: readonly (readonly [RemoteType, Outcome, Way])[] = [
     'Navigation',
     'VehicleError',
     {
-      // What still says that the last destination has arrived says nothing of this one.
+      // A confirmation that is still shown for the last destination does not confirm this one.
       before: async (car) => {
         await car.order('Navigation', kinds.Navigation.body);
         car.simulation.inject({ silent: ['NAVIGATION'] });
@@ -331,7 +331,7 @@ async function carFor(url: string, type: RemoteType, outcome: Outcome, way: Way)
   return car;
 }
 
-/** The profile asks for night, by day. */
+/** The profile requires night, and it is day. */
 function demanding(profile: Vehicle['profile'], action: string, cause: FailureCause): Vehicle['profile'] {
   const command = profile.commands[action];
   if (command === undefined) throw new Error(`the profile has no ${action}`);
@@ -339,7 +339,7 @@ function demanding(profile: Vehicle['profile'], action: string, cause: FailureCa
   return { ...profile, commands: { ...profile.commands, [action]: { ...command, requires } } };
 }
 
-/** Sends the command and compares all that the cloud hears of it, which the schema has been checked of by then. */
+/** Sends the command and compares all received states. The schema has already checked them. */
 export async function reached(url: string, type: RemoteType, outcome: Outcome, way: Way): Promise<void> {
   const car = await carFor(url, type, outcome, way);
   try {
@@ -347,7 +347,7 @@ export async function reached(url: string, type: RemoteType, outcome: Outcome, w
     const options = way.options?.(car);
     const id = options?.id ?? crypto.randomUUID();
     const states = await car.order(type, way.body ?? kinds[type].body, { ...options, id });
-    // Navigation says nothing before it is sent.
+    // Navigation reports nothing before it is sent.
     const quietly = (state: string) => type === 'Navigation' && ['Accepted', 'WakingUpVehicle'].includes(state);
     expect(states).toEqual([...(way.states ?? []).filter((state) => !quietly(state)), outcome]);
     for (const report of car.reports(id)) {

@@ -1,4 +1,4 @@
-/** What Status says of preconditioning: who started it, and why an earlier run failed, on the whole way. */
+/** Status of preconditioning, from frames to the cloud: who started it, and why an earlier run failed. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { StatusContents } from '../../protocol/schema/status.ts';
 import { AedesRig } from '../rig/aedes.ts';
@@ -18,7 +18,7 @@ afterEach(() => car.close());
 
 type AirConditioning = NonNullable<NonNullable<StatusContents['preconditioning']>['airConditioning']>;
 
-/** What is shown of the run, without the programs and its time. */
+/** Status of the run, without programs and times. */
 function shown(): Partial<AirConditioning> {
   const { programs: _, createdAt: __, ...rest } = car.status.preconditioning?.airConditioning ?? { createdAt: 0 };
   return rest;
@@ -27,7 +27,7 @@ function shown(): Partial<AirConditioning> {
 const now = { airConditioning: { immediate: true } };
 const off = { airConditioning: { immediate: false } };
 
-/** A program for the next whole minute on the clocks of Paris; ms until then. */
+/** A program for the next whole minute in Paris, and the wait until then, ms. */
 function soon(): { readonly body: object; readonly wait: number } {
   const due = (Math.floor(car.clock.now() / 60_000) + 1) * 60_000;
   const [hour, minute] = new Date(due).toLocaleTimeString('en-GB', { timeZone: 'Europe/Paris' }).split(':');
@@ -47,7 +47,7 @@ test('a program that fires on time reports Scheduled, the next start by command 
   await car.pass(wait + 3_000);
   expect(shown()).toEqual({ status: 'Enabled', startingCause: 'Scheduled' });
 
-  // A restart does not make it another run, nor do the frames by which the car goes on saying otherwise.
+  // Neither a restart nor frames with another cause change the cause of the run.
   await car.halt();
   await car.boot();
   await car.pass(2_000);

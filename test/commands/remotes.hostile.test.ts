@@ -1,4 +1,6 @@
-/** A broker that drops, replays, reorders, alters and floods: the car does what was signed for it, once, or nothing. */
+/**
+ * A broker that drops, replays, reorders, alters and floods: the car carries out signed commands once, or not at all.
+ */
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +13,7 @@ import { stride } from '../rig/runs.ts';
 import { MaliciousBroker } from './malicious-broker.ts';
 import { finalStates, makeKeys, RemoteCar } from './remote-car.ts';
 
-/** Messages that the agent looks at within a second of its time, with some to spare. */
+/** Messages that the agent processes within a second of its time, with some margin. */
 const LOOKED_AT = 40;
 
 const lock = { state: 'Locked' };
@@ -54,7 +56,7 @@ describe('a malicious broker', () => {
     return car.states(id);
   };
 
-  /** Hands over messages at a pace that the agent looks at all of them. */
+  /** Sends messages at a rate that the agent can process. */
   const hand = async (payloads: readonly Uint8Array[]): Promise<void> => {
     for (const [index, payload] of payloads.entries()) {
       await broker.publish(topic, payload);
@@ -83,7 +85,7 @@ describe('a malicious broker', () => {
     await car.boot();
     await hand(new Array(60).fill(payload));
     expect(car.simulation.commands.accepted).toBe(accepted);
-    // Once by each start; the next would be due after a minute.
+    // One answer by each start. The next is due after a minute.
     expect(car.states(id).slice(3)).toEqual(['Success', 'Success']);
     await car.pass(60_000);
     await hand(new Array(3).fill(payload));
@@ -104,7 +106,7 @@ describe('a malicious broker', () => {
 
   test('that alters a command by any bit makes no car obey it', async () => {
     const [, payload] = await car.sign('Doors', lock);
-    // With a stride that has no factor in common with 8, every place in a byte is altered somewhere.
+    // The stride has no factor in common with 8, so every bit position of a byte is altered somewhere.
     const distance = stride(5);
     const altered = Array.from({ length: Math.floor((payload.length * 8) / distance) }, (_, index) =>
       payload.map((byte, at) => (at === (index * distance) >> 3 ? byte ^ (1 << ((index * distance) & 7)) : byte)),
@@ -112,10 +114,10 @@ describe('a malicious broker', () => {
     await hand(altered);
     expect(car.simulation.commands).toEqual({ accepted: 0, rejected: 0 });
     expect(car.messages.filter(({ kind }) => kind === 'remote')).toEqual([]);
-    // The command itself was touched by none of it.
+    // The original command is still valid.
     await broker.publish(topic, payload);
     await car.until(() => car.simulation.commands.accepted === 1);
-    // The log counts them all with few lines.
+    // The log counts all of them in a few lines.
     await car.pass(60_000);
     await hand([Uint8Array.of(1)]);
     const refused = car.log.lines.filter(({ event }) => event === 'command.refused');
@@ -132,13 +134,13 @@ describe('a malicious broker', () => {
   });
 
   test('that reorders and repeats makes each command end once, and happen once at most', async () => {
-    // Counted one by one: what is signed in a row lies within the window that the car keeps.
+    // Counters count up by one, so commands signed in sequence are within the car's window.
     let counter = 0;
     const property = fc.asyncProperty(
       fc.array(fc.nat(orders.length - 1), { minLength: 1, maxLength: 14 }),
       async (plan) => {
         const { accepted } = car.simulation.commands;
-        // All signed beforehand; handed over in the order of the plan, some never, some again and again.
+        // All signed beforehand and delivered in the order of the plan, some never and some repeatedly.
         const commands = await Promise.all(orders.map(([kind, body]) => car.sign(kind, body, { counter: ++counter })));
         for (const index of plan) await broker.publish(topic, (commands[index] as [string, Uint8Array])[1]);
         const given = new Set(plan.map((index) => (commands[index] as [string, Uint8Array])[0]));
@@ -173,6 +175,6 @@ test('a flood causes nothing, grows nothing, and afterwards the car serves again
   expect(result.remotes).toBe(0);
   expect(result.accepted).toBe(0);
   expect(result.states).toEqual(['Accepted', 'SentToVehicle', 'Success']);
-  // What a flood left behind, if it left anything, would be of the order of what it brought: hundreds of MiB.
+  // A leak would be about as large as the flood: hundreds of MiB.
   expect(result.after - result.before).toBeLessThan(8 * 2 ** 20);
 });

@@ -1,4 +1,4 @@
-/** Every kind of command comes to every outcome, through the embedded broker. */
+/** Every kind of command with every outcome, through the embedded broker. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AedesRig } from '../rig/aedes.ts';
 import { stride } from '../rig/runs.ts';
@@ -9,7 +9,7 @@ describe.concurrent('through the embedded broker', () => {
   beforeAll(() => broker.start());
   afterAll(() => broker.remove());
 
-  // What a profile demands is refused in one way for all kinds and causes.
+  // A condition of the profile is refused in the same way for all kinds and causes.
   const [step, sparse] = [stride(3), stride(9)];
   const demanded = cases.filter(([, , way]) => way.profile === true).filter((_, place) => place % sparse === 0);
   const others = cases.filter(([, , way]) => way.profile !== true).filter((_, place) => place % step === 0);
@@ -19,7 +19,7 @@ describe.concurrent('through the embedded broker', () => {
     const unsaid = table.filter(([, , way]) => way === undefined).map(([type, outcome]) => `${type}: ${outcome}`);
     expect(unsaid).toEqual([]);
     const reachedByCar = table.filter(([, , way]) => typeof way === 'object' && way.profile !== true);
-    // By conditions of the car alone, but for the one that is the profile's by its nature.
+    // Reached by conditions of the car alone, except for the cause that only a profile can give.
     const causes = new Set(reachedByCar.map(([, outcome]) => outcome));
     expect(outcomes.filter((outcome) => !causes.has(outcome))).toEqual(['VehicleIsNotLocked']);
   });

@@ -50,7 +50,7 @@ describe('replay', () => {
     piped.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
     });
-    // Small pieces: the reader cuts its batches elsewhere.
+    // Small chunks: the reader cuts its batches elsewhere.
     createReadStream(car.log, { highWaterMark: 777 }).pipe(piped.stdin);
     await once(piped, 'close');
     expect(stdout).toBe(plain.stdout);
@@ -154,7 +154,7 @@ describe('replay', () => {
     for (const [index, item] of items.entries()) {
       const message = decodeMessage(item);
       expect(message.seq).toBe(lines[index]?.seq);
-      // Deterministic encoding: what was read, encoded again, is the bytes that were read.
+      // Deterministic encoding: decoding and encoding again yields the same bytes.
       expect(Buffer.from(encodeMessage(message, deflate)).equals(item)).toBe(true);
       expect(matchCddl(cddl, 'message', item)).toEqual([]);
     }
@@ -187,7 +187,7 @@ describe('replay', () => {
   });
 });
 
-/** The item that begins at `from`: the shortest piece that is a whole one, since no item begins another. */
+/** The item at `from`: the shortest complete piece, because no item is a prefix of another. */
 function itemAt(bytes: Uint8Array, from: number): Uint8Array {
   for (let end = from + 1; end <= bytes.length; end++) {
     const piece = bytes.subarray(from, end);
@@ -214,7 +214,7 @@ status:
   kinetic.speed: { signal: ENGINE_DATA.XMISSION_SPEED, timeout: 5s }
 `;
 
-/** A replay shows the belts changing while the car stands still, and the same bytes twice. */
+/** Checks that a replay shows the belts changing while the car stands still, and prints the same bytes twice. */
 async function showsTheBelts(log: string, dbc: string): Promise<void> {
   const profile = car.file('belted.yaml', profileOf(dbc));
   const first = await vigie('replay', log, '--profile', profile);
@@ -230,7 +230,7 @@ async function showsTheBelts(log: string, dbc: string): Promise<void> {
 }
 
 describe('replay of a log in which a belt is fastened and loosened', () => {
-  /** Both messages with a counter and other bits that change, as a car sends them; a belt every ten seconds. */
+  /** Both messages have a counter and other changing bits, like in a real car. A belt changes every ten seconds. */
   const network = `VERSION ""
 
 NS_ :

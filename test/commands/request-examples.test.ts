@@ -1,4 +1,4 @@
-/** The examples of request bodies in the OpenAPI document, sent to a running agent over HTTP. */
+/** Sends the request bodies that the OpenAPI document gives as examples to a running agent. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { bases, type Operation } from '../../protocol/interface/operation.ts';
@@ -26,8 +26,9 @@ function examplesOf({ side, path, method }: Operation): [name: string, value: un
 }
 
 /**
- * First callbacks, then whether they run, then what is attached to them. The last example of a status is Paused, so
- * nothing is sent to the addresses in the examples.
+ * First callbacks, then their status, then resources under them. The last status example is Paused, so nothing is sent
+ * to
+ * the addresses in the examples.
  */
 const order = ['callbacks.create', 'callbacks.setStatus', 'monitors.create', 'monitors.setStatus', 'remotes.create'];
 const place = ({ id, side }: Operation): number => {

@@ -1,4 +1,4 @@
-/** `vigie run` as a process, with live inputs over TCP and a broker beside it. */
+/** `vigie run` as a process, with live inputs over TCP and a separate broker. */
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -27,7 +27,7 @@ import { hashCheaply } from '../rig/cheap-password.ts';
 
 const VIN = 'VF3RVNNERCAR00001';
 
-/** Everything a car publishes, and waits for what comes from now on. */
+/** Collects the messages of a car, and waits for the next ones. */
 class Cloud {
   readonly messages: Message[] = [];
   readonly presence: string[] = [];
@@ -53,7 +53,7 @@ class Cloud {
     this.#client = client;
   }
 
-  /** What Status said, whole or in part, in order. */
+  /** Full and partial Status messages, in order. */
   get statuses(): StatusContents[] {
     return this.messages.flatMap((message) => (message.kind === 'status' ? [message.body.status] : []));
   }
@@ -94,7 +94,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'vigie-run-'));
   folders.push(folder);
   ends = [];
-  // A broker of its own: what one car published last is not kept for the next.
+  // A separate broker per test, so that no retained messages of one car are left for the next.
   broker = new AedesRig();
   await broker.start();
   cloud = await Cloud.connect(broker.url);
@@ -135,7 +135,7 @@ describe('an ELM327 and a receiver', () => {
   beforeEach(async () => {
     speed = 50;
     rpm = 1726;
-    /** Engine speed and vehicle speed, and the list that says so. */
+    /** Answers with engine speed, vehicle speed, and the list of supported PIDs. */
     const answers = (request: string): readonly string[] | undefined => {
       const [service, ...pids] = unhex(request);
       if (service !== 1) return undefined;
@@ -160,7 +160,7 @@ describe('an ELM327 and a receiver', () => {
       `obd: { elm327: 'tcp://127.0.0.1:${port}' }\ngnss: { nmea: 'tcp://127.0.0.1:${receiver.port}' }`,
     );
 
-  /** Another speed; that the engine starts or stops with it is told sooner than a speed alone. */
+  /** Changes the speed. If the engine starts or stops with it, that is reported sooner than speed alone. */
   const drive = async (kmh: number): Promise<void> => {
     speed = kmh;
     rpm = rpm === 0 ? 1726 : 0;
@@ -195,7 +195,7 @@ describe('an ELM327 and a receiver', () => {
     await drive(72);
     expect(cloud.statuses.map(({ kinetic }) => kinetic?.speed)).not.toContain(0xfe);
 
-    // A request is under way that is never answered.
+    // A request is in progress that is never answered.
     const before = emulator.commands.length;
     emulator.interventions.push(() => undefined);
     await adapter.until(() => emulator.commands.length > before);
@@ -237,18 +237,18 @@ describe('an slcan adapter', () => {
     );
     await process.says('ready: ');
     await far.until(() => adapter.mode === 'listening');
-    // The bus speaks all the time; the agent hears it from when it has taken the answer that the channel is open.
+    // The bus sends all the time. The agent reads frames after it has received the acknowledgement of the open channel.
     const bus = setInterval(() => adapter.receive(line(5, 0)), 20);
     await cloud.speed(5).finally(() => clearInterval(bus));
     const PORTION = 120;
     const portions = [1, 2, 3, 4, 5, 6];
     for (const portion of portions) {
-      // That it begins or ceases to move is told sooner than a speed alone.
+      // A start or stop of the car is reported sooner than a speed alone.
       for (let i = 1; i <= PORTION; i++) adapter.receive(line(portion * 10 + i / 100, portion % 2));
       await cloud.speed(portion * 10 + Math.round(PORTION / 10) / 10);
     }
     expect(await process.end('SIGTERM'), process.output).toBe(0);
-    // It was listened to and left.
+    // The adapter was opened in listen mode and closed again.
     expect(adapter.mode).toBe('closed');
     expect(adapter.sent).toEqual([]);
 
@@ -262,7 +262,7 @@ describe('an slcan adapter', () => {
     const sent = portions.flatMap((portion) =>
       Array.from({ length: PORTION }, (_, i) => Math.round(portion * 1000 + i + 1) / 100),
     );
-    // The newest files, without a hole.
+    // The newest files, without a gap.
     expect(speeds.length).toBeGreaterThan(PORTION);
     expect(speeds.length).toBeLessThan(sent.length);
     expect(speeds).toEqual(sent.slice(-speeds.length));
@@ -284,7 +284,7 @@ test('programs are in the time zone of the configuration', async () => {
   await vigie('keys', 'make', 'me', '--dir', keys);
   const inputs = 'can: [{ bus: body, simulated: true }]\ncommands: { trust: keys/trust.json }\ntimeZone: Asia/Tokyo';
   await run('bench', inputs).says('link.up');
-  // In an hour, by the clock of London in winter; Tokyo is nine hours ahead of it all year.
+  // In an hour by London winter time. Tokyo is nine hours ahead of that all year.
   const due = Math.ceil(Date.now() / 60_000) * 60 + 3600;
   const at = new Date(due * 1000).toISOString().replace('.000Z', '+00:00');
   const sent = await vigie('send', VIN, 'charge', '--at', at, '--broker', broker.url, '--keys', keys);
@@ -320,9 +320,9 @@ test('the process ends when told although clients hold connections to its interf
       ).then(() => socket);
     }),
   );
-  // One of them has begun: a record of TLS of 512 bytes, of which nothing follows.
+  // One connection sends the start of a TLS record of 512 bytes, and nothing after it.
   idle[0]?.write(Uint8Array.of(0x16, 3, 1, 2, 0));
-  // Connections are accepted in order, so those before it are known to the server.
+  // Connections are accepted in order, so the server has accepted the earlier ones by then.
   const secure = connectSecurely({ port: Number(port), host: '127.0.0.1', ca: [Buffer.from(authority.cert)] });
   await once(secure, 'secureConnect');
   secure.destroy();

@@ -1,4 +1,4 @@
-/** `vigie scan` as a mechanic starts it, with a simulated adapter on TCP and the car behind it. */
+/** `vigie scan` with a simulated adapter on TCP and a car behind it. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Ecu } from '../adapters/obd/elm327/car.ts';
 import { Emulator } from '../adapters/obd/elm327/emulator.ts';

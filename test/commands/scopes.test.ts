@@ -1,4 +1,4 @@
-/** Every operation of the user side with every set of scopes that decides about it, by real tokens. */
+/** Every operation of the user side with every relevant set of scopes, with real tokens. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bases, type Operation } from '../../protocol/interface/operation.ts';
 import { operations, operationsOf } from '../../protocol/interface/operations.ts';
@@ -24,7 +24,7 @@ interface Table {
   readonly required: readonly string[];
   readonly optional: readonly string[];
 }
-/** The order of scopes means nothing. */
+/** The order of scopes has no meaning. */
 const of = (required: readonly string[], optional: readonly string[] = []): Table => ({
   required: required.toSorted(),
   optional: optional.toSorted(),
@@ -102,7 +102,7 @@ async function firstOf(address: string, headers: Headers): Promise<string> {
   return first.id;
 }
 
-/** Ids of what the operation is about: a trip with an alert or a collision, and things that all scopes together made. */
+/** Ids for the operation: a trip with an alert or a collision, and resources created with all scopes. */
 async function idsFor({ id: name, tag }: Operation): Promise<Ids> {
   const { headers } = await gates.user();
   const own = { ...ids, aid: (tag === 'Alerts' ? ids['alert'] : ids['alarm']) ?? '' };
@@ -123,7 +123,7 @@ async function idsFor({ id: name, tag }: Operation): Promise<Ids> {
   return mine.ids;
 }
 
-/** Asks the operation with exactly these scopes. */
+/** Requests the operation with exactly these scopes. */
 async function ask(operation: Operation, granted: readonly string[], own?: Ids): Promise<Answered> {
   const { headers } = await gates.user(granted);
   const { method, bodyName } = operation;
@@ -174,13 +174,13 @@ describe('an operation that requires scopes', () => {
   });
 });
 
-/** What the right bodies ask for, which has to be granted beside. */
+/** Additional scopes that the valid bodies need. */
 const needs: Readonly<Record<string, string>> = {
   'user.monitors.create': telemetry,
   'user.monitors.replace': telemetry,
   'user.remotes.create': 'remote:lights:write',
 };
-/** What the things that are asked about are of: without that they are not there. */
+/** Scope of the data behind each resource, without which the resource is not found. */
 const isOf: Readonly<Record<string, string>> = {
   'user.monitors.get': telemetry,
   'user.monitors.remove': telemetry,
@@ -205,7 +205,7 @@ describe('an operation whose scopes are all optional', () => {
 
   test.each(voluntary)('$name is refused with none of them', async ({ operation, table }) => {
     const rest = all.filter((scope) => !table.optional.includes(scope));
-    // Which vehicles there are is not part that the scope of Plug and Charge stands for.
+    // The list of vehicles is not data of the Plug and Charge scope.
     const answer = await ask(operation, rest);
     expect(answer.status, answer.text).toBe(operation.tag === 'Vehicles' ? 200 : 403);
     for (const granted of [[], ['openid', 'profile']]) expect((await ask(operation, granted)).status).toBe(403);
@@ -241,7 +241,7 @@ describe('without an optional scope its part is left out:', () => {
     expect([whole.status, less.status]).toEqual([200, 200]);
     expect(whole.text).toMatch(positions);
     expect(less.text).not.toMatch(positions);
-    // The rest is all there.
+    // All other members are present.
     expect(Object.keys(less.json as object)).toEqual(
       Object.keys(whole.json as object).filter((name) => !name.endsWith('Position')),
     );

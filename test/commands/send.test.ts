@@ -82,7 +82,7 @@ describe('words', () => {
     const [what = '', ...rest] = words.split(' ');
     const request = requestOf(what, rest, details);
     expect(request).toEqual({ kind, body });
-    // What is said is what arrives.
+    // The encoded body equals the decoded one.
     expect(decodeBody(request.kind, encodeBody(request.kind, request.body))).toEqual(body);
   });
 
@@ -174,7 +174,7 @@ describe('against the bench', () => {
     data = mkdtempSync(join(tmpdir(), 'vigie-send-'));
     bench = new VigieProcess(['bench', '--data', data, '--port', '0', '--scenario', 'parked']);
     await bench.says('Ctrl-C ends the bench.');
-    // What interlocks ask for comes at least once a second.
+    // Interlocks need readings that are sent at least once a second.
     await bench.says(`published vigie/1/${VIN}/up/telemetry`);
   });
 
@@ -190,8 +190,8 @@ describe('against the bench', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as { type: string; status: string });
 
-  // One after the other: each finds the car as the one before left it.
-  // Every kind comes to every outcome in remotes.test.ts; words of each shape are here.
+  // In sequence: each test starts from the state that the previous one left. Outcomes of every kind are tested in
+  // remotes.test.ts, here only one command of each form.
   test.each([
     ['charge', 'ElectricBatteryChargingRequest', 'AlreadyDone'],
     ['charge --at 22:00 --until 6:00 --days Mon,Fri', 'ElectricBatteryChargingRequest', 'Success'],

@@ -1,4 +1,4 @@
-/** `vigie run` as a service: crashes and the minimal mode, and configurations that are sent to the car. */
+/** `vigie run` as a service: crashes and the minimal mode, and configurations sent to the car. */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { VigieProcess, vigie } from '../rig/bench.ts';
 import { describePeer } from '../rig/peers.ts';
 
 const VIN = 'VF3SERVCECAR00001';
-/** Five starts of a process, each some seconds on a machine that does other things as well. */
+/** Time limit for five starts of a process on a busy machine, ms. */
 const STARTS = 240_000;
 const folders: string[] = [];
 let broker: AedesRig;
@@ -124,9 +124,9 @@ describe('an agent that does not stay up', () => {
       'good',
     );
     expect((await answer('good')).body.status).toBe('Success');
-    // Whatever was the matter may have been mended: the whole agent again.
+    // The fault may have been repaired, so the whole agent starts again.
     await minimal.says('ready: ');
-    // At once, and not with the next report of health.
+    // At once, and not with the next health report.
     await hello(({ configuration }) => configuration?.state === 'applied');
     expect(readdirSync(join(folder, 'records', 'configuration'))).toContain('1.yaml');
   });

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder with a network description, a profile and a log of a small car, as a user has them. */
+/** A directory with a DBC, a profile and a log of a small car, like a user has. */
 export function smallCar() {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-small-car-'));
   const file = (name: string, text: string, mode = 0o644): string => {

@@ -1,4 +1,4 @@
-/** `vigie status`, and the page about what it shows. */
+/** `vigie status`, and the docs page about its output. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

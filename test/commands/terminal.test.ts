@@ -1,4 +1,4 @@
-/** What a person sees on a terminal, and a program in a pipe. */
+/** Output on a terminal, and in a pipe. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ beforeAll(() => {
 afterAll(() => rmSync(car.folder, { recursive: true, force: true }));
 
 describePeers(['script', '/dev/ptmx'], 'on a terminal', () => {
-  /** What a terminal gets that runs `vigie` with these words, through a shell. */
+  /** Output on a terminal that runs `vigie` with these words through a shell. */
   const shown = (words: string): string => {
     const command = words.replaceAll('vigie', `'${process.execPath}' '${program}'`);
     return execFileSync('script', ['-qec', `cd '${car.folder}' && ${command}`, '/dev/null'], {
@@ -31,7 +31,7 @@ describePeers(['script', '/dev/ptmx'], 'on a terminal', () => {
   };
 
   test('the progress bar is not drawn into lines that a pipe may print there', () => {
-    // Longer than what a pipe and the program hold: it cannot come to its summary before the reader leaves.
+    // Longer than the buffers of pipe and program: the program cannot reach its summary before the reader has left.
     const frames = readFileSync(join(car.folder, 'drive.log'), 'utf8');
     writeFileSync(join(car.folder, 'long.log'), frames.repeat(10));
     expect(shown('vigie decode long.log --raw --format text | head -2')).toBe(
@@ -70,7 +70,7 @@ describe('in a pipe whose reader has left', () => {
     await broker.stop();
   });
 
-  /** Starts `vigie` with a standard output that nobody reads. */
+  /** Starts `vigie` with a standard output that has no reader. */
   const unread = (...args: string[]) => {
     const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
@@ -96,7 +96,7 @@ describe('in a pipe whose reader has left', () => {
     await new Promise<void>((resolve) => {
       child.stderr.on('data', () => said.stderr.includes('watching') && resolve());
     });
-    // More than the stream gathers before it waits for its reader.
+    // More than the stream buffers before it waits for its reader.
     const points = Array.from({ length: 500 }, (_, i) => ({
       at: 1_700_000_000_000 + i,
       latitude: 48 + i / 1000,

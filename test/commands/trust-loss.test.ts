@@ -1,4 +1,7 @@
-/** A unit that has lost what commands changed of its keys: `vigie run` and `vigie keys confirm` as processes, on a broker. */
+/**
+ * A unit that has lost the key changes made by commands: `vigie run` and `vigie keys confirm` as processes, on a
+ * broker.
+ */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +66,7 @@ async function stop(): Promise<void> {
   unit = undefined;
 }
 
-/** `ahead`: ms that the sender's clock is ahead. */
+/** @param ahead how far the sender's clock is ahead, ms */
 async function send(key: string, kind: CommandBodyKind, body: object, ahead = 0): Promise<string> {
   const signer = await CommandSigner.open(join(folder, 'keys'), key);
   const [id, issued] = [crypto.randomUUID(), Date.now() + ahead];
@@ -72,7 +75,7 @@ async function send(key: string, kind: CommandBodyKind, body: object, ahead = 0)
   return id;
 }
 
-/** How a command of that key ended. */
+/** Final state of a command of that key. */
 async function order(key: string, kind: CommandBodyKind, body: object, ahead = 0): Promise<string> {
   const id = await send(key, kind, body, ahead);
   const last = await messages.take(({ kind: of, body: report }) => {
@@ -89,7 +92,7 @@ async function kidOf(name: string): Promise<string> {
   return found?.kid as string;
 }
 
-/** The unit refuses a command of that key without an answer, and its log says why. */
+/** Checks that the unit refuses a command of that key without an answer, and logs the reason. */
 async function refuses(key: string, why = /./): Promise<void> {
   const from = unit?.output.length ?? 0;
   const id = await send(key, 'WakeUp', {});
@@ -138,7 +141,7 @@ test('without any copy no key is trusted until a person has confirmed the list',
   expect([running.status, running.stderr]).toEqual([2, expect.stringContaining('end that one')]);
   await stop();
 
-  // It stays so, whatever was written meanwhile.
+  // This state stays, whatever was written meanwhile.
   await start();
   await refuses('root', why);
   await stop();
@@ -167,7 +170,8 @@ test('without any copy no key is trusted until a person has confirmed the list',
 
   const sound = await start();
   expect(sound.body).not.toHaveProperty('trust');
-  // The journal with the executed commands is lost, so commands issued within five minutes after the start are refused. A
+  // The journal with the executed commands is lost, so commands issued within five minutes after the start are refused.
+  // A
   // clock may be at most five minutes ahead, which leaves the time since the start.
   expect(await wakeUp('mine', 299_950)).toBe('AlreadyDone');
   expect(await wakeUp('root', 299_950)).toBe('AlreadyDone');

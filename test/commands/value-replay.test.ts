@@ -1,4 +1,4 @@
-/** Recordings of phones and data loggers: CSV files through a profile, as a bus does. */
+/** Recordings of phones and data loggers: CSV files played through a profile like a bus. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ const ofKind = (messages: readonly Message[], kind: string) =>
 const begin = Date.UTC(2026, 2, 14, 9);
 const pad = (number: number): string => String(number).padStart(2, '0');
 
-/** A drive of five minutes at up to 50 km/h, as the app Torque writes it: the engine stops at the end. */
+/** A drive of five minutes at up to 50 km/h, recorded like by the app Torque. The engine stops at the end. */
 function torque(): string {
   const rows = Array.from({ length: 300 }, (_, i) => {
     const speed = i < 200 ? Math.min(i, 50) : Math.max(0, 50 - (i - 200));
@@ -54,11 +54,11 @@ test('a recording of an OBD app produces a trip, by the profile of any car with 
   expect(status, stderr).toBe(0);
   const trips = ofKind(messages, 'trip');
   expect(new Set(trips.map(({ id }) => id)).size).toBe(1);
-  // The engine runs from the first row to that before the 271st.
+  // The engine runs from the first row to the 270th.
   const trip = trips.at(-1);
   expect(trip).toMatchObject({ done: true, startedAt: begin });
   expect(Math.abs(Number(trip?.['stoppedAt']) - (begin + 270_000))).toBeLessThanOrEqual(1_000);
-  // 50 rows up and 50 down at 25 km/h, 150 at 50 km/h, one a second.
+  // 50 rows of acceleration and 50 of braking at 25 km/h on average, 150 at 50 km/h, one a second.
   expect(trip?.['distance']).toBeCloseTo((50 * 25 + 150 * 50 + 50 * 25) / 3600, 1);
   const speeds = ofKind(messages, 'telemetry').flatMap(
     ({ series }) => (series as { path: string; at: number[]; values: number[] }[]) ?? [],
@@ -85,7 +85,10 @@ acceleration:
   vertical: { signal: VALUES.Acceleration_z }
 `;
 
-/** Twenty seconds at 100 samples a second; a stop from 50 km/h within a tenth of a second after ten. In g, decimal commas. */
+/**
+ * Twenty seconds at 100 samples a second, in g with decimal commas. After ten seconds a stop from 50 km/h in a tenth of
+ * a second.
+ */
 function crash(hit: boolean): string {
   const lines = Array.from({ length: 2_000 }, (_, i) => {
     const hard = hit && i >= 1_000 && i < 1_010;
@@ -103,7 +106,7 @@ test('a recording of accelerations produces a collision when the car is hit, and
   expect(hit.status, hit.stderr).toBe(0);
   const collisions = ofKind(hit.messages, 'collision');
   expect(new Set(collisions.map(({ id }) => id)).size).toBe(1);
-  // Ten samples of 14.2 g, of 10 ms each, are 50.1 km/h.
+  // Ten samples of 14.2 g, 10 ms each, are 50.1 km/h.
   expect(collisions[0]).toMatchObject({ createdAt: begin + 10_000, details: [{ side: 'Front' }] });
   expect(Math.abs(Number(collisions[0]?.['longitudinalChange']) + 14.2 * 9.80665 * 0.1 * 3.6)).toBeLessThan(1);
   const calm = await replayed(file('calm.csv', crash(false)), '--profile', profile);

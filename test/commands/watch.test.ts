@@ -1,4 +1,6 @@
-/** `vigie watch` shows a car or all cars, and asks a single car to send sooner, unless an option forbids it. */
+/**
+ * `vigie watch` shows a car or all cars, and requests faster sending from a single car, unless an option forbids it.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CloudClient } from '../../adapters/mqtt/index.ts';
 import { encodeMessage, type Kind } from '../../protocol/receiver.ts';
@@ -42,7 +44,7 @@ test('for some minutes, which are renewed', async () => {
 test('not with --passive', async () => {
   watching = new VigieProcess(['watch', VIN, '--broker', broker.url, '--passive']);
   await watching.says(`watching ${VIN}`);
-  // What it would have said is at the broker by now, before this.
+  // Any message that it sent would have reached the broker before this one.
   await car.publish(downTopic(VIN, 'ack'), new Uint8Array([1]));
   expect((await said.take()).topic).toBe(downTopic(VIN, 'ack'));
   expect(said.all).toHaveLength(1);
@@ -67,7 +69,7 @@ test('with + it shows all cars, each with its own catalogs, and asks none to sen
   watching = new VigieProcess(['watch', '+', '--broker', broker.url, '--format', 'json']);
   await watching.says('watching all cars');
   for (const [topic, payload] of [...named(first, 'Oil'), ...named(second, 'Water')]) await car.publish(topic, payload);
-  // The number of a class that is known twice is one message of each car.
+  // A class whose number occurs twice has one message from each car.
   await watching.says(/"name":"Water","at".*\n/);
   const lines = watching.output.split('\n').filter((line) => line.startsWith('{'));
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([

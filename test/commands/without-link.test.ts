@@ -1,11 +1,11 @@
-/** What only the way to the broker, or the number of the format, lacks keeps no car from being recorded. */
+/** Faults that affect only the broker connection or the format number do not prevent recording. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { VigieProcess, vigie } from '../rig/bench.ts';
 
-/** Some starts of a process, each some seconds on a machine that does other things as well. */
+/** Time limit for some starts of a process on a busy machine, ms. */
 const STARTS = 120_000;
 let folder: string;
 let agent: VigieProcess;
@@ -42,7 +42,7 @@ mqtt: { url: 'mqtts://127.0.0.1:1', ${tls} }
   expect(readFileSync(join(records, 'version'), 'utf8')).toBe('1\n');
   const missing = await vigie('status', '-c', file, '--format', 'text');
   expect(missing.stdout, missing.stderr).toContain(join(folder, 'unit.key'));
-  // The key is there now; what is read at the next attempt is damaged.
+  // The key exists now. The next attempt reads a damaged one.
   writeFileSync(join(folder, 'unit.key'), 'no key', { mode: 0o600 });
   await agent.says(`ca (${join(folder, 'ca.pem')}) is damaged`);
   const damaged = await vigie('status', '-c', file, '--format', 'text');

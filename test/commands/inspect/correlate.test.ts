@@ -29,7 +29,7 @@ const linesOf = (stdout: string): CorrelationLine[] =>
     });
 
 test('inspect --correlate finds the speed by what a phone measured', async () => {
-  // The car's own speed at each second, in miles per hour and 1 % wrong.
+  // Speed of the car each second, in miles per hour with an error of 1 %.
   const rows = Array.from({ length: 38 }, (_, s) => {
     const speed = 50 + 30 * Math.sin(((s + 1) * 50) / 100);
     return `${new Date(1_700_000_000_000 + (s + 1) * 1000 + 5).toISOString()},${((speed / 1.609344) * 1.01).toFixed(2)},${s % 3}`;
@@ -41,7 +41,7 @@ test('inspect --correlate finds the speed by what a phone measured', async () =>
   const [best] = linesOf(stdout);
   expect(best).toMatchObject({ message: 'MOTION', start: 0, bits: 16, byteOrder: 'little', signals: ['Speed'] });
   expect(best?.coefficient).toBeGreaterThan(0.9999);
-  // Values come in km/h.
+  // Values are in km/h.
   expect(best?.scale).toBeCloseTo(0.0101, 4);
   const text = await vigie('inspect', car.log, ...options, '--format', 'text');
   expect(text.stdout.split('\n').slice(0, 2)).toEqual([

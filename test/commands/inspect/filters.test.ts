@@ -1,4 +1,4 @@
-/** The options that choose frames, which `decode` and `inspect` have in common, and what `inspect` shows of signals. */
+/** Filter options of `decode` and `inspect`, and signals in the output of `inspect`. */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -123,7 +123,7 @@ describe('inspect --stats', () => {
     expect(text.filter((line) => [...line].length > width)).toEqual([]);
     expect(text.join('\n')).toContain('1 Open (1)');
     expect(text.at(-1)).toBe('2 of 4 signals not seen');
-    // Broken or not, each name is there whole.
+    // Each name is complete, wrapped or not.
     expect(text.join('').replaceAll(/\s/g, '')).toContain('A_MESSAGE');
   });
 });
@@ -184,6 +184,6 @@ test('inspect ranks several DBCs, the one that fits best first', async () => {
     { file: car.dbc, frames: 2200, known: 2200, fitting: 2200, messages: 2, ofMessages: 2, signals: 4, ofSignals: 4 },
     { file: other, frames: 2200, known: 2000, fitting: 0, messages: 1, ofMessages: 2, signals: 0, ofSignals: 0 },
   ]);
-  // The first that has it names it, as in decode.
+  // The first DBC with the identifier names it, as in decode.
   expect(ofKind(lines, 'identifier')[0]).toMatchObject({ message: 'LONGER', messageLength: 6 });
 });

@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(car.folder, { recursive: true, force: true }));
 
-/** Lines of NDJSON, each valid by the schema of its kind. */
+/** Lines of NDJSON, each validated by the schema of its kind. */
 function linesOf(stdout: string): Record<string, unknown>[] {
   const byKind = new Map(Object.values(schemas).map((schema) => [schema.properties.kind.const as string, schema]));
   return stdout

@@ -1,4 +1,4 @@
-/** Whatever a DBC is called and calls its signals: the profile that is written has no error. */
+/** Profiles suggested for DBCs with difficult names: each passes `check`. */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,12 +11,12 @@ import { describeShared, sharedData } from '../../shared.ts';
 const folder = mkdtempSync(join(tmpdir(), 'vigie-accepted-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Errors of the profile that is suggested for the files; undefined when none is. */
+/** Errors of the profile suggested for the files. Undefined if nothing is suggested. */
 function errorsOf(files: readonly string[], profile = join(folder, 'car.yaml')): unknown[] | undefined {
   rmSync(profile, { force: true });
   const databases = files.flatMap((file) => readDbc(file).database ?? []).map((database) => ({ database }));
   if (writeSuggestions(profile, databases, undefined) === undefined) return undefined;
-  // Faults of the DBC itself are none of the suggestion.
+  // Errors of the DBC itself are not errors of the suggestion.
   return inspectVehicle(profile).diagnostics.filter(({ file, severity }) => file === profile && severity === 'error');
 }
 

@@ -1,4 +1,4 @@
-/** The bench car's profile was written by people too; what is suggested for its DBC must agree with it. */
+/** The profile of the bench car is hand-written. The suggestion for its DBC must agree with it. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -9,7 +9,7 @@ const shipped = fileURLToPath(new URL('../../../config/vehicles/bench/', import.
 const profile = parse(readFileSync(`${shipped}profile.yaml`, 'utf8'));
 const { lines } = suggestedFor([`${shipped}bench.dbc`]);
 
-/** What people wrote for a path of Status or a channel. */
+/** Hand-written sources of a path of Status or a channel. */
 function writtenFor(path: string): WrittenSource[] {
   const [section = '', ...member] = path.split('.');
   return [profile.status[path] ?? profile[section]?.[member.join('.')] ?? []].flat();
@@ -29,6 +29,6 @@ test.each(Object.entries(lines))('%s has the signal, the unit and the values of 
       .join(', '),
   ).toBe(line.signal);
   expect({ scale: line.scale, offset: line.offset }).toEqual({ scale: same?.scale, offset: same?.offset });
-  // Without a map all but 0 is true.
+  // Without a map, every value except 0 is true.
   expect(line.map ?? {}).toEqual(same?.map ?? (line.map === undefined ? {} : { 0: false, 1: true }));
 });

@@ -1,4 +1,4 @@
-/** `vigie inspect --suggest`, from files to a profile that `check` takes and `replay` plays. */
+/** `vigie inspect --suggest`, from files to a profile that `check` accepts and `replay` plays. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ writeFileSync(
   ).replace('BO_ 291', 'BO_ 292'),
 );
 
-/** A frame of candump in each half of a second, on one bus or one for each message. */
+/** A candump log with a frame every half second, on one bus or on one bus per message. */
 function log(name: string, buses: readonly [string, string]): string {
   const lines = [...Array(40).keys()].map((half) => {
     const [bus, id] = half % 2 === 0 ? [buses[0], '123'] : [buses[1], '124'];

@@ -1,4 +1,4 @@
-/** The shipped Peugeot profile was written by people; what is suggested for its DBC files is compared with it. */
+/** Compares the hand-written Peugeot profile with the suggestion for its DBC files. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Which signals become which paths: one signal, one rule each. */
+/** Suggested paths for single signals, one rule per test. */
 
 import { describe, expect, test } from 'vitest';
 import { rules } from '../../../commands/suggest/rules/index.ts';
@@ -10,7 +10,7 @@ import { slotByPath } from '../../../protocol/slots.ts';
 import { network, suggestedForText } from './suggested.ts';
 
 const of = (message: string, ...signals: readonly string[]) => suggestedForText(network(message, ...signals));
-/** A DBC whose value table has the labels of the only signal. */
+/** A DBC with one signal and its value table. */
 const labelled = (message: string, signal: string, labels: string) =>
   suggestedForText(`${network(message, signal)}\nVAL_ 291 ${signal.split(' ')[0]} ${labels} ;\n`);
 
@@ -195,7 +195,7 @@ describe('labels', () => {
       0: 'Stopped',
       1: 'InProgress',
     });
-    // Of a message with a speed the status is another matter than the speed.
+    // The status in a message about speed is not the speed.
     expect(of('VEHICLE_SPEED', 'Status : 0|8@1+ (1,0) [0|200] ""').suggestions.lines).toEqual([]);
   });
 

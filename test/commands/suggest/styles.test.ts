@@ -1,6 +1,6 @@
 /**
- * Cars whose names are written in the styles of several makers. Each `styles/*.yaml` has what a person who knows the
- * car would accept of `styles/*.dbc`, and what must be asked; a line more is a wrong one, a line less was not found.
+ * Cars with names in the styles of several makers. Each `styles/*.yaml` has the lines that an expert would accept for
+ * `styles/*.dbc`, and the questions. An additional line is wrong, and a missing line was not found.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

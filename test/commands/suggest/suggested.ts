@@ -1,4 +1,4 @@
-/** Suggestions for DBC text or files, as the tests look at them. */
+/** Suggestions for DBC text or files, in the form that the tests compare. */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { type DbcMessage, parseDbc, type Signal } from '../../../adapters/can/dbc/index.ts';
@@ -20,7 +20,7 @@ export interface WrittenSource {
 export interface Suggested {
   readonly suggestions: Suggestions;
   readonly text: string;
-  /** By path: what the profile has, and what is left out behind a question. */
+  /** By path: suggested lines, and lines commented out behind a question. */
   readonly lines: Readonly<Record<string, WrittenSource>>;
   readonly questions: Readonly<Record<string, string>>;
 }
@@ -36,7 +36,7 @@ export function suggestedFor(
   );
 }
 
-/** For the signals of one message, as `SG_` has them after the name of the message. */
+/** Suggestions for the signals of one message, written like after `SG_`. */
 export function suggestedForText(
   text: string,
   seen?: (message: DbcMessage, signal: Signal) => Observed | undefined,
@@ -44,7 +44,7 @@ export function suggestedForText(
   return suggested([new TextEncoder().encode(text)], ['car.dbc'], seen);
 }
 
-/** A network of one message, 8 bytes, one signal after the other in their order. */
+/** A DBC with one message of 8 bytes that has these signals. */
 export function network(message: string, ...signals: readonly string[]): string {
   return `VERSION ""\n\nBU_: X\n\nBO_ 291 ${message}: 8 X\n${signals.map((signal) => ` SG_ ${signal} X\n`).join('')}`;
 }
