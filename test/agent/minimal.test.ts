@@ -204,7 +204,7 @@ describe('a command', () => {
     ['late', 'ntp', -60_000, -1],
     ['from a clock more than five minutes ahead', 'ntp', 300_100, 400_000],
     ['when the car does not know the time', 'none', 0, 30_000],
-  ] as const)('%s is refused', async (_why, quality, issued, expires) => {
+  ] as const)('a command is refused by the minimal agent: %s', async (_why, quality, issued, expires) => {
     const { clock, give, reports, ran } = setUp({ quality });
     const now = clock.now();
     await give(signed(commandOf(clock, 'Monitor', removal, { issued: now + issued, expires: now + expires })));

@@ -43,7 +43,7 @@ const statesOf = (stdout: string): readonly string[] =>
     .split('\n')
     .map((line) => (JSON.parse(line) as { readonly status: string }).status);
 
-test('three cars of the bench are served by the hub, obey it, and are there again after a restart', async () => {
+test('three bench cars are served by the hub, accept its commands, and return after a restart', async () => {
   const first = await start();
   const { _embedded } = await get(`${first.url}/fleets/local/vehicles`);
   expect(_embedded.vehicles.map(({ vin }: { vin: string }) => vin).sort()).toEqual(vins);
@@ -80,7 +80,7 @@ test('three cars of the bench are served by the hub, obey it, and are there agai
   expect(await second.running.end('SIGINT')).toBe(0);
 });
 
-test('registered cars of the bench are shown to those who have a token, and the way back ends that', async () => {
+test('registered bench cars are shown only to token holders until the registry is removed', async () => {
   const hub = join(folder, 'hub');
   const first = await start('--fleet', 'north');
   const url = `${first.url}/fleets/north/vehicles`;
@@ -121,7 +121,7 @@ test.each([
   [['--cars', '0'], 'a number of cars is 1 to 100'],
   [['--fleet', 'north'], '--fleet is for the cars of a hub: add --cars'],
   [['--cars', '2', '--broker', 'mqtt://127.0.0.1:1'], '--cars brings its own broker and VINs: leave out --broker'],
-])('bench %j says what is wrong: %s', async (options, said) => {
+])('bench %j is refused: %s', async (options, said) => {
   const { status, stderr } = await vigie('bench', '--data', folder, ...options);
   expect(status).toBe(2);
   expect(stderr).toContain(said);

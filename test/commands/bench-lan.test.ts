@@ -60,7 +60,7 @@ function ask(path: string, cookie?: string, method = 'GET'): Promise<Answer> {
 
 const tokens = (): string[] => [...bench.output.matchAll(/\?token=([\w-]+)/g)].map(([, token]) => token as string);
 
-test('without the token nothing is served: neither page nor script, values, operations or documents', async () => {
+test('without the token no page, script, value, operation or document is served', async () => {
   for (const path of [
     '/',
     '/page/page.js',
@@ -82,7 +82,7 @@ test('without the token nothing is served: neither page nor script, values, oper
   expect((await ask(`/?token=${tokens().at(-1)}`, undefined, 'POST')).status).toBe(403);
 });
 
-test('the token lets one browser in, which then sees everything, and the bench prints a new one', async () => {
+test('a token admits one browser, which then sees everything, and the bench prints a new token', async () => {
   const token = tokens().at(-1);
   const entered = await ask(`/?token=${token}`);
   expect(entered).toMatchObject({ status: 303, location: '/' });
@@ -101,7 +101,7 @@ test('the token lets one browser in, which then sees everything, and the bench p
   expect((await ask(`/?token=${tokens().at(-1)}`)).status).toBe(303);
 });
 
-test('the certificate is for the addresses and names of the machine, and its key is for its owner alone', async () => {
+test('the certificate covers the addresses and names of the machine, and only its owner can read the key', async () => {
   const certificate = new X509Certificate(readFileSync(join(folder, 'lan.pem')));
   expect(certificate.verify(certificate.publicKey)).toBe(true);
   expect(certificate.checkIP('127.0.0.1')).toBe('127.0.0.1');
@@ -111,7 +111,7 @@ test('the certificate is for the addresses and names of the machine, and its key
   expect(statSync(join(folder, 'lan-key.pem')).mode & 0o777).toBe(0o600);
 });
 
-test('the certificate is kept, and made anew a month before its end or when its file is damaged', () => {
+test('the certificate is reused, and replaced a month before it expires or when its file is damaged', () => {
   const data = mkdtempSync(join(folder, 'kept-'));
   const now = Date.UTC(2026, 0, 31);
   const made = (at: number): string => lanPage(data, at, () => undefined).fingerprint;
@@ -126,7 +126,7 @@ test('the certificate is kept, and made anew a month before its end or when its 
   expect(new X509Certificate(readFileSync(late.serving.tls.cert)).validTo).toMatch(/ 2050 GMT$/);
 });
 
-test('bench --lan --cars says what is wrong', async () => {
+test('bench --lan --cars is refused with the reason', async () => {
   const { status, stderr } = await vigie('bench', '--data', join(folder, 'cars'), '--cars', '2', '--lan');
   expect(status).toBe(2);
   expect(stderr).toContain('--lan is for one car: leave out --cars or --lan');

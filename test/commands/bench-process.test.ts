@@ -53,13 +53,13 @@ test('Ctrl-C ends a bench and the process of its agent', async () => {
   expect(bench.output).not.toMatch(/error/i);
 });
 
-test('a bench that is killed leaves no agent behind', async () => {
+test('a killed bench leaves no agent process behind', async () => {
   const { bench, pid } = await movedBench();
   await bench.end('SIGKILL');
   await expect.poll(() => runs(pid), { timeout: 60_000 }).toBe(false);
 });
 
-test('an agent that somebody kills is not there until it is started again; the page is', async () => {
+test('a killed agent stays away until it is started again, and the page keeps working', async () => {
   const { bench, url, plug, pid } = await movedBench();
   expect((await fetch(`${url}/vigie/v1/car`)).status).toBe(200);
   process.kill(pid, 'SIGKILL');
@@ -75,14 +75,14 @@ test('an agent that somebody kills is not there until it is started again; the p
   expect([isBench, vin]).toEqual([true, 'VF3VGEBENCH000001']);
 });
 
-test('links name the address of the page, and web pages of others are refused', async () => {
+test('links contain the address of the page, and requests from other web pages are refused', async () => {
   const { url } = await movedBench();
   expect(await (await fetch(`${url}/user`)).text()).toContain(`${url}/`);
   const foreign = { 'Sec-Fetch-Site': 'cross-site' };
   expect((await fetch(`${url}/user`, { headers: foreign })).status).toBe(403);
 });
 
-test('the option with which a bench starts its agent is none for people', async () => {
+test('the internal option with which a bench starts its agent is hidden from users', async () => {
   const { status, stderr } = await vigie('bench', '--agent');
   expect(status).toBe(2);
   expect(stderr).toContain('leave it out');

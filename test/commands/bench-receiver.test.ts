@@ -22,7 +22,7 @@ function begun() {
   return { take, records: () => receiver.report().classes[RECORDS] };
 }
 
-test('what waits when the receiver begins is missing once a higher number is known, until it comes', () => {
+test('a waiting number counts as missing once a higher number is known, until it arrives', () => {
   const { take, records } = begun();
   expect(records()).toMatchObject({ arrived: 0, below: 3, missing: 1 });
   take(7, 1, 1);
@@ -30,7 +30,7 @@ test('what waits when the receiver begins is missing once a higher number is kno
   expect(records()).toMatchObject({ arrived: 2, again: 0, below: 4, missing: 0 });
 });
 
-test('a number that never came is missing after a restart of the agent, and one that came twice counts once', () => {
+test('a number that never arrived is missing after an agent restart, and a repeated one counts once', () => {
   const { take, records } = begun();
   take(7, 1, 1);
   take(7, 3, 3);
@@ -42,7 +42,7 @@ test('a number that never came is missing after a restart of the agent, and one 
   expect(records()).toMatchObject({ arrived: 5, again: 1, below: 7, missing: 0 });
 });
 
-test('messages of other cars and to the car do not count', () => {
+test('messages of other cars and messages to the car do not count', () => {
   const { take, records } = begun();
   take(7, 9, 9, OTHER);
   expect(records()).toMatchObject({ arrived: 0, missing: 1 });

@@ -28,7 +28,7 @@ const publish = (kind: BodyKind, body: object): void =>
 /** Lines other than those for the first message of a topic. */
 const events = () => lines.filter((line) => !line.startsWith('published'));
 
-test('the first message of each topic is told with its size', () => {
+test('the first message of each topic is printed with its size', () => {
   for (const active of [true, false]) {
     publish('alert', { id: id(1), createdAt: NOON, active, type: 'FuelLevelLow', startedAt: NOON });
   }
@@ -37,7 +37,7 @@ test('the first message of each topic is told with its size', () => {
   ]);
 });
 
-test('the bytes of all messages are counted beside those of the same messages as JSON', () => {
+test('the bytes of all messages are counted, and those of the same messages as JSON', () => {
   const body = { id: id(5), createdAt: NOON, active: true, type: 'FuelLevelLow', startedAt: NOON };
   const message = { version: 1, kind: 'alert', seq: 0, boot: 1, at: NOON, clock: 'ntp', body } as const;
   const payload = encodeMessage(message);
@@ -50,7 +50,7 @@ test('the bytes of all messages are counted beside those of the same messages as
   expect(report.sizes).toEqual({ bytes: 2 * bytes, json: 2 * json });
 });
 
-test('a capture does not count: its readable form has no frames', () => {
+test('a capture is not counted, because its JSON form has no frames', () => {
   const columns = new Uint8Array(1000);
   const times = { at: NOON, from: NOON, to: NOON, start: NOON };
   const parts = { part: 0, last: true, buses: ['body'], frames: 1, size: 4000, columns };
@@ -58,7 +58,7 @@ test('a capture does not count: its readable form has no frames', () => {
   expect(report.sizes).toEqual({ bytes: 0, json: 0 });
 });
 
-test('a trip is told when it begins and when it has ended, however often it is published', () => {
+test('a trip is printed once at its start and once at its end, however often it is published', () => {
   const trip = { id: id(2), createdAt: NOON, startedAt: NOON };
   publish('trip', { ...trip, done: false });
   publish('trip', { ...trip, done: false, distance: 0.4, duration: 60 });
@@ -66,14 +66,14 @@ test('a trip is told when it begins and when it has ended, however often it is p
   expect(events()).toEqual(['12:00:05 trip began', '12:00:05 trip ended: 1.6 km in 142 s']);
 });
 
-test('the states of a command are told with the cause of a failure', () => {
+test('states of a command are printed with the cause of a failure', () => {
   const remote = { remoteActionId: 'a', type: 'Doors' };
   publish('remote', { ...remote, status: 'Accepted' });
   publish('remote', { ...remote, status: 'Failed', failureCause: 'VehicleInUse' });
   expect(events()).toEqual(['12:00:05 command Doors: Accepted', '12:00:05 command Doors: Failed (VehicleInUse)']);
 });
 
-test('an alert and a theft are told when they begin and end', () => {
+test('an alert and a theft are printed when they begin and end', () => {
   for (const still of [true, false]) {
     publish('alert', { id: id(3), createdAt: NOON, active: still, type: 'FuelLevelLow', startedAt: NOON });
     publish('stolen', { id: id(4), createdAt: NOON, state: still, startedAt: NOON });
@@ -86,7 +86,7 @@ test('an alert and a theft are told when they begin and end', () => {
   ]);
 });
 
-test('how the car is and what was published', () => {
+test('the state of the car and the published messages are printed', () => {
   const status = {
     contents: () => ({
       kinetic: { createdAt: NOON, speed: 57.4 },
@@ -100,7 +100,7 @@ test('how the car is and what was published', () => {
   expect(lines).toEqual(['12:00:05 the car drives at 57 km/h, ignition Start, doors Locked; 1 message published']);
 });
 
-test('that the broker acknowledges nothing', () => {
+test('a missing acknowledgement by the broker is printed', () => {
   const status = { contents: () => ({}) };
   publish('alert', { id: id(6), createdAt: NOON, active: true, type: 'FuelLevelLow', startedAt: NOON });
   report.tell({ status, waiting: 1 });

@@ -17,7 +17,7 @@ afterEach(async () => {
 test.each([
   ['one car', [], '/vigie/v1/car'],
   ['a fleet', ['--cars', '1'], `/vigie/v1/vehicles/${VIN}/car`],
-])('the page of %s learns the address of the tiles and may load pictures from there', async (_, options, path) => {
+])('the page of %s gets the address of the tiles and may load pictures from there', async (_, options, path) => {
   const ports = ['--port', '0', '--http', '0', '--scenario', 'parked'];
   const tiles = ['--tiles', TILES, '--tiles-attribution', 'Map by a test'];
   bench = new VigieProcess(['bench', '--data', folder, ...ports, ...tiles, ...options]);
@@ -34,7 +34,7 @@ test.each([
   [['--tiles', 'https://tiles.example/{z}/{x}.png'], 'the address is wrong: has no {y}: write an address such as'],
   [['--tiles', 'http://tiles.example/{z}/{x}/{y}.png'], 'others could read on the way where the car was: use https'],
   [['--tiles-attribution', 'Somebody'], '--tiles-attribution is for --tiles: add it, or leave both out'],
-])('bench %j says what is wrong: %s', async (options, said) => {
+])('bench %j is refused: %s', async (options, said) => {
   const { status, stderr } = await vigie('bench', '--data', folder, ...options);
   expect(status).toBe(2);
   expect(stderr).toContain(said);

@@ -41,7 +41,7 @@ describe('the bench', () => {
       .split('\n')
       .map((line) => (JSON.parse(line) as { status: string }).status);
 
-  test('says what is published, where, and three commands to try', async () => {
+  test('the bench prints the topics, the addresses, and three commands to try', async () => {
     expect(bench.output).toContain(`vigie/1/${VIN}/up/`);
     for (const command of ['watch', 'send', 'send']) {
       expect(bench.output).toContain(`npx vigie ${command} ${VIN}`);
@@ -50,7 +50,7 @@ describe('the bench', () => {
     await bench.says(`published vigie/1/${VIN}/up/status`);
   });
 
-  test('refuses a configuration, and says which car takes one', async () => {
+  test('the bench refuses a configuration and names the command that accepts one', async () => {
     const file = join(data, 'vigie.yaml');
     writeFileSync(
       file,
@@ -60,7 +60,7 @@ describe('the bench', () => {
     expect([status, stdout]).toEqual([1, expect.stringContaining('run its agent with vigie run')]);
   });
 
-  test('carries out a signed door command, and says AlreadyDone the second time', async () => {
+  test('the bench carries out a signed door command, and reports AlreadyDone for a second one', async () => {
     const first = await vigie('send', VIN, 'doors', 'lock', '--data', data);
     expect(states(first.stdout), first.stderr).toEqual(['Accepted', 'SentToVehicle', 'Success']);
     expect(first.status).toBe(0);
@@ -69,12 +69,12 @@ describe('the bench', () => {
     expect(second.status).toBe(0);
   });
 
-  test('goes on to tell how the car is and what becomes of commands', async () => {
+  test('the bench prints the state of the car and the states of commands', async () => {
     await bench.says(/^\d\d:\d\d:\d\d the car stands, ignition \w+, .*; \d+ messages published$/m);
     await bench.says(/^\d\d:\d\d:\d\d command Doors: Success$/m);
   });
 
-  test('watch shows each message decoded, once, with the Status that the command made', async () => {
+  test('watch prints each message once, decoded, with the Status that the command caused', async () => {
     const watch = new VigieProcess(['watch', VIN, '--data', data]);
     await watch.says('"full":true');
     await watch.says('presence: online');
@@ -92,7 +92,7 @@ describe('the bench', () => {
     expect(stderr).toMatch(/process \d+ uses it/);
   });
 
-  test('Ctrl-C ends it cleanly; a second start keeps its records, its keys, and the car as it was', async () => {
+  test('Ctrl-C stops the bench in order, and a second start keeps its records, keys and car state', async () => {
     expect(await bench.end('SIGINT'), bench.output).toBe(0);
     expect(bench.output).not.toMatch(/error/i);
     expect(existsSync(join(data, 'lock'))).toBe(false);
@@ -108,7 +108,7 @@ describe('the bench', () => {
   });
 });
 
-test('a bench whose standard ports another program uses says which it uses instead', async () => {
+test('a bench whose standard ports are in use prints the ports that it uses instead', async () => {
   const taken = await Promise.all([1883, 8080].map(occupy));
   const data = folder();
   const bench = new VigieProcess(['bench', '--data', data, '--scenario', 'parked']);
@@ -146,7 +146,7 @@ mqtt: { url: ${url} }
 `,
     );
 
-  test('takes live frames from standard input and publishes them; the broker may come late', async () => {
+  test('run publishes live frames from standard input, even if the broker starts later', async () => {
     const car = smallCar();
     folders.push(car.folder);
     const port = new EmbeddedBroker({ port: 0 });
@@ -173,7 +173,7 @@ mqtt: { url: ${url} }
     await broker.stop();
   });
 
-  test('is ready on a bus that is silent and without a broker, and ends when told', async () => {
+  test('run is ready on a silent bus and without a broker, and stops when asked', async () => {
     const car = smallCar();
     folders.push(car.folder);
     configure(car.folder, 'mqtt://127.0.0.1:1');

@@ -33,7 +33,7 @@ describePeer('mosquitto', 'a broker that lets in', () => {
     return broker;
   }
 
-  test('users with a password', async () => {
+  test('watch connects with user name and password', async () => {
     const broker = await serve((port, folder) => {
       execFileSync('mosquitto_passwd', ['-c', '-b', join(folder, 'users'), 'anna', 'a secret'], { stdio: 'pipe' });
       return [`listener ${port} 127.0.0.1`, 'allow_anonymous false', `password_file ${join(folder, 'users')}`];
@@ -46,7 +46,7 @@ describePeer('mosquitto', 'a broker that lets in', () => {
     expect(refused.stderr).toContain('does not let this client in');
   });
 
-  test('certificates of its authority', async () => {
+  test('watch connects with a client certificate of the broker’s authority', async () => {
     let ours: Certificate | undefined;
     let ca = '';
     const broker = await serve((port, folder) => {

@@ -23,7 +23,7 @@ describe('options that do not go together are refused with what to do', () => {
     [['--ca', '@'], 'write mqtts://'],
     [['--ca', '/nowhere/ca.pem'], '/nowhere/ca.pem: cannot be read: there is no such file'],
     [['--username', 'anna', '--password-file', '/nowhere/password'], '/nowhere/password: the secret cannot be read'],
-  ])('%j', async (options, said) => {
+  ])('watch options that do not go together are refused with advice: %j', async (options, said) => {
     const given = options.map((option) => option.replace('@', file));
     const { status, stderr } = await vigie('watch', VIN, '--broker', 'mqtt://127.0.0.1:1', ...given);
     expect(status).toBe(2);

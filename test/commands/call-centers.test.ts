@@ -29,7 +29,7 @@ http:
   return { http: configuration?.http, found: diagnostics.map(({ message, fix }) => `${message} (${fix})`) };
 }
 
-test('a user is told the number of the configured call centre of the country that is asked for', async () => {
+test('a user gets the number of the configured call centre for the requested country', async () => {
   const gates = await Gates.make();
   onTestFinished(() => gates.remove());
   const { http, found } = load("{ BR: '+55 11 4000 0000', CL: '(600) 123-4567' }", gates.http.user?.keys);
@@ -61,7 +61,7 @@ describe('a call centre is refused', () => {
     ['of a country written with three letters', "{ BRA: '112' }", /BRA/],
     ['without its number in quotes', '{ BR: +5511 }', /a telephone number in quotes/],
     ['whose number is none', '{ BR: call us }', /a telephone number in quotes/],
-  ])('%s', (_, callCenters, said) => {
+  ])('a call centre is refused %s', (_, callCenters, said) => {
     const { http, found } = load(callCenters, ['nowhere.pem']);
     expect(http).toBeUndefined();
     expect(found).toContainEqual(expect.stringMatching(said));

@@ -37,7 +37,7 @@ function part(id: string, number: number, more: Partial<Capture> = {}): Capture 
 
 const line = (number: number): string => `(1700000000.00${number}250) can 10${number}#0${number}FF\n`;
 
-test('parts that come in any order become one candump log in the order of the frames', () => {
+test('parts in any order become one candump log in the order of the frames', () => {
   const said: string[] = [];
   const files = new CaptureFiles(join(folder, 'a'), (text) => said.push(text));
   for (const number of [1, 0, 3]) files.take(part('a1', number, { last: number === 3 }));
@@ -47,7 +47,7 @@ test('parts that come in any order become one candump log in the order of the fr
   expect(said).toEqual([expect.stringMatching(/a1\.log: complete$/)]);
 });
 
-test('a capture becomes one MDF4 file when all parts have come, or what came of it when the watch ends', async () => {
+test('a capture becomes one MDF4 file when all parts have arrived, or a partial file when watch ends', async () => {
   const said: string[] = [];
   const files = new CaptureFiles(join(folder, 'm'), (text) => said.push(text), 'mdf4');
   for (const number of [1, 0]) files.take(part('a1', number));
@@ -63,7 +63,7 @@ test('a capture becomes one MDF4 file when all parts have come, or what came of 
   expect(said.at(-1)).toMatch(/b1\.mf4: parts are missing from part 1 on$/);
 });
 
-test('what is missing of a capture is said, and what came is written', () => {
+test('missing parts of a capture are reported, and the others are written', () => {
   const said: string[] = [];
   const files = new CaptureFiles(join(folder, 'b'), (text) => said.push(text));
   files.take(part('b1', 0, { since: start - 5 }));
@@ -80,7 +80,7 @@ test('what is missing of a capture is said, and what came is written', () => {
   ]);
 });
 
-test('a watch that begins during a capture writes what comes, and says that the beginning is with the car', () => {
+test('a watch that starts during a capture writes the rest, and reports that the car has the start', () => {
   const said: string[] = [];
   const files = new CaptureFiles(join(folder, 'd'), (text) => said.push(text));
   for (const number of [3, 2]) files.take(part('d1', number, { last: number === 3 }));
@@ -100,7 +100,7 @@ test('a watch that begins during a capture writes what comes, and says that the 
   ]);
 });
 
-test('an id that is no name of a file is refused', () => {
+test('an id that is not a valid file name is refused', () => {
   const files = new CaptureFiles(join(folder, 'c'), () => undefined);
   expect(() => files.take(part('../c1', 0))).toThrowError(expect.objectContaining({ code: 'message.malformed' }));
   expect(readdirSync(join(folder, 'c'))).toEqual([]);

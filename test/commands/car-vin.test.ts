@@ -63,7 +63,7 @@ function run(file: string): VigieProcess {
   return agent;
 }
 
-test('without a typed VIN the agent waits for a car that is off, and knows it at the next start without asking', async () => {
+test('without a configured VIN the agent waits for a car that is off, and remembers its VIN at the next start', async () => {
   const file = configured(obd());
   emulator.asleep = true;
   const first = run(file);
@@ -77,14 +77,14 @@ test('without a typed VIN the agent waits for a car that is off, and knows it at
   await second.says(`ready: ${VIN} (generic-obd2)`);
 });
 
-test('an agent that waits for the VIN ends when it is told to', async () => {
+test('an agent that waits for the VIN stops when asked', async () => {
   emulator.asleep = true;
   const process = run(configured(obd()));
   await process.says('vin.awaited');
   expect(await process.end('SIGTERM'), process.output).toBe(0);
 });
 
-test('a car that gives another VIN than the typed one is reported: in the log, in status and in hello', async () => {
+test('a car with another VIN than configured is reported in the log, in status and in hello', async () => {
   const client = await CloudClient.connect(broker.url);
   const told = new Promise<string>((resolve) => {
     void client.subscribe(upFilter(OTHER), (_topic, payload) => {
@@ -103,7 +103,7 @@ test('a car that gives another VIN than the typed one is reported: in the log, i
   await client.close();
 });
 
-test('a car that gives the typed VIN is not reported', async () => {
+test('a car with the configured VIN is not reported', async () => {
   const process = run(configured(obd(), `vin: ${VIN}`));
   await process.says(`ready: ${VIN} (generic-obd2)`);
   await expect
@@ -114,7 +114,7 @@ test('a car that gives the typed VIN is not reported', async () => {
   expect(process.output).not.toContain('vin.differs');
 });
 
-test('without a VIN and without OBD the agent does not start, and says what to add', async () => {
+test('without a VIN and without OBD the agent does not start, and names the missing setting', async () => {
   const file = configured("gnss: { nmea: 'tcp://127.0.0.1:9' }");
   const process = run(file);
   expect(await process.ended()).toBe(2);
@@ -123,7 +123,7 @@ test('without a VIN and without OBD the agent does not start, and says what to a
   expect([status, stdout]).toEqual([2, expect.stringContaining('add vin: and its 17 characters; with obd it is read')]);
 });
 
-test('check accepts a configuration without a VIN where the car can be asked', async () => {
+test('check accepts a configuration without a VIN if the car can be asked', async () => {
   const { status, stdout, stderr } = await vigie('check', '-c', configured(obd()), '--format', 'text');
   expect(status, stdout + stderr).toBe(0);
 });

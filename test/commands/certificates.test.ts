@@ -33,7 +33,7 @@ describe('watch at a broker with TLS', () => {
     afterAll(() => broker.stop());
     const watch = (...options: string[]) => vigie('watch', VIN, '--broker', broker.url, ...options);
 
-    test('lets in who shows one', async () => {
+    test('a client with a certificate is admitted', async () => {
       const watching = new VigieProcess([
         'watch',
         VIN,
@@ -47,14 +47,14 @@ describe('watch at a broker with TLS', () => {
       expect(await watching.end('SIGINT'), watching.output).toBe(0);
     });
 
-    test('names --cert and --cert-key to who shows none', async () => {
+    test('a client without a certificate gets an error that names --cert and --cert-key', async () => {
       const { status, stderr } = await watch('--ca', authority.certFile);
       expect(status).toBe(2);
       expect(stderr).toContain('requires a certificate of its clients; give --cert and --cert-key');
       expect(stderr).not.toContain('rec_layer');
     });
 
-    test('does not accept one of another authority', async () => {
+    test('a certificate of another authority is not accepted', async () => {
       const { status, stderr } = await watch('--ca', authority.certFile, ...shown(stranger));
       expect(status).toBe(2);
       expect(stderr).toContain('does not accept the certificate that it was shown');
@@ -62,7 +62,7 @@ describe('watch at a broker with TLS', () => {
     });
   });
 
-  test('names --ca where the authority of the broker is not known', async () => {
+  test('an unknown broker authority gives an error that names --ca', async () => {
     const broker = await TlsAedesRig.start({ server });
     const { status, stderr } = await vigie('watch', VIN, '--broker', broker.url);
     await broker.stop();
@@ -70,7 +70,7 @@ describe('watch at a broker with TLS', () => {
     expect(stderr).toContain('give it as --ca');
   });
 
-  test('names --ca where the authority of the broker is another', async () => {
+  test('a wrong --ca gives an error that names --ca', async () => {
     const broker = await TlsAedesRig.start({ server: stranger });
     const { status, stderr } = await vigie('watch', VIN, '--broker', broker.url, '--ca', authority.certFile);
     await broker.stop();

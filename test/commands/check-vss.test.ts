@@ -75,7 +75,7 @@ function found(signals: string, specification: object = SPECIFICATION): string[]
 
 const battery = 'Vehicle.Powertrain.TractionBattery';
 
-test('check --vss finds nothing in signals that have the type and unit of the specification, however it spells the unit', () => {
+test('check --vss finds nothing in signals with the specified type and unit, however the unit is spelled', () => {
   const signals = `  ${battery}.StateOfCharge.Current: { signal: PACK.Charge, resolution: 1, unit: '%' }
   ${battery}.IsOpen: { signal: PACK.Open }
   ${battery}.CellVoltage.Min: { signal: PACK.CellMax }
@@ -83,7 +83,7 @@ test('check --vss finds nothing in signals that have the type and unit of the sp
   expect(found(signals)).toEqual(['info -6: of 3 custom signals the specification names 3']);
 });
 
-test('check --vss warns of another unit, and writes the scale and offset that lead to the unit of the specification', () => {
+test('check --vss warns of another unit, and prints the scale and offset for the specified one', () => {
   const signals = `  ${battery}.Temperature.Average: { signal: PACK.Temp }
   Vehicle.Speed: { signal: PACK.Temp, unit: m/s, scale: 2, offset: 1, resolution: 1 }
   ${battery}.CellVoltage.Min: { signal: PACK.Temp }
@@ -98,7 +98,7 @@ test('check --vss warns of another unit, and writes the scale and offset that le
   ]);
 });
 
-test('check --vss warns of another type, of names that are not allowed, of fractions where there are whole numbers', () => {
+test('check --vss warns of another type, of names that are not allowed, and of fractions in integer signals', () => {
   const signals = `  ${battery}.IsOpen: { signal: PACK.Charge }
   Vehicle.Door.Position: { signal: PACK.Plug }
   ${battery}.StateOfCharge.Current: { signal: PACK.Charge }
@@ -117,7 +117,7 @@ test('check --vss warns of another type, of names that are not allowed, of fract
   ]);
 });
 
-test('check --vss suggests the names that share most of their parts with one that the specification lacks', () => {
+test('check --vss suggests the specified names that share most parts with an unknown name', () => {
   const signals = `  Vehicle.Battery.CellVoltage.Max: { signal: PACK.CellMax }
   Tire.Presure: { signal: TYRE.Pressure }
   Vehicle.Own.Torque: { signal: PACK.Temp }
@@ -130,7 +130,7 @@ test('check --vss suggests the names that share most of their parts with one tha
   ]);
 });
 
-test('check --vss says where the range of the DBC exceeds that of the specification, what is deprecated, what is not expanded', () => {
+test('check --vss reports DBC ranges beyond the specification, deprecated names, and names that are not expanded', () => {
   const { Vehicle } = SPECIFICATION;
   const rows = { type: 'branch', instances: ['Row[1,2]'], children: { Speed: sensor('float') } };
   const specification = { Vehicle: branch({ ...Vehicle.children, Axle: rows }) };
@@ -175,7 +175,7 @@ test.each([
   expect(() => readVss(file('vss.json', text))).toThrow(message);
 });
 
-test('vigie check --vss prints what it finds and succeeds; without a profile, or without the file, it says so', async () => {
+test('check --vss prints its findings and succeeds, and reports a missing profile or file', async () => {
   const vss = file('good.json', JSON.stringify(SPECIFICATION));
   const profile = file(
     'command.yaml',

@@ -18,7 +18,7 @@ test('one is singular, all others are plural', () => {
 test.each([
   ['unknown: 1\n', '1 error\n'],
   ['unknown: 1\nneither: 1\n', '2 errors\n'],
-])('check: %j', async (more, said) => {
+])('check prints counted errors: %j', async (more, said) => {
   const file = join(car.folder, 'faulty.yaml');
   const sound = 'profile: 1\nname: small\ntitle: A small car\nbuses:\n  - { name: can, dbc: [small.dbc] }\n';
   writeFileSync(file, `${sound}status: { kinetic.speed: { signal: MOTION.Speed } }\n${more}`);
@@ -26,13 +26,13 @@ test.each([
   expect([stderr, status]).toEqual([said, 2]);
 });
 
-test('decode: lines that were left out', async () => {
+test('decode prints counted lines that were left out', async () => {
   const log = car.file('broken.log', `${car.lines.slice(0, 5).join('\n')}\n(not a time) can0 100#00\n`);
   const { stderr } = await vigie('decode', log, '--dbc', car.dbc);
   expect(stderr).toContain('5 frames read as candump, 1 left out (16.7 %)\n');
 });
 
-test('replay: frames', async () => {
+test('replay prints counted frames', async () => {
   const log = car.file('one.log', `${car.lines[0]}\n`);
   const { stderr } = await vigie('replay', log, '--profile', car.profile);
   expect(stderr).toMatch(/^1 frame in /m);

@@ -28,13 +28,13 @@ describeNeeding(mounts, 'no name space of mounts can be made here', 'the check o
     return spawnSync('unshare', ['--map-root-user', '--mount', ...words], { encoding: 'utf8', env: environment });
   };
 
-  test('finds the password where systemd will, before the service ran for the first time', () => {
+  test('check finds the password at its systemd source before the first run of the service', () => {
     const put = 'umask 077 && mkdir /run/credstore && echo secret > /run/credstore/vigie.password';
     const { status, stdout, stderr } = checkAfter(put);
     expect([status, stdout], stderr).toEqual([0, '']);
   });
 
-  test('finds the password of the service that runs', () => {
+  test('check finds the password of the running service', () => {
     const credentials = '/run/credentials/vigie.service';
     const { status, stdout, stderr } = checkAfter(
       `umask 077 && mkdir -p ${credentials} && echo x > ${credentials}/vigie.password`,
@@ -42,7 +42,7 @@ describeNeeding(mounts, 'no name space of mounts can be made here', 'the check o
     expect([status, stdout], stderr).toEqual([0, '']);
   });
 
-  test('names the file to make where there is no password', () => {
+  test('check names the file to create if there is no password', () => {
     const { status, stdout } = checkAfter('true');
     expect(status).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -53,7 +53,7 @@ describeNeeding(mounts, 'no name space of mounts can be made here', 'the check o
     });
   });
 
-  test('warns of a password that every user may read', () => {
+  test('check warns of a password that every user can read', () => {
     const put = 'mkdir /run/credstore && echo secret > /run/credstore/vigie.password && chmod 644 /run/credstore/*';
     const { status, stdout } = checkAfter(put);
     expect(status).toBe(0);

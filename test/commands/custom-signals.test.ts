@@ -120,7 +120,7 @@ async function decoded(log: string): Promise<Map<string, Series>> {
 const wildcards = (rule: string): string =>
   Array.from({ length: MESSAGES }, (_, m) => `  Vehicle.M${m}.*: { signal: M${m}.*, ${rule} }\n`).join('');
 
-test('without interval and dead-band every change of 200 signals arrives with the value that decode prints', async () => {
+test('without interval and dead-band each change of 200 signals arrives with the value that decode prints', async () => {
   file('car.dbc', dbc());
   const log = file('drive.log', drive());
   const profile = file('every.yaml', `${head}signals:\n${wildcards('interval: 0, heartbeat: 1h')}`);
@@ -209,7 +209,7 @@ async function findings(name: string, entries: string): Promise<string[]> {
   );
 }
 
-test('check says what is wrong with the form of each custom signal', async () => {
+test('check reports every invalid member of a custom signal', async () => {
   const entries = `  Vehicle.A.*: { signal: M0.S1 }
   Vehicle.B: { signal: M0.* }
   Vehicle.C: { signal: M0.S0, resolution: 0 }
@@ -234,7 +234,7 @@ test('check says what is wrong with the form of each custom signal', async () =>
   ]);
 });
 
-test('check names the signals and messages that were meant, names that are given twice, and numbers without a step', async () => {
+test('check suggests the intended signals and messages, and reports duplicate names and numbers without a resolution', async () => {
   const entries = `  Vehicle.A: { signal: M1.S9 }
   Vehicle.B: { signal: MM1.S1 }
   Vehicle.C.*: { signal: MM1.* }
@@ -251,7 +251,7 @@ test('check names the signals and messages that were meant, names that are given
   ]);
 });
 
-test('check says of steps, dead-bands and times with which nothing could be recorded what to write', async () => {
+test('check reports resolutions, dead-bands and intervals that record nothing, with a fix', async () => {
   const entries = `  Vehicle.A: { signal: M0.S0, resolution: 1e-300 }
   Vehicle.B: { signal: M0.S1, resolution: 1e300 }
   Vehicle.C: { signal: F.Torque, resolution: 1e-300 }
@@ -277,7 +277,7 @@ test('check says of steps, dead-bands and times with which nothing could be reco
   ]);
 });
 
-test('check refuses names and units that no catalog can say, and a replay of the longest ones arrives', async () => {
+test('check refuses names and units too long for a catalog, and a replay of the longest allowed ones arrives', async () => {
   const names = (most: number, text: string): string =>
     Array.from({ length: most }, (_, i) => `${i} "${text.padStart(250, `${i} `)}"`).join(' ');
   const many = `VERSION ""
@@ -329,7 +329,7 @@ VAL_ 256 Long 0 "off" 1 "${'x'.repeat(257)}" ;
 });
 
 test.each(['in the configuration', 'in a file beside it'])(
-  'check names unknown signals and wrong operators of monitors %s, with the line and the name that was meant',
+  'check reports unknown signals and wrong operators of monitors %s, with the line and the nearest name',
   async (place) => {
     file('car.dbc', dbc());
     file('watched.yaml', `${head}signals:\n  Vehicle.Cell.Max: { signal: M0.S0 }\n  Vehicle.Mode: { signal: M1.S7 }\n`);
@@ -367,7 +367,7 @@ mqtt: { url: mqtt://127.0.0.1:1883 }
   },
 );
 
-test('check says which path of the interface a VSS name stands for, unless status feeds it', async () => {
+test('check names the interface path that a VSS name stands for, unless status maps it', async () => {
   file('car.dbc', dbc());
   const entries = `signals:\n  Vehicle.Speed: { signal: M0.S0 }\n  Vehicle.IsMoving: { signal: M0.S7 }\n`;
   const profile = file('vss.yaml', `${head.replace('{}', '\n  kinetic.moving: { signal: M0.S7 }')}${entries}`);

@@ -67,7 +67,7 @@ const faults: SentGroup = {
   data: Uint8Array.of(0x54, 0xd7, 100, 0, 0x01, 5, 0x00, 0xf0, 0xff, 127, 91, 0, 0x03, 2),
 };
 
-test('groups of several packets are decoded as one message, in the order of their times', async () => {
+test('a group of several packets is decoded as one message, in time order', async () => {
   const log = logOf('truck.log', [config, long, faults]);
   const { stdout, stderr, status } = await vigie('decode', log, '--dbc', join(folder, 'truck.dbc'));
   expect(status, stderr).toBe(0);
@@ -99,7 +99,7 @@ test('groups of several packets are decoded as one message, in the order of thei
   expect(times).toEqual([...times].sort((a, b) => a - b));
 });
 
-test('filters choose groups as they choose frames', async () => {
+test('filters select groups like frames', async () => {
   const log = logOf('filtered.log', [config, long]);
   const { stdout } = await vigie(
     'decode',
@@ -116,7 +116,7 @@ test('filters choose groups as they choose frames', async () => {
   expect(ids.stdout).toMatch(/^\S+ can0 1CFD7C05 LONG Last=25437 LastBig=24673 Across=1027\n$/);
 });
 
-test('a group that lacks a packet is counted, and the others are decoded', async () => {
+test('a group with a missing packet is counted, and the others are decoded', async () => {
   const log = logOf('cut.log', [config, long], 4);
   const { stdout, stderr } = await vigie('decode', log, '--dbc', join(folder, 'truck.dbc'), '--format', 'text');
   expect(stdout).toMatch(/^\S+ can0 1CFD7C05 LONG .*\n\S+ can0 18FECA03 DM1 amberWarning=on SPN100\/FMI3×5\n$/);

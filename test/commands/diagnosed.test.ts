@@ -72,14 +72,14 @@ describe('the outcome', () => {
     ['it has no such output', ['proper', 'proper', 'proper', { refuse: 0x31 }], 'WrongCommand', 0],
     ['it wants another key', ['proper', 'proper', { refuse: 0x35 }], 'VehicleError', 0],
   ];
-  test.each(cases)('when %s', async (_, manners, outcome, taken) => {
+  test.each(cases)('a diagnostic command gets its outcome when %s', async (_, manners, outcome, taken) => {
     await start();
     network.unit.manners = [...manners];
     expect(await car.order('Lights', lights)).toEqual([...SENT, outcome]);
     expect(network.unit).toMatchObject({ idle: true, taken, violations: [] });
   });
 
-  test('when the car drives off while the control unit is being unlocked', async () => {
+  test('a diagnostic command fails when the car drives off while the control unit is being unlocked', async () => {
     await start();
     network.unit.manners = ['proper', 'proper', { late: 450 }];
     const id = await car.send('Lights', lights);
@@ -90,7 +90,7 @@ describe('the outcome', () => {
     expect(network.unit).toMatchObject({ idle: true, taken: 0 });
   });
 
-  test('when its bus sleeps, the car does not', async () => {
+  test('a diagnostic command fails when only its own bus sleeps', async () => {
     await start();
     network.talk(false);
     await car.pass(3_500);
@@ -124,7 +124,7 @@ describe('what is under way when the agent ends', () => {
     expect(network.unit).toMatchObject({ idle: true, taken: 2, violations: [] });
   }
 
-  test('in order: control is returned before it has ended', async () => {
+  test('an agent that stops in order returns control before it ends', async () => {
     await start(false);
     const [id, payload] = await underWay();
     await car.halt();
@@ -134,7 +134,7 @@ describe('what is under way when the agent ends', () => {
     await resolved(id, payload);
   });
 
-  test('by a power cut: the control unit lets go by itself', async () => {
+  test('after a power cut the control unit releases its output itself', async () => {
     await start(false);
     const [id, payload] = await underWay();
     // From here on no frame of the agent arrives.

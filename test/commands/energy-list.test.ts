@@ -83,13 +83,13 @@ test.each([
   ['a client that is not configured', '?client_id=other'],
   ['a client with `energy: object`', '?client_id=new-app'],
   ['more than one client_id', '?client_id=old-app&client_id=new-app'],
-])('%s: Status.energy is one object', async (_, query) => {
+])('Status.energy is one object for %s', async (_, query) => {
   const { energy, energies } = await statusFor(query);
   expect(energies.length).toBeGreaterThan(1);
   expect(energies).toContainEqual(energy);
 });
 
-test('a client with `energy: list`: Status.energy is a list with one entry for each energy', async () => {
+test('Status.energy is a list with one entry per energy for a client with `energy: list`', async () => {
   const { energy, energies, _links } = await statusFor('?client_id=old-app');
   expect(energies.map(({ type }) => type).sort()).toEqual(['Electric', 'Fuel']);
   expect(energy).toEqual(

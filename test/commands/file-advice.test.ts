@@ -21,14 +21,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(car.folder, { recursive: true, force: true }));
 
-test('a full disk under a file that the command line names comes with advice and the path', async () => {
+test('a full disk under a file named on the command line gives advice and the path', async () => {
   const { status, stderr } = await vigie('inspect', car.log, '--dbc', car.dbc, '--csv', '/dev/full');
   expect(status).toBe(2);
   expect(stderr).toContain('/dev/full: cannot be written: ENOSPC');
   expect(stderr).toContain(`${FULL}or use another file or folder\n`);
 });
 
-test('a full disk under standard output comes with advice', async () => {
+test('a full disk under standard output gives advice', async () => {
   const full = openSync('/dev/full', 'w');
   const child = spawn(process.execPath, [program, 'inspect', car.log], { stdio: ['ignore', full, 'pipe'] });
   let stderr = '';
@@ -41,7 +41,7 @@ test('a full disk under standard output comes with advice', async () => {
   expect(stderr).toContain(`vigie: standard output: ENOSPC: no space left on device, write\n${FULL}`);
 });
 
-test('a folder that the system refuses to make comes with advice and the option for another folder', async () => {
+test('a directory that cannot be created gives advice and the option for another one', async () => {
   // Nobody, not even root, can make a directory there.
   const { status, stderr } = await vigie('keys', 'make', 'first', '--dir', '/sys/vigie-keys');
   expect(status).toBe(2);
@@ -49,19 +49,19 @@ test('a folder that the system refuses to make comes with advice and the option 
   expect(stderr).toMatch(FORBIDDEN);
 });
 
-test('a key that the system refuses to write comes with advice and the option for another folder', async () => {
+test('a key that cannot be written gives advice and the option for another directory', async () => {
   const { status, stderr } = await vigie('keys', 'make', 'first', '--dir', '/sys');
   expect(status).toBe(2);
   expect(stderr).toContain('vigie: /sys/first.pem: cannot be written: E');
   expect(stderr).toMatch(FORBIDDEN);
 });
 
-test('a file that is missing comes without advice about disks and rights', async () => {
+test('a missing file gives no advice about disks and permissions', async () => {
   const { stderr } = await vigie('decode', join(car.folder, 'nothing.log'), '--raw');
   expect(stderr.trim().split('\n')).toHaveLength(1);
 });
 
-test('a used-up quota comes with advice, and a refused port without advice about files', () => {
+test('an exhausted quota gives advice, and a refused port gives no advice about files', () => {
   const quota = Object.assign(new Error('EDQUOT: disk quota exceeded, write'), { code: 'EDQUOT', syscall: 'write' });
   const error = new VigieError('store.failed', 'cannot be written', { where: '/home/first', cause: quota });
   expect(adviceOn(error, '--data')).toMatch(/^vigie: the quota of this user .*, or use another folder with --data\n$/);
@@ -87,7 +87,7 @@ describeNeeding(mounts, 'no name space of mounts can be made here', 'a disk that
       mount: readOnly,
       advice: `${LOCKED}or use another folder with --data`,
     },
-  ])('$disk is named with advice by vigie $args', ({ args, mount, advice }) => {
+  ])('vigie $args gives advice that names $disk', ({ args, mount, advice }) => {
     const disk = mkdtempSync(join(tmpdir(), 'vigie-full-'));
     const script = `${mount} && folder=$1 && shift && exec "$@" "$folder"`;
     const command = ['sh', '-c', script, 'sh', disk, process.execPath, program, ...args];
@@ -98,7 +98,7 @@ describeNeeding(mounts, 'no name space of mounts can be made here', 'a disk that
     expect(stderr).toContain(`${advice}\n`);
   });
 
-  test('a key that a full disk refused can be made under its name when there is room', () => {
+  test('a key whose creation failed on a full disk can be created once there is space', () => {
     const disk = mkdtempSync(join(tmpdir(), 'vigie-full-'));
     const full = 'mount -t tmpfs -o size=16k tmpfs "$1" && head -c 16384 /dev/zero > "$1/full"';
     const script = `${full} && { "$2" "$3" keys make first --dir "$1"; rm "$1/full"; "$2" "$3" keys make first --dir "$1"; }`;

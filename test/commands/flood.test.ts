@@ -60,13 +60,13 @@ const ended = async (commands: readonly Signed[]): Promise<void> => {
   expect([successes.length, car.simulation.commands.accepted]).toEqual([1, 1]);
 };
 
-test.each([100, 300])('of %i signed commands that are sent at once each ends in one state', async (count) => {
+test.each([100, 300])('each of %i signed commands sent at once ends in one state', async (count) => {
   const commands = await genuine(count);
   await publish(commands);
   await ended(commands);
 });
 
-test('commands of one key that come in another order than they were signed in each end in one state', async () => {
+test('commands of one key that arrive out of order each end in one state', async () => {
   // Like commands of many senders that share a key: counters are times in ms, and network delays differ.
   const first = car.clock.now();
   const commands = await Promise.all(
@@ -78,7 +78,7 @@ test('commands of one key that come in another order than they were signed in ea
   await ended(commands);
 });
 
-test('commands among as many that are not authentic each end in one state, and only they', async () => {
+test('authentic commands among as many forged ones each end in one state, and forged ones in none', async () => {
   const commands = await genuine(300);
   const [, one] = commands[0] as Signed;
   const stranger = await CommandSigner.open(others, 'owner');

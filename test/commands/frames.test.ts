@@ -47,7 +47,7 @@ afterAll(async () => {
 test.concurrent.each([
   ['is woken first', [], ['Accepted', 'WakingUpVehicle', 'CheckingVehicle', 'SentToVehicle', 'Success']],
   ['that does not wake up gets no command', ['Network'], ['Accepted', 'WakingUpVehicle', 'VehicleConnectionTimeout']],
-] as const)('a bus that sleeps while another talks %s', async (_, deaf, states) => {
+] as const)('a sleeping bus next to an awake one %s', async (_, deaf, states) => {
   const car = await RemoteCar.start({
     url: broker.url,
     keys,
@@ -71,7 +71,7 @@ const persistent = (profile: Vehicle['profile']): Vehicle['profile'] => {
   return { ...profile, commands: { ...profile.commands, 'horn.on': { ...horn, send: { ...horn.send, for: 4_500 } } } };
 };
 
-test.concurrent('frames that are repeated stop when the car drives off, and the command fails for that', async () => {
+test.concurrent('repeated frames stop when the car drives off, and the command fails with that cause', async () => {
   const car = await RemoteCar.start({ url: broker.url, keys, profile: persistent });
   try {
     car.simulation.inject({ deaf: ['Horn'] });

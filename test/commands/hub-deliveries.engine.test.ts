@@ -73,7 +73,7 @@ describePeer('initdb', 'a hub with events that wait', () => {
     }
   }
 
-  test('slow and dead receivers keep no event from others, and what waits for them outlives a hub that is killed', async () => {
+  test('slow and dead receivers do not delay others, and their events survive a killed hub', async () => {
     const file = join(folder, 'hub.yaml');
     writeFileSync(
       file,

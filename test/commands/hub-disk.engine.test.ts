@@ -90,7 +90,7 @@ function expectEachOnce(car: DrivingCar, kept: readonly Readonly<Record<string, 
 }
 
 describeNeeding(canMount, 'no name space of mounts can be made here', 'a hub on SQLite', () => {
-  test('a disk that is full loses nothing acknowledged, and a hub that is killed on it goes on when it has space', async () => {
+  test('a full disk loses no acknowledged message, and a hub killed on it continues once there is space', async () => {
     const disk = await SmallDisk.create(16);
     onTestFinished(() => disk.remove());
     const data = join(disk.folder, 'hub');
@@ -108,7 +108,7 @@ describeNeeding(canMount, 'no name space of mounts can be made here', 'a hub on 
 describePeer('initdb', 'a hub on PostgreSQL', () => {
   const mayMount = canMount && userInfo().uid === 0;
   describeNeeding(mayMount, 'only root can start PostgreSQL in a name space of mounts', 'whose disk is full', () => {
-    test('a disk of PostgreSQL that is full loses nothing acknowledged, and a hub that is killed goes on when it has space', async () => {
+    test('a full PostgreSQL disk loses no acknowledged message, and a killed hub continues once there is space', async () => {
       const disk = await SmallDisk.create(160);
       onTestFinished(() => disk.remove());
       const server = new PostgresRig({ disk });

@@ -35,7 +35,7 @@ describePeer('initdb', 'a hub on PostgreSQL', () => {
     return (await fetch(url)).json();
   }
 
-  test('a database that restarts and a hub that is killed while a car drives lose nothing acknowledged, and duplicate nothing', async () => {
+  test('a database restart and a killed hub lose no acknowledged message of a driving car and duplicate none', async () => {
     const database = await server.create();
     const vin = 'VF3VGEHVBP0000001';
     const data = join(folder, 'one');
@@ -84,7 +84,7 @@ describePeer('initdb', 'a hub on PostgreSQL', () => {
     }
   });
 
-  test('a hub whose database is not there says so in one line, without the password', async () => {
+  test('a hub without its database prints a one-line error without the password', async () => {
     const words = ['hub', '--data', join(folder, 'none'), '--port', '0', '--http', '0'];
     const { status, stdout, stderr } = await vigie(...words, '--database', 'postgres://u:secret@127.0.0.1:1/hub');
     expect([status, stdout]).toEqual([expect.any(Number), '']);

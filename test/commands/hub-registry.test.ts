@@ -35,7 +35,7 @@ test('cars are added, listed, removed and forgotten from the command line', asyn
   expect((await hub('list', '--format', 'text')).stdout).toMatch(new RegExp(`^${OTHER}, user ada, added [^,]+\\n$`));
 });
 
-test('what cannot be done with a car is refused by one line that says why', async () => {
+test('an impossible change of a car is refused in one line with the reason', async () => {
   const hub = (...words: string[]) => vigie('hub', ...words, '--data', join(folder, 'refused'));
   await hub('add', OTHER, '--fleet', 'south', '--new');
   for (const [words, said] of [
@@ -60,7 +60,7 @@ test.each([
   ['forget', VIN],
   ['token', '--fleet', 'north'],
   ['add', VIN, '--fleet', 'north'],
-])('“hub %s” refuses a directory without the data of a hub, and makes none', async (...words) => {
+])('“hub %s” refuses a directory without hub data, and creates none', async (...words) => {
   const nowhere = join(folder, 'nowhere');
   const { status, stdout, stderr } = await vigie('hub', ...words, '--data', nowhere);
   expect({ status, stdout, stderr }).toEqual({
@@ -71,7 +71,7 @@ test.each([
   expect(existsSync(nowhere)).toBe(false);
 });
 
-test('the first car that is added to a running hub closes it to the others, says so, and comes back with its password', async () => {
+test('the first car added to a running hub locks out the others with a warning, and returns with its password', async () => {
   const [data, bench, file] = [join(folder, 'opened'), join(folder, 'bench'), join(folder, 'password')];
   const hub = new VigieProcess(['hub', '--port', '0', '--http', '0', '--data', data]);
   await hub.says('Ctrl-C ends the hub.');
@@ -96,7 +96,7 @@ test('the first car that is added to a running hub closes it to the others, says
   expect(await hub.end('SIGINT')).toBe(0);
 });
 
-test('the cars that a first registration closes out are named', async () => {
+test('a first registration names the cars that it locks out', async () => {
   const data = join(folder, 'named');
   mkdirSync(data);
   const database = await SqliteDatabase.open(join(data, 'hub.sqlite'));
@@ -109,7 +109,7 @@ test('the cars that a first registration closes out are named', async () => {
   expect(stderr).toContain(`1 car that this hub has received messages from are refused until you add them: ${OTHER}.`);
 });
 
-test('a first registration that would cut off cars in use is refused, names them, and changes nothing', async () => {
+test('a first registration that would disconnect active cars is refused, names them, and changes nothing', async () => {
   const data = join(folder, 'cut');
   mkdirSync(data);
   const database = await SqliteDatabase.open(join(data, 'hub.sqlite'));
@@ -154,7 +154,7 @@ test('several cars are added at once, from the command line and from a file', as
   expect((await vigie('hub', 'add', '--vins', missing, '--fleet', 'a', '--data', data)).stderr).toContain(missing);
 });
 
-test('a registry is ended on purpose only, and the cars stay listed', async () => {
+test('a registry is removed only on request, and its cars stay listed', async () => {
   const hub = (...words: string[]) => vigie('hub', ...words, '--data', join(folder, 'ended'));
   await hub('add', VIN, '--fleet', 'north', '--new');
   const asked = await hub('open');
@@ -170,7 +170,7 @@ test('a password for the embedded broker of a bench is refused', async () => {
   expect([status, stderr]).toEqual([2, expect.stringContaining('--username is for a broker of yours: add --broker')]);
 });
 
-test('a bench car joins a hub with TLS by its password and the authority of the hub', async () => {
+test('a bench car joins a TLS hub with its password and the hub’s authority', async () => {
   const [data, bench, file] = [join(folder, 'tls'), join(folder, 'tls-bench'), join(folder, 'tls-password')];
   const added = await vigie('hub', 'add', VIN, '--fleet', 'north', '--new', '--password', '--data', data);
   writeFileSync(file, /^password: (.*)$/m.exec(added.stdout)?.[1] ?? '');

@@ -17,7 +17,7 @@ function file(name: string, more = ''): string {
   return path;
 }
 
-test('a roll-out is begun, listed and stopped from the command line', async () => {
+test('a roll-out is started, listed and stopped from the command line', async () => {
   await hub('add', VIN, '--fleet', 'north', '--new');
   // Certificates are on the cars.
   const begun = await hub('rollout', file('fleet.yaml'), '--fleet', 'north', '--first', '3', '--name', 'anna');
@@ -47,7 +47,7 @@ test('a roll-out is begun, listed and stopped from the command line', async () =
   expect(listed.map((line) => JSON.parse(line))).toMatchObject([{ id: rollout.id, stage: 'stopped' }]);
 });
 
-test('what cannot be rolled out is refused, and says why', async () => {
+test('an invalid roll-out is refused with the reason', async () => {
   for (const [words, said] of [
     [[file('own.yaml', `vin: ${VIN}\n`), '--fleet', 'north'], 'is for one car: leave vin out'],
     [[file('wrong.yaml', 'nonsense: 1\n'), '--fleet', 'north'], 'nonsense'],

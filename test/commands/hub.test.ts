@@ -39,7 +39,7 @@ async function get(url: string): Promise<any> {
   return (await fetch(url)).json();
 }
 
-test('a hub that is killed while a car drives loses nothing it acknowledged, and has nothing twice', async () => {
+test('a hub killed while a car drives loses no acknowledged message and stores none twice', async () => {
   const data = join(folder, 'killed');
   const vin = 'VF3VGEHVBK0000001';
   const first = await startHub(data);
@@ -88,7 +88,7 @@ test('a hub that is killed while a car drives loses nothing it acknowledged, and
   }
 });
 
-test('a second hub in the same directory is refused by one line', async () => {
+test('a second hub in the same directory is refused in one line', async () => {
   const data = join(folder, 'taken');
   await startHub(data);
   const second = await vigie('hub', '--data', data, '--port', '0', '--http', '0');
@@ -96,7 +96,7 @@ test('a second hub in the same directory is refused by one line', async () => {
   expect(second.stderr).toMatch(/^vigie: .*taken: process \d+ uses it; end that one or choose another directory\n$/);
 });
 
-test('a configuration with faults is refused with the line and what to do, and nothing is started', async () => {
+test('an invalid configuration is refused with line and fix, and nothing starts', async () => {
   const file = join(folder, 'hub.yaml');
   writeFileSync(file, 'hub: 1\nbroker:\n  urll: mqtt://127.0.0.1:1\n');
   const { status, stdout, stderr } = await vigie('hub', '-c', file);
@@ -104,7 +104,7 @@ test('a configuration with faults is refused with the line and what to do, and n
   expect(stderr).toMatch(/hub\.yaml:3: error: unknown member "urll" .*url/);
 });
 
-test('a configuration chooses folder and ports, and options go before it', async () => {
+test('a configuration sets directory and ports, and options take precedence', async () => {
   const file = join(folder, 'chosen.yaml');
   const text = "hub: 1\ndata: chosen\nbroker: { listen: '127.0.0.1:0' }\nhttp: { listen: '127.0.0.1:0' }\n";
   writeFileSync(file, text);
@@ -115,7 +115,7 @@ test('a configuration chooses folder and ports, and options go before it', async
   expect(existsSync(join(folder, 'chosen'))).toBe(false);
 });
 
-test('a command that a killed hub kept and did not deliver reaches the car through the next, and is done once', async () => {
+test('a command stored but not delivered by a killed hub reaches the car through the next hub, once', async () => {
   const data = join(folder, 'pending');
   const vin = 'VF3VGEHVBK0000002';
   const first = await startHub(data);
@@ -153,7 +153,7 @@ test('a command that a killed hub kept and did not deliver reaches the car throu
   }
 });
 
-test('a configuration chooses TLS, its names, and the address of metrics', async () => {
+test('a configuration sets TLS, its names, and the address of metrics', async () => {
   const data = join(folder, 'secure');
   const file = join(folder, 'secure.yaml');
   const listen =

@@ -101,13 +101,13 @@ describe('wrong input ends with one clear sentence and status 2, never with a st
     expect(stdout).toBe('');
   });
 
-  test('a bench with a wrong VIN leaves no records of it behind', async () => {
+  test('a bench with an invalid VIN leaves no records behind', async () => {
     const data = join(car.folder, 'short');
     await vigie('bench', '--vin', 'SHORT', '--data', data, '--port', '0', '--http', '0');
     expect(existsSync(data)).toBe(false);
   });
 
-  test('a broken line loses nothing but itself, and is said with file and line', async () => {
+  test('an unreadable line is reported with file and line, and all others are decoded', async () => {
     const { status, stdout, stderr } = await vigie('decode', join(car.folder, 'broken.log'), '--dbc', car.dbc);
     // One line of five exceeds the limit of one in a hundred.
     expect(status).toBe(1);
@@ -138,7 +138,7 @@ describe('a folder that cannot be made is refused with what to do', () => {
 });
 
 describe('decode', () => {
-  test('a line per frame, by the contract', async () => {
+  test('decode prints one line per frame, by the schema', async () => {
     const { stdout } = await vigie('decode', car.log, '--dbc', car.dbc);
     const lines = stdout
       .trim()
@@ -157,7 +157,7 @@ describe('decode', () => {
     expect(lines[1]).toMatchObject({ message: 'BODY', signals: { DoorDriver: 0, BeltDriver: 1, BigCounter: 7 } });
   });
 
-  test('numbers have the digits of their resolution', async () => {
+  test('decode prints numbers with the digits of their resolution', async () => {
     for (const format of ['ndjson', 'text']) {
       const { stdout } = await vigie('decode', car.log, '--dbc', car.dbc, '--format', format);
       const speeds = [...stdout.matchAll(/Speed"?[:=]([0-9.]+)/g)].map(([, speed = '']) => speed);
@@ -167,7 +167,7 @@ describe('decode', () => {
     }
   });
 
-  test('--raw gives every frame, --choices the names of the value table, text is for people', async () => {
+  test('decode --raw prints every frame, --choices the names of the value table, and text is for people', async () => {
     const raw = await vigie('decode', car.log, '--raw');
     expect(JSON.parse(raw.stdout.split('\n')[1] as string)).toEqual({
       t: 1_700_000_000_000,
@@ -190,7 +190,7 @@ describe('decode of other recordings', () => {
     return `$${body}*${sum.toString(16).toUpperCase().padStart(2, '0')}\r\n`;
   };
 
-  test('NMEA is known by its content; a line per fix', async () => {
+  test('decode recognises NMEA by content and prints one line per fix', async () => {
     const file = car.file(
       'walk.nmea',
       [0, 1, 2]
@@ -211,7 +211,7 @@ describe('decode of other recordings', () => {
     expect(fixes[0]).toMatchObject({ latitude: 48.856, longitude: 2.292, speed: 18.52 });
   });
 
-  test('--obd decodes answers from standard input, in their order; a bad one costs only itself', async () => {
+  test('decode --obd reads answers from standard input in order, and a bad one affects no other', async () => {
     const file = car.file(
       'set.json',
       JSON.stringify({
@@ -242,7 +242,7 @@ describe('decode of other recordings', () => {
     ]);
   });
 
-  test('--obd without a file decodes VIN and fault codes, and the values of SAE J1979', async () => {
+  test('decode --obd without a file decodes VIN, fault codes and the values of SAE J1979', async () => {
     const decode = new VigieProcess(['decode', '--obd']);
     const vin = '7E8 10 14 49 02 01 31 47 31\\r7E8 21 4A 43 35 34 34 34 52\\r7E8 22 37 32 35 32 33 36 37';
     const answers = [vin, '7E8 06 43 02 03 01 04 20', '7E8 02 43 00', '7E8 03 41 0D 3C', '7E8 04 43 02 03 01'];
@@ -267,7 +267,7 @@ describe('decode of other recordings', () => {
     ]);
   });
 
-  test('--obd prints fault codes for people', async () => {
+  test('decode --obd prints fault codes for people', async () => {
     const decode = new VigieProcess(['decode', '--obd', '--format', 'text']);
     decode.write('{"command": "03", "response": "7E8 04 43 01 03 01"}\n{"response": "7E8 02 47 00"}\n');
     decode.endInput();
@@ -283,7 +283,7 @@ describe('decode ends with status 1 and one sentence when it could decode nothin
     ['hello\nworld\n', 2, 'cannot decode standard input: 2 lines failed'],
     ['{"command": "010D", "response": "NO DATA"}\n', 1, 'cannot decode standard input: 1 line failed'],
     ['\n', 0, 'standard input has no line'],
-  ])('answers of an adapter: %j', async (input, errors, sentence) => {
+  ])('decode ends with status 1 if no adapter answer can be decoded: %j', async (input, errors, sentence) => {
     const decode = new VigieProcess(['decode', '--obd', signalSet]);
     decode.write(input);
     decode.endInput();
@@ -292,7 +292,7 @@ describe('decode ends with status 1 and one sentence when it could decode nothin
     expect(decode.output).toContain(`vigie: ${sentence}`);
   });
 
-  test('text for people has no more digits of an endless fraction than an adapter measures', async () => {
+  test('text for people has no more digits of a fraction than an adapter measures', async () => {
     const decode = new VigieProcess(['decode', '--obd', signalSet, '--format', 'text']);
     decode.write('{"command": "0104", "response": "7E8 03 41 04 37"}\n');
     decode.endInput();
@@ -300,7 +300,7 @@ describe('decode ends with status 1 and one sentence when it could decode nothin
     expect(decode.output).toBe('0104 EngineLoad=21.56863\n');
   });
 
-  test('a log of which the DBC describes no frame', async () => {
+  test('decode ends with status 1 if the DBC describes no frame of the log', async () => {
     const other = car.file(
       'other.dbc',
       'VERSION ""\nBU_: ECU\nBO_ 1 OTHER: 8 ECU\n SG_ Other : 0|8@1+ (1,0) [0|0] "" ECU\n',
@@ -312,7 +312,7 @@ describe('decode ends with status 1 and one sentence when it could decode nothin
 });
 
 describe('check', () => {
-  test('says every fault as {file, line, severity, message, fix}, and exits with 2', async () => {
+  test('check prints every fault as {file, line, severity, message, fix} and exits with 2', async () => {
     const { status, stdout } = await vigie('check', '--profile', join(car.folder, 'wrong.yaml'));
     expect(status).toBe(2);
     const findings = stdout
@@ -324,7 +324,7 @@ describe('check', () => {
     expect(findings[0]?.['fix']).toContain('Speed');
   });
 
-  test('a sound car and every shipped profile have no errors', async () => {
+  test('a valid car and every shipped profile have no errors', async () => {
     const { status, stderr } = await vigie('check', '--profile', car.profile, 'bench', '--dbc', car.dbc);
     expect(status, stderr).toBe(0);
     expect(stderr).toContain('no errors');
@@ -333,7 +333,7 @@ describe('check', () => {
 
 describe('help', () => {
   test.each(['bench', 'run', 'replay', 'decode', 'inspect', 'check', 'send', 'watch', 'keys'])(
-    '%s explains itself',
+    'vigie %s --help describes the command',
     async (name) => {
       const { status, stdout } = await vigie(name, '--help');
       expect(status).toBe(0);
@@ -362,7 +362,7 @@ describe('help', () => {
   });
 
   test.each(['add', 'remove', 'forget', 'list', 'token', 'rollout'])(
-    'vigie hub %s --help shows the options of the hub that it uses',
+    'vigie hub %s --help shows the hub options that it uses',
     async (name) => {
       const { stdout } = await vigie('hub', name, '--help');
       const options = [...(stdout.split('Global Options:')[1] ?? '').matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)];

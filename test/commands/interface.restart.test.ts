@@ -26,7 +26,7 @@ async function count(path: string): Promise<unknown> {
 }
 
 describe('a request with an Idempotency-Key', () => {
-  test('makes nothing a second time after a restart, and is refused with another body', async () => {
+  test('a request with an Idempotency-Key is not repeated after a restart, and is refused with another body', async () => {
     const fleet = `${bases.fleet}/fleets/local`;
     const vid = await vehicle();
     const callbacks = [`${fleet}/remote/callbacks`, `${bases.user}/user/callbacks`] as const;
@@ -63,7 +63,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await Promise.all(made.map(({ path }) => count(path)))).toEqual(made.map(() => 2));
   });
 
-  test('does not undo what was changed since', async () => {
+  test('a request with an Idempotency-Key does not undo later changes', async () => {
     const path = `${bases.fleet}/fleets/local/remote/callbacks`;
     const { json } = await post(path, rightBodies.fleetCallback, 'k');
     const { callbackId } = json as { callbackId: string };
@@ -76,7 +76,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(now).toMatchObject({ subscribe: { label: 'changed' }, status: 'Paused' });
   });
 
-  test('is answered only when what it made is on disk, however often it comes', async () => {
+  test('a request with an Idempotency-Key is answered only when its result is on disk', async () => {
     const path = `${bases.fleet}/fleets/local/remote/callbacks`;
     const monitors = `${bases.fleet}/fleets/local/monitors`;
     bench.disk.full = true;

@@ -257,7 +257,7 @@ describe('every operation', () => {
   /** Answers such as `GET /path 200` that came as documented. */
   const reached = new Set<string>();
 
-  test.each(asked)('$name', async ({ operation, status }) => {
+  test.each(asked)('$name is answered as documented', async ({ operation, status }) => {
     const answers = await provoke(operation, status);
     expect(answers?.length).toBeGreaterThan(0);
     const reference = references[operation.side];
@@ -281,7 +281,7 @@ describe('every operation', () => {
     reached.add(`${operation.method} ${bases[operation.side]}${operation.path} ${status}`);
   });
 
-  test('is in the document with no answer that was not had', () => {
+  test('the document has no answer that was not reached', () => {
     const pairs = [...document.operations()].flatMap(({ path, method, operation }) =>
       Object.keys(operation.responses).map((status) => `${method} ${path} ${status}`),
     );
@@ -292,7 +292,7 @@ describe('every operation', () => {
     expect(reached.size).toBe(pairs.length - ofHubs.length);
   });
 
-  test.each(operations)('$id is at an address that refuses all other methods by 405', async (operation) => {
+  test.each(operations)('$id refuses all other methods at its address with 405', async (operation) => {
     const { side, path } = operation;
     const own = operations.filter((one) => one.side === side && one.path === path).map(({ method }) => method);
     const taken = own.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
@@ -308,7 +308,7 @@ describe('every operation', () => {
     }
   });
 
-  test.each(operations)('$id names what is wrong with a request', async (operation) => {
+  test.each(operations)('$id names the fault in a wrong request', async (operation) => {
     for (const { path, asking, names } of await wrongRequests(operation)) {
       const { json } = await bench.ask(operation.method, path, asking);
       expect((json as { message: string }).message).toContain(names);
@@ -328,11 +328,11 @@ describe('every operation', () => {
     for (const { operation, answer } of own) deserialise(operation, answer);
   });
 
-  test('can be used by clients that are generated from our document, which read every answer to the last member', () => {
+  test('clients generated from the project’s document can read every answer completely', () => {
     expect([[...new Set(ours.faults)], [...ours.unknown]]).toEqual([[], []]);
   });
 
-  test.each(sides)('%s: can be used by clients that are generated from what is published', (side) => {
+  test.each(sides)('clients generated from the published %s document can read every answer', (side) => {
     const { faults, unknown } = published[side];
     const unexplained = [...unknown].filter((member) => additions[member] === undefined);
     expect([[...new Set(faults)], unexplained.sort()]).toEqual([[], []]);
@@ -340,7 +340,7 @@ describe('every operation', () => {
 });
 
 describe('the bench', () => {
-  test('says nothing of errors that were not provoked', () => {
+  test('the bench logs only errors that the tests provoked', () => {
     const { lines } = bench.log;
     const failed = lines.filter(
       ({ level, fields }) =>

@@ -48,7 +48,7 @@ test.each<[string, () => void]>([
   ['the journal is missing and the file is older', () => [lose(['outbox']), putBack('remotes.json')]],
   ['the journal is older than the file says', () => putBack('outbox')],
   ['the file is older than the journal says', () => putBack('remotes.json')],
-])('a valid command is not carried out a second time when %s', async (_, happens) => {
+])('a valid command does not run a second time when %s', async (_, happens) => {
   expect(await car.order('Horn', { state: 'Activated' })).toContain('Success');
   await car.halt();
   cpSync(car.data, before, { recursive: true });

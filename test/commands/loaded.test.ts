@@ -52,7 +52,7 @@ function logReaders(urls: readonly string[]): string[] {
   return urls.filter((url) => url.includes('/adapters/can/log/')).map((url) => basename(url, '.ts'));
 }
 
-test('a unit on a live bus loads nothing that reads logs', async () => {
+test('a unit on a live bus loads no log readers', async () => {
   const urls = await loadedOnLiveBus();
   // It loads neither value tables, nor the VIN request, because a VIN is configured.
   expect(
@@ -73,7 +73,7 @@ test('a unit on a live bus loads nothing that reads logs', async () => {
   }
 });
 
-test('a unit in the car loads nothing of the hub, no SQLite, no client of PostgreSQL and nothing that makes certificates', async () => {
+test('a unit in the car loads no hub, SQLite, PostgreSQL client or certificate issuer', async () => {
   const urls = await loadedOnLiveBus();
   // Modules of Node are in the list too.
   expect(urls).toContain('node:fs');
@@ -86,7 +86,7 @@ test('a unit in the car loads nothing of the hub, no SQLite, no client of Postgr
   ).toEqual([]);
 });
 
-test('a hub on SQLite loads no client of PostgreSQL', async () => {
+test('a hub on SQLite loads no PostgreSQL client', async () => {
   const words = ['hub', '--data', join(folder, 'hub'), '--port', '0', '--http', '0'];
   const urls = await loadedBy(words, 'Ctrl-C ends', 'hub.txt');
   expect(urls).toContain('node:sqlite');
@@ -95,7 +95,7 @@ test('a hub on SQLite loads no client of PostgreSQL', async () => {
   expect(urls.filter((url) => /\/adapters\/certificates\/|@peculiar/.test(url))).toEqual([]);
 });
 
-test('a unit without an interface loads nothing of the page and of what it reads', async () => {
+test('a unit without an interface loads no page code and none of its readers', async () => {
   const urls = await loadedOnLiveBus();
   const own = urls.map((url) => url.replace(root, '/'));
   const page =
@@ -103,7 +103,7 @@ test('a unit without an interface loads nothing of the page and of what it reads
   expect(own.filter((url) => page.test(url))).toEqual([]);
 });
 
-test('a unit that plays a log loads the reader of its format and no other', async () => {
+test('a unit that plays a log loads only the reader of its format', async () => {
   const log = join(folder, 'drive.log');
   writeFileSync(log, '(1.0) can0 123#11\n');
   const urls = await loadedWith(`{ bus: body, log: ${log} }`);

@@ -31,7 +31,7 @@ describe('the summary of a log', () => {
     };
   };
 
-  test('names how many frames were read, the share left out and the three commonest reasons', () => {
+  test('the summary has the number of frames, the share left out and the three most common reasons', () => {
     expect(summaryOf(log(997, { a: 1 }, [['comments', 2]]), 'a.log')).toEqual([
       'a.log: 997 frames read as candump, 1 left out (0.10 %); not counted: 2 comments',
       '  1 × a.log:1: error: a',
@@ -45,7 +45,7 @@ describe('the summary of a log', () => {
     ]);
   });
 
-  test('calls a log incomplete without frames and from more than one in a hundred left out on', () => {
+  test('a log is incomplete without frames or with more than one line in a hundred left out', () => {
     expect(isIncomplete(log(0, {}))).toBe(true);
     expect(isIncomplete(log(99, { a: 1 }))).toBe(false);
     expect(isIncomplete(log(98, { a: 1 }))).toBe(true);
@@ -61,7 +61,7 @@ test.each([
     1,
     '97 frames read as candump, 3 left out (3.0 %)',
   ],
-])('decode of %s ends with the status of its loss and states it', async (_, content, status, said) => {
+])('decode of %s has the exit status for its loss and prints the loss', async (_, content, status, said) => {
   const file = join(folder, 'drive.log');
   writeFileSync(file, content);
   const decoded = await vigie('decode', file, '--raw');

@@ -71,7 +71,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('the list names everything that an agent makes in the folder', () => {
+test('the list names every file that an agent creates in its data directory', () => {
   const known = (name: string): boolean =>
     folderEntries.some(
       (entry) => name === entry.name || (entry.kind === 'document' && name === `${entry.name}.previous`),

@@ -78,7 +78,7 @@ function list(...ids: string[]): Promise<Message> {
 
 const listed = async () => JSON.parse((await vigie('send', VIN, 'monitor', 'list', '--broker', broker.url)).stdout);
 
-test('they are watched, and what changed of them is at the next start; a fault changes nothing', async () => {
+test('monitors of the file are watched, changes apply at the next start, and an invalid file changes nothing', async () => {
   write(monitor('a', '1') + monitor('b', '2'));
   expect((await vigie('check', '-c', configuration)).status).toBe(0);
   const first = await start();

@@ -117,7 +117,7 @@ describe('words', () => {
       'Callback',
       [{ callbackId: 'c1', side: 'user', status: 'Paused', subscribe: { type: ['Monitor'], ...webhook } }],
     ],
-  ])('%s %j', async (text, details, kind, bodies) => {
+  ])('send parses %s %j', async (text, details, kind, bodies) => {
     const requests = await order(text, details);
     expect(requests).toEqual(bodies.map((body) => ({ kind, body })));
     // The encoded body equals the decoded one.
@@ -125,7 +125,7 @@ describe('words', () => {
       expect(decodeBody(request.kind, encodeBody(request.kind, request.body))).toEqual(request.body);
   });
 
-  test('a key is added by its name or its file, and revoked by its name, file or id', async () => {
+  test('a key is added by name or file, and revoked by name, file or id', async () => {
     const [second] = await readTrust(keys);
     const spki = second?.publicKey.export({ type: 'spki', format: 'der' });
     const known = { name: 'second', publicKey: new Uint8Array(spki ?? []), notAfter: 1_900_000_000_000 };
@@ -149,7 +149,7 @@ describe('words', () => {
     expect((await order('trust revoke door.pem second'))[1]).toEqual(revoke);
   });
 
-  test('messages are asked for again by class and runs of numbers', async () => {
+  test('missing messages are requested by class and runs of numbers', async () => {
     const numbers = [
       [17, 20],
       [31, 31],
@@ -159,7 +159,7 @@ describe('words', () => {
     expect(decodeBody('Resend', encodeBody('Resend', request?.body ?? {}))).toEqual({ class: 5, numbers });
   });
 
-  test('a collection ends at a date-time or some time from now, and is stopped by its name', async () => {
+  test('a collection ends at a date-time or after a duration, and is stopped by name', async () => {
     const start = Date.now();
     const details = { until: '2h', interval: '100ms', while: 'kinetic.speed>=10' };
     const [request] = await order('collect start test can:MOTION.Torque CELLS.*', details);
@@ -190,7 +190,7 @@ describe('words', () => {
     ]);
   });
 
-  test('a collection is sent as a file says, with times as people write them', async () => {
+  test('a collection is sent from a file, with times as people write them', async () => {
     expect(await order('collect file collection.yaml')).toEqual([
       {
         kind: 'Collect',
@@ -209,7 +209,7 @@ describe('words', () => {
     ]);
   });
 
-  test('a configuration goes as it is written', async () => {
+  test('a configuration is sent unchanged', async () => {
     expect(await order('configuration vigie.yaml')).toMatchObject([
       { kind: 'Configuration', body: { configuration: expect.stringMatching(/^configuration: 1\nvin: /) } },
     ]);
@@ -221,7 +221,7 @@ describe('words', () => {
     expect(decodeBody('ReadFaults', encodeBody('ReadFaults', {}))).toEqual({});
   });
 
-  test('a capture is asked for as long and of such frames as the words say', async () => {
+  test('a capture has the duration and frames given on the command line', async () => {
     expect(await order('capture take Ticket-7')).toEqual([{ kind: 'Capture', body: { name: 'Ticket-7' } }]);
     const details = { before: '10s', after: '0', buses: 'can,body', identifiers: '1A0,0x18FEF100' };
     const body = {
@@ -235,7 +235,7 @@ describe('words', () => {
     expect(decodeBody('Capture', encodeBody('Capture', body))).toEqual(body);
   });
 
-  test('there are words for every kind of order', () => {
+  test('each kind of command to the agent has words on the command line', () => {
     expect(orderUsages).toHaveLength(Object.keys(orderBodies).length);
   });
 
@@ -286,7 +286,7 @@ describe('words', () => {
     ['configuration', {}, /configuration FILE/],
     ['configuration vigie.yaml again', {}, /configuration FILE/],
     ['configuration wrong.yaml', {}, /wrong\.yaml:3: error: unknown member "profil"/],
-  ])('"%s" %j is refused with what to do', async (text, details, message) => {
+  ])('"%s" %j is refused with advice', async (text, details, message) => {
     await expect(order(text, details)).rejects.toThrow(
       expect.objectContaining({
         code: expect.stringMatching(/^(usage|configuration)\.wrong$/),
@@ -295,7 +295,7 @@ describe('words', () => {
     );
   });
 
-  test('an unknown word is told of all', async () => {
+  test('an unknown word is refused with a list of all words', async () => {
     const { status, stderr } = await vigie('send', 'VF3VGEBENCH000001', 'fly');
     expect(status).toBe(2);
     for (const usage of [...usages, ...orderUsages]) expect(stderr).toContain(usage);
@@ -337,7 +337,7 @@ describe('against the bench', () => {
       .map((line) => (JSON.parse(line) as { status: string }).status);
 
   // In sequence: each test starts from the state that the previous one left.
-  test('monitors are given, listed, paused and taken away', async () => {
+  test('monitors can be added, listed, paused and removed at the bench', async () => {
     expect((await send('monitor list')).status).toBe(1);
     const added = await send('monitor add two.yaml');
     expect(ends(added.stdout), added.stderr).toEqual(['Success', 'Success']);
@@ -359,7 +359,7 @@ describe('against the bench', () => {
     expect(unknown.status).toBe(1);
   });
 
-  test('a callback is told of what a monitor sees', async () => {
+  test('a callback at the bench gets the events of its monitor', async () => {
     const target = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
     put('beef.json', { callback: { webhook: { target, name: 'local' } }, type: ['Monitor'] });
     put('still.json', {
@@ -379,7 +379,7 @@ describe('against the bench', () => {
     expect((await send('callback pause beef')).status).toBe(1);
   });
 
-  test('a key is trusted, and no more', async () => {
+  test('a key at the bench can be trusted and revoked', async () => {
     const bySecond = () => vigie('send', VIN, 'horn', '--data', data, '--keys', keys, '--valid', '1', '--wait', '1');
     expect((await bySecond()).stderr).toContain('does it trust this key');
     const added = await vigie('send', VIN, 'trust', 'add', ...words('door.pem'), '--kinds', 'Doors', '--data', data);
@@ -402,7 +402,7 @@ describe('against the bench', () => {
     expect(stdout).toMatch(/Collect Failed \(WrongCommand\): message MOTION has no signal Xyz/);
   });
 
-  test('a bench has one configuration, and says so', async () => {
+  test('a bench refuses another configuration with the reason', async () => {
     const { status, stdout } = await send('configuration vigie.yaml --format text');
     expect(stdout).toMatch(/Configuration Failed \(WrongCommand\): /);
     expect(status).toBe(1);

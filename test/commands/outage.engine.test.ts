@@ -56,7 +56,7 @@ describePeer('mosquitto', 'the bench through a broker outage and a SIGKILL', () 
     rmSync(data, { recursive: true, force: true });
   });
 
-  test('every sequence number arrives, none with two contents', async () => {
+  test('every sequence number arrives, and none with two contents', async () => {
     bench = start();
     await next(5);
 

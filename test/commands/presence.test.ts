@@ -34,7 +34,7 @@ const presence = (word: string) => cloud.publish(presenceTopic(VIN), Buffer.from
 const send = (...words: string[]) => vigie('send', VIN, ...words, '--broker', broker.url, '--keys', folder);
 
 test.each([[['doors', 'lock', '--valid', '600', '--wait', '600']], [['monitor', 'list']]])(
-  'send %j to a car that the broker knows nothing of says what to check, sends nothing and ends',
+  'send %j to a car unknown to the broker prints advice, sends nothing and ends',
   async (words) => {
     const { status, stdout, stderr } = await send(...words);
     expect(stderr).toContain(`the broker has no presence of ${VIN}`);
@@ -46,12 +46,12 @@ test.each([[['doors', 'lock', '--valid', '600', '--wait', '600']], [['monitor', 
   },
 );
 
-test('send says that a car refuses a command that is valid for more than 24 h', async () => {
+test('send reports that a car refuses a command valid for more than 24 h', async () => {
   const { stderr } = await send('doors', 'lock', '--valid', '86401');
   expect(stderr).toContain('a car refuses a command that is valid for more than 1d, unless its commands.maxValidity');
 });
 
-test('send to a car that is offline says so, and that the command waits for it', async () => {
+test('send to an offline car reports that the command waits for it', async () => {
   await presence('offline');
   const { status, stderr } = await send('doors', 'lock', '--valid', '1', '--wait', '1');
   expect(stderr).toContain(`${VIN} is offline; the broker keeps the command for it for 1 s`);
@@ -60,14 +60,14 @@ test('send to a car that is offline says so, and that the command waits for it',
   expect(received).toHaveLength(1);
 });
 
-test('send to a car that is online and does not answer names the key as the cause', async () => {
+test('send to an online car that does not answer names the key as the probable cause', async () => {
   await presence('online');
   const { status, stderr } = await send('doors', 'lock', '--valid', '1', '--wait', '1');
   expect(stderr).toMatch(/no answer within 2 s.*is online.*key mine/);
   expect(status).toBe(1);
 });
 
-test('watch says what to check where the broker knows nothing of the car, and shows it when it comes', async () => {
+test('watch prints advice while the broker does not know the car, and shows the car when it appears', async () => {
   const watching = new VigieProcess(['watch', VIN, '--broker', broker.url]);
   await watching.says(`the broker has no presence of ${VIN}`);
   await watching.says('waiting for the car');
@@ -76,7 +76,7 @@ test('watch says what to check where the broker knows nothing of the car, and sh
   expect(await watching.end('SIGINT'), watching.output).toBe(0);
 });
 
-test('watch says nothing of the kind of a car that is known', async () => {
+test('watch prints no advice for a known car', async () => {
   await presence('asleep');
   const watching = new VigieProcess(['watch', VIN, '--broker', broker.url]);
   await watching.says('presence: asleep');

@@ -26,7 +26,7 @@ describePeers(['mosquitto', 'socat', 'strace', '/dev/ptmx'], 'a unit that sleeps
     return strace.calls.all.slice(from);
   }
 
-  it('is woken by the keep-alive only; a command and the bus wake it, and nothing of the first frame is lost', async () => {
+  it('a sleeping unit wakes only for the keep-alive; a command or a frame wakes it, and the first frame is not lost', async () => {
     unit = await QuietUnit.start({ keepalive: `${KEEPALIVE}s`, standbyFor: '5s' });
     unit.talk(12_001);
     await unit.presence.take((word) => word === 'asleep');

@@ -110,7 +110,7 @@ describePeer('strace', 'reads that fail with EIO', () => {
     ['trust.json', () => [join(data, 'trust.json')]],
     ['remotes.json', () => [join(data, 'remotes.json')]],
     ['the journal', segments],
-  ])('for a short time at a start: %s is read again, and nothing is lost', async (_, paths) => {
+  ])('a short read error of %s at start is retried, and nothing is lost', async (_, paths) => {
     await recordOffline();
     const again = start(broker.url, failing(3, paths()));
     await again.says('records.rereading');
@@ -118,7 +118,7 @@ describePeer('strace', 'reads that fail with EIO', () => {
     await nothingLost();
   });
 
-  test('for longer: the agent reports it in minimal mode, and resumes by itself with everything', async () => {
+  test('a longer read error is reported in minimal mode, and the agent recovers with all records', async () => {
     await recordOffline();
     const before = readdirSync(join(data, 'outbox')).sort();
     const again = start(broker.url, failing(5, segments(), 1));

@@ -47,7 +47,7 @@ describeNeeding(mounts, 'no name space of mounts can be made here', 'a disk that
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('keeps no agent from starting, whatever the run before left', { timeout: 60_000 }, async () => {
+  test('an agent starts on a read-only disk, whatever the previous run left', { timeout: 60_000 }, async () => {
     const records = join(folder, 'records');
     const before = new VigieProcess(['run', '-c', join(folder, 'vigie.yaml')]);
     await before.says('ready: ');
@@ -64,7 +64,9 @@ describeNeeding(mounts, 'no name space of mounts can be made here', 'a disk that
     expect(await exit).toEqual([0, null]);
   });
 
-  test('is named when the folder of the records cannot be made on it', { timeout: 60_000 }, async () => {
+  test('the error names a read-only disk on which the data directory cannot be created', {
+    timeout: 60_000,
+  }, async () => {
     const records = join(folder, 'records');
     const script = 'mount --bind "$(dirname "$1")" "$(dirname "$1")" && mount -o remount,ro,bind "$(dirname "$1")"';
     const { said, exit } = await startAfter(script, records, join(folder, 'vigie.yaml'));
@@ -88,7 +90,7 @@ describeNeeding(
 
     // A first start on a full disk leaves empty files, which must not prevent the next start.
     const leftovers = ['', ' && mkdir -p "$1/configuration" "$1/outbox" && touch "$1/version.next"'];
-    test.each(leftovers)('keeps no agent from starting%s', { timeout: 60_000 }, async (before) => {
+    test.each(leftovers)('an agent starts on a full disk%s', { timeout: 60_000 }, async (before) => {
       const fill =
         'cd "$(dirname "$1")" && mount -t tmpfs -o size=4k tmpfs "$PWD" && cd "$PWD" && head -c 4096 /dev/zero > full';
       const records = join(folder, 'disk', 'records');

@@ -39,7 +39,7 @@ const gap = (seq: number, numbers: readonly (readonly [number, number])[]): Uint
   });
 
 describe('what a receiver keeps of the numbers it has seen', () => {
-  test('each message is admitted once, in whatever order, and what is missing is counted', () => {
+  test('each message is accepted once, in any order, and missing ones are counted', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 1 }), (arrivals) => {
         const received = new ReceivedNumbers();
@@ -54,7 +54,7 @@ describe('what a receiver keeps of the numbers it has seen', () => {
     );
   });
 
-  test('a new folder of records begins its numbers again, and a start without records has its own', () => {
+  test('a new data directory restarts its numbers, and a start without records has its own', () => {
     const began: number[] = [];
     const received = new ReceivedNumbers((boot) => began.push(boot));
     const [retained, first, second] = [2_000, 700_000_000, 3_000_000_000];
@@ -67,14 +67,14 @@ describe('what a receiver keeps of the numbers it has seen', () => {
     expect([began, received.missing, received.lost]).toEqual([[second], 1, 0]);
   });
 
-  test('a retained message is shown, and what came after it before this receiver listened is not missing', () => {
+  test('a retained message is shown, and earlier messages do not count as missing', () => {
     const received = new ReceivedNumbers();
     expect(received.admit(waypoint(3), true)).toBe(true);
     expect(received.admit(waypoint(9))).toBe(true);
     expect(received.missing).toBe(0);
   });
 
-  test('a number is missing until it arrives or a gap tells of it, whatever comes first', () => {
+  test('a number is missing until it arrives or a gap message contains it, in either order', () => {
     const numbers = fc.tuple(fc.nat(40), fc.nat(6)).map(([first, more]) => [first, first + more] as const);
     const step = fc.oneof(fc.record({ arrives: fc.nat(45) }), fc.record({ told: fc.array(numbers, { maxLength: 3 }) }));
     fc.assert(
@@ -104,7 +104,7 @@ describe('what a receiver keeps of the numbers it has seen', () => {
     );
   });
 
-  test('a gap of millions takes no more than its two ends', () => {
+  test('a gap of millions is stored as its two ends', () => {
     const received = new ReceivedNumbers();
     received.admit(waypoint(1));
     received.admit(gap(0, [[2, 50_000_000]]));
@@ -133,13 +133,13 @@ describe('what people read of a message', () => {
   ];
   const event = { id: 'e', monitorId: 'm', at: 0, refresh: false, values };
 
-  test('the value of a custom signal in an event has the unit of its catalog, and no other value has one', () => {
+  test('a custom signal in an event has the unit of its catalog, and other values have none', () => {
     const [cell, ...others] = values;
     expect(reader('V')('event', event)).toEqual({ ...event, values: [{ ...cell, unit: 'V' }, ...others] });
     expect(reader('V', 'V')('event', event)).toHaveProperty('values.0.unit', 'V');
   });
 
-  test('the value of a custom signal in an event has no unit while catalogs give none, or two', () => {
+  test('a custom signal in an event has no unit if no catalog has one, or two catalogs differ', () => {
     for (const units of [[], ['V', 'mV']]) expect(reader(...units)('event', event)).toEqual(event);
   });
 });

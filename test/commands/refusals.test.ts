@@ -42,7 +42,7 @@ function told(sources: readonly SourceMapping[], ...frames: readonly Readonly<Re
 }
 
 describe('refused values', () => {
-  test('above the range of the path: how often, the limit, and the farthest value', () => {
+  test('values above the range of the path are reported with count, limit and extreme', () => {
     const lines = told(
       [source('kinetic.speed', { scale: 3.6 })],
       { 'kinetic.speed': 10 },
@@ -55,7 +55,7 @@ describe('refused values', () => {
     ]);
   });
 
-  test('below the range of the path', () => {
+  test('values below the range of the path are reported', () => {
     const lines = told(
       [source('kinetic.speed')],
       { 'kinetic.speed': 10 },
@@ -65,31 +65,31 @@ describe('refused values', () => {
     expect(lines).toEqual(['refused values:', '  kinetic.speed: 2 times below 0 km/h, such as -7 km/h (raw -7)']);
   });
 
-  test('not in the map: which raw values', () => {
+  test('raw values missing in the map are listed', () => {
     const ignition = source('ignition.type', { map: { 0: 'Stop', 3: 'Start' } });
     const lines = told([ignition], ...[0, 1, 2, 1].map((value) => ({ 'ignition.type': value })));
     expect(lines).toEqual(['refused values:', '  ignition.type: 3 times not in the map: raw 1, 2']);
   });
 
-  test('many raw values that are not in the map are cut', () => {
+  test('a long list of raw values missing in the map is cut', () => {
     const ignition = source('ignition.type', { map: { 0: 'Stop' } });
     const lines = told([ignition], ...[...Array(20).keys()].map((value) => ({ 'ignition.type': value })));
     expect(lines[1]).toBe('  ignition.type: 19 times not in the map: raw 1, 2, 3, 4, 5, …');
   });
 
-  test('no number', () => {
+  test('a value that is not a number is reported', () => {
     const lines = told([source('kinetic.speed')], { 'kinetic.speed': 10 }, { 'kinetic.speed': Number.NaN });
     expect(lines[1]).toBe('  kinetic.speed: 1 time no number that can be written (raw NaN)');
   });
 
-  test('a time that cannot be a duration', () => {
+  test('a time that cannot be a duration is reported', () => {
     const path = 'energies.Electric.extension.electric.charging.remainingTime';
     expect(told([source(path)], { [path]: 60 }, { [path]: -5 })[1]).toBe(
       `  ${path}: 1 time no number that can be written (raw -5)`,
     );
   });
 
-  test('hidden by privacy', () => {
+  test('values hidden by privacy are reported', () => {
     const privacy = source('privacy.state', { map: { 0: 'None', 2: 'Full' } });
     const lines = told([privacy, source('odometer.mileage')], { 'privacy.state': 2 }, { 'odometer.mileage': 7 });
     expect(lines).toEqual([
@@ -106,27 +106,27 @@ describe('refused values', () => {
     'lastPosition.longitude': longitude,
   });
 
-  test('a position without a fix', () => {
+  test('a position without a fix is reported', () => {
     const fix = source('lastPosition.fixStatus', { map: { 2: '2D' } });
     const lines = told([...position, fix], at(48, 2));
     expect(lines).toContain('  lastPosition: 1 time without a fix');
     expect(lines).toContain('  lastPosition.latitude: every value was refused, see below');
   });
 
-  test('a position at 0, 0', () => {
+  test('a position at 0, 0 is reported', () => {
     expect(told(position, at(0, 0))).toContain(
       '  lastPosition: 1 time latitude 0, longitude 0, which a receiver without a fix says',
     );
   });
 
-  test('a position farther away than a car can drive', () => {
+  test('a position farther away than a car can drive is reported', () => {
     expect(told(position, at(48, 2), at(49, 2))).toEqual([
       'refused values:',
       '  lastPosition: 1 time farther from the position before than a car can drive',
     ]);
   });
 
-  test('a position that privacy hides is counted once for each position, not for each frame', () => {
+  test('a position hidden by privacy is counted once per position, not per frame', () => {
     const privacy = source('privacy.state', { map: { 1: 'Geolocation' } });
     const lines = told([...position, privacy], { 'privacy.state': 1 }, at(48, 2), {}, {}, at(48, 2.001));
     expect(lines).toContain('  lastPosition: 2 times hidden by the privacy that was chosen in the car');
@@ -134,11 +134,11 @@ describe('refused values', () => {
 });
 
 describe('paths without a value', () => {
-  test('are not told of when every path has one and nothing was refused', () => {
+  test('paths without a value are not reported if every path has one and nothing was refused', () => {
     expect(told([source('kinetic.speed')], { 'kinetic.speed': 10 })).toEqual([]);
   });
 
-  test('whose signals never came are named with them', () => {
+  test('paths without a value whose signals never came are named with their signals', () => {
     const sources = [
       source('odometer.mileage', { signal: 'A' }),
       source('odometer.mileage', { signal: 'B', priority: 1 }),
@@ -146,14 +146,14 @@ describe('paths without a value', () => {
     expect(told(sources)).toEqual(['no value for 1 of 1 mapped path:', '  odometer.mileage: M.A or M.B never came']);
   });
 
-  test('that were never available say so, and nothing was refused', () => {
+  test('paths without a value whose signals were never available are reported as such', () => {
     expect(told([source('environment.air.temp', { invalid: [255] })], { 'environment.air.temp': 255 })).toEqual([
       'no value for 1 of 1 mapped path:',
       '  environment.air.temp: only raw values that `invalid` lists',
     ]);
   });
 
-  test('a channel that spoke has a value, one that did not has none', () => {
+  test('a channel with a reading has a value, and one without has none', () => {
     const sources = [source('alerts.FuelLevelLow'), source('horn.sounding'), source('acceleration.lateral')];
     expect(told(sources, { 'alerts.FuelLevelLow': 0, 'acceleration.lateral': 1 })).toEqual([
       'no value for 1 of 3 mapped paths:',
@@ -161,7 +161,7 @@ describe('paths without a value', () => {
     ]);
   });
 
-  test('are listed up to twenty', () => {
+  test('up to twenty paths without a value are listed', () => {
     const doors = ['FrontLeft', 'FrontRight', 'RearLeft', 'RearRight'].flatMap((corner) => [
       source(`alerts.${corner}FogLampsFault`),
       source(`alerts.${corner}ParkingLampsFault`),
@@ -178,7 +178,7 @@ describe('paths without a value', () => {
   });
 });
 
-test('vigie replay tells of both before its summary', async () => {
+test('vigie replay prints refused values and missing paths before its summary', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-refusals-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(

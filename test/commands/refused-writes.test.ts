@@ -43,22 +43,25 @@ const totalOf = async (path: string): Promise<number> =>
   ((await bench.ask('GET', path)).json as { total: number }).total;
 
 describe.each(['fleet', 'user'] as const)('a wake-up of the %s side', (side) => {
-  test.each([{}, { action: 'Sleep' }, { action: null }])('is refused unless it says its action: %j', async (wakeUp) => {
-    const cbid = await callback(side, { remoteTypes: ['WakeUp'] });
-    const answer = await send(side, cbid, { wakeUp });
-    expect(answer.status).toBe(400);
-    expect(messageOf(answer)).toContain('wakeUp.action');
-    expect(await totalOf(`${places[side].vehicle()}/callbacks/${cbid}/remotes`)).toBe(0);
-  });
+  test.each([{}, { action: 'Sleep' }, { action: null }])(
+    'a wake-up without its action is refused: %j',
+    async (wakeUp) => {
+      const cbid = await callback(side, { remoteTypes: ['WakeUp'] });
+      const answer = await send(side, cbid, { wakeUp });
+      expect(answer.status).toBe(400);
+      expect(messageOf(answer)).toContain('wakeUp.action');
+      expect(await totalOf(`${places[side].vehicle()}/callbacks/${cbid}/remotes`)).toBe(0);
+    },
+  );
 
-  test('that says it is accepted', async () => {
+  test('a wake-up with its action is accepted', async () => {
     const cbid = await callback(side, { remoteTypes: ['WakeUp'] });
     expect((await send(side, cbid, { wakeUp: { action: 'WakeUp' } })).status).toBe(202);
   });
 });
 
 describe('a remote is refused under a callback that does not take its kind:', () => {
-  test('one of the fleet that names the kinds it takes', async () => {
+  test('a command is refused under a fleet callback for other kinds', async () => {
     const cbid = await callback('fleet', { remoteTypes: ['Doors', 'Lights'] });
     const answer = await send('fleet', cbid, { horn: { state: 'Activated' } });
     expect([answer.status, messageOf(answer)]).toEqual([400, expect.stringMatching(/^horn: .*Doors, Lights/)]);
@@ -66,7 +69,7 @@ describe('a remote is refused under a callback that does not take its kind:', ()
     expect((await send('fleet', cbid, { lights: { on: true } })).status).toBe(202);
   });
 
-  test('one of a user that takes monitors alone', async () => {
+  test('a command is refused under a user callback for monitors only', async () => {
     const cbid = await callback('user', { type: ['Monitor'] });
     const answer = await send('user', cbid, { lights: { on: true } });
     expect([answer.status, messageOf(answer)]).toEqual([400, expect.stringMatching(/^lights: .*Monitor/)]);
@@ -77,7 +80,7 @@ describe('a remote is refused under a callback that does not take its kind:', ()
     }
   });
 
-  test('as a monitor is under one of a user that takes remotes alone', async () => {
+  test('a monitor is refused under a user callback for commands only', async () => {
     const cbid = await callback('user', { type: ['Remote'] });
     const answer = await bench.ask('POST', monitorsOf(cbid), { body: rightBodies.userMonitor });
     expect([answer.status, messageOf(answer)]).toEqual([400, expect.stringContaining('Remote')]);
@@ -89,7 +92,7 @@ describe('a user', () => {
   const create = (cbid: string, headers: Record<string, string> = {}): Promise<Answered> =>
     bench.ask('POST', monitorsOf(cbid), { body: rightBodies.userMonitor, headers });
 
-  test('has at most five monitors of a vehicle, whatever their callbacks', async () => {
+  test('a user has at most five monitors per vehicle, under all callbacks together', async () => {
     const [one, other] = [await callback('user'), await callback('user')];
     const first = await create(one, { 'idempotency-key': 'first' });
     const { monitorId } = first.json as { monitorId: string };
@@ -113,7 +116,7 @@ describe('a user', () => {
     expect((await create(one)).status).toBe(202);
   });
 
-  test('is bounded so alone: a fleet may have more', async () => {
+  test('a fleet may have more than five monitors per vehicle', async () => {
     for (let n = 0; n < 7; n++) {
       const answer = await bench.ask('POST', '/connectedcar/v3/fleets/local/monitors', {
         body: rightBodies.fleetMonitor,

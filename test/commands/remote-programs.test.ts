@@ -37,7 +37,7 @@ function soon(): { readonly body: object; readonly wait: number } {
   return { body, wait: due - car.clock.now() };
 }
 
-test('a program that fires on time reports Scheduled, the next start by command Immediate', async () => {
+test('a program that runs on time reports Scheduled, and the next start by command reports Immediate', async () => {
   expect((await car.order('ThermalPreconditioning', now)).at(-1)).toBe('Success');
   expect(shown()).toEqual({ status: 'Enabled', startingCause: 'Immediate' });
   expect((await car.order('ThermalPreconditioning', off)).at(-1)).toBe('Success');
@@ -60,7 +60,7 @@ test('a program that fires on time reports Scheduled, the next start by command 
   expect((await car.order('ThermalPreconditioning', off)).at(-1)).toBe('Success');
 }, 60_000);
 
-test('the failure cause of an earlier run is gone when the next one works, and the next failure is reported', async () => {
+test('the failure cause of an earlier run is removed by a successful one, and the next failure is reported', async () => {
   const fails = async (fault: string): Promise<void> => {
     car.simulation.inject({ climateFault: fault });
     await car.order('ThermalPreconditioning', now);

@@ -65,7 +65,7 @@ describe('a malicious broker', () => {
     await car.pass(1_000);
   };
 
-  test('that holds a command back makes it fail, not happen late', async () => {
+  test('a command held back by the broker fails instead of running late', async () => {
     const [id, payload] = await car.sign('Doors', lock);
     await car.pass(61_000);
     await broker.publish(topic, payload);
@@ -74,7 +74,7 @@ describe('a malicious broker', () => {
     expect(await car.order('Doors', lock)).toEqual(['Accepted', 'SentToVehicle', 'Success']);
   });
 
-  test('that replays gets the same answer once in a while, and nothing happens again, not even after a restart', async () => {
+  test('replayed commands get the same answer at most once a minute and never run again, even after a restart', async () => {
     const [id, payload] = await car.sign('Doors', lock);
     await broker.publish(topic, payload);
     expect(await ended(id)).toEqual(['Accepted', 'SentToVehicle', 'Success']);
@@ -93,7 +93,7 @@ describe('a malicious broker', () => {
     expect(await car.order('Doors', lock)).toContain('Success');
   });
 
-  test('that replays while it is carried out makes nothing happen twice', async () => {
+  test('a command replayed while it runs does not run twice', async () => {
     car.simulation.inject({ late: 2_000 });
     const [id, payload] = await car.sign('Horn', { state: 'Activated' });
     await broker.publish(topic, payload);
@@ -104,7 +104,7 @@ describe('a malicious broker', () => {
     expect(car.simulation.commands.accepted).toBe(1);
   });
 
-  test('that alters a command by any bit makes no car obey it', async () => {
+  test('a command with any altered bit is not carried out', async () => {
     const [, payload] = await car.sign('Doors', lock);
     // The stride has no factor in common with 8, so every bit position of a byte is altered somewhere.
     const distance = stride(5);
@@ -126,14 +126,14 @@ describe('a malicious broker', () => {
     expect(refused.length).toBeLessThan(altered.length / 4);
   });
 
-  test('that hands a command to another car is not obeyed by that', async () => {
+  test('a command delivered to another car is not carried out there', async () => {
     const [, payload] = await car.sign('Doors', lock, { vin: 'VF3VGEBENCH000009' });
     await hand([payload]);
     expect(car.simulation.commands.accepted).toBe(0);
     expect(car.messages.filter(({ kind }) => kind === 'remote')).toEqual([]);
   });
 
-  test('that reorders and repeats makes each command end once, and happen once at most', async () => {
+  test('reordered and repeated commands each end once and run at most once', async () => {
     // Counters count up by one, so commands signed in sequence are within the car's window.
     let counter = 0;
     const property = fc.asyncProperty(
@@ -159,7 +159,9 @@ describe('a malicious broker', () => {
   });
 });
 
-test('a flood causes nothing, grows nothing, and afterwards the car serves again', { timeout: 120_000 }, async () => {
+test('a flood causes no action and no memory growth, and afterwards the car serves again', {
+  timeout: 120_000,
+}, async () => {
   const child = fileURLToPath(new URL('flood-child.ts', import.meta.url));
   const seconds = process.env['FLOOD_SECONDS'] ?? '2';
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', child, seconds, '10000', '7']);

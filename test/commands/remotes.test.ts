@@ -15,7 +15,7 @@ describe.concurrent('through the embedded broker', () => {
   const others = cases.filter(([, , way]) => way.profile !== true).filter((_, place) => place % step === 0);
   test.each([...others, ...demanded])('%s: %s', (type, outcome, way) => reached(broker.url, type, outcome, way));
 
-  test('every kind comes to every outcome, or it is said why not', () => {
+  test('every kind reaches every outcome, or states why not', () => {
     const unsaid = table.filter(([, , way]) => way === undefined).map(([type, outcome]) => `${type}: ${outcome}`);
     expect(unsaid).toEqual([]);
     const reachedByCar = table.filter(([, , way]) => typeof way === 'object' && way.profile !== true);

@@ -37,7 +37,7 @@ const linesOf = (text: string): Line[] =>
     .map((line) => JSON.parse(line) as Line);
 
 describe('replay', () => {
-  test('prints what the car would have published, and the same bytes every time, however the log comes', async () => {
+  test('replay prints the messages of the car, the same bytes every time, however the log is read', async () => {
     const plain = await vigie('replay', car.log, '--profile', car.profile);
     expect(plain.status, plain.stderr).toBe(0);
     expect(plain.stderr).toContain('2200 frames');
@@ -66,7 +66,7 @@ describe('replay', () => {
     expect(seqs).toEqual([...seqs].sort((a, b) => a - b));
   });
 
-  test('writes a trip that the log cuts off as it is then, marked as unfinished, and says so', async () => {
+  test('a trip cut off by the end of the log is printed as unfinished and reported', async () => {
     const { stdout, stderr } = await vigie('replay', car.log, '--profile', car.profile);
     const trips = linesOf(stdout).filter(({ topic }) => topic.endsWith('/up/trip'));
     expect(trips).toHaveLength(2);
@@ -86,7 +86,7 @@ describe('replay', () => {
     );
   });
 
-  test('plays recordings of receivers, packed too, and says which fixes have no time', async () => {
+  test('replay plays GNSS recordings, compressed too, and reports fixes without time', async () => {
     const start = Date.UTC(2024, 0, 1, 12);
     const ubx = Array.from({ length: 60 }, (_, i) => {
       const place = { latitude: 48 + i / 10_000, longitude: 11, altitude: 500, speed: 40, heading: 0 };
@@ -120,7 +120,7 @@ describe('replay', () => {
     expect(without.stderr).toContain('no fix carried a signal of the profile: has it a bus with `gnss: true`?');
   });
 
-  test('plays the CAN logs of an archive that has a recording of a receiver too, and counts that', async () => {
+  test('replay plays the CAN logs of an archive that also has a GNSS recording, and counts it', async () => {
     const plain = await vigie('replay', car.log, '--profile', car.profile);
     const file = join(car.folder, 'both.zip');
     const nmea = told('GPRMC,120100,A,4830.000,N,01100.000,E,010.0,000.0,010124,,').repeat(20);
@@ -136,7 +136,7 @@ describe('replay', () => {
     expect(both.stderr).toContain('1 other files in the archive');
   });
 
-  test('--cbor writes the same messages as a CBOR sequence, each of which follows the CDDL', async () => {
+  test('--cbor writes the same messages as a CBOR sequence, each valid by the CDDL', async () => {
     const file = join(car.folder, 'out.cbor');
     const { stdout } = await vigie('replay', car.log, '--profile', car.profile);
     const run = await vigie('replay', car.log, '--profile', car.profile, '--cbor', file);
@@ -160,7 +160,7 @@ describe('replay', () => {
     }
   });
 
-  test('says why nothing of a log was of use: another car, or other names of buses', async () => {
+  test('replay explains why nothing of a log could be used: another car, or other bus names', async () => {
     const foreign = car.file('foreign.log', '(1.000000) can0 7FF#00\n');
     const other = await vigie('replay', foreign, '--profile', car.profile);
     expect(other.stderr).toContain('no frame carried a signal of the profile: is it the right car');
@@ -261,13 +261,13 @@ BO_ 773 SEATBELT_STATUS: 7 CAR
     ].join('\n');
   }).join('\n');
 
-  test('shows the belts changing while the car stands still, and the same bytes twice', async () => {
+  test('replay shows the belts of a standing car and prints the same bytes twice', async () => {
     await showsTheBelts(car.file('belted.log', `${drive}\n`), car.file('belted.dbc', network));
   });
 });
 
 describeShared('replay of a real log', () => {
-  test('shows the belts changing while the car stands still, and the same bytes twice', async () => {
+  test('replay shows the belts of a standing car and prints the same bytes twice', async () => {
     const dbc = join(sharedData, 'dbc/opendbc/honda_common.repaired.dbc');
     await showsTheBelts(join(sharedData, 'canlogs/icsim/sample-can.log'), dbc);
   });

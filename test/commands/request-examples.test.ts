@@ -54,7 +54,7 @@ test('every operation with a request body has an example', () => {
   expect(withBody.filter((one) => examplesOf(one).length === 0).map(({ id }) => id)).toEqual([]);
 });
 
-test('the agent accepts every example of a request body unchanged, and answers as documented', async () => {
+test('the agent accepts every example body unchanged and answers as documented', async () => {
   const document = new InterfaceDocument();
   let sent = 0;
   for (const operation of withBody) {

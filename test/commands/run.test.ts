@@ -167,7 +167,7 @@ describe('an ELM327 and a receiver', () => {
     await cloud.speed(kmh);
   };
 
-  test('become a Status with speed and position', async () => {
+  test('an ELM327 and a GNSS receiver produce a Status with speed and position', async () => {
     const process = start();
     await process.says(`ready: ${VIN} (generic-obd2)`);
     await receiver.until(() => receiver.open > 0);
@@ -183,7 +183,7 @@ describe('an ELM327 and a receiver', () => {
     expect(process.output).not.toMatch(/"level":"error"/);
   });
 
-  test('the adapter goes and comes back, says nonsense and hangs: readings go on, and the process ends when told', async () => {
+  test('readings continue after an adapter disconnects, sends garbage and hangs, and the process stops when asked', async () => {
     const process = start();
     await cloud.speed(50);
     adapter.hangUp();
@@ -203,7 +203,7 @@ describe('an ELM327 and a receiver', () => {
     expect(process.output).not.toMatch(/"level":"error"/);
   });
 
-  test('neither is there: the agent is ready all the same, and finds them when they come', async () => {
+  test('the agent is ready without adapter and receiver, and connects when they appear', async () => {
     const { port } = adapter;
     await adapter.close();
     ends.splice(ends.indexOf(adapter), 1);
@@ -226,7 +226,7 @@ describe('an slcan adapter', () => {
     return `t${id.toString(16).padStart(3, '0')}${data.length}${hex([...data])}`;
   };
 
-  test('feeds the agent, and what came is recorded in a row of files that can be replayed', async () => {
+  test('an slcan adapter feeds the agent, and its frames are recorded in rotated files that can be replayed', async () => {
     const far = await farEnd();
     const adapter = new Adapter('lawicel', (text) => far.say(text));
     far.heard = (text) => adapter.hear(text);
@@ -279,7 +279,7 @@ describe('an slcan adapter', () => {
   });
 });
 
-test('programs are in the time zone of the configuration', async () => {
+test('programs use the time zone of the configuration', async () => {
   const keys = join(folder, 'keys');
   await vigie('keys', 'make', 'me', '--dir', keys);
   const inputs = 'can: [{ bus: body, simulated: true }]\ncommands: { trust: keys/trust.json }\ntimeZone: Asia/Tokyo';
@@ -297,7 +297,7 @@ test('programs are in the time zone of the configuration', async () => {
   expect(planned().filter((time) => time !== undefined)).toContain(formatDuration((due + 9 * 3600) % 86_400));
 });
 
-test('the process ends when told although clients hold connections to its interface open that never begin', async () => {
+test('the process stops although clients hold idle connections to its interface', async () => {
   const authority = new Authority(folder);
   const { certFile, keyFile } = authority.issue('car');
   writeFileSync(join(folder, 'password'), await hashCheaply('a long password'), { mode: 0o600 });
@@ -333,7 +333,7 @@ describe('an invalid address', () => {
   test.each([
     ["obd: { elm327: 'serial:ttyUSB0' }", 4, 'ttyUSB0'],
     ["can:\n  - { bus: obd, slcan: 'usb:ttyACM0' }", 5, 'usb is not a kind of line'],
-  ])('%j is found by check and stops run, with file and line', async (inputs, at, word) => {
+  ])('an invalid address %j is reported by check and stops run, with file and line', async (inputs, at, word) => {
     const process = run('generic-obd2', inputs);
     expect(await process.ended()).toBe(2);
     expect(process.output).toMatch(new RegExp(`vigie\\.yaml:${at}: error: .*${word}`));

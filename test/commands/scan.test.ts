@@ -42,7 +42,7 @@ async function scan(...options: string[]): Promise<{ status: unknown; output: st
   return { status: await process.ended(), output: process.output };
 }
 
-test('prints VIN, control units, values and fault codes as JSON, and sends nothing but what reads', async () => {
+test('scan prints VIN, control units, values and fault codes as JSON, and sends only read requests', async () => {
   const { status, output } = await scan('--format', 'ndjson');
   expect(status, output).toBe(0);
   const findings = output
@@ -70,7 +70,7 @@ test('prints VIN, control units, values and fault codes as JSON, and sends nothi
   expect(requests.filter((request) => !/^(01|03|07|09|0A|19|22|3)/.test(request))).toEqual([]);
 });
 
-test('prints lines for people, with units', async () => {
+test('scan prints lines for people, with units', async () => {
   const { status, output } = await scan('--format', 'text');
   expect(status, output).toBe(0);
   for (const line of [
@@ -83,7 +83,7 @@ test('prints lines for people, with units', async () => {
   }
 });
 
-test('a car that is off, and an adapter that is not there, end with one sentence', async () => {
+test('scan ends with one sentence if the car is off or the adapter is missing', async () => {
   emulator.asleep = true;
   const off = await scan();
   expect(off.status).not.toBe(0);
@@ -95,7 +95,7 @@ test('a car that is off, and an adapter that is not there, end with one sentence
   port = await listen(emulator);
 });
 
-test('a CAN interface that this machine does not have ends with one sentence', async () => {
+test('scan ends with one sentence if the machine has no such CAN interface', async () => {
   const process = new VigieProcess(['scan', 'nocan7']);
   expect(await process.ended()).toBe(2);
   expect(process.output).toMatch(/nocan7|this kernel has no CAN/);

@@ -140,7 +140,7 @@ const userOperations = operationsOf('user').map((operation) => ({
 const mandatory = userOperations.filter(({ table }) => table.required.length > 0);
 const voluntary = userOperations.filter(({ table }) => table.required.length === 0 && table.optional.length > 0);
 
-test('the table of operations has the scopes that are published, and the fleet side has none', () => {
+test('the operations have the published scopes, and the fleet side has none', () => {
   const ours = operations.map(({ id, side, scopes }) => [
     id,
     side === 'fleet' ? undefined : of(scopes.required, scopes.optional),
@@ -152,12 +152,12 @@ test('the table of operations has the scopes that are published, and the fleet s
 });
 
 describe('an operation that requires scopes', () => {
-  test.each(mandatory)('$name answers with all of them and nothing else', async ({ operation, table }) => {
+  test.each(mandatory)('$name answers with exactly its mandatory scopes', async ({ operation, table }) => {
     const { status, text } = await ask(operation, table.required);
     expect(status, text).toBe(done(operation));
   });
 
-  test.each(mandatory)('$name is refused without any one of them, whatever else is granted', async (one) => {
+  test.each(mandatory)('$name is refused without any one mandatory scope, whatever else is granted', async (one) => {
     for (const missing of one.table.required) {
       const answer = await ask(
         one.operation,
@@ -168,7 +168,7 @@ describe('an operation that requires scopes', () => {
     }
   });
 
-  test.each(mandatory)('$name is refused with the optional ones alone', async ({ operation, table }) => {
+  test.each(mandatory)('$name is refused with only its optional scopes', async ({ operation, table }) => {
     expect((await ask(operation, table.optional)).status).toBe(403);
     expect((await ask(operation, [])).status).toBe(403);
   });
@@ -190,20 +190,23 @@ const isOf: Readonly<Record<string, string>> = {
 };
 
 describe('an operation whose scopes are all optional', () => {
-  test.each(voluntary)('$name answers with any one of them, as far as that goes', async ({ operation, table }) => {
-    for (const scope of table.optional) {
-      const { status, text } = await ask(operation, [scope]);
-      const expected =
-        (isOf[operation.id] ?? scope) !== scope
-          ? 404
-          : (needs[operation.id] ?? scope) !== scope
-            ? 403
-            : done(operation);
-      expect([scope, status], text).toEqual([scope, expected]);
-    }
-  });
+  test.each(voluntary)(
+    '$name answers with any one optional scope, limited to its data',
+    async ({ operation, table }) => {
+      for (const scope of table.optional) {
+        const { status, text } = await ask(operation, [scope]);
+        const expected =
+          (isOf[operation.id] ?? scope) !== scope
+            ? 404
+            : (needs[operation.id] ?? scope) !== scope
+              ? 403
+              : done(operation);
+        expect([scope, status], text).toEqual([scope, expected]);
+      }
+    },
+  );
 
-  test.each(voluntary)('$name is refused with none of them', async ({ operation, table }) => {
+  test.each(voluntary)('$name is refused without any scope', async ({ operation, table }) => {
     const rest = all.filter((scope) => !table.optional.includes(scope));
     // The list of vehicles is not data of the Plug and Charge scope.
     const answer = await ask(operation, rest);
@@ -212,7 +215,7 @@ describe('an operation whose scopes are all optional', () => {
   });
 });
 
-test('the user is told to whoever has a token, the vehicles to whoever has any scope', async () => {
+test('any token can read the user, and any scope gives access to the vehicles', async () => {
   const operation = operationsOf('user').find(({ id }) => id === 'user.user.get') as Operation;
   const bare = await ask(operation, []);
   expect(bare.status).toBe(200);
@@ -233,7 +236,7 @@ describe('without an optional scope its part is left out:', () => {
     'user.alerts.get',
     'user.tripAlerts.list',
     'user.tripAlerts.get',
-  ])('places in %s', async (id) => {
+  ])('without the position scope %s has no positions', async (id) => {
     const { required } = published[id] as Table;
     const own = await idsFor(get(id));
     const whole = await ask(get(id), [...required, position], own);
@@ -247,7 +250,7 @@ describe('without an optional scope its part is left out:', () => {
     );
   });
 
-  test('places, or everything but places, in the status', async () => {
+  test('with only one of the scopes, Status has only positions, or everything except positions', async () => {
     const whole = (await ask(get('user.status.get'), [telemetry, position])).json as object;
     const placeless = (await ask(get('user.status.get'), [telemetry])).json as object;
     const place = (await ask(get('user.status.get'), [position])).json as object;
@@ -256,7 +259,7 @@ describe('without an optional scope its part is left out:', () => {
   });
 
   test.each(['user.telemetry.list', 'user.tripTelemetry.list'])(
-    'places, or everything but places, in %s',
+    'with only one of the scopes, %s has only positions, or everything except positions',
     async (id) => {
       const { required } = published[id] as Table;
       const operation = get(id);
@@ -277,7 +280,7 @@ describe('without an optional scope its part is left out:', () => {
     },
   );
 
-  test('monitors and remotes of what may not be read or sent, in their lists', async () => {
+  test('lists leave out monitors and commands beyond the granted scopes', async () => {
     const operation = get('user.monitors.list');
     const own = await idsFor(operation);
     const total = async (id: string, granted: readonly string[], at = own): Promise<number> =>
@@ -290,7 +293,7 @@ describe('without an optional scope its part is left out:', () => {
   });
 });
 
-test('whoever may not read what the monitors of a callback tell cannot lead it elsewhere', async () => {
+test('a token that may not read the data of a callback’s monitors cannot change its address', async () => {
   const own = await idsFor(operationsOf('user').find(({ id }) => id === 'user.monitors.get') as Operation);
   const replace = operationsOf('user').find(({ id }) => id === 'user.callbacks.replace') as Operation;
   const refused = await ask(replace, [trip, ...remotes], own);
@@ -301,7 +304,7 @@ test('whoever may not read what the monitors of a callback tell cannot lead it e
   expect((await ask(replace, [telemetry], own)).status).toBe(202);
 });
 
-test('links lead only where the scopes do', async () => {
+test('links lead only to operations within the scopes', async () => {
   const operation = operationsOf('user').find(({ id }) => id === 'user.trips.get') as Operation;
   const linksOf = async (granted: readonly string[]): Promise<string[]> =>
     Object.keys(((await ask(operation, granted, ids)).json as { _links: object })._links).sort();

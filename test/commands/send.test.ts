@@ -78,7 +78,7 @@ const understood: readonly (readonly [words: string, details: Details, kind: str
 ];
 
 describe('words', () => {
-  test.each(understood)('%s %j', (words, details, kind, body) => {
+  test.each(understood)('send parses %s %j', (words, details, kind, body) => {
     const [what = '', ...rest] = words.split(' ');
     const request = requestOf(what, rest, details);
     expect(request).toEqual({ kind, body });
@@ -86,7 +86,7 @@ describe('words', () => {
     expect(decodeBody(request.kind, encodeBody(request.kind, request.body))).toEqual(body);
   });
 
-  test('there are words for every kind of the interface', () => {
+  test('each kind of the interface has words on the command line', () => {
     expect(new Set(understood.map(([, , kind]) => kind))).toEqual(new Set(remoteTypes));
     expect(usages).toHaveLength(remoteTypes.length);
   });
@@ -120,7 +120,7 @@ describe('words', () => {
     ['navigate 2.35,148.85', {}, /not a place/],
     [`navigate ${'1,2 '.repeat(11).trim()}`, {}, /navigate LON,LAT/],
     ['constructor', {}, /known/],
-  ])('"%s" %j is refused with what to do', (words, details, message) => {
+  ])('"%s" %j is refused with advice', (words, details, message) => {
     const [what = '', ...rest] = words.split(' ');
     expect(() => requestOf(what, rest, details)).toThrow(
       expect.objectContaining({ code: 'usage.wrong', message: expect.stringMatching(message) }),
@@ -128,7 +128,7 @@ describe('words', () => {
   });
 });
 
-test('each cause is explained', () => {
+test('each failure cause has an explanation', () => {
   const report = { remoteActionId: 'a', type: 'Doors', status: 'Failed', detail: 'why' } as const;
   const texts = failureCauses.map((failureCause) => explain({ ...report, failureCause }));
   for (const [index, text] of texts.entries()) {
@@ -138,7 +138,7 @@ test('each cause is explained', () => {
   expect(explain({ remoteActionId: 'a', type: 'Horn', status: 'Accepted' })).toBe('Horn Accepted');
 });
 
-test('the help shows what can be sent, and a wrong command ends with status 2', async () => {
+test('send --help shows every command, and a wrong command ends with status 2', async () => {
   const help = await vigie('send', '--help');
   // A terminal may be narrower than a line.
   const text = help.stdout.replaceAll(/\s+/g, ' ');
@@ -210,7 +210,7 @@ describe('against the bench', () => {
     expect(status).toBe(0);
   });
 
-  test('a refusal is explained', async () => {
+  test('send explains a refusal', async () => {
     const { status, stdout } = await send('doors unlock --format text');
     expect(status).toBe(1);
     expect(stdout).toContain(

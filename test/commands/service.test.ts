@@ -93,7 +93,7 @@ async function crash(times: number): Promise<void> {
 describe('an agent that does not stay up', () => {
   beforeEach(() => writeFileSync(join(folder, 'vigie.yaml'), text()));
 
-  test('waits a little longer each time, and after the third crash says why and takes a configuration', {
+  test('the agent waits longer after each crash, and after the third reports the reason and accepts a configuration', {
     timeout: STARTS,
   }, async () => {
     await crash(2);
@@ -131,7 +131,7 @@ describe('an agent that does not stay up', () => {
     expect(readdirSync(join(folder, 'records', 'configuration'))).toContain('1.yaml');
   });
 
-  test('counts no end that it was told to come to', { timeout: STARTS }, async () => {
+  test('requested stops are not counted as crashes', { timeout: STARTS }, async () => {
     for (let i = 0; i < 4; i++) {
       const agent = run();
       await agent.says('ready: ');
@@ -144,7 +144,7 @@ describe('an agent that does not stay up', () => {
 });
 
 describe('a configuration with errors', () => {
-  test('does not start an agent that never had another', async () => {
+  test('an invalid configuration does not start an agent that never had a valid one', async () => {
     writeFileSync(join(folder, 'vigie.yaml'), text('nonsense: 1\n'));
     const { status, stderr } = await vigie('run', '-c', join(folder, 'vigie.yaml'));
     expect(status).toBe(2);
@@ -152,7 +152,9 @@ describe('a configuration with errors', () => {
     expect(readdirSync(folder)).not.toContain('records');
   });
 
-  test('gives way to the last with which the broker was reached', { timeout: STARTS }, async () => {
+  test('an invalid configuration is replaced by the last one that reached the broker', {
+    timeout: STARTS,
+  }, async () => {
     writeFileSync(join(folder, 'vigie.yaml'), text());
     const before = run();
     await before.says('ready: ');
@@ -166,7 +168,7 @@ describe('a configuration with errors', () => {
   });
 });
 
-test('hello names the Node that runs the agent, with the end of its support', { timeout: STARTS }, async () => {
+test('hello has the Node version of the agent and the end of its support', { timeout: STARTS }, async () => {
   writeFileSync(join(folder, 'vigie.yaml'), text());
   run();
   const { body } = await hello(() => true);
@@ -174,7 +176,7 @@ test('hello names the Node that runs the agent, with the end of its support', { 
 });
 
 describePeer('python3', 'systemd', () => {
-  test('is told when the agent is ready and when it stops', async () => {
+  test('the service manager is notified when the agent is ready and when it stops', async () => {
     writeFileSync(join(folder, 'vigie.yaml'), text());
     const receiver = await Receiver.listen(join(folder, 'notify'));
     process.env['NOTIFY_SOCKET'] = receiver.path;

@@ -41,7 +41,7 @@ const report: StatusReport = {
   delay: 3.4,
 };
 
-test('people read what is the matter', () => {
+test('text output names the problems', () => {
   const text = lines(report).join('\n');
   for (const part of [
     'vigie 1.2.3, VF3SERVCECAR00001, bench: running',
@@ -59,7 +59,7 @@ test('people read what is the matter', () => {
   expect(lines({ ...report, stuck: 'a commit' })[0]).toContain('a commit');
 });
 
-test('and how the link is', () => {
+test('text output has the state of the link', () => {
   const details = {
     state: 'waiting' as const,
     since: report.at - 90_000,
@@ -80,7 +80,7 @@ test('and how the link is', () => {
   expect(up).toContain('certificate expired (');
 });
 
-test('programs get the report, and its state as exit status', async () => {
+test('programs get the report as JSON and its state as exit status', async () => {
   let now = report;
   const body = async () => ({ type: 'application/json', body: JSON.stringify(now) });
   const server = await serve({ kind: 'unix', path: join(folder, STATUS_SOCKET) }, { '/status': body });
@@ -92,7 +92,7 @@ test('programs get the report, and its state as exit status', async () => {
   await server.close();
 });
 
-test('what the agent does without is said, with the reason', () => {
+test('status lists what the agent does without, with the reason', () => {
   const said = (told: StatusReport) => lines(told).filter((line) => /^(interface|trust|callbacks)/.test(line));
   expect(said(report)).toEqual([]);
   expect(said({ ...report, lacking: { interface: 'unit.key: is not PEM' } })).toEqual([
@@ -104,7 +104,7 @@ test('what the agent does without is said, with the reason', () => {
   ]);
 });
 
-test('where no agent runs, that is said', async () => {
+test('status reports that no agent runs', async () => {
   for (const left of [false, true]) {
     if (left) writeFileSync(join(folder, STATUS_SOCKET), '');
     const { status, stdout, stderr } = await vigie('status', '--data', folder);
@@ -113,7 +113,7 @@ test('where no agent runs, that is said', async () => {
   }
 });
 
-test('the page about operations explains every metric as it is', () => {
+test('the operations page describes every metric with its current text', () => {
   const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   for (const { name, help, labels } of metrics) {
     const by = labels === undefined ? '' : ` by ${labels.join(', ')}`;

@@ -30,7 +30,7 @@ describePeers(['script', '/dev/ptmx'], 'on a terminal', () => {
     });
   };
 
-  test('the progress bar is not drawn into lines that a pipe may print there', () => {
+  test('the progress bar is not drawn between lines that a pipe may print to the terminal', () => {
     // Longer than the buffers of pipe and program: the program cannot reach its summary before the reader has left.
     const frames = readFileSync(join(car.folder, 'drive.log'), 'utf8');
     writeFileSync(join(car.folder, 'long.log'), frames.repeat(10));
@@ -39,7 +39,7 @@ describePeers(['script', '/dev/ptmx'], 'on a terminal', () => {
     );
   });
 
-  test('the progress bar is not drawn into lines that are printed there', () => {
+  test('the progress bar is not drawn between printed lines', () => {
     for (const words of ['vigie decode drive.log --dbc small.dbc', 'vigie replay drive.log -p ./profile.yaml']) {
       expect(shown(words).includes('%'), words).toBe(false);
     }
@@ -81,7 +81,7 @@ describe('in a pipe whose reader has left', () => {
     return { child, said, closed: once(child, 'close') as Promise<[number | null]> };
   };
 
-  test('decode and replay end without complaint', async () => {
+  test('decode and replay end without an error if the reader of their output has left', async () => {
     for (const args of [
       ['decode', car.log, '--raw'],
       ['replay', car.log, '--profile', car.profile],
@@ -91,7 +91,7 @@ describe('in a pipe whose reader has left', () => {
     }
   });
 
-  test('watch ends without complaint', async () => {
+  test('watch ends without an error if the reader of its output has left', async () => {
     const { child, said, closed } = unread('watch', VIN, '--broker', broker.url);
     await new Promise<void>((resolve) => {
       child.stderr.on('data', () => said.stderr.includes('watching') && resolve());
@@ -109,13 +109,13 @@ describe('in a pipe whose reader has left', () => {
     expect(said.stderr).not.toContain('EPIPE');
   });
 
-  test('check still says by its exit status that there are errors', async () => {
+  test('check keeps its error exit status if the reader of its output has left', async () => {
     const { said, closed } = unread('check', '--profile', car.file('wrong.yaml', 'profile: 1\n'));
     expect(await closed).toEqual([2, null]);
     expect(said.stderr).toMatch(/errors?/);
   });
 
-  test('send still says by its exit status what became of the command', async () => {
+  test('send keeps the exit status of its command if the reader of its output has left', async () => {
     const keys = join(car.folder, 'keys');
     await generateKey(keys, 'mine', { algorithm: 'Ed25519', kinds: ['Doors'] });
     const report = (remoteActionId: string, seq: number, status: object): Uint8Array => {

@@ -117,7 +117,7 @@ async function revoked(): Promise<void> {
 
 const trustFiles = (): string[] => readdirSync(data).filter((name) => name.startsWith('trust.json'));
 
-test('a revoked key stays revoked when the list of changed keys is deleted: the journal has it', async () => {
+test('a revoked key stays revoked if the list of changed keys is deleted, because the journal has it', async () => {
   await revoked();
   expect(trustFiles()).toContain('trust.json');
   for (const name of trustFiles()) rmSync(join(data, name));

@@ -48,7 +48,7 @@ function torque(): string {
   return `${[names, ...rows].join('\n')}\n`;
 }
 
-test('a recording of an OBD app produces a trip, by the profile of any car with OBD-II', async () => {
+test('a recording of an OBD app produces a trip with the profile for any OBD-II car', async () => {
   const path = file('torque.csv', torque());
   const { messages, status, stderr } = await replayed(path, '--profile', 'generic-obd2', '--time-zone', 'Europe/Paris');
   expect(status, stderr).toBe(0);
@@ -100,7 +100,7 @@ function crash(hit: boolean): string {
   return `\ufeff${['# StartTime = 03/14/2026 09:00:00', names, ...lines].join('\r\n')}\r\n`;
 }
 
-test('a recording of accelerations produces a collision when the car is hit, and none when it is not', async () => {
+test('a recording of accelerations produces a collision only if the car is hit', async () => {
   const profile = file('profile.yaml', phone);
   const hit = await replayed(file('crash.csv', crash(true)), '--profile', profile);
   expect(hit.status, hit.stderr).toBe(0);
@@ -123,7 +123,7 @@ test('check accepts a profile of columns, and reports a bus of two kinds', async
   expect(wrong.stdout + wrong.stderr).toContain('only one of dbc, obd, gnss and values');
 });
 
-test('decode prints the rows of a table of values, and what it assumed', async () => {
+test('decode prints the rows of a table of values, and its assumptions', async () => {
   const path = file(
     'values.csv',
     'Time;Speed (mph);Temp (°C)\n14.03.2026 10:00:00;10,0;\n14.03.2026 10:00:01;20,0;21,5\n',
@@ -147,7 +147,7 @@ test('decode prints the rows of a table of values, and what it assumed', async (
   expect([unknown.status, unknown.stderr]).toEqual([2, expect.stringContaining('Europe/Paris')]);
 });
 
-test('a table of which many rows cannot be read ends with status 1 and the reasons', async () => {
+test('a table with many unreadable rows ends with status 1 and the reasons', async () => {
   const rows = Array.from({ length: 50 }, (_, i) => `2026-03-14T10:00:${pad(i)}Z,${i % 10 === 5 ? 'much' : i}`);
   const { status, stderr } = await vigie('decode', file('bad.csv', `Time,Speed (km/h)\n${rows.join('\n')}\n`));
   expect(status).toBe(1);
@@ -155,7 +155,7 @@ test('a table of which many rows cannot be read ends with status 1 and the reaso
   expect(stderr).toContain('Speed is not a number: much');
 });
 
-test('a table of which the profile names no column says which columns there are', async () => {
+test('a table without any column of the profile lists its own columns', async () => {
   const path = file(
     'foreign.csv',
     'Time,Wind (m/s),Humidity (%)\n2026-03-14T10:00:00Z,3,50\n2026-03-14T10:00:01Z,4,51\n',

@@ -31,7 +31,7 @@ afterEach(async () => {
   await broker.stop();
 });
 
-test('for some minutes, which are renewed', async () => {
+test('watch requests faster sending for some minutes, and renews the request', async () => {
   const before = Date.now();
   watching = new VigieProcess(['watch', VIN, '--broker', broker.url]);
   const { topic, payload } = await said.take();
@@ -41,7 +41,7 @@ test('for some minutes, which are renewed', async () => {
   expect(until).toBeLessThan(Date.now() + 600_000);
 });
 
-test('not with --passive', async () => {
+test('watch --passive requests nothing', async () => {
   watching = new VigieProcess(['watch', VIN, '--broker', broker.url, '--passive']);
   await watching.says(`watching ${VIN}`);
   // Any message that it sent would have reached the broker before this one.
@@ -50,7 +50,7 @@ test('not with --passive', async () => {
   expect(said.all).toHaveLength(1);
 });
 
-test('with + it shows all cars, each with its own catalogs, and asks none to send sooner', async () => {
+test('watch + shows all cars, each with its own catalogs, and requests nothing from them', async () => {
   const [first, second] = ['VF3WATCHEDCAR0001', 'VF3WATCHEDCAR0002'] as const;
   const named = (vin: string, name: string): [string, Uint8Array][] => {
     const entries = [{ number: 1, name, kind: 'quantity' as const }];
@@ -83,7 +83,7 @@ test('with + it shows all cars, each with its own catalogs, and asks none to sen
   expect((await said.take()).topic).toBe(downTopic(VIN, 'ack'));
 });
 
-test('with + a line for people ends with the car', async () => {
+test('watch + ends each text line with the car', async () => {
   watching = new VigieProcess(['watch', '+', '--broker', broker.url, '--format', 'text']);
   await watching.says('watching all cars');
   const body = { createdAt: 0, id: 'a1' };

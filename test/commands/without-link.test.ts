@@ -17,7 +17,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('a broken certificate and a damaged number of the format are named, and the agent runs', {
+test('a broken certificate and a damaged format number are reported, and the agent runs', {
   timeout: STARTS,
 }, async () => {
   const [file, records] = [join(folder, 'vigie.yaml'), join(folder, 'records')];

@@ -119,7 +119,7 @@ export function hubAccessContract(name: string, database: () => Promise<Pick<Hub
     test.each([
       ['another fleet', { fleets: ['south'] }],
       ['another user', { name: 'bob' }],
-    ] as const)('a token of %s with all scopes gets nothing of the car', async (_name, holder) => {
+    ] as const)('a token of %s with all scopes gets no data of the car', async (_name, holder) => {
       const kind = 'fleets' in holder ? 'fleet' : 'user';
       const scopes =
         kind === 'user'

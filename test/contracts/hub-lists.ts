@@ -142,7 +142,7 @@ export function hubListsContract(name: string, create: () => Promise<HubListsUnd
       ['alerts', 'alerts', '', carsFrom(0, NORTH - 1)],
       ['alerts', 'alerts', between(50, 99), carsFrom(50, 99)],
       ['collisions', 'Collisions', '', []],
-    ])('the %s of a fleet are read page by page and in order: %s by "%s"', async (path, name, question, cars) => {
+    ])('%s of a fleet are read page by page and in order: %s by "%s"', async (path, name, question, cars) => {
       const address = `/fleets/north/${path}?pageSize=20${question === '' ? '' : `&${question}`}`;
       const { found, totals, most } = await walk(address, fleet('north'), name, carOf);
       expect({ found, totals }).toEqual({ found: cars, totals: [cars.length] });

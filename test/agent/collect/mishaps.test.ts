@@ -51,7 +51,7 @@ test.each<[what: string, change: (file: string) => void, why: RegExp]>([
   ['is gone', (file) => rmSync(file), /no such file/],
   ['is no DBC any more', (file) => writeFileSync(file, 'garbage'), /not a CAN network description/],
 ])(
-  'a command that comes while a DBC file %s is refused with its name, and what runs goes on',
+  'a command while the DBC file %s is refused with its name, and the running collection continues',
   async (_, change, why) => {
     const car = await startCar();
     await car.order(order);

@@ -98,7 +98,7 @@ test.each<[why: string, order: CollectOrder, code: string, message: RegExp]>([
     'input.malformed',
     /^while: exactly one of/,
   ],
-])('a command with %s is refused, and what runs goes on', async (_, order, code, message) => {
+])('a command with %s is refused, and the running collection continues', async (_, order, code, message) => {
   const car = await startCar({ custom: true });
   await car.order(torque(START + HOUR));
   await expect(car.order({ ...order, name: 'torque' })).rejects.toThrow(

@@ -40,7 +40,7 @@ describe('where a monitor stood', () => {
     ...['main', 'truth', 'used'].flatMap((member) =>
       [-1, 3, 0.5, '1', undefined].map((value) => ({ ...whole, triggers: [trigger, { ...trigger, [member]: value }] })),
     ),
-  ])('is not %j', (state) => {
+  ])('an invalid stored state is refused: %j', (state) => {
     expect(() => readKept(state, 2)).toThrow(expect.objectContaining({ code: 'input.malformed' }));
   });
 

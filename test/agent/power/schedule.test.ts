@@ -20,13 +20,18 @@ const said = (moment: number): string => new Date(moment).toISOString();
 describe('the next occurrence', () => {
   test.each([
     ['today', 7, '2026-01-05T05:59:59.999Z', '2026-01-05T06:00:00.000Z'],
-    ['tomorrow, when it is that moment', 7, '2026-01-05T06:00:00.000Z', '2026-01-06T06:00:00.000Z'],
+    ['tomorrow if the time is now', 7, '2026-01-05T06:00:00.000Z', '2026-01-06T06:00:00.000Z'],
     ['an hour earlier in summer', 7, '2026-07-05T06:00:00.000Z', '2026-07-06T05:00:00.000Z'],
     ['across the change to summer time', 7, '2026-03-28T06:00:00.000Z', '2026-03-29T05:00:00.000Z'],
-    ['a time that the clocks skip, an hour later', 2.5, '2026-03-28T12:00:00.000Z', '2026-03-29T01:30:00.000Z'],
-    ['a time that the clocks show twice, the first', 2.5, '2026-10-24T12:00:00.000Z', '2026-10-25T00:30:00.000Z'],
-    ['and not the second', 2.5, '2026-10-25T00:30:00.000Z', '2026-10-26T01:30:00.000Z'],
-  ])('is %s', (_name, hour, after, expected) => {
+    ['an hour later for a skipped local time', 2.5, '2026-03-28T12:00:00.000Z', '2026-03-29T01:30:00.000Z'],
+    ['the first of a local time that occurs twice', 2.5, '2026-10-24T12:00:00.000Z', '2026-10-25T00:30:00.000Z'],
+    [
+      'the next day after the first of a local time that occurs twice',
+      2.5,
+      '2026-10-25T00:30:00.000Z',
+      '2026-10-26T01:30:00.000Z',
+    ],
+  ])('the next occurrence is %s', (_name, hour, after, expected) => {
     expect(said(nextOf(local(hour * 3600), at(after)))).toBe(expected);
   });
 
@@ -148,7 +153,7 @@ describe('what was kept', () => {
     { items: [{ key: 'a', when: local(1, { zone: 'Mars/Olympus' }), next: 1 }] },
     { items: [{ key: 'a', when: local(1, { weekdays: only() }), next: 1 }] },
     { items: [{ key: 'a', when: local(1), next: 'soon' }] },
-  ])('%j is refused, and what there was stays', (state) => {
+  ])('an invalid stored schedule is refused and the current one stays: %j', (state) => {
     const schedule = new Schedule();
     schedule.set('a', { kind: 'once', at: 5 }, 0);
     expect(() => schedule.restore(state)).toThrow(expect.objectContaining({ code: 'input.malformed' }));

@@ -29,17 +29,17 @@ function breaking(error: Error, obeys: boolean) {
 }
 
 test.each([
-  ['has obeyed by then succeeds', new BrokenOff(drives), true, 'Success', 300],
+  ['obeyed before the action broke off succeeds', new BrokenOff(drives), true, 'Success', 300],
   [
-    'does not obey fails for what broke it off, when its time is over',
+    'does not obey fails at its time-out with the cause of the break',
     new BrokenOff(drives),
     false,
     'VehicleInUse',
     3_000,
   ],
-  ['does not obey fails also for its bus', new BrokenOff(off), false, 'VehicleError', 3_000],
-  ['was not asked at all fails at once', drives, true, 'VehicleInUse', 0],
-] as const)('a car that %s', async (_, error, obeys, outcome, after) => {
+  ['does not obey fails with the error of its bus', new BrokenOff(off), false, 'VehicleError', 3_000],
+  ['was not asked fails at once', drives, true, 'VehicleInUse', 0],
+] as const)('a command to a car that %s', async (_, error, obeys, outcome, after) => {
   const { car, told } = breaking(error, obeys);
   await car.order('Doors', { state: 'Locked' });
   expect(told.map(({ state }) => state)).toEqual(['Accepted', 'SentToVehicle', outcome]);

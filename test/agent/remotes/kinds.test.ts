@@ -20,7 +20,7 @@ describe('what the car is asked to', () => {
       ['charging.level3', 'charging.partial'],
     ],
     ['ThermalPreconditioning', { airConditioning: { immediate: true } }, ['preconditioning.start']],
-  ] as const)('%s %j', async (kind, body, expected) => {
+  ] as const)('%s %j is carried out once', async (kind, body, expected) => {
     const car = carOf();
     expect(await car.order(kind, body)).toEqual(DONE);
     expect(car.actuated).toEqual(expected);
@@ -38,7 +38,7 @@ describe('what the car is asked to', () => {
     ['Stolen', { stolen: false }],
     ['WakeUp', {}],
     ['WakeUp', { action: 'WakeUp' }],
-  ] as const)('%s %j is already so in a parked car', async (kind, body) => {
+  ] as const)('%s %j is AlreadyDone in a parked car', async (kind, body) => {
     const car = carOf();
     expect(await car.order(kind, body)).toEqual(ALREADY);
     expect(car.actuated).toEqual([]);
@@ -103,7 +103,7 @@ describe('refused as a wrong command', () => {
     ['Stolen', { stolen: true, immobilization: { activate: true } }],
     ['Stolen', { trackingPeriod: {} }],
     ['WakeUp', { action: 'Sleep' }],
-  ] as const)('%s %j', async (kind, body) => {
+  ] as const)('%s %j is a WrongCommand', async (kind, body) => {
     const car = carOf();
     expect(await car.order(kind, body)).toEqual(['WrongCommand']);
     expect(car.reports[0]?.detail).toMatch(/must|missing|twice|cannot go together/);

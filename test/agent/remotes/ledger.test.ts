@@ -313,7 +313,7 @@ describe('a damaged file', () => {
     ['a list', []],
     ['nothing', null],
     ['other members', { counters: {} }],
-  ])('that holds %s counts as damaged', async (_name, data) => {
+  ])('a ledger file that contains %s counts as damaged', async (_name, data) => {
     const car = carOf({ document: disk(data as LedgerData) });
     await car.remotes.resume();
     expect(await car.order('Doors', { state: 'Locked' })).toEqual([]);

@@ -84,7 +84,7 @@ describe('the period in which a stolen car is followed', () => {
     { running: 1, shutdown: 0 },
     { running: -1, shutdown: 1 },
     { running: Number.NaN, shutdown: 1 },
-  ])('is not %j', (state) => {
+  ])('an invalid stored tracking period is ignored: %j', (state) => {
     const { tracking, tracked } = set();
     tracking.restore(state);
     expect([tracking.state(), tracked]).toEqual([undefined, []]);
@@ -354,7 +354,7 @@ describe('programs', () => {
     { preconditioning: 5, charging: 'x', delayed: 'x' },
     { preconditioning: [5, undefined], charging: [{ ...kept, slot: '2' }], delayed: Number.NaN },
     { preconditioning: [{ ...kept, enabled: 1 }], charging: [{ ...kept, start: 'soon' }], delayed: null },
-  ])('that were not kept, %j, are none', (state) => {
+  ])('invalid stored programs are ignored: %j', (state) => {
     const { programs, shown } = set(state);
     expect(programs.state()).toEqual({ preconditioning: [], charging: [] });
     programs.look(T);

@@ -135,8 +135,8 @@ describe('charging', () => {
 describe('what was missed', () => {
   test.each([
     ['within its window is carried out late', 10 * 60_000, ['preconditioning.start'], 'Success'],
-    ['beyond it is told', 20 * 60_000, [], 'VehicleConnectionTimeout'],
-  ] as const)('%s', async (_name, late, actuated, end) => {
+    ['beyond its window is reported as VehicleConnectionTimeout', 20 * 60_000, [], 'VehicleConnectionTimeout'],
+  ] as const)('a missed program %s', async (_name, late, actuated, end) => {
     const clock = noon();
     const before = carOf({ clock });
     await before.order('ThermalPreconditioning', at('PT13H'));

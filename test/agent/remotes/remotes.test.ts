@@ -119,11 +119,11 @@ describe('refused with a cause', () => {
       (clock) => ({ issued: clock.now() + 400_000, expires: clock.now() + 500_000 }),
       'VehicleConnectionTimeout',
     ],
-    ['at an unknown time', () => ({}), 'VehicleConnectionTimeout', { quality: 'none' }],
-    ['of a kind the key may not give', () => ({ kind: 'WakeUp' }), 'MissingRights'],
-    ['of a kind nobody carries out', () => ({ kind: 'Horn' }), 'WrongCommand'],
+    ['while the car does not know the time', () => ({}), 'VehicleConnectionTimeout', { quality: 'none' }],
+    ['of a kind that the key may not send', () => ({ kind: 'WakeUp' }), 'MissingRights'],
+    ['of a kind without a handler', () => ({ kind: 'Horn' }), 'WrongCommand'],
     ['with a body of another kind', () => ({ body: Uint8Array.of(0x80) }), 'WrongCommand'],
-  ])('%s', async (_name, rest, cause, rig) => {
+  ])('a command is refused with its cause: %s', async (_name, rest, cause, rig) => {
     const { give, states, actuated, clock, document } = setUp(rig);
     await give(signed(commandOf(clock, rest(clock))));
     expect(states()).toEqual([cause]);
@@ -138,7 +138,7 @@ describe('refused with a cause', () => {
     ['issued a millisecond further ahead', { issued: 300_001, expires: 300_002 }, 'VehicleConnectionTimeout'],
     ['valid for 24 h', { issued: 0, expires: 86_400_000 }, 'AlreadyDone'],
     ['valid for a millisecond more than 24 h', { issued: 0, expires: 86_400_001 }, 'WrongCommand'],
-  ])('a command that comes %s ends as it must', async (_name, { issued, expires }, outcome) => {
+  ])('the limits of validity apply to a command %s', async (_name, { issued, expires }, outcome) => {
     const { remotes, states, clock, see } = setUp();
     see(LOCKED, ['Locked']);
     // No time passes meanwhile.
@@ -257,17 +257,20 @@ describe('after a restart', () => {
     ['Accepted', true, 'VehicleError'],
     ['SentToVehicle', true, 'Success'],
     ['SentToVehicle', false, 'VehicleError'],
-  ] as const)('a command left %s ends, and is never repeated (shown: %s → %s)', async (left, shown, end) => {
-    const document = disk({ counters: {}, actions: [{ ...action, status: left }] });
-    const { remotes, clock, states, actuated, see } = setUp({ document });
-    const resumed = remotes.resume();
-    if (shown) clock.after(1_000, () => see(LOCKED, ['Locked']));
-    await clock.settle(5_000, 100);
-    await resumed;
-    expect(states()).toEqual([end]);
-    expect(actuated).toEqual([]);
-    expect(document.data.actions.map(({ status }) => status)).toEqual([end === 'Success' ? 'Success' : 'Failed']);
-  });
+  ] as const)(
+    'a command left %s by a restart ends without being repeated (shown: %s → %s)',
+    async (left, shown, end) => {
+      const document = disk({ counters: {}, actions: [{ ...action, status: left }] });
+      const { remotes, clock, states, actuated, see } = setUp({ document });
+      const resumed = remotes.resume();
+      if (shown) clock.after(1_000, () => see(LOCKED, ['Locked']));
+      await clock.settle(5_000, 100);
+      await resumed;
+      expect(states()).toEqual([end]);
+      expect(actuated).toEqual([]);
+      expect(document.data.actions.map(({ status }) => status)).toEqual([end === 'Success' ? 'Success' : 'Failed']);
+    },
+  );
 
   test('counters and ids are still known after a restart', async () => {
     const document = disk();

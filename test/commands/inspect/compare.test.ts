@@ -25,7 +25,7 @@ describe('vigie inspect --compare', () => {
   const shut = () => log('shut.log', ['(1.0) can0 200#0207', '(2.0) can0 200#0207']);
   const open = () => log('open.log', ['(5.0) can0 200#0207', '(6.5) can0 200#0307', '(7.0) can0 7A1#00']);
 
-  test('prints the bit of the door first, with its signal and when it changed', async () => {
+  test('inspect --compare prints the door bit first, with its signal and the time of its change', async () => {
     const { status, stdout, stderr } = await vigie('inspect', shut(), '--dbc', car.dbc, '--compare', open());
     expect(status, stderr).toBe(0);
     const lines = stdout
@@ -51,7 +51,7 @@ describe('vigie inspect --compare', () => {
     ]);
   });
 
-  test('prints a table for people', async () => {
+  test('inspect --compare prints a table for people', async () => {
     const { stdout } = await vigie('inspect', shut(), '--format', 'text', '--dbc', car.dbc, '--compare', open());
     expect(stdout.split('\n')).toEqual([
       ' id  place         first   second',
@@ -63,12 +63,12 @@ describe('vigie inspect --compare', () => {
     expect([same.status, same.stdout]).toEqual([0, 'no difference\n']);
   });
 
-  test('chooses frames of both', async () => {
+  test('inspect --compare filters the frames of both logs', async () => {
     const { stdout } = await vigie('inspect', shut(), '--ids', '7A1', '--compare', open());
     expect(stdout.trim().split('\n')).toHaveLength(1);
   });
 
-  test.each([60, 80, 120])('fits %d columns', (width) => {
+  test.each([60, 80, 120])('the table of inspect --compare fits %d columns', (width) => {
     const frames = (shift: number) =>
       trafficOf(
         [0x98fe_ee00, 0x123].flatMap((id) =>

@@ -28,7 +28,7 @@ const linesOf = (stdout: string): CorrelationLine[] =>
       return line;
     });
 
-test('inspect --correlate finds the speed by what a phone measured', async () => {
+test('inspect --correlate finds the speed signal from phone measurements', async () => {
   // Speed of the car each second, in miles per hour with an error of 1 %.
   const rows = Array.from({ length: 38 }, (_, s) => {
     const speed = 50 + 30 * Math.sin(((s + 1) * 50) / 100);
@@ -50,14 +50,14 @@ test('inspect --correlate finds the speed by what a phone measured', async () =>
   ]);
 });
 
-test('inspect --correlate takes its own CSV for a reference', async () => {
+test('inspect --correlate accepts its own CSV as a reference', async () => {
   const file = join(car.folder, 'door.csv');
   await vigie('inspect', car.log, '--dbc', car.dbc, '--signals', 'Speed', '--csv', file);
   const { stdout } = await vigie('inspect', car.log, '--correlate', file);
   expect(linesOf(stdout)[0]).toMatchObject({ id: 0x100, start: 0, bits: 16, byteOrder: 'little' });
 });
 
-test('inspect --correlate asks which column, and names those that there are', async () => {
+test('inspect --correlate asks for the column and lists those that exist', async () => {
   const two = table('two.csv', ['time,Speed,Gear', '1700000001.5,5,1', '1700000002.5,6,1']);
   const { status, stderr } = await vigie('inspect', car.log, '--correlate', two);
   expect([status, stderr]).toEqual([2, expect.stringContaining('Give --reference NAME of Speed, Gear')]);
@@ -65,7 +65,7 @@ test('inspect --correlate asks which column, and names those that there are', as
   expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('did you mean Speed')]);
 });
 
-test('inspect --correlate says when the table is of another time', async () => {
+test('inspect --correlate reports a table of another time', async () => {
   const other = table('other.csv', [
     'time,value',
     ...Array.from({ length: 20 }, (_, i) => `${1_600_000_000.5 + i},${i}`),

@@ -32,7 +32,7 @@ function protectedLog(): string {
   return car.file('protected.log', `${lines.join('\n')}\n`);
 }
 
-test('writes messages with lengths, cycle times, counters, checksums and fields', async () => {
+test('--dbc-out writes messages with lengths, cycle times, counters, checksums and fields', async () => {
   const path = join(car.folder, 'new.dbc');
   const { status, stderr } = await vigie('inspect', protectedLog(), car.log, '--dbc-out', path);
   expect(status, stderr).toBe(0);
@@ -52,7 +52,7 @@ test('writes messages with lengths, cycle times, counters, checksums and fields'
   expect([...named.values()]).toContainEqual(expect.objectContaining({ byteOrder: 'big', start: 4, length: 13 }));
 });
 
-test('completes a DBC that exists, and changes no line of it', async () => {
+test('--dbc-out completes an existing DBC without changing a line of it', async () => {
   for (const end of ['\n', '\r\n']) {
     const before =
       `${readFileSync(car.dbc, 'utf8')}BA_DEF_ BO_ "Mine" INT 0 9;\nCM_ BO_ 256 "of\nBO_ 9 two lines \u00e9";\nBA_ "Mine" BO_ 256 3;\n`.replaceAll(
@@ -75,7 +75,7 @@ test('completes a DBC that exists, and changes no line of it', async () => {
   }
 });
 
-test('does not touch a file that is no DBC', async () => {
+test('--dbc-out does not touch a file that is not a DBC', async () => {
   const path = car.file('notes.dbc', 'my notes\n');
   const { status } = await vigie('inspect', car.log, '--dbc-out', path);
   expect(status).toBe(2);

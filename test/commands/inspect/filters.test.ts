@@ -38,13 +38,13 @@ describe('decode and inspect choose the same frames', () => {
     [['--from', '2023-11-14T22:13:59.9Z'], 5],
     [['--messages', 'BODY', '--signals', 'DoorDriver', '--changes'], 4],
     [['--ids', '200', '--changes'], 4],
-  ])('%j', async (filters, frames) => {
+  ])('decode and inspect select the same frames with %j', async (filters, frames) => {
     expect(await run('decode', '--dbc', car.dbc, ...filters)).toHaveLength(frames);
     const [bus] = await run('inspect', '--dbc', car.dbc, ...filters);
     expect(bus).toMatchObject({ kind: 'bus', frames });
   });
 
-  test('a frame in which only a bit changes that the DBC does not know is decoded once', async () => {
+  test('--changes decodes a frame once if only a bit outside the DBC changes', async () => {
     const { stdout } = await vigie('decode', car.log, '--dbc', car.dbc, '--signals', 'BeltDriver', '--changes');
     const lines = stdout.trim().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as Line)['signals'])).toEqual(
@@ -52,12 +52,12 @@ describe('decode and inspect choose the same frames', () => {
     );
   });
 
-  test('raw frames are chosen without a DBC', async () => {
+  test('raw frames are filtered without a DBC', async () => {
     const lines = await run('decode', '--raw', '--ids', '200', '--changes');
     expect(lines.map(({ data }) => data)).toEqual(['0207', '0107', '0207', '0107']);
   });
 
-  test('nothing left is status 1, and says which options left nothing', async () => {
+  test('an empty selection ends with status 1 and names the options that caused it', async () => {
     for (const args of [
       ['inspect', car.log, '--ids', '7FF'],
       ['decode', car.log, '--raw', '--ids', '7FF'],
@@ -68,7 +68,7 @@ describe('decode and inspect choose the same frames', () => {
     }
   });
 
-  test('inspect --changes leaves out what never changes', async () => {
+  test('inspect --changes leaves out constant frames and signals', async () => {
     const lines = await run('inspect', '--dbc', car.dbc, '--stats', '--changes', '--from', '0', '--to', '9');
     expect(ofKind(lines, 'identifier').map(({ message }) => message)).toEqual(['MOTION']);
     expect(ofKind(lines, 'signal').map(({ signal }) => signal)).toEqual(['Speed']);
@@ -76,7 +76,7 @@ describe('decode and inspect choose the same frames', () => {
 });
 
 describe('inspect --stats', () => {
-  test('shows minimum, maximum and different values of each signal', async () => {
+  test('inspect --stats shows minimum, maximum and number of values of each signal', async () => {
     const lines = ofKind(await run('inspect', '--dbc', car.dbc, '--stats'), 'signal');
     expect(lines.map(({ message, signal }) => `${message}.${signal}`)).toEqual([
       'MOTION.Speed',
@@ -109,7 +109,7 @@ describe('inspect --stats', () => {
     expect(lines[3]).toMatchObject({ distinct: 1, values: [{ value: 7, frames: 200 }] });
   });
 
-  test.each([60, 80, 120])('fits %d columns, with names of 32 characters', (width) => {
+  test.each([60, 80, 120])('inspect --stats fits %d columns, even with names of 32 characters', (width) => {
     const { database } = readDbc(car.dbc);
     const { statistics } = new SignalObserver([{ database: database! }]);
     statistics[0]!.add(50, 5000, 0);
@@ -138,7 +138,7 @@ describe('inspect --csv', () => {
     return lines;
   };
 
-  test('writes a row when a value changes, with the last values of the others', () => {
+  test('inspect --csv writes a row when a value changes, with the last values of the other signals', () => {
     expect(
       exported([
         { at: 1000, id: 0x100, data: [0x10, 0x27, 0, 0, 0, 0, 0, 0] },
@@ -157,12 +157,12 @@ describe('inspect --csv', () => {
     ]);
   });
 
-  test('leaves a value empty before its first frame, and writes no row without a value', () => {
+  test('inspect --csv leaves a value empty before its first frame, and writes no row without a value', () => {
     expect(exported([{ at: 1000, id: 0x200, data: [0, 0] }]).slice(1)).toEqual(['1.000000,,0,0,0']);
     expect(exported([{ at: 1000, id: 0x300, data: [0, 0] }])).toHaveLength(1);
   });
 
-  test('goes into a file beside the table, or to standard output in its place', async () => {
+  test('inspect --csv writes to a file in addition to the table, or to standard output instead', async () => {
     const file = join(car.folder, 'speed.csv');
     const options = ['--dbc', car.dbc, '--signals', 'Speed', '--csv'];
     const lines = await run('inspect', ...options, file);
@@ -177,7 +177,7 @@ describe('inspect --csv', () => {
   });
 });
 
-test('inspect ranks several DBCs, the one that fits best first', async () => {
+test('inspect ranks several DBCs, best match first', async () => {
   const other = car.file('other.dbc', 'VERSION ""\nBU_: ECU\nBO_ 256 LONGER: 6 ECU\nBO_ 1 OTHER: 8 ECU\n');
   const lines = await run('inspect', '--dbc', other, car.dbc);
   expect(ofKind(lines, 'database')).toMatchObject([

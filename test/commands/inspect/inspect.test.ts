@@ -32,7 +32,7 @@ function linesOf(stdout: string): Record<string, unknown>[] {
 }
 
 describe('vigie inspect', () => {
-  test('prints what was seen of each bus and identifier, by the schema', async () => {
+  test('inspect prints a summary of each bus and identifier, by the schema', async () => {
     const { status, stdout, stderr } = await vigie('inspect', car.log, '--dbc', car.dbc);
     expect(status, stderr).toBe(0);
     const lines = linesOf(stdout);
@@ -61,7 +61,7 @@ describe('vigie inspect', () => {
     ]);
   });
 
-  test('takes several logs together, and counts remote and error frames', async () => {
+  test('inspect combines several logs, and counts remote and error frames', async () => {
     const first = join(car.folder, 'first.log');
     const second = join(car.folder, 'second.log');
     writeFileSync(first, '(1.0) can0 123#11\n(1.1) can0 123#R\n(1.2) can0 20000080#0000000000000000\n');
@@ -75,7 +75,7 @@ describe('vigie inspect', () => {
     ]);
   });
 
-  test('ends with status 1 when the logs have no frame, and says so', async () => {
+  test('inspect ends with status 1 and a message if the logs have no frame', async () => {
     const empty = join(car.folder, 'empty.log');
     writeFileSync(empty, '(1.0) can0 123#1\n'.repeat(20));
     const { status, stdout, stderr } = await vigie('inspect', empty, '--format', 'text');
@@ -100,7 +100,7 @@ describe('the table of identifiers', () => {
     ),
   );
 
-  test.each([60, 80, 120])('fits %d columns', (width) => {
+  test.each([60, 80, 120])('the table of identifiers fits %d columns', (width) => {
     const lines = trafficText(traffic, identifiers, width);
     expect(lines.filter((line) => [...line].length > width)).toEqual([]);
     const text = lines.join(' ');
@@ -110,7 +110,7 @@ describe('the table of identifiers', () => {
     expect(text).toContain('powertrain: 1,002 data frames, 1 remote frame, 1 error frame, 3 identifiers, 10.0 s');
   });
 
-  test('says what counts and what protects, by byte and bit', () => {
+  test('the table marks counters and checksums by byte and bit', () => {
     const protectedFrames = Array.from({ length: 400 }, (_, i) => {
       const data = Uint8Array.of(0, 0x50, i & 0xff, (i * 7) & 0xff, (i * i) & 0xff, 0, 0, 0);
       send(data, { method: 'e2e-profile-1', dataId: 0x123, mode: 'alternating' }, i);
@@ -124,7 +124,7 @@ describe('the table of identifiers', () => {
     expect(text).toContain('CRC-8 0x1D byte 0 (AUTOSAR E2E profile 1 or 11; Data ID 0123; 400 frames)');
   });
 
-  test('has the same words at any width', () => {
+  test('the table has the same words at any width', () => {
     const words = (width: number) =>
       trafficText(traffic, identifiers, width)
         .join(' ')
@@ -133,7 +133,7 @@ describe('the table of identifiers', () => {
     expect(words(60)).toEqual(words(200));
   });
 
-  test('does not let names in a file steer the terminal', () => {
+  test('names in a file cannot send control sequences to the terminal', () => {
     expect(trafficText(traffic, identifiers, 120).join('\n')).not.toContain('\u001b');
   });
 });

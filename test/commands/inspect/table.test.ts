@@ -13,7 +13,7 @@ const rows: readonly Row[] = [
 ];
 
 describe('a table', () => {
-  test('has details beside the cells where they fit', () => {
+  test('details stand next to the cells if they fit', () => {
     expect(tableLines(columns, rows, 80)).toEqual([
       ' id  share  jitter  bits',
       '12F   1.5%     0.1  ..FF  BODY, counter in byte 1, XOR in byte 7',
@@ -22,7 +22,7 @@ describe('a table', () => {
     ]);
   });
 
-  test('breaks details between words where there is room for some of them', () => {
+  test('details wrap between words if some of them fit', () => {
     expect(tableLines(columns, rows, 51)).toEqual([
       ' id  share  jitter  bits',
       '12F   1.5%     0.1  ..FF  BODY, counter in byte 1,',
@@ -31,7 +31,7 @@ describe('a table', () => {
     ]);
   });
 
-  test('has details below where there is no room beside', () => {
+  test('details stand below if they do not fit next to the cells', () => {
     expect(tableLines(columns, rows, 30)).toEqual([
       ' id  share  jitter  bits',
       '12F   1.5%     0.1  ..FF',
@@ -42,19 +42,19 @@ describe('a table', () => {
     ]);
   });
 
-  test('leaves out the least important columns first, and never the important ones', () => {
+  test('the least important columns are left out first, and important ones never', () => {
     const titles = (width: number): string => tableLines(columns, rows, width)[0] as string;
     expect(titles(23)).toBe(' id  jitter  bits');
     expect(titles(16)).toBe(' id  bits');
     expect(titles(3)).toBe(' id  bits');
   });
 
-  test('leaves out a column that is empty in all rows', () => {
+  test('a column that is empty in all rows is left out', () => {
     const empty = rows.map(({ cells, details }) => ({ cells: [cells[0]!, '', '', cells[3]!], details }));
     expect(tableLines(columns, empty, 80)[0]).toBe(' id  bits');
   });
 
-  test('breaks the cells of a breakable column where the others do not leave enough', () => {
+  test('cells of a wrapping column wrap if the other columns leave too little space', () => {
     const breakable = columns.map((column) => ({ ...column, breakable: column.title === 'bits' }));
     const long = [{ cells: ['1', '', '', 'A'.repeat(30)], details: ['word'] }];
     expect(tableLines(breakable, long, 20)).toEqual([
@@ -65,7 +65,7 @@ describe('a table', () => {
     ]);
   });
 
-  test('breaks a word that is longer than a line, and none without a width', () => {
+  test('a word longer than the line is broken, and without a width nothing is', () => {
     const [row] = rows.map(({ cells }) => ({ cells, details: ['x'.repeat(100)] }));
     const lines = tableLines(columns, [row!], 40);
     expect(lines.every((line) => line.length <= 40)).toBe(true);

@@ -29,7 +29,7 @@ test.each(readdirSync(golden).filter((name) => name.endsWith('.dbc')))(
   },
 );
 
-test('check accepts names that YAML would take for something else', () => {
+test('check accepts suggested names that YAML would read as another type', () => {
   const odd = join(folder, 'a b');
   mkdirSync(odd);
   const dbc = join(odd, "it's: #1, [x].dbc");
@@ -40,7 +40,7 @@ test('check accepts names that YAML would take for something else', () => {
   expect(errorsOf([dbc], join(odd, '- 1st: {car}.yaml'))).toEqual([]);
 });
 
-test('check accepts labels and comments with line breaks and marks of YAML', () => {
+test('check accepts suggested labels and comments with line breaks and YAML syntax', () => {
   const dbc = join(folder, 'labels.dbc');
   writeFileSync(
     dbc,
@@ -50,7 +50,7 @@ test('check accepts labels and comments with line breaks and marks of YAML', () 
   expect(errorsOf([dbc])).toEqual([]);
 });
 
-test('check accepts it when labels stand for raw values that the bits cannot have', () => {
+test('check accepts a suggestion with labels for raw values beyond the signal’s bits', () => {
   const dbc = join(folder, 'huge.dbc');
   writeFileSync(
     dbc,
@@ -60,7 +60,7 @@ test('check accepts it when labels stand for raw values that the bits cannot hav
   expect(errorsOf([dbc])).toEqual([]);
 });
 
-test('a cycle time that no message has gives no timeout', () => {
+test('an impossible cycle time gives no timeout', () => {
   const dbc = join(folder, 'slow.dbc');
   writeFileSync(
     dbc,
@@ -70,7 +70,7 @@ test('a cycle time that no message has gives no timeout', () => {
   expect(errorsOf([dbc])).toEqual([]);
 });
 
-test('a signal that lies beyond the longest frame is left out', () => {
+test('a signal beyond the longest frame is left out', () => {
   const dbc = join(folder, 'beyond.dbc');
   writeFileSync(
     dbc,
@@ -79,7 +79,7 @@ test('a signal that lies beyond the longest frame is left out', () => {
   expect(errorsOf([dbc])).toBeUndefined();
 });
 
-test('a signal whose name another message has too is left out where the two differ', () => {
+test('a signal whose name another message defines differently is left out', () => {
   const twins = (factor: number): string =>
     `VERSION ""\n\nBU_: X\n\nBO_ 291 MOTION: 8 X\n SG_ VehicleSpeed : 0|16@1+ (0.01,0) [0|300] "km/h" X\n\nBO_ 292 MOTION: 8 X\n SG_ VehicleSpeed : 0|16@1+ (${factor},0) [0|300] "km/h" X\n`;
   const same = join(folder, 'same.dbc');

@@ -40,7 +40,7 @@ function log(name: string, buses: readonly [string, string]): string {
   return file;
 }
 
-test('--suggest with a log writes a profile that check accepts and replay plays without a refused value', async () => {
+test('--suggest with a log writes a profile that passes check, and replay refuses no value', async () => {
   const file = at('my-car.yaml');
   const drive = log('drive.log', ['can0', 'can0']);
   const { status, stdout, stderr } = await vigie('inspect', drive, '--dbc', motion, body, '--suggest', file);
@@ -77,7 +77,7 @@ test('a log with two described buses gives a profile with both, each with the DB
   expect(await vigie('check', '--profile', file)).toMatchObject({ status: 0, stderr: 'no errors, 0 findings\n' });
 });
 
-test('--suggest without a log goes by the DBC alone', async () => {
+test('--suggest without a log uses only the DBC', async () => {
   const file = at('without-log.yaml');
   const { status, stderr } = await vigie('inspect', '--dbc', motion, '--suggest', file);
   expect(status, stderr).toBe(0);
@@ -87,7 +87,7 @@ test('--suggest without a log goes by the DBC alone', async () => {
   });
 });
 
-test('--suggest warns when no frame of the log is in the DBC, and no warning comes with the right log', async () => {
+test('--suggest warns if no frame of the log is in the DBC, and not for a matching log', async () => {
   const file = at('wrong-bus.yaml');
   const other = at('other.log');
   writeFileSync(other, '(1700000000.000000) can0 300#0102\n(1700000000.500000) can0 300#0103\n');
@@ -102,14 +102,14 @@ test('--suggest warns when no frame of the log is in the DBC, and no warning com
   expect(right.stderr).not.toContain('is it the right car');
 });
 
-test('--suggest warns when the log has no frame, and names the filters', async () => {
+test('--suggest warns of a log without frames and names the filters', async () => {
   const drive = log('filtered.log', ['can0', 'can0']);
   const file = at('filtered.yaml');
   const { stderr } = await vigie('inspect', drive, '--ids', '7FF', '--dbc', motion, '--suggest', file);
   expect(stderr).toContain(`vigie: ${drive}: no frame is left by --ids: ${file} follows from the DBC alone`);
 });
 
-test('--suggest refuses to replace a file, and leaves it as it was', async () => {
+test('--suggest does not overwrite a file', async () => {
   const file = at('worked-on.yaml');
   writeFileSync(file, 'mine');
   const { status, stderr } = await vigie('inspect', '--dbc', motion, '--suggest', file);
@@ -124,13 +124,13 @@ test('--suggest without --dbc is refused', async () => {
   expect(stderr).toContain('--suggest needs --dbc FILE');
 });
 
-test('--suggest into a folder that does not exist says so', async () => {
+test('--suggest reports a missing target directory', async () => {
   const { status, stderr } = await vigie('inspect', '--dbc', motion, '--suggest', at('nowhere/mine.yaml'));
   expect(status).toBe(2);
   expect(stderr).toContain('cannot be written: there is no such folder');
 });
 
-test('--suggest writes nothing and fails when no signal fits a path', async () => {
+test('--suggest writes nothing and fails if no signal fits a path', async () => {
   const file = at('empty.yaml');
   const dbc = at('other.dbc');
   writeFileSync(dbc, network('RADAR', 'TargetDistance : 0|8@1+ (1,0) [0|255] "m"'));

@@ -20,17 +20,17 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const sourcesOf = (path: string): readonly WrittenSource[] => [written[path] ?? []].flat();
 
-test('at least 60 % of the paths of the shipped profile are suggested, from a signal that the profile has there', () => {
+test('at least 60 % of the paths of the shipped profile are suggested from one of its signals', () => {
   const paths = Object.keys(written);
   const found = paths.filter((path) => sourcesOf(path).some(({ signal }) => signal === lines[path]?.signal));
   expect(found.length / paths.length).toBeGreaterThanOrEqual(0.6);
 });
 
-test('no path is suggested that the shipped profile does not have', () => {
+test('no path is suggested that the shipped profile lacks', () => {
   expect(Object.keys(lines).filter((path) => !(path in written))).toEqual([]);
 });
 
-test('every suggested number has the unit of the shipped profile: scale and offset are the same', () => {
+test('every suggested number has the scale and offset of the shipped profile', () => {
   const numbers = Object.entries(lines).filter(([, { map }]) => map === undefined);
   expect(numbers.length).toBeGreaterThan(10);
   for (const [path, { signal, scale, offset }] of numbers) {
@@ -39,7 +39,7 @@ test('every suggested number has the unit of the shipped profile: scale and offs
   }
 });
 
-test('no suggested map gives another value than the shipped profile', () => {
+test('no suggested map contradicts the shipped profile', () => {
   const maps = Object.entries(lines).filter(([, { map }]) => map !== undefined);
   expect(maps.length).toBeGreaterThan(20);
   for (const [path, { signal, map }] of maps) {
@@ -48,7 +48,7 @@ test('no suggested map gives another value than the shipped profile', () => {
   }
 });
 
-test('the suggested profile has no finding when it is checked', () => {
+test('the suggested profile passes check without findings', () => {
   const file = join(folder, 'my-car.yaml');
   writeFileSync(file, profileText(file, [{ name: 'car', dbc: files }], suggestions, 'two files'));
   const { vehicle, diagnostics } = inspectVehicle(file);

@@ -11,11 +11,11 @@ import { suggestedFor } from './suggested.ts';
 const folder = fileURLToPath(new URL('styles/', import.meta.url));
 const styles = readdirSync(folder).filter((name) => name.endsWith('.dbc'));
 
-test('there are cars of several styles', () => {
+test('there are cars of several naming styles', () => {
   expect(styles.length).toBeGreaterThanOrEqual(6);
 });
 
-test.each(styles)('the profile suggested for %s has these lines and questions, and no others', (name) => {
+test.each(styles)('the profile suggested for %s has exactly these lines and questions', (name) => {
   const { lines, questions } = suggestedFor([folder + name]);
   const expected = parse(readFileSync(folder + name.replace('.dbc', '.yaml'), 'utf8'));
   expect(lines).toEqual(expected.lines);

@@ -195,7 +195,7 @@ test.each([
   ['bytes that are not messages', upTopic(ONE, 'trip'), Uint8Array.of(1, 2, 3)],
   ['a message under the topic of another kind', upTopic(ONE, 'trip'), payloadOf('gap', { class: 5, count: 1 })],
   ['a topic of another protocol version', `vigie/9/${ONE}/up/gap`, payloadOf('gap', { class: 5, count: 1 })],
-])('%s are kept aside with the reason, and acknowledged', async (_what, topic, payload) => {
+])('%s are quarantined with the reason and acknowledged', async (_what, topic, payload) => {
   const { disk, intake, log } = begin();
   const sent = intake.accept(topic, payload);
   const commit = await disk.commit(0);

@@ -185,7 +185,7 @@ test.each([
   ['counted', 2],
   ['uncounted', uncountedBeside(0, 9)],
 ])(
-  'of a start that is %s and an uncounted one with the same first number, the one that arrives first is the earlier one',
+  'of two starts with the same first number, one %s and one uncounted, the first to arrive is the earlier one',
   (_, before) => {
     const numbers = new ClassNumbers();
     for (const seq of [0, 1]) numbers.arrive({ seq, boot: 1, offset: seq });

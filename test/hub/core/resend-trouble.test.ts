@@ -13,7 +13,7 @@ test.each([
   ['a car that was not heard since', [request()], EXPIRES - 500],
   ['a request that was carried out', [request({ status: 'Success', at: 900 })], LATER],
   ['a newer request that may still be carried out', [{ ...request(), expires: LATER + 1 }, request()], LATER],
-])('%s is no trouble', (_, commands, lastSeen) => {
+])('no resend trouble is shown for %s', (_, commands, lastSeen) => {
   expect(resendTrouble(commands, lastSeen)).toBeUndefined();
 });
 

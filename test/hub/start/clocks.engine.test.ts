@@ -46,7 +46,7 @@ describePeer('initdb', 'PostgreSQL with wrong clocks', () => {
   test.each([
     ['an hour slow', -HOUR],
     ['a day fast', DAY],
-  ])('hubs on one database agree on the time, where the clock of one is %s', async (name, by) => {
+  ])('hubs on one database agree on the time although one clock is %s', async (name, by) => {
     const database = await server.create();
     const begin = async (own: SystemClock): Promise<Hub> => {
       const clock = await hubClock(database, own);

@@ -150,7 +150,7 @@ test('a car is enrolled, publishes, renews an expired certificate, is removed, r
 test.each([
   ['without a broker', 'data: records\n'],
   ['with an empty section of the broker', 'data: records\nmqtt:\ncommands:\n'],
-])('a car is enrolled into a configuration %s', async (name, text) => {
+])('a car can be enrolled into a configuration %s', async (name, text) => {
   const car = carIn(name.replaceAll(' ', '-'));
   writeFileSync(car.config, text);
   const enrolled = await vigie('enroll', url, '--token', await token(OTHER), '-c', car.config);

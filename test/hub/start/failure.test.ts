@@ -93,7 +93,7 @@ test.each([
   ['an hour slow', -3_600_000, /^it expired \d+ s ago$/],
   ['a day fast', 86_400_000, /^it was issued in the future: the clocks of sender and car disagree$/],
 ])(
-  'with a clock that is %s a hub keeps messages with the times of the car, says why a command fails, and commands again when it is right',
+  'a hub whose clock is %s stores the car’s times, explains failed commands, and can send commands once corrected',
   async (name, by, reason) => {
     const log = new MemoryLog();
     const data = join(folder, name.replaceAll(' ', '-'));

@@ -80,7 +80,7 @@ describe('collision recorder', () => {
     ['a pothole', (t: number): [number, number] => [t >= 2000 && t < 2010 ? -60 : t >= 2010 && t < 2020 ? 55 : 0, 0]],
     ['a kerb', (t: number): [number, number] => [t >= 2000 && t < 2020 ? -40 : 0, 0]],
     ['a slammed door', (t: number): [number, number] => [0, t === 2000 ? 80 : t === 2005 ? -70 : 0]],
-  ])('%s is none', (_name, pulse) => {
+  ])('%s is not a collision', (_name, pulse) => {
     const { drive, told } = setUp();
     drive(6000, pulse);
     expect(told()).toEqual([]);
@@ -181,9 +181,9 @@ describe('collision recorder', () => {
 
   test.each([
     ['during the impact', 4050],
-    ['when it has been told', 4500],
-    ['before anything of it', 3000],
-  ])('a power cut %s costs neither the pulse nor what was measured before', (_when, cut) => {
+    ['after the first report', 4500],
+    ['before the impact', 3000],
+  ])('a power cut %s loses neither the pulse nor earlier samples', (_when, cut) => {
     const pulse = crash(-30, 4000);
     const drive = (t: number): [number, number] => [pulse(t), 0];
     const whole = setUp();
@@ -236,7 +236,7 @@ describe('collision recorder', () => {
     ['the same side and severity', ['Front', 'Minor'], ['Front', 'Minor']],
     ['the same side, harder', ['Front', 'Minor'], ['Front', 'Major']],
     ['another side, as hard', ['Front', 'Minor'], ['Rear', 'Minor']],
-  ])('a second crash is a record and an event with its own details: %s', (_name, first, second) => {
+  ])('a second crash has its own record and event with its own details: %s', (_name, first, second) => {
     const rig = setUp();
     const { frame, recorder, told } = rig;
     const events = watched(rig);

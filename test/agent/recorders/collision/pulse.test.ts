@@ -61,20 +61,23 @@ describe('an impact', () => {
     [{ longitudinal: 20 }, 'Rear', 'Minor'],
     [{ longitudinal: -8, lateral: 30 }, 'Lateral', 'Major'],
     [{ lateral: -16 }, 'Lateral', 'Minor'],
-  ] as const)('of %o is from %s and %s', (change: { longitudinal?: number; lateral?: number }, side, severity) => {
-    const { longitudinal, lateral } = change;
-    const impact = impactOf(
-      {
-        interval: 1,
-        ...(longitudinal === undefined ? {} : { longitudinal: pulse(longitudinal, 100) }),
-        ...(lateral === undefined ? {} : { lateral: pulse(lateral, 100) }),
-      },
-      level,
-    );
-    expect(impact).toMatchObject({ side, severity });
-    expect(impact.longitudinalChange).toBeCloseTo(longitudinal ?? 0, 1);
-    expect(impact.lateralChange).toBeCloseTo(lateral ?? 0, 1);
-  });
+  ] as const)(
+    'an impact with the change of speed %o has side %s and severity %s',
+    (change: { longitudinal?: number; lateral?: number }, side, severity) => {
+      const { longitudinal, lateral } = change;
+      const impact = impactOf(
+        {
+          interval: 1,
+          ...(longitudinal === undefined ? {} : { longitudinal: pulse(longitudinal, 100) }),
+          ...(lateral === undefined ? {} : { lateral: pulse(lateral, 100) }),
+        },
+        level,
+      );
+      expect(impact).toMatchObject({ side, severity });
+      expect(impact.longitudinalChange).toBeCloseTo(longitudinal ?? 0, 1);
+      expect(impact.lateralChange).toBeCloseTo(lateral ?? 0, 1);
+    },
+  );
 
   test('the slope of the road does not count as part of an impact', () => {
     const samples = pulse(-20, 100).map((value) => value + 2);

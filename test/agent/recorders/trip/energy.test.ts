@@ -138,7 +138,7 @@ describe('segments', () => {
     [{ 'energies.Fuel.level': 3, [LEVEL]: 50 }, 'Hybrid'],
     [{ [LEVEL]: 50 }, 'Electric'],
     [{ 'energies.Fuel.level': 50 }, 'Thermal'],
-  ])('%j: %s', (says, propulsion) => {
+  ])('a trip with %j has the propulsion %s', (says, propulsion) => {
     const rig = make(says, () => says);
     expect(rig.only.segments).toEqual([{ propulsion, percent: 100, distance: rig.only.distance }]);
   });

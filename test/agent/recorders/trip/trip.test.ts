@@ -52,7 +52,7 @@ describe('a trip', () => {
     ['a red light with a stopped engine', 60, 1],
     ['a level crossing, ignition off', 299, 1],
     ['an errand', 302, 2],
-  ])('goes on after a stop within the grace time: %s', (_name, seconds, trips) => {
+  ])('a trip continues after a stop within the grace time, and a longer stop ends it: %s', (_name, seconds, trips) => {
     const rig = new Rig();
     parked(rig, off);
     let at = rig.drive(T, 301, full);
