@@ -93,7 +93,7 @@ describe('wrong input ends with one clear sentence and status 2, never with a st
     [['replay', '@drive.log', '--profile', '@profile.yaml', '--vin', 'SHORT'], /--vin <vin>.*17 capital letters/],
     [['fly'], 'fly'],
     [['decode', '--wings'], '--wings'],
-  ])('vigie %j', async (args, sentence) => {
+  ])('wrong input is refused with one sentence: vigie %j', async (args, sentence) => {
     const { status, stdout, stderr } = await vigie(...given(args));
     expect(status, stderr).toBe(2);
     expect(stderr).toMatch(sentence);
@@ -125,7 +125,7 @@ describe('a folder that cannot be made is refused with what to do', () => {
     [['run', '-c', '@vigie.yaml', '--data', '@records', '--record', '/proc/recordings'], '--record'],
     [['keys', 'make', 'me', '--dir', '/proc/keys'], '--dir'],
     [['bench', '--data', '@drive.log/records'], 'it is a file, not a directory'],
-  ])('vigie %j', async (args, sentence) => {
+  ])('a directory that cannot be created is refused with advice: vigie %j', async (args, sentence) => {
     writeFileSync(
       join(car.folder, 'vigie.yaml'),
       'configuration: 1\nvin: VF3SMALCAR0000001\nprofile: ./profile.yaml\ncan: [{ bus: can, log: drive.log }]\nmqtt: { url: mqtt://127.0.0.1:1 }\n',

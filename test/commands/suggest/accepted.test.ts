@@ -23,7 +23,7 @@ function errorsOf(files: readonly string[], profile = join(folder, 'car.yaml')):
 const golden = fileURLToPath(new URL('../../golden/dbc/', import.meta.url));
 
 test.each(readdirSync(golden).filter((name) => name.endsWith('.dbc')))(
-  'check accepts what is suggested for %s',
+  'check accepts the suggestion for %s',
   (name) => {
     expect(errorsOf([join(golden, name)]) ?? []).toEqual([]);
   },
@@ -97,7 +97,7 @@ describeShared('networks of real cars', () => {
       .filter((name) => name.endsWith('.dbc'))
       .map((name) => join(from, name)),
   );
-  test.each(files)('check accepts what is suggested for %s', (file) => {
+  test.each(files)('check accepts the suggestion for %s', (file) => {
     const { diagnostics } = readDbc(file);
     if (diagnostics.some(({ severity }) => severity === 'error')) return;
     expect(errorsOf([file]) ?? []).toEqual([]);
