@@ -113,7 +113,7 @@ describe('an address is refused', () => {
 });
 
 describe('a name', () => {
-  /** Answers like a name server that was told to say something else the next time. */
+  /** A resolver that answers with each list in turn, and repeats the last one. */
   const answers =
     (...lists: string[][]): Resolve =>
     (_, __, done) => {
@@ -133,7 +133,7 @@ describe('a name', () => {
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const { port } = server.address() as { port: number };
     const outgoing = { receiver: 'r', url: `http://rebinding.example:${port}/`, headers: {}, ids: ['1'], body: '{}' };
-    // The second answer is the attack: it must be looked at as the first was.
+    // The second answer is the attack. The channel must check it like the first.
     const addresses = new Addresses({ allowHttp: true }, answers(['127.0.0.1'], ['127.0.0.1', '::1']));
     const channel = new WebhookChannel({ addresses, now: () => 0 });
     for (const shown of ['127.0.0.1', '127.0.0.1, ::1']) {
@@ -143,7 +143,7 @@ describe('a name', () => {
       });
     }
     expect(connections).toBe(0);
-    // The same name with the network configured is connected to: it was the rule that refused.
+    // The same name is reachable once its network is configured: only the rule prevented the connection.
     const wider = new Addresses({ allowHttp: true, networks: ['127.0.0.1'] }, answers(['10.0.0.1', '127.0.0.1']));
     const second = new WebhookChannel({ addresses: wider, now: () => 0 });
     await second.deliver(outgoing);

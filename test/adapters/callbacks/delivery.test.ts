@@ -1,6 +1,6 @@
 /**
- * Events of monitors on their whole way: the real queue, the real store on disk, the real channels, and receivers that
- * answer 500, hang, break off, redirect, and are away, while the agent is stopped and the power is cut.
+ * Events of monitors from end to end: the real queue, the real store on disk, the real channels, and receivers that
+ * answer 500, hang, break off, redirect and go offline, while the agent restarts and the power fails.
  */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A car whose agent can be stopped, and whose power can be cut. */
+/** A car that supports an orderly stop of the agent and a power cut. */
 class Car {
   readonly #name: string;
   readonly clock = new VirtualClock();
@@ -60,7 +60,7 @@ class Car {
   callbacks!: Callbacks;
   #close: () => Promise<void> = async () => undefined;
 
-  /** `name` is that of its folders. */
+  /** @param name prefix of the car's folders */
   constructor(name: string) {
     this.#name = name;
   }
@@ -116,14 +116,14 @@ class Car {
     };
   }
 
-  /** An orderly stop, and the next start. */
+  /** Stops in order and starts again. */
   async restart(): Promise<void> {
     await this.#close();
     this.#copy();
     await this.start();
   }
 
-  /** What the disk has at this moment is all that is left. */
+  /** Restarts from a copy of the current disk, as after a power cut. */
   async cut(): Promise<void> {
     const close = this.#close;
     this.#copy();
@@ -135,7 +135,7 @@ class Car {
     await this.#close();
   }
 
-  /** An event of each monitor; the next commit has it. */
+  /** Raises one event of each monitor and commits it. */
   async tell(): Promise<string> {
     const id = (++this.#told).toString(16).padStart(3, '0');
     for (const [monitorId] of this.monitors) {
@@ -151,7 +151,7 @@ class Car {
     return id;
   }
 
-  /** Seconds go by; each ends when everything under way has ended. */
+  /** Advances the clock by whole seconds. Each second waits for all deliveries under way. */
   async pass(seconds: number): Promise<void> {
     for (let second = 0; second < seconds; second++) {
       this.clock.advance(1000);
@@ -208,7 +208,7 @@ test('every receiver gets exactly the events, in order, whatever happens to it a
   }
 
   const told: string[] = [];
-  /** Ids that were answered 2xx, by path. */
+  /** Ids that a receiver answered with 2xx, by path. */
   const taken: Record<string, string[]> = { '/events': [], '/events/fleet': [] };
   const take: Behaviour = (request, response, line) => {
     const ids = String(request.headers['vigie-event-id']).split(', ');
@@ -230,7 +230,7 @@ test('every receiver gets exactly the events, in order, whatever happens to it a
     http.behaviour = take;
     socket.behaviour = (frame, line) => socket.acknowledge(frame, line);
     push.behaviour = () => undefined;
-    // What is taken in these moments may not be written down any more.
+    // The power cut follows at once: receipts from these seconds may not reach the disk.
     await car.pass(11);
     await car.cut();
     told.push(await car.tell());
@@ -249,7 +249,7 @@ test('every receiver gets exactly the events, in order, whatever happens to it a
   const frames = socket.frames.map(({ id }) => id);
   const pushed = push.pushed.map(({ payload }) => (JSON.parse(payload) as { id: string }).id);
   const lists = { f1: taken['/events/fleet'], a1: taken['/events'], b1: frames, c1: pushed };
-  // What came again came under the same id: the first coming of each is all that counts.
+  // A repeated delivery has the same id, so only the first delivery of each id counts.
   for (const [monitor, ids = []] of Object.entries(lists)) {
     expect([...new Set(ids)], monitor).toEqual(told.map((id) => `${id}-${monitor}`));
   }

@@ -55,7 +55,7 @@ const extensions: MonitorEvent['extensions'] = [
   { type: 'vehicle.maintenance' },
 ];
 
-/** The body of the one notification that the setting leads to. */
+/** Returns the body of the only notification that `set` causes. */
 async function told(set: (rig: CallbackRig) => void): Promise<{ rig: CallbackRig; body: unknown }> {
   const rig = new CallbackRig();
   set(rig);

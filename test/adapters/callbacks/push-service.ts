@@ -1,6 +1,6 @@
 /**
- * A push service and the devices behind it: HTTP/2 over TLS, checks the sender's proof (RFC 8292) and decrypts what
- * it is given (RFC 8188, RFC 8291). Written from the RFCs with node:crypto alone; nothing of the sender is used.
+ * A push service and the devices behind it: HTTP/2 over TLS. It checks the sender's proof (RFC 8292) and decrypts each
+ * payload (RFC 8188, RFC 8291). Written from the RFCs with node:crypto alone, without code of the sender.
  */
 import { createDecipheriv, createECDH, createPublicKey, type ECDH, hkdfSync, randomBytes, verify } from 'node:crypto';
 import {
@@ -26,7 +26,7 @@ export function vapidKeys(): { subject: string; publicKey: string; privateKey: s
   };
 }
 
-/** What a device was told. */
+/** A push that a device received. */
 export interface Pushed {
   readonly device: string;
   readonly ttl: number;
@@ -44,13 +44,13 @@ export class PushService {
   readonly pushed: Pushed[] = [];
   /** Requests with a wrong proof or a body that cannot be decrypted. */
   readonly faults: string[] = [];
-  /** Status to answer with, and headers; undefined: 201. */
+  /** Status and headers of the answer; undefined: 201. */
   behaviour: (device: string) => { status: number; headers?: Record<string, string> } | 'hang' | undefined = () =>
     undefined;
   readonly #server: Http2SecureServer;
   readonly #sessions = new Set<Http2Session>();
   readonly #subscribers = new Map<string, Subscriber>();
-  /** The key that apps subscribed with: only its owner may push. */
+  /** Public key that apps subscribed with. Only the holder of its private key may push. */
   readonly #applicationServerKey: string;
   #port = 0;
 
@@ -128,7 +128,7 @@ export class PushService {
     }
   }
 
-  /** RFC 8292 §2 and §3: a JWT signed with the key that the app subscribed with, for this service, not expired. */
+  /** RFC 8292 §2 and §3: a JWT for this service, not expired, signed with the key that the app subscribed with. */
   #prove(headers: IncomingHttpHeaders): void {
     const [, token = '', key = ''] = /^vapid t=([^,]+), ?k=(.+)$/.exec(String(headers.authorization)) ?? [];
     if (key !== this.#applicationServerKey) throw new Error('another key than that of the subscription');
@@ -159,7 +159,7 @@ export class PushService {
   }
 }
 
-/** RFC 8291 §3.4 and RFC 8188 §2, of one record. */
+/** Decrypts one record (RFC 8291 §3.4 and RFC 8188 §2). */
 function decrypt(body: Buffer, { keys, auth }: Subscriber): Buffer {
   if (body.length > 4096) throw new Error('longer than a service must take (RFC 8030 §7.2)');
   const salt = body.subarray(0, 16);

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { Addresses } from '../../../adapters/callbacks/addresses.ts';
 
-/** What a car on a bench may connect to. */
+/** Addresses that a car on a bench may connect to. */
 export const loopback = new Addresses({ networks: ['127.0.0.0/8'], allowHttp: true });
 
 export interface Received {
@@ -17,7 +17,7 @@ export type Behaviour = (request: Received, response: ServerResponse, socket: So
 
 export const accept: Behaviour = (_, response) => response.writeHead(200).end('ok');
 
-/** A webhook receiver; comes and goes at the same port. */
+/** A webhook receiver that can close and reopen on the same port. */
 export class HttpReceiver {
   readonly received: Received[] = [];
   behaviour: Behaviour = accept;
@@ -41,7 +41,7 @@ export class HttpReceiver {
         this.behaviour(received, response, request.socket);
       });
     });
-    // Else it may end a connection at the moment at which a process that stood still sends a request over it.
+    // With a keep-alive limit, the server may close a connection just as a delayed process sends a request on it.
     server.keepAliveTimeout = 0;
     this.#server = server;
     await new Promise<void>((done) => server.listen(this.#port, '127.0.0.1', done));
@@ -58,7 +58,7 @@ export class HttpReceiver {
     await closed;
   }
 
-  /** Resolves with the next request. */
+  /** Resolves when the next request arrives. */
   async next(): Promise<void> {
     await new Promise<void>((go) => this.#waiting.push(go));
   }

@@ -168,7 +168,7 @@ test('TLS: the certificate must be one of the authorities', async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Pieces of answers, in any order and cut anywhere. */
+/** Fragments of answers in any order, cut anywhere. */
 const answers = fc.array(
   fc.oneof(
     fc.constantFrom('HTTP/1.1 200 OK\r\n', 'HTTP/1.1 101 Switching Protocols\r\n', 'HTTP/1.1 100 Continue\r\n\r\n'),

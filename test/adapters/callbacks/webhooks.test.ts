@@ -1,4 +1,4 @@
-/** Notifications as the car posts them, validated with the schemas in `webhooks` of the committed OpenAPI document. */
+/** Validates the notifications that the car posts against `webhooks` of the committed OpenAPI document. */
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ interface Document {
 
 const file = new URL('../../../protocol/generated/openapi.json', import.meta.url);
 
-/** The document whose objects have no members beside those that it describes. */
+/** The OpenAPI document with `additionalProperties: false` on every object. */
 function closedDocument(): Document {
   const document = JSON.parse(readFileSync(file, 'utf8')) as Document;
   for (const schema of Object.values(document.components.schemas)) close(schema);
@@ -46,7 +46,7 @@ const isMoment = (text: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d
 const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'date-time': isMoment, uri: true } });
 ajv.addSchema(document, 'document');
 
-/** What is wrong with the body of a notification. */
+/** Schema violations in the body of a notification. */
 function faultsOf(kind: string, body: unknown): string[] {
   const at = `document#/webhooks/${kind}/post/requestBody/content/application~1json/schema`;
   const validate = ajv.getSchema(at) ?? ajv.compile({ $ref: at });
@@ -116,7 +116,7 @@ const extensions: NonNullable<MonitorEvent['extensions']> = [
   },
 ];
 const event = { values, extensions, refresh: true };
-/** Of which nothing is known. */
+/** An event in which no value and no extension is known. */
 const empty = { values: [], extensions: extensionTypes.map((type) => ({ type })) };
 
 const attributes = [{ type: 'Body', key: 'k', value: 'v' }];
@@ -127,7 +127,7 @@ const addFleet = (rig: CallbackRig): string =>
   rig.callbacks.add('fleet', { callback: { webhook: { ...webhook, attributes } }, remoteTypes: ['Horn', 'Doors'] })
     .callbackId;
 
-/** Every state of a command, and every cause of a failure. */
+/** Reports every state of a command and every cause of a failure. */
 function reports(rig: CallbackRig, callbackId: string): void {
   const states = [
     ...remoteStatuses.filter((one) => one !== 'Failed').map((one) => ({ status: one })),
@@ -158,7 +158,7 @@ const happenings: Readonly<Record<string, (rig: CallbackRig) => void>> = {
   },
 };
 
-/** The bodies that were posted. */
+/** Returns the posted bodies. */
 async function posted(set: (rig: CallbackRig) => void): Promise<unknown[]> {
   const rig = new CallbackRig();
   set(rig);
@@ -185,7 +185,7 @@ describe.each(notificationKinds)('a notification of kind %s', (kind) => {
 
   test('is refused by the schemas of the other webhooks', async () => {
     for (const body of await posted(happenings[kind] as (rig: CallbackRig) => void)) {
-      // An array of messages may have both kinds of the user side.
+      // An array of messages may contain both kinds of the user side.
       if (Array.isArray(body)) continue;
       const others = notificationKinds.filter((other) => other !== kind);
       expect(others.filter((other) => faultsOf(other, body).length === 0)).toEqual([]);

@@ -1,4 +1,6 @@
-/** A websocket receiver as docs/callbacks.md asks for it: acknowledges, remembers what it has seen, drops connections. */
+/**
+ * A WebSocket receiver that follows docs/callbacks.md: it acknowledges, remembers the last id, and drops connections.
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -9,13 +11,13 @@ export interface Frame {
 }
 
 export class WebsocketReceiver {
-  /** Every frame that came, twice those that came twice. */
+  /** Every received frame, repeats included. */
   readonly frames: Frame[] = [];
-  /** Connections that were opened. */
+  /** Number of opened connections. */
   connections = 0;
-  /** What is done with a frame; acknowledges by default. */
+  /** Reaction to a frame; acknowledges by default. */
   behaviour: (frame: Frame, socket: WebSocket) => void = (frame, socket) => this.acknowledge(frame, socket);
-  /** Tells at the handshake what was seen last. */
+  /** If true, the handshake contains the id of the last frame received. */
   resumes = true;
   last: string | undefined;
   #server: Server | undefined;
@@ -55,7 +57,7 @@ export class WebsocketReceiver {
     return this;
   }
 
-  /** Resolves when so many frames came. */
+  /** Resolves when `count` frames have arrived. */
   async seen(count: number): Promise<void> {
     if (this.frames.length >= count) return;
     await new Promise<void>((go) => this.#waiting.push({ count, go }));

@@ -47,7 +47,7 @@ test('after a drop only what was not seen is sent again', async () => {
   const server = await receiver();
   const sender = channel();
   const all = messages('1', '2', '3', '4');
-  // Frame 3 was taken, but the connection broke before it could be acknowledged.
+  // The receiver stored frame 3, but the connection broke before the acknowledgement.
   server.behaviour = (frame, socket) => {
     if (frame.id === '3') {
       server.last = '3';
@@ -114,7 +114,7 @@ test('who does not answer pings is not there any more', async () => {
   await sender.deliver({ receiver: 'r', url: server.url, messages: messages('1') });
   const [client] = server.clients;
   const closed = new Promise<void>((resolve) => client?.once('close', () => resolve()));
-  // Nothing is read any more, so nothing is answered.
+  // A paused socket reads no ping, so it sends no pong.
   client?.pause();
   const again = sender.deliver({ receiver: 'r', url: server.url, messages: messages('2') });
   expect(await again).toMatchObject({ outcome: 'failed', reason: 'no answer to a ping' });

@@ -1,4 +1,4 @@
-/** Frames of commands on real buses of our own: what goes out, and when it must not. */
+/** Frames of commands on simulated buses: which frames are sent, and when none may be. */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -58,13 +58,13 @@ function rig() {
     changed: () => undefined,
     rules: agentSettings({ power: { busSilentAfter: SILENCE, wakeTimeout: WAKING } }).power,
   });
-  /** A frame of `bus`, as a source of all three brings it. */
+  /** Delivers a frame of `bus` in a batch from a source of all three buses. */
   const hear = (bus: Bus, kind: 'car' | 'error' | 'own' = 'car'): void => {
     const batch = batchOf([{ id: kind === 'error' ? ERROR : 0x123, data: Uint8Array.of(1), bus: buses.indexOf(bus) }]);
     if (kind === 'own') batch.flags[0] = SENT;
     if (activity.received(batch, buses)) power.heard();
   };
-  /** As a command does: awake? wake, send. */
+  /** Acts like a command: wakes the bus if it sleeps, then sends. */
   const order = async (action: Action): Promise<string> => {
     if (!power.awake([action]) && !(await power.wake([action]))) return 'asleep';
     return actuator.actuate(action).then(
@@ -121,7 +121,7 @@ describe('a bus that sleeps', () => {
     await clock.settle(600, 50);
     await woken;
     expect(attempts).toHaveLength(20);
-    // Attempts that take their time do not make it longer.
+    // Slow attempts do not extend the time for waking.
     isHeard = false;
     const slow = new FrameActuator(
       commands,
@@ -133,7 +133,7 @@ describe('a bus that sleeps', () => {
     await clock.settle(1_500, 50);
     await slowly;
     expect(attempts).toHaveLength(23);
-    // A command is another matter: it must not be carried out late.
+    // A command gets one attempt, because it must not take effect late.
     await expect(actuator.actuate('doors.lock')).rejects.toMatchObject({ code: 'command.actuation' });
     expect(attempts).toHaveLength(24);
   });
@@ -175,7 +175,7 @@ describe('a bus that sleeps', () => {
         for (const { action, outcome } of orders) {
           const ended = await outcome;
           expect(['sent', 'asleep', 'command.asleep']).toContain(ended);
-          // What counts as sent was sent, on its own bus.
+          // A command that reports success sent its frame, on its own bus.
           if (ended === 'sent') expect(sent.some(({ bus, id }) => bus === busOf(action) && id === 256)).toBe(true);
         }
       }),
@@ -208,7 +208,7 @@ describe('frames that are repeated', () => {
       throw forbidden;
     };
     const ended = actuator.actuate('doors.lock', undefined, refuse).catch((error: unknown) => error);
-    // Time for all frames, so that one that is sent all the same is seen.
+    // Wait long enough for all repetitions, so that a wrong frame would be seen.
     await clock.settle(1_000);
     expect(sent).toEqual([]);
     expect(await ended).toBe(forbidden);

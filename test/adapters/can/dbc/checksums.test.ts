@@ -29,7 +29,7 @@ describe('CRC-8', () => {
   });
 });
 
-/** Protocol examples of the AUTOSAR E2E protocol specification: eight bytes of 0, Data ID 0x123. */
+/** Examples of the AUTOSAR E2E protocol specification: eight zero bytes, Data ID 0x123. */
 describe('AUTOSAR E2E', () => {
   test('profile 1', () => {
     const protection: Protection = { method: 'e2e-profile-1', dataId: 0x123, crcOffset: 0, counterOffset: 8 };
@@ -59,12 +59,12 @@ describe('sums', () => {
     expect(protectedBytes('112233ff', { method: 'xor', ...field })).toBe('11223300');
     const low = { start: 24, length: 4, byteOrder: 'little' } as const;
     const counter = { start: 28, length: 2, byteOrder: 'little' } as const;
-    // The counter, here 6 modulo 4, is in before the sum is taken: 0x12 + 0x34 + 0x56 + 0x20.
+    // The sum includes the counter, here 6 modulo 4: 0x12 + 0x34 + 0x56 + 0x20.
     expect(protectedBytes('12345600', { method: 'sum', ...low, counter }, 6)).toBe('1234562c');
   });
 
   test('CRC-8 in the middle', () => {
-    // The worked example of the CRC over f2, 01 and 83.
+    // Worked example: the CRC covers f2, 01 and 83.
     const protection: Protection = { method: 'crc8-j1850', start: 16, length: 8, byteOrder: 'little' };
     expect(protectedBytes('f201ff83', protection)).toBe('f2013783');
   });

@@ -102,7 +102,7 @@ describe('decoding', () => {
 });
 
 test('what was encoded decodes to the same raw values, in every layout', () => {
-  /** Layouts that do not share bits, each with a raw value. */
+  /** Layouts that share no bits, each with a raw value. */
   const fields = fc
     .array(fc.tuple(layout(8), fc.bigInt(0n, 2n ** 64n - 1n)), { minLength: 1, maxLength: 5 })
     .map((list) => {
@@ -155,7 +155,7 @@ SIG_VALTYPE_ 1 D : 2;`);
       const H = both.decode({ id: 1, flags: FD, data })?.signals['H'] ?? 0;
       const text = (value: number) => (Number.isFinite(value) ? value : value > 0 ? 'inf' : '-inf');
       const frame = both.encode('M', { H: Number.isNaN(H) ? 'nan' : text(H), F: text(F), D: text(D) });
-      // -0 + 0 is 0: the offset is always added.
+      // -0 + 0 is 0, because the decoder always adds the offset.
       expect(both.decode(frame)?.signals).toEqual({ H: H + 0, F: F + 0, D: D + 0 });
       if (!Number.isNaN(H) && H !== 0) expect(frame.data[0]! | (frame.data[1]! << 8)).toBe(h);
     }),

@@ -1,4 +1,4 @@
-/** Whole batches at once against frame by frame: what is decoded together must be what each frame says alone. */
+/** Compares decoding a whole batch at once with decoding each frame alone. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DbcDecoder, DbcFrameReader, REPEATED } from '../../../../adapters/can/dbc/index.ts';
@@ -43,10 +43,10 @@ const buses = ['can0', 'can1'];
 
 const frame = fc
   .record({
-    // One comes so often that its groups are full (MOST_WAITING).
+    // One identifier is so frequent that its groups fill up (MOST_WAITING).
     id: fc.oneof(fc.constantFrom(...lengths.keys(), 4), fc.constantFrom(1, 3)),
     bus: fc.integer({ min: 0, max: 1 }),
-    // Few values, so that frames repeat; now and then a short one.
+    // Few distinct values, so that frames repeat; some payloads are too short.
     fill: fc.constantFrom(0, 1, 2, 0x5a, 0xff),
     last: fc.nat({ max: 255 }),
     cut: fc.oneof({ arbitrary: fc.constant(0), weight: 6 }, fc.integer({ min: 1, max: 8 })),
@@ -57,7 +57,7 @@ const frame = fc
     return { id, bus, data };
   });
 
-/** Delivers one by one what `DbcFrameReader` says of each frame, repeated frames as what they are. */
+/** Decodes the frames one at a time with `DbcFrameReader`, in the format that the test compares. */
 function oneByOne(frames: readonly TestFrame[]): string[] {
   const reader = new DbcFrameReader([{ database: network }], buses);
   const before = new Map<string, string>();

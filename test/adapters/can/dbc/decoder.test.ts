@@ -290,11 +290,11 @@ VAL_ 1 Small 255 "all" 0 "none" ;`);
         new DataView(data.buffer).setInt32(0, raw, true);
         const reader = new DbcFrameReader([{ database: database(text) }], [], { decimals: true });
         const read = reader.decode(batchOf([{ id: 1, data }]), 0)?.signals['S'];
-        // In units of 1e-11 everything is an integer.
+        // In units of 1e-11 every value is an integer.
         const units = ([digits, places]: readonly [number, number]): bigint =>
           BigInt(digits) * 10n ** BigInt(11 - places);
         const exact = BigInt(raw) * units(factor) + units(offset);
-        // Where a double has digits enough for all decimals.
+        // Only where a double has enough digits for all decimals.
         if (exact < 2n ** 53n && exact > -(2n ** 53n)) expect(read).toBe(Number(`${exact}e-11`));
         else expect(read).toBeCloseTo(Number(`${exact}e-11`), 2);
       }),

@@ -1,14 +1,14 @@
 import type { FrameBatch, ReadingSink } from '../../../../agent/ports.ts';
 
 export interface TestFrame {
-  /** With EXTENDED and the other bits. */
+  /** Identifier with EXTENDED, REMOTE and ERROR bits. */
   readonly id: number;
   readonly data: Uint8Array;
   readonly bus?: number;
   readonly at?: number;
 }
 
-/** A batch as the port describes it: payloads at multiples of 8, padded with zeros. */
+/** A batch in the format of the port: payloads at multiples of 8, padded with zeros. */
 export function batchOf(frames: readonly TestFrame[]): FrameBatch {
   const offsets: number[] = [];
   let end = 0;
@@ -37,7 +37,7 @@ export type Delivery =
   | { readonly settled: number }
   | { readonly alive: readonly number[]; readonly at: number };
 
-/** Writes down what a decoder delivers. */
+/** Records the deliveries of a decoder. */
 export class Recorder implements ReadingSink {
   readonly deliveries: Delivery[] = [];
 
@@ -51,7 +51,7 @@ export class Recorder implements ReadingSink {
     this.deliveries.push({ alive: [...signals], at });
   }
 
-  /** Values by signal, of everything since the last call. */
+  /** Returns the values by signal since the last call. */
   take(): Map<number, number> {
     const found = this.deliveries
       .splice(0)
@@ -62,6 +62,6 @@ export class Recorder implements ReadingSink {
 
 export const bytes = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex, 'hex'));
 
-/** A network description with a header, from its statements. */
+/** Bytes of a network description: a header and the given statements. */
 export const text = (statements: string): Uint8Array =>
   new TextEncoder().encode(`VERSION ""\n\nNS_ :\n\tCM_\n\tBA_\n\nBS_:\n\nBU_: A B\n\n${statements}\n`);

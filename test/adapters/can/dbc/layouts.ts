@@ -8,8 +8,8 @@ export interface Layout extends BitField {
 }
 
 /**
- * The bits of a field counted one by one, as the format defines them: an Intel signal goes on at the next higher
- * bit number; a Motorola signal goes down within a byte, then on at bit 7 of the next byte.
+ * Reads a field bit by bit, as the format defines it: an Intel signal continues at the next higher bit number; a
+ * Motorola signal continues downwards within a byte, then at bit 7 of the next byte.
  */
 export function naiveRaw(data: Uint8Array, field: Layout): bigint {
   const bit = (number: number) => BigInt((data[Math.floor(number / 8)]! >> (number % 8)) & 1);
@@ -43,7 +43,7 @@ export function layout(bytes: number): fc.Arbitrary<Layout> {
     });
 }
 
-/** `SG_` with the given factor and offset. */
+/** An `SG_` statement with the given factor and offset. */
 export function signalText(
   name: string,
   { start, length, byteOrder, type }: Layout,

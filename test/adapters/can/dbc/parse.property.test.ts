@@ -58,7 +58,7 @@ const words = fc.constantFrom(
   '99999999999999999999',
 );
 
-/** The result is consistent: nothing refers to what was left out, lines exist. */
+/** Checks that the result is consistent: no reference to an omitted object, and valid line numbers. */
 function check(bytes: Uint8Array): void {
   const { database, diagnostics } = parseDbc(bytes, 'any.dbc');
   for (const message of database.messages) {
@@ -95,7 +95,7 @@ test.each([
   ['signals', ' SG_ S : 0|8@1+ (1,0) [0|0] "" A\n'],
   ['symbols', 'NS_ :\n\tA\n'],
 ])('reading takes time in proportion: a megabyte of %s', (_, piece) => {
-  // Were it quadratic, this would take hours and run into the limit of the test.
+  // With quadratic time this would take hours and fail by the time limit of the test.
   check(new TextEncoder().encode(`BO_ 1 M: 8 A\n${piece.repeat(Math.ceil(1e6 / piece.length))};"`));
 });
 

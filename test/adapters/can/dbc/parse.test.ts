@@ -262,7 +262,7 @@ describe('unusual files load and say what is unusual', () => {
   });
 });
 
-/** Everything that a file declares is in the database, or a diagnostic says why not. */
+/** Checks that every declaration in a file is in the database or explained by a diagnostic. */
 function loads(file: string): void {
   const source = readFileSync(file);
   const { database, diagnostics } = parseDbc(source, file);

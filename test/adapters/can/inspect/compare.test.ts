@@ -6,7 +6,9 @@ import { send } from './protect.ts';
 
 const DOOR = 0x208;
 
-/** A car: a door, a measured value that is noisy, a counter with a checksum, and an odometer that differs by the day. */
+/**
+ * Frames of a car: a door, a noisy measured value, a counter with a checksum, and an odometer that depends on the day.
+ */
 function recording({ open, day }: { open: (i: number) => boolean; day: number }): TestFrame[] {
   return Array.from({ length: 600 }, (_, i) => {
     const protectedData = Uint8Array.of(0, 0, ((i * i * i) >> 3) & 0xff, (i * i) & 0xff, 0, 0, 0, 0);

@@ -12,7 +12,7 @@ function correlate(frames: readonly TestFrame[], reference: Reference, least = 0
   return correlator.correlations(least, 20);
 }
 
-/** Something that moves as a car does, −1 to 1, and noise that has nothing to do with it. */
+/** A movement like that of a car, from −1 to 1. */
 const movement = (i: number): number => Math.sin(i / 40) * Math.cos(i / 170);
 const noise = (i: number): number => {
   let hash = Math.imul(i + 1, 0x9e37_79b1);
@@ -21,14 +21,14 @@ const noise = (i: number): number => {
   return (hash ^ (hash >>> 16)) & 0xff;
 };
 
-/** 1,000 frames every 20 ms; the reference every 100 ms. */
+/** Time between frames, ms. The reference has a value every 100 ms. */
 const PERIOD = 20;
 const record = (dataOf: (value: number, i: number) => number[]) =>
   Array.from({ length: 1000 }, (_, i) => ({ at: 1e12 + i * PERIOD, id: 0x123, data: dataOf(movement(i), i) }));
 const reference = (of: (value: number) => number, relative = false): Reference => {
   const places = Array.from({ length: 190 }, (_, k) => 5 * k + 5);
   return {
-    // Just after the frame, so that this frame is the latest one.
+    // Just after the frame, so that the frame is the latest one.
     times: places.map((i) => (relative ? 0 : 1e12) + i * PERIOD + 1),
     values: places.map((i) => of(movement(i))),
     relative,

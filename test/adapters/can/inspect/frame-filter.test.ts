@@ -20,13 +20,13 @@ BO_ 512 PAGES: 4 ECU
 const messages = database!.messages;
 const signal = (name: string) => messages.flatMap(({ signals }) => signals).filter((one) => one.name === name);
 
-/** Times of the frames that pass. */
+/** Times of the frames that pass the filter. */
 function passing(frames: readonly TestFrame[], criteria: FrameCriteria): number[] {
   const filter = new FrameFilter(criteria, [{ database: database! }]);
   const batch = batchOf(frames);
   filter.apply(batch, ['can0', 'can1']);
   for (let i = 0; i < batch.count; i++) {
-    // Whatever moves, the parts of a frame stay together: byte 0 says its time.
+    // Byte 0 holds the time of its frame: payload and time must stay together when the filter moves frames.
     expect(batch.data[batch.offset[i]!]).toBe(frames.find(({ at }) => at === batch.at[i])!.data[0] ?? 0);
   }
   return [...batch.at.subarray(0, batch.count)];

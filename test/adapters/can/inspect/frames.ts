@@ -21,7 +21,7 @@ export function batchOf(frames: readonly TestFrame[]): FrameBatch {
   return batch;
 }
 
-/** What is seen of these frames on buses called can0, can1, …. */
+/** Statistics of these frames on buses called can0, can1, …. */
 export function trafficOf(frames: readonly TestFrame[], names: readonly string[] = ['can0', 'can1']): Traffic {
   const traffic = new Traffic();
   traffic.add(batchOf(frames), names);

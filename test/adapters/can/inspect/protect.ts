@@ -1,18 +1,21 @@
-/** Counters and checksums as senders write them: a second, naive implementation beside the one under test. */
+/** Naive implementation of counters and checksums, independent of the code under test. */
 import type { BitField } from '../../../../adapters/can/dbc/index.ts';
 
 /** Fields lie within one byte; `start` is their lowest bit. */
 interface Plain extends BitField {
   readonly method: 'sum' | 'xor';
-  /** What is added up; default bytes. */
+  /** Unit of the sum; default: bytes. */
   readonly unit?: 'byte' | 'nibble';
   readonly initial?: number;
-  /** The checksum is `initial` less the sum. */
+  /** If true, the checksum is `initial` minus the sum. */
   readonly negate?: boolean;
   readonly counter?: BitField;
 }
 
-/** E2E_P01DataIDMode: both bytes of the Data ID, one by turns, the low one, or with the high nibble in the payload. */
+/**
+ * E2E_P01DataIDMode: the CRC covers both bytes of the Data ID, the bytes alternately, the low byte, or the low byte
+ * while the payload holds the high nibble.
+ */
 export type DataIdMode = 'both' | 'alternating' | 'low' | 'nibble';
 
 export type Sent =
@@ -20,7 +23,7 @@ export type Sent =
   | { readonly method: 'e2e-profile-1'; readonly dataId: number; readonly mode?: DataIdMode }
   | { readonly method: 'e2e-profile-2'; readonly dataIds: readonly number[] };
 
-/** CRC of 8 bits, bit by bit, the highest first. */
+/** 8-bit CRC, bit by bit, highest bit first. */
 export function crc8(polynomial: number, bytes: readonly number[], start: number, invert: number): number {
   let crc = start;
   for (const byte of bytes) {

@@ -1,6 +1,6 @@
 /**
- * Counters and checksums, found in generated traffic. The seeds are fixed: that chance looks like neither is only very
- * likely.
+ * Finds counters and checksums in generated traffic. The seeds are fixed, because random traffic could look like a
+ * counter or checksum by chance.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { type FoundChecksum, findChecksum, findCounters } from '../../../../adap
 import { batchOf, trafficOf } from './frames.ts';
 import { crc8, type DataIdMode, type Sent, send } from './protect.ts';
 
-/** Evenly distributed bytes, the same for the same seed (xorshift32). */
+/** Evenly distributed bytes, equal for equal seeds (xorshift32). */
 function randomBytes(seed: number): () => number {
   let state = (seed ^ 0x9e37_79b9) | 1;
   return () => {
@@ -19,7 +19,7 @@ function randomBytes(seed: number): () => number {
   };
 }
 
-/** Frames of a message in which some bytes move as measured values do, and others stay. */
+/** Frames of a message in which some bytes move like measured values and others stay constant. */
 function traffic(
   seed: number,
   length: number,
@@ -28,7 +28,7 @@ function traffic(
 ): Uint8Array[] {
   const random = randomBytes(seed);
   const moving = Array.from({ length }, () => random() < 160);
-  // Without the checksum, wherever it is, at least two bytes move.
+  // At least two bytes other than the checksum must move.
   for (const k of [2, 3, 4]) moving[k] = true;
   const data = Uint8Array.from({ length }, random);
   return Array.from({ length: count }, (_, i) => {
@@ -127,7 +127,7 @@ describe('a checksum is found by trial, with its constant', () => {
           const checksum = found(traffic(seed, 8, 300, (data) => send(data, sent)));
           const method = kind.method === 'xor' ? 'xor' : kind.negate ? 'negated-sum' : 'sum';
           expect(checksum).toMatchObject({ method, constant: initial, frames: 300, right: 300 });
-          // Which of the bytes it is does not show in a total that is always the same.
+          // A constant exclusive or does not show which byte holds it.
           if (method === 'sum') expect(checksum?.place).toEqual({ byte, bit: 0, length: 8 });
         },
       ),

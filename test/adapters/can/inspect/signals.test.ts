@@ -91,7 +91,7 @@ describe('how well network descriptions fit', () => {
   test('is the share of frames whose identifier and length they have', () => {
     const [fit] = rankCoverage([car], traffic);
     expect(fit).toMatchObject({ frames: 100, known: 90, fitting: 90, messages: 2, signals: 5 });
-    // Speed and Gear have ranges; 30 frames have both.
+    // Speed and Gear have ranges, and 30 frames contain each of them.
     expect(fit).toMatchObject({ values: 60, inRange: 60 });
   });
 

@@ -80,7 +80,7 @@ describe('an observed message', () => {
   });
 
   test('has a median near the true one of more intervals than it keeps', () => {
-    // Two frames every 100 ms, the second 5 ms after the first: three in four intervals of a steady sample would be equal.
+    // Two frames every 100 ms, the second 5 ms late: an evenly spaced sample would see mostly equal intervals.
     const frames: TestFrame[] = [];
     for (let i = 0; i < 8000; i++) frames.push({ at: i * 100 + (i % 4 === 0 ? 5 : 0), id: 1, data: [0] });
     const { intervals } = only(frames);

@@ -26,7 +26,7 @@ function received(
 const textOf = (bus: number, id: number, data: Uint8Array): string =>
   `${bus} ${id.toString(16)} ${Buffer.from(data).toString('hex')}`;
 
-/** Streams of groups that control units send at one time; in some a packet is missing. */
+/** Packets of groups that several control units send at the same time. Some groups lack a packet. */
 function network(seed: number): { packets: TimedPacket[]; whole: string[]; lost: number } {
   const random = new Random('j1939', seed);
   const whole: string[] = [];
@@ -50,7 +50,7 @@ function network(seed: number): { packets: TimedPacket[]; whole: string[]; lost:
       for (const packet of all) {
         if (packet.number > 0 && packet.number === missing) continue;
         packets.push({ ...packet, bus });
-        // Gateways repeat packets, and receivers ask for some again.
+        // Gateways repeat packets, and receivers request packets again.
         if (packet.number > 0 && random.once(20)) packets.push({ ...packet, bus });
       }
       if (isDamaged) lost++;
@@ -92,7 +92,7 @@ const sent: SentGroup = {
 const packets = packetsOf(sent).map((packet) => ({ ...packet, bus: 0 }));
 const announcement = packets[0] as TimedPacket;
 
-/** The announcement with other bytes in it. */
+/** Returns the packets with one byte of the announcement changed. */
 const changed = (at: number, byte: number): TimedPacket[] =>
   packets.map((packet) =>
     packet === announcement ? { ...packet, data: packet.data.map((old, i) => (i === at ? byte : old)) } : packet,
@@ -156,7 +156,7 @@ describe('fault codes', () => {
   });
 
   test('have number, failure mode and count', () => {
-    // SPN 100, FMI 1, 5 times; SPN 520192, FMI 31, not counted; SPN 91 in an older form.
+    // SPN 100, FMI 1, count 5; SPN 520192, FMI 31, no count; SPN 91 in an older format.
     const bytes = Uint8Array.of(0x04, 0xff, 100, 0, 0x01, 5, 0x00, 0xf0, 0xff, 127, 91, 0, 0x03, 0x82);
     expect(readFaultCodes(bytes)?.faults).toEqual([
       { spn: 100, fmi: 1, count: 5 },

@@ -8,7 +8,7 @@ export type TransportKind = 'all' | 'one' | 'extended';
 
 export interface SentGroup {
   readonly kind: TransportKind;
-  /** Parameter group number; below PDU format 240 without destination. */
+  /** Parameter group number; below PDU format 240 without the destination. */
   readonly group: number;
   readonly source: number;
   readonly destination: number;
@@ -22,12 +22,12 @@ const idOf = (priority: number, group: number, destination: number, source: numb
 const little = (value: number, size: number): number[] =>
   Array.from({ length: size }, (_, i) => Math.floor(value / 256 ** i) % 256);
 
-/** The identifier of the group as one frame. */
+/** Identifier of a group that fits one frame. */
 export function groupId({ group, source, destination }: SentGroup, priority = 7): number {
   return idOf(priority, group, ((group >>> 8) & 0xff) < 240 ? destination : 0, source);
 }
 
-/** Data packets are marked by their number from 1 on; 0: control packets. */
+/** The packets of a group. Data packets have their sequence number from 1; control packets have 0. */
 export function packetsOf(sent: SentGroup): (Packet & { readonly number: number })[] {
   const { kind, group, source, destination, data } = sent;
   const size = data.length;
