@@ -16,7 +16,7 @@ afterEach(async () => {
 
 const bench = { networks: ['127.0.0.0/8'], allowHttp: true, now: () => 0 };
 
-test('all channels of one configuration', async () => {
+test('webhook, WebSocket and push channels work with one configuration', async () => {
   const [http, socket] = [await new HttpReceiver().open(), await new WebsocketReceiver().open()];
   const channels = callbackChannels({ ...bench, vapid: vapidKeys });
   open.push(http, socket, channels);
@@ -33,7 +33,7 @@ test('all channels of one configuration', async () => {
   );
 });
 
-test('without keys there is no push; nothing that was never used needs to be closed', async () => {
+test('without keys there is no push channel, and unused channels close without error', async () => {
   const channels = callbackChannels(bench);
   expect(channels.pushnotif).toBeUndefined();
   await channels.close();
@@ -43,7 +43,7 @@ test('an invalid configuration is refused', () => {
   expect(() => callbackChannels({ now: () => 0, networks: ['home'] })).toThrow(RangeError);
 });
 
-test('as long as keys or authorities cannot be used the car has no way out, and has one when they are mended', async () => {
+test('push stays offline while its keys or authorities are unusable, and delivers once they are repaired', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-channels-'));
   const authority = new Authority(folder);
   const vapid = vapidKeys();

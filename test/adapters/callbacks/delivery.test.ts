@@ -189,7 +189,7 @@ const troubles: Readonly<Record<string, Behaviour>> = {
   redirects: (_, response) => response.writeHead(308, { location: other.url }).end(),
 };
 
-test('every receiver gets exactly the events, in order, whatever happens to it and to the agent', async () => {
+test('every receiver gets exactly the events, in order, despite failing receivers, restarts and power cuts', async () => {
   const car = new Car('many');
   await car.start();
   const device = deviceText(push.subscribe('phone'));
@@ -274,7 +274,7 @@ test('every receiver gets exactly the events, in order, whatever happens to it a
   await car.stop();
 });
 
-test('the last device unsubscribes: its callback goes, with its monitors, and stays gone', async () => {
+test('when its last device unsubscribes, a callback and its monitors are removed, also after a restart', async () => {
   const car = new Car('one');
   await car.start();
   const device = deviceText(push.subscribe('tablet'));

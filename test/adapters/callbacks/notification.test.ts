@@ -72,7 +72,7 @@ const attributes = [
   { type: 'Query', key: 'car', value: '$vid' },
 ];
 
-test('MonitorEvents of the fleet side', async () => {
+test('a MonitorEvents notification of the fleet side has the published form', async () => {
   const { rig, body } = await told((rig) => {
     rig.monitor('ab', { subscribeParam: { callback: { webhook: { ...webhook, attributes } } } });
     rig.event('ab', { values, extensions, refresh: true });
@@ -134,7 +134,7 @@ test('MonitorEvents of the fleet side', async () => {
   });
 });
 
-test('Message of the user side', async () => {
+test('a Message of the user side has the published form', async () => {
   const own = [
     { type: 'Header', key: 'X-Car', value: '$Vin' },
     { type: 'Header', key: 'X-Label', value: '$CallbackLabel' },
@@ -172,7 +172,7 @@ test('Message of the user side', async () => {
   expect(rig.webhooks[0]?.headers).toEqual({ 'x-car': vehicle.vin, 'x-label': 'T%C3%A9l%C3%A9phone' });
 });
 
-test('RemoteEvents of the fleet side', async () => {
+test('a RemoteEvents notification of the fleet side has the published form', async () => {
   const remote = [{ type: 'Body', key: 'what', value: '$remoteType' }];
   const { rig, body } = await told((rig) => {
     const { callbackId } = rig.callbacks.add('fleet', {
@@ -197,7 +197,7 @@ test('RemoteEvents of the fleet side', async () => {
   });
 });
 
-test('remoteEvent of the user side', async () => {
+test('a remoteEvent of the user side has the published form', async () => {
   const { body } = await told((rig) => {
     const { callbackId } = rig.callbacks.add('user', { callback: { webhook } });
     rig.callbacks.setOrigin('r-1', {
@@ -215,7 +215,7 @@ test('remoteEvent of the user side', async () => {
   });
 });
 
-test('messages whose headers differ travel apart, in their order', async () => {
+test('messages with different headers are posted separately, in their order', async () => {
   const rig = new CallbackRig();
   const { callbackId } = rig.callbacks.add('user', { callback: { webhook } });
   const header = (value: string) => [{ type: 'Header', key: 'x-of', value }];
@@ -233,7 +233,7 @@ test('messages whose headers differ travel apart, in their order', async () => {
 describe('push', () => {
   const message = { callbackId: 'c', attributes: [], type: 'Monitor', date: stamp, monitorEvent: { monitorId: 'm' } };
 
-  test('says how it is to be shown', () => {
+  test('a push has a title and text for display', () => {
     const { payload, urgency, ttl } = pushContent(
       'e',
       message,
@@ -248,13 +248,13 @@ describe('push', () => {
     expect([urgency, ttl]).toEqual(['high', 60]);
   });
 
-  test.each(['disablenotificationpayload', 'contentavailable'])('%s: nothing is shown', (keyword) => {
+  test.each(['disablenotificationpayload', 'contentavailable'])('%s: a push displays nothing', (keyword) => {
     const { payload, urgency, ttl } = pushContent('e', message, { [keyword]: 'true', title: 'Hello' }, 'label');
     expect(JSON.parse(payload)).toEqual({ id: 'e', message });
     expect([urgency, ttl]).toEqual(['normal', 259_200]);
   });
 
-  test('leaves out what does not fit into a push: extensions first, then values', () => {
+  test('a push that is too large drops extensions first, then values', () => {
     const large = 'é'.repeat(1500);
     const event = (extensions: unknown, values: unknown) => ({
       ...message,

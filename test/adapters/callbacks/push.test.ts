@@ -44,7 +44,7 @@ function outgoing(name: string, rest: Partial<PushRequest> = {}): PushRequest {
   return { receiver: 'r', device, payload: '{"id":"é"}', urgency: 'high', ttl: 60, ...rest };
 }
 
-test('over HTTP/2, with the proof of the sender, encrypted for the device alone', async () => {
+test('a push uses HTTP/2, proves its sender, and is encrypted for the device', async () => {
   expect(await channel.deliver(outgoing('one'))).toEqual({ outcome: 'delivered' });
   expect(service.faults).toEqual([]);
   expect(service.pushed).toEqual([
@@ -52,7 +52,7 @@ test('over HTTP/2, with the proof of the sender, encrypted for the device alone'
   ]);
 });
 
-test('the largest payload fits into what a push service has to take', async () => {
+test('the largest payload stays within the size that every push service must accept', async () => {
   const payload = 'x'.repeat(PUSH_PAYLOAD);
   expect(await channel.deliver(outgoing('large', { payload }))).toEqual({ outcome: 'delivered' });
   const digest = (text: string | undefined) =>
@@ -72,7 +72,7 @@ test.each([
   [503, '120', 120_000],
   [500, undefined, undefined],
   [413, undefined, undefined],
-])('%i with retry-after %s is tried again', async (status, wait, after) => {
+])('%i with retry-after %s is retried', async (status, wait, after) => {
   service.behaviour = () => ({ status, ...(wait === undefined ? {} : { headers: { 'retry-after': wait } }) });
   expect(await channel.deliver(outgoing('busy'))).toEqual({
     outcome: 'failed',
@@ -81,34 +81,34 @@ test.each([
   });
 });
 
-test('a service that does not answer has not received', async () => {
+test('without an answer from the push service the delivery fails', async () => {
   const hasty = new PushChannel({ addresses: loopback, now: () => 0, ca, vapid, timeout: 100 });
   service.behaviour = () => 'hang';
   expect(await hasty.deliver(outgoing('silent'))).toEqual({ outcome: 'failed', reason: 'no answer within 100 ms' });
   await hasty.close();
 });
 
-test('with another key than the app subscribed with the service refuses', async () => {
+test('a push service refuses a key other than the one that the app subscribed with', async () => {
   const stranger = new PushChannel({ addresses: loopback, now: () => 0, ca, vapid: vapidKeys() });
   expect(await stranger.deliver(outgoing('mine'))).toMatchObject({ outcome: 'failed' });
   expect(service.faults).toEqual(['another key than that of the subscription']);
   await stranger.close();
 });
 
-test('keys that are not points of the curve will never be any', async () => {
+test('a device whose key is not a point on the curve is removed', async () => {
   const { device, ...rest } = outgoing('broken');
   const broken = { ...device, keys: { ...device.keys, p256dh: `B${'A'.repeat(86)}` } };
   expect(await channel.deliver({ ...rest, device: broken })).toMatchObject({ outcome: 'gone' });
 });
 
-test('two keys that are not a pair are a fault of the configuration', () => {
+test('a public and a private key that do not match are a configuration error', () => {
   const { publicKey } = vapidKeys();
   expect(() => checkPair({ ...vapid, publicKey })).toThrow(/callbacks\.push\.publicKey/);
   expect(() => checkPair({ ...vapid, privateKey: 'A' })).toThrow(/callbacks\.push/);
   checkPair(vapid);
 });
 
-test('a service in a private network is refused', async () => {
+test('an endpoint in a private network is refused', async () => {
   const { device, ...rest } = outgoing('inside');
   const inside = { ...device, endpoint: 'https://192.168.0.1/push' };
   expect(await channel.deliver({ ...rest, device: inside })).toMatchObject({
@@ -117,7 +117,7 @@ test('a service in a private network is refused', async () => {
   });
 });
 
-test('after the service was away the next push finds it', async () => {
+test('the next push succeeds after the service was unreachable', async () => {
   await service.close();
   expect(await channel.deliver(outgoing('back'))).toMatchObject({ outcome: 'failed' });
   await service.open();

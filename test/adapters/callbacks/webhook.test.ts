@@ -66,7 +66,7 @@ test('posts JSON with headers, ids and a signature that the receiver can check',
   expect(signature).toBe(createHmac('sha256', secret).update(`${time}.${request?.body}`).digest('hex'));
 });
 
-test('the example of the page is right', () => {
+test('the signature in docs/callbacks.md is correct', () => {
   const page = readFileSync(new URL('../../../docs/callbacks.md', import.meta.url), 'utf8');
   const [, example] = /Vigie-Signature: (\S+)/.exec(page) ?? [];
   expect(sign('a secret of a callback', 1_767_225_600_000, '{"refresh":false}')).toBe(example);
@@ -78,13 +78,13 @@ test('without a secret there is no signature', async () => {
   expect(server.received[0]?.headers['vigie-signature']).toBeUndefined();
 });
 
-test.each([200, 201, 202, 204, 299])('%i is taken', async (status) => {
+test.each([200, 201, 202, 204, 299])('status %i counts as delivered', async (status) => {
   const server = await receiver();
   server.behaviour = (_, response) => response.writeHead(status).end();
   expect(await channel().deliver(outgoing(server.url))).toEqual({ outcome: 'delivered' });
 });
 
-test.each([300, 304, 400, 404, 410, 500, 503])('%i is not taken', async (status) => {
+test.each([300, 304, 400, 404, 410, 500, 503])('status %i counts as failed', async (status) => {
   const server = await receiver();
   server.behaviour = (_, response) => response.writeHead(status).end('no');
   expect(await channel().deliver(outgoing(server.url))).toEqual({
@@ -100,7 +100,7 @@ test('a redirect is not followed', async () => {
   expect(other.received).toEqual([]);
 });
 
-test('who does not answer in time has not received', async () => {
+test('a delivery fails when the receiver does not answer in time', async () => {
   const server = await receiver();
   server.behaviour = () => undefined;
   expect(await channel(50).deliver(outgoing(server.url))).toEqual({
@@ -109,7 +109,7 @@ test('who does not answer in time has not received', async () => {
   });
 });
 
-test('a connection that breaks off, one that is refused', async () => {
+test('a delivery fails when the connection breaks or is refused, and the next one succeeds', async () => {
   const server = await receiver();
   server.behaviour = (_, __, socket) => socket.destroy();
   const sender = channel();
@@ -124,7 +124,7 @@ test('a connection that breaks off, one that is refused', async () => {
   expect(await sender.deliver(outgoing(server.url))).toEqual({ outcome: 'delivered' });
 });
 
-test('an answer without end costs only its connection', async () => {
+test('an endless answer costs only its connection', async () => {
   const server = await receiver();
   const ended = new Promise<void>((resolve) => {
     server.behaviour = (_, response, socket) => {
@@ -141,14 +141,14 @@ test('an answer without end costs only its connection', async () => {
   await ended;
 });
 
-test('an address that may not be connected to is refused whatever was checked before', async () => {
+test('the channel refuses a private address even if an earlier check accepted it', async () => {
   expect(await channel().deliver(outgoing('http://10.0.0.1/'))).toMatchObject({
     outcome: 'failed',
     reason: expect.stringMatching(/10\.0\.0\.1 is not a public address/),
   });
 });
 
-test('TLS: the certificate must be one of the authorities', async () => {
+test('a TLS receiver needs a certificate from a configured authority', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-callbacks-'));
   const authority = new Authority(folder);
   const { cert, key } = authority.issue('receiver');
@@ -179,7 +179,7 @@ const answers = fc.array(
   { maxLength: 8 },
 );
 
-test('whatever a receiver answers and whenever it leaves, one notification ends, and the next one arrives', async () => {
+test('a delivery ends whatever the receiver answers and whenever it disconnects, and the next one arrives', async () => {
   const good = await receiver();
   const sender = channel(500);
   let answer: readonly string[] = [];

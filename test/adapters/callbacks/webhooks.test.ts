@@ -172,7 +172,7 @@ test('the OpenAPI document has one webhook for each kind of notification', () =>
   expect(Object.keys(happenings)).toEqual([...notificationKinds]);
 });
 
-test('the events of this test have every extension', () => {
+test('the events in this file contain every extension', () => {
   expect(extensions.map(({ type }) => type).toSorted()).toEqual([...extensionTypes].toSorted());
 });
 
@@ -193,7 +193,7 @@ describe.each(notificationKinds)('a notification of kind %s', (kind) => {
   });
 });
 
-test('several messages of the user side in one request follow the schemas of both webhooks', async () => {
+test('one request with several messages of the user side follows the schemas of both webhooks', async () => {
   const rig = new CallbackRig();
   const callbackId = addUser(rig);
   rig.answer = () => failed;

@@ -24,7 +24,7 @@ function channel(options: Partial<WebsocketOptions> = {}): WebsocketChannel {
 
 const messages = (...ids: string[]) => ids.map((id) => ({ id, content: { of: id } }));
 
-test('messages are text frames {id, message}, over one connection, taken when acknowledged', async () => {
+test('messages are text frames {id, message} on one connection, and an acknowledgement delivers them', async () => {
   const server = await receiver();
   const sender = channel();
   const send = (...ids: string[]) => sender.deliver({ receiver: 'r', url: server.url, messages: messages(...ids) });
@@ -34,7 +34,7 @@ test('messages are text frames {id, message}, over one connection, taken when ac
   expect(server.connections).toBe(1);
 });
 
-test('an acknowledgement is of all before it, too', async () => {
+test('an acknowledgement covers all earlier messages', async () => {
   const server = await receiver();
   server.behaviour = (frame, socket) => {
     if (frame.id === '3') server.acknowledge(frame, socket);
@@ -43,7 +43,7 @@ test('an acknowledgement is of all before it, too', async () => {
   expect(await sent).toEqual({ outcome: 'delivered' });
 });
 
-test('after a drop only what was not seen is sent again', async () => {
+test('after a dropped connection only the messages that the receiver has not seen are sent again', async () => {
   const server = await receiver();
   const sender = channel();
   const all = messages('1', '2', '3', '4');
@@ -66,7 +66,7 @@ test('after a drop only what was not seen is sent again', async () => {
   expect(server.connections).toBe(2);
 });
 
-test('a receiver that does not say what it has seen gets again what it has not acknowledged', async () => {
+test('a receiver that reports no last id gets all unacknowledged messages again', async () => {
   const server = await receiver();
   server.resumes = false;
   const sender = channel();
@@ -77,7 +77,7 @@ test('a receiver that does not say what it has seen gets again what it has not a
   expect(server.frames.map(({ id }) => id).slice(-2)).toEqual(['1', '2']);
 });
 
-test('what a receiver says beside acknowledgements is ignored', async () => {
+test('text from the receiver that is not an acknowledgement is ignored', async () => {
   const server = await receiver();
   server.behaviour = (frame, socket) => {
     for (const noise of ['', 'no json', '7', 'null', '{"ack":7}', '{"ack":"unheard"}', '[]']) socket.send(noise);
@@ -94,7 +94,7 @@ test('a frame that is too long for an acknowledgement ends the connection', asyn
   expect(await sent).toMatchObject({ outcome: 'failed' });
 });
 
-test('who does not acknowledge in time has not received, what was acknowledged counts', async () => {
+test('without an acknowledgement in time the delivery fails, but acknowledged messages count', async () => {
   const server = await receiver();
   server.behaviour = (frame, socket) => {
     if (frame.id === '1') server.acknowledge(frame, socket);
@@ -108,7 +108,7 @@ test('who does not acknowledge in time has not received, what was acknowledged c
   });
 });
 
-test('who does not answer pings is not there any more', async () => {
+test('a receiver that does not answer pings is disconnected', async () => {
   const server = await receiver();
   const sender = channel({ ping: 20 });
   await sender.deliver({ receiver: 'r', url: server.url, messages: messages('1') });
@@ -122,7 +122,7 @@ test('who does not answer pings is not there any more', async () => {
   await closed;
 });
 
-test('at rest an idle connection closes, one with a message under way stays, and the next message opens another', async () => {
+test('when the unit rests, an idle connection closes, a busy one stays, and the next message reconnects', async () => {
   const server = await receiver();
   const sender = channel();
   const send = (id: string) => sender.deliver({ receiver: 'r', url: server.url, messages: messages(id) });
@@ -139,7 +139,7 @@ test('at rest an idle connection closes, one with a message under way stays, and
   expect(server.connections).toBe(2);
 });
 
-test('the wait after failures in a row grows to a minute, and begins anew after a success', async () => {
+test('the retry delay grows to a minute over consecutive failures, and a success resets it', async () => {
   const server = await receiver();
   const sender = channel();
   const send = () => sender.deliver({ receiver: 'r', url: server.url, messages: messages('1') });
@@ -153,7 +153,7 @@ test('the wait after failures in a row grows to a minute, and begins anew after 
   expect(await send()).toMatchObject({ after: 10_000 });
 });
 
-test('released, the connection is closed', async () => {
+test('release closes the connection', async () => {
   const server = await receiver();
   const sender = channel();
   await sender.deliver({ receiver: 'r', url: server.url, messages: messages('1') });
@@ -163,7 +163,7 @@ test('released, the connection is closed', async () => {
   expect(await code).toBe(1000);
 });
 
-test('no websocket server, no answer at all, a private address', async () => {
+test('a delivery fails without a WebSocket server, without an answer, and at a private address', async () => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => sockets.push(socket));
   await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));

@@ -75,8 +75,8 @@ function rig() {
   return { clock, activity, actuator, power, sent, hear, order };
 }
 
-describe('a bus that sleeps', () => {
-  test('gets no frame of a command while another bus talks, and does when it has woken', async () => {
+describe('a sleeping bus', () => {
+  test('gets no frame of a command while only another bus is active, and gets it after it woke', async () => {
     const { clock, hear, order, sent } = rig();
     hear('comfort');
     const first = order('doors.lock');
@@ -91,7 +91,7 @@ describe('a bus that sleeps', () => {
     expect(sent.filter(({ bus }) => bus === 'body')).toHaveLength(10);
   });
 
-  test('that falls silent between two frames of a command gets no more of them', async () => {
+  test('that falls silent between two frames of a command gets no further frame', async () => {
     const { clock, hear, order, sent } = rig();
     hear('comfort');
     const done = order('horn.on');
@@ -100,7 +100,7 @@ describe('a bus that sleeps', () => {
     expect(sent.map(({ at }) => at)).toEqual([0, 950, 1_850, 2_750, 3_650, 4_550]);
   });
 
-  test('is asked to wake up for as long as the profile says, though nobody acknowledges at first', async () => {
+  test('gets wake-up frames for the time in the profile, even if the first ones are not acknowledged', async () => {
     const { clock } = rig();
     const attempts: number[] = [];
     let isHeard = false;
@@ -138,7 +138,7 @@ describe('a bus that sleeps', () => {
     expect(attempts).toHaveLength(24);
   });
 
-  test('is not woken by what this unit sends, nor by what its controller reports', async () => {
+  test('is not woken by frames that this unit sends, nor by error frames of its controller', async () => {
     const { activity, hear } = rig();
     hear('drive', 'own');
     hear('drive', 'error');
@@ -147,7 +147,7 @@ describe('a bus that sleeps', () => {
     expect([activity.asleep('drive'), activity.asleep('body')]).toEqual([false, true]);
   });
 
-  test('gets no frame but those that wake it, whatever was heard before', async () => {
+  test('gets only wake-up frames, whatever was received before', async () => {
     const step = fc.oneof(
       fc.record({ hears: fc.constantFrom(...buses), kind: fc.constantFrom('car', 'car', 'error', 'own') }),
       fc.record({ orders: fc.constantFrom<Action>('doors.lock', 'horn.on', 'charging.start') }),
@@ -184,10 +184,10 @@ describe('a bus that sleeps', () => {
   });
 });
 
-describe('frames that are repeated', () => {
+describe('repeated frames of a command', () => {
   const forbidden = new VigieError('command.vehicleInUse', 'it drives');
 
-  test('stop when the car must not be touched any more, and it is told that they were begun', async () => {
+  test('stop when the interlock forbids it, and the error says that they had begun', async () => {
     const { clock, hear, actuator, sent } = rig();
     hear('body');
     let asked = 0;
@@ -201,7 +201,7 @@ describe('frames that are repeated', () => {
     expect([sent.length, asked]).toEqual([3, 4]);
   });
 
-  test('that must not be begun are not: nothing broke off', async () => {
+  test('are not sent if the interlock forbids the first, and the error says that nothing had begun', async () => {
     const { clock, hear, actuator, sent } = rig();
     hear('body');
     const refuse = (): void => {
@@ -214,7 +214,7 @@ describe('frames that are repeated', () => {
     expect(await ended).toBe(forbidden);
   });
 
-  test('that the bus does not take any more broke off', async () => {
+  test('report an interruption if the bus stops accepting them', async () => {
     const { clock, hear, sent } = rig();
     hear('body');
     const busOff = new VigieError('command.actuation', 'the bus is off');

@@ -12,7 +12,7 @@ function tableOf(...frames: Parameters<typeof batchOf>[0]): FrameTable {
   return table;
 }
 
-test('an identifier is counted for each bus, and one of 29 bits apart from one of 11', () => {
+test('frames are counted for each bus, and separately for 11-bit and 29-bit identifiers', () => {
   const data = bytes('01');
   const table = tableOf(
     { id: 0x0a8, data },
@@ -27,7 +27,7 @@ test('an identifier is counted for each bus, and one of 29 bits apart from one o
   ]);
 });
 
-test('a bit counts as changed since every frame before the one in which it changed, also when it changed back', () => {
+test('a bit counts as changed even if it later returns to its first value', () => {
   const table = tableOf({ id: 1, data: bytes('0000') });
   const [entry] = table.entries as [(typeof table.entries)[0]];
   const seen = table.frames;
@@ -39,7 +39,7 @@ test('a bit counts as changed since every frame before the one in which it chang
   expect(hex(changedSince(entry, table.frames))).toBe('0000');
 });
 
-test('a payload that grows keeps what changed, and its new bytes are new, not changed', () => {
+test('bits that a longer payload adds do not count as changed', () => {
   const table = tableOf({ id: 1, data: bytes('00') }, { id: 1, data: bytes('01') });
   const long = new Uint8Array(64).fill(0xff);
   table.take(batchOf([{ id: 1, data: long }]), BUSES);
@@ -61,7 +61,7 @@ test('error and remote frames carry no payload and are not listed', () => {
   expect(tableOf({ id: (1 | ERROR) >>> 0, data }, { id: (1 | REMOTE) >>> 0, data }).entries).toEqual([]);
 });
 
-test('a bus with more identifiers than fit is listed in part, and the table says so', () => {
+test('a bus with too many identifiers is listed in part, and the table reports that', () => {
   const data = bytes('00');
   const table = new FrameTable();
   for (let id = 0; id <= 4096; id++) table.take(batchOf([{ id: (id | EXTENDED) >>> 0, data }]), BUSES);

@@ -52,7 +52,7 @@ describe('AUTOSAR E2E', () => {
 });
 
 describe('sums', () => {
-  test('bytes, and their exclusive or', () => {
+  test('the checksum is the sum of the bytes, or their exclusive or', () => {
     const field = { start: 24, length: 8, byteOrder: 'little' } as const;
     expect(protectedBytes('102030ff', { method: 'sum', ...field })).toBe('10203060');
     expect(protectedBytes('f0f030ff', { method: 'sum', ...field })).toBe('f0f03010');
@@ -63,7 +63,7 @@ describe('sums', () => {
     expect(protectedBytes('12345600', { method: 'sum', ...low, counter }, 6)).toBe('1234562c');
   });
 
-  test('CRC-8 in the middle', () => {
+  test('a CRC-8 in the middle of the payload covers the bytes on both sides', () => {
     // Worked example: the CRC covers f2, 01 and 83.
     const protection: Protection = { method: 'crc8-j1850', start: 16, length: 8, byteOrder: 'little' };
     expect(protectedBytes('f201ff83', protection)).toBe('f2013783');
@@ -81,7 +81,7 @@ const all: Protection[] = [
   { method: 'e2e-profile-2', dataIds: Array.from({ length: 16 }, (_, i) => 255 - 7 * i) },
 ];
 
-test.each(all)('a payload with one changed bit does not have the counter and checksum of %o', (protection) => {
+test.each(all)('changing one bit invalidates the counter or checksum of %o', (protection) => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 5, maxLength: 64 }), fc.nat(1000), fc.nat(), (data, count, flipped) => {
       protect(data, protection, count);
@@ -104,7 +104,7 @@ test.each<[Protection, RegExp]>([
   [{ method: 'crc8-j1850', start: 4, length: 8, byteOrder: 'little' }, /one whole byte/],
   [{ method: 'e2e-profile-1', dataId: 0x1_0000, crcOffset: 0, counterOffset: 8 }, /data id 65536 is not 0 to 65535/],
   [{ method: 'e2e-profile-2', dataIds: [1, 2] }, /needs 16 data ids/],
-])('a protection that does not fit is refused: %o', (protection, expected) => {
+])('a protection that does not fit the payload is refused: %o', (protection, expected) => {
   const action = () => protect(new Uint8Array(8), protection);
   expect(action).toThrow(VigieError);
   expect(action).toThrow(expected);

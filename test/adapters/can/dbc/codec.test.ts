@@ -35,7 +35,7 @@ function refusal(action: () => unknown): VigieError {
 }
 
 describe('encoding', () => {
-  test('physical values and names; what is left out is raw 0', () => {
+  test('accepts physical values and names, and encodes omitted signals as raw 0', () => {
     expect(codec.encode('Doors', { Lock: 'Lock', Level: -20 })).toEqual({
       id: 256 + EXTENDED,
       flags: 0,
@@ -46,19 +46,19 @@ describe('encoding', () => {
     expect(hex(codec.encode('Doors', { Level: 10.3 }).data)).toBe('00010000');
   });
 
-  test('a name may lie outside the range of physical values, its number too', () => {
+  test('accepts a named value, and its number, outside the physical range', () => {
     expect(hex(codec.encode('Doors', { Lock: 'Invalid' }).data)).toBe('03000000');
     expect(hex(codec.encode('Doors', { Lock: 3 }).data)).toBe('03000000');
   });
 
-  test('CAN FD is padded to a length that frames have', () => {
+  test('pads CAN FD payloads to a valid length', () => {
     const { flags, data } = codec.encode('Long', { Ratio: 1.5, Count: 2 ** 47 });
     expect(flags).toBe(FD | BIT_RATE_SWITCH);
     expect(hex(data)).toBe('0000c03f0000000000800000');
     expect(hex(codec.encode('Long', { Ratio: 'nan' }).data).slice(0, 8)).toBe('0000c07f');
   });
 
-  test('integers beyond 2^53 as text', () => {
+  test('accepts integers beyond 2^53 as text', () => {
     expect(hex(codec.encode('Wide', { W: '-9223372036854775807' }).data)).toBe('0100000000000080');
   });
 
@@ -93,7 +93,7 @@ describe('encoding', () => {
 });
 
 describe('decoding', () => {
-  test('physical values of what is in the frame', () => {
+  test('returns the physical values of the signals in the frame', () => {
     const frame = codec.encode('Doors', { Lock: 1, Level: -20, Mux: 2, Window: 7 });
     expect(codec.decode(frame)).toEqual({ message: 'Doors', signals: { Lock: 1, Level: -20, Mux: 2, Window: 7 } });
     expect(codec.decode({ ...frame, data: bytes('01c4') })?.signals).toEqual({ Lock: 1, Level: -20 });
@@ -101,7 +101,7 @@ describe('decoding', () => {
   });
 });
 
-test('what was encoded decodes to the same raw values, in every layout', () => {
+test('decoding returns the raw values that were encoded, for every layout', () => {
   /** Layouts that share no bits, each with a raw value. */
   const fields = fc
     .array(fc.tuple(layout(8), fc.bigInt(0n, 2n ** 64n - 1n)), { minLength: 1, maxLength: 5 })
@@ -139,7 +139,7 @@ test('what was encoded decodes to the same raw values, in every layout', () => {
   );
 });
 
-test('floats come back, of 16 bits too', () => {
+test('floats of 16, 32 and 64 bits survive encoding and decoding', () => {
   const one = database(`BO_ 1 M: 14 A
  SG_ H : 0|16@1- (1,0) [0|0] "" A
  SG_ F : 23|32@0- (1,0) [0|0] "" A

@@ -83,7 +83,7 @@ function oneByOne(frames: readonly TestFrame[]): string[] {
 }
 
 describe('a batch', () => {
-  test('of any frames says what each of them says', () => {
+  test('of any frames decodes like its frames one at a time', () => {
     const batches = fc.array(fc.array(frame, { maxLength: 700, size: 'max' }), { minLength: 1, maxLength: 3 });
     fc.assert(
       fc.property(batches, (parts) => {
@@ -113,7 +113,7 @@ describe('a batch', () => {
     );
   });
 
-  test('cut anywhere is delivered the same', () => {
+  test('delivers the same readings wherever it is split', () => {
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 200 }), fc.nat({ max: 200 }), (frames, at) => {
         const timed = frames.map((given, i) => ({ ...given, at: i }));
@@ -129,7 +129,7 @@ describe('a batch', () => {
     );
   });
 
-  test('that contradicts itself leaves nothing behind', () => {
+  test('with an invalid offset is refused and does not affect later batches', () => {
     const decoder = new DbcDecoder(wanted, [{ database: network }], buses);
     const frames = Array.from({ length: 5 }, (_, i) => ({ id: 1, data: new Uint8Array(8).fill(i) }));
     const broken = batchOf(frames);
@@ -141,7 +141,7 @@ describe('a batch', () => {
     expect(recorder.deliveries).toEqual(fresh.deliveries);
   });
 
-  test('of layouts at every place has raw and physical values', () => {
+  test('with signals at any bit position has the right raw and physical values', () => {
     const frames = fc.tuple(
       fc.array(layout(8), { minLength: 1, maxLength: 8 }),
       fc.array(fc.uint8Array({ minLength: 8, maxLength: 8 }), { minLength: 1, maxLength: 70 }),

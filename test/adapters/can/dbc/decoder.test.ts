@@ -18,7 +18,7 @@ const wanted = [
 const decoder = (list = wanted, buses = ['can0', 'can1']) => new DbcDecoder(list, [{ database: engine }], buses);
 
 describe('decoder', () => {
-  test('delivers wanted signals, then that the frame is settled', () => {
+  test('delivers the wanted signals of a frame, then marks the frame as settled', () => {
     const recorder = new Recorder();
     decoder().decode(batchOf([{ id: 100, data: bytes('10000aff'), at: 5.5 }]), recorder);
     expect(recorder.deliveries).toEqual([
@@ -28,7 +28,7 @@ describe('decoder', () => {
     ]);
   });
 
-  test('an equal frame is alive, on each bus by itself', () => {
+  test('reports a repeated frame as alive, separately for each bus', () => {
     const recorder = new Recorder();
     const one = decoder();
     const data = bytes('10000aff');
@@ -42,7 +42,7 @@ describe('decoder', () => {
     expect(one.counts).toEqual({ frames: 6, repeated: 2, short: 0, missed: 0 });
   });
 
-  test('a short frame gives what fits, and is alive with that', () => {
+  test('decodes the signals that fit into a short frame, and reports only those as alive', () => {
     const recorder = new Recorder();
     const one = decoder();
     const batch = batchOf([
@@ -63,7 +63,7 @@ describe('decoder', () => {
     expect(one.counts).toEqual({ frames: 4, repeated: 1, short: 2, missed: 3 });
   });
 
-  test('what is not wanted, remote and error frames, and other formats of the id say nothing', () => {
+  test('ignores unwanted, remote and error frames, and the same number in the other identifier format', () => {
     const recorder = new Recorder();
     const data = bytes('0102030405060708');
     const ids = [101, 100 + REMOTE, 100 + ERROR, 100 + EXTENDED, 0x1fff_ffff + EXTENDED, 5000];
@@ -71,7 +71,7 @@ describe('decoder', () => {
     expect(recorder.deliveries).toEqual([]);
   });
 
-  test('bindings and wanted signals by bus; a bus that appears later', () => {
+  test('limits bindings and wanted signals to their bus, also for a bus that appears later', () => {
     const other = database('BO_ 100 Engine: 4 A\n SG_ Speed : 0|8@1+ (1,0) [0|0] "" A');
     const buses = ['can0'];
     const bound = [
@@ -99,7 +99,7 @@ describe('decoder', () => {
     expect(one.problems).toEqual([{ index: 2, message: 'message Engine has no signal Load', nearest: [] }]);
   });
 
-  test('names that do not exist are problems with what may be meant', () => {
+  test('reports unknown names and suggests similar ones', () => {
     const list = [
       { message: 'Engine', signal: 'Sped' },
       { message: 'Enigne', signal: 'Speed' },
@@ -189,7 +189,7 @@ BA_ "VFrameFormat" BO_ ${id(0x18ff0102)} 1;`);
     expect(recorder.deliveries).toEqual(message === undefined ? [] : [{ alive: [names.indexOf(message)], at: 0 }]);
   });
 
-  test('more sources than a bus can have are still decoded', () => {
+  test('decodes more sources than a bus can have', () => {
     const one = new DbcDecoder([{ message: 'Request', signal: 'Group' }], [{ database: j1939 }], []);
     const frames = Array.from({ length: 20_000 }, (_, i) => ({ id: id(0x18ea0000 + i), data: bytes('010203') }));
     const recorder = new Recorder();
@@ -231,7 +231,7 @@ describe('every layout', () => {
     );
   });
 
-  test('floats of both byte orders, off byte boundaries too', () => {
+  test('reads floats of both byte orders, also off byte boundaries', () => {
     const length = fc.constantFrom(32, 64);
     fc.assert(
       fc.property(length, fc.nat(8), fc.boolean(), fc.double({ noNaN: true }), (bits, shift, little, value) => {
@@ -269,14 +269,14 @@ VAL_ 1 Small 255 "all" 0 "none" ;`);
   const read = (hex: string, choices = false) =>
     new DbcFrameReader([{ database: one }], [], { choices }).decode(batchOf([{ id: 1, data: bytes(hex) }]), 0)?.signals;
 
-  test('integers beyond 2^53 are exact text, others numbers', () => {
+  test('returns integers beyond 2^53 as exact text, and others as numbers', () => {
     expect(read('ffffffffffffff7f')).toMatchObject({ Wide: '27670116110564327422', Scaled: 2 ** 62 });
     expect(read('0000000000000080')).toMatchObject({ Wide: '-27670116110564327423' });
     expect(read('feffffffffffffff')).toMatchObject({ Wide: -5, Scaled: 0 });
     expect(read('0300000000000000')).toMatchObject({ Small: '27021597764222976' });
   });
 
-  test('numbers with the decimals of factor and offset, each the double nearest to the exact decimal', () => {
+  test('returns the double nearest to the exact decimal that factor and offset imply', () => {
     const scaled = fc.record({
       raw: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
       factor: fc.tuple(fc.integer({ min: 1, max: 9_999 }), fc.nat(7)),
@@ -306,7 +306,7 @@ VAL_ 1 Small 255 "all" 0 "none" ;`);
     expect(reader.decode(batchOf([{ id: 1, data }]), 0)?.signals['S']).toBe(Math.fround(0.1));
   });
 
-  test('names of values on request', () => {
+  test('returns the names of values on request', () => {
     expect(read('ff00000000000000', true)).toMatchObject({ Small: 'all', Wide: 766 });
     expect(read('0100000000000000', true)).toMatchObject({ Small: 9007199254740992 });
   });

@@ -74,7 +74,7 @@ function check(bytes: Uint8Array): void {
   }
 }
 
-test('any bytes load or are refused in a diagnostic', () => {
+test('any bytes load or cause a diagnostic', () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 400 }), check), { numRuns: 500 });
 });
 
@@ -94,7 +94,7 @@ test.each([
   ['quotes', '"'],
   ['signals', ' SG_ S : 0|8@1+ (1,0) [0|0] "" A\n'],
   ['symbols', 'NS_ :\n\tA\n'],
-])('reading takes time in proportion: a megabyte of %s', (_, piece) => {
+])('parsing time is proportional to the size: a megabyte of %s', (_, piece) => {
   // With quadratic time this would take hours and fail by the time limit of the test.
   check(new TextEncoder().encode(`BO_ 1 M: 8 A\n${piece.repeat(Math.ceil(1e6 / piece.length))};"`));
 });

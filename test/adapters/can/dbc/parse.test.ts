@@ -11,7 +11,7 @@ const parse = (statements: string) => parseDbc(text(statements), 'car.dbc');
 const said = (statements: string) =>
   parse(statements).diagnostics.map((one) => `${one.line} ${one.severity} ${one.message}`);
 
-describe('what a network description says', () => {
+describe('a valid network description', () => {
   const { database, diagnostics } = parse(`
 BO_ 100 Engine: 8 A
  SG_ Speed : 7|16@0+ (0.25,-10) [0|8000] "rpm" B,A
@@ -49,17 +49,17 @@ SIG_GROUP_ 100 Both 1 : Speed Mode;
 SG_MUL_VAL_ 100 Deep Ratio 0-3, 7-9;`);
   const engine = messageNamed(database, 'Engine')!;
 
-  test('nothing is amiss', () => {
+  test('causes no diagnostic', () => {
     expect(diagnostics).toEqual([]);
   });
 
-  test('messages', () => {
+  test('has its messages with identifier, length and sender', () => {
     expect(engine).toMatchObject({ id: 100, length: 8, senders: ['A', 'B'], cycleTime: 20, fd: false, j1939: false });
     expect(messageNamed(database, 'Ccvs')).toMatchObject({ id: 2566844926, j1939: true, cycleTime: 50 });
     expect(engine.groups).toEqual([{ name: 'Both', repetitions: 1, signals: ['Speed', 'Mode'] }]);
   });
 
-  test('signals', () => {
+  test('has its signals with layout, scale, range, unit and receivers', () => {
     expect(signalNamed(engine, 'Speed')).toMatchObject({
       name: 'SpeedOfTheEngineWithAVeryLongName',
       symbol: 'Speed',
@@ -86,7 +86,7 @@ SG_MUL_VAL_ 100 Deep Ratio 0-3, 7-9;`);
     expect(signalNamed(engine, 'Ratio')).toMatchObject({ type: 'float', multiplexor: true });
   });
 
-  test('multiplexing, simple and extended', () => {
+  test('has simple and extended multiplexing', () => {
     const by = (name: string) => {
       const selection = signalNamed(engine, name)?.selection;
       return selection && { multiplexor: selection.multiplexor.name, ranges: selection.ranges };
@@ -102,7 +102,7 @@ SG_MUL_VAL_ 100 Deep Ratio 0-3, 7-9;`);
     });
   });
 
-  test('names of values, nodes and the rest', () => {
+  test('has value names, nodes, comments and attributes', () => {
     expect(signalNamed(engine, 'Mode')?.choices).toEqual(
       new Map([
         [0, 'Cold'],
@@ -121,7 +121,7 @@ describe('encodings', () => {
   const unit = (encoded: Uint8Array) => parseDbc(encoded, 'x').database.messages[0]?.signals[0]?.unit;
   const source = 'BO_ 1 M: 1 A\n SG_ S : 0|8@1+ (1,0) [0|0] "µ°€" A\n';
 
-  test('UTF-8 with and without byte order mark, UTF-16, Windows-1252', () => {
+  test('UTF-8 with and without byte order mark, UTF-16 and Windows-1252 are decoded', () => {
     expect(unit(new TextEncoder().encode(source))).toBe('µ°€');
     expect(unit(new TextEncoder().encode(`\ufeff${source}`))).toBe('µ°€');
     expect(unit(Uint8Array.from(Buffer.from(`\ufeff${source}`, 'utf16le')))).toBe('µ°€');
@@ -131,7 +131,7 @@ describe('encodings', () => {
 });
 
 // The header that `text` writes has ten lines.
-describe('unusual files load and say what is unusual', () => {
+describe('an unusual file loads with a diagnostic', () => {
   const one = (signal: string, length = 8) => `BO_ 1 M: ${length} A\n ${signal}`;
   const signal = 'SG_ S : 0|8@1+ (1,0) [0|0] "" A';
   test.each<[string, string, RegExp]>([
@@ -212,7 +212,7 @@ describe('unusual files load and say what is unusual', () => {
     expect(found.some((line) => line.includes(' error '))).toBe(false);
   });
 
-  test('a fault costs its own statement only', () => {
+  test('a fault costs only its own statement', () => {
     const { database } = parse(
       `${one('SG_ S : broken')}\n ${signal.replace('S ', 'T ')}\nVAL_ 1 T 1 "one" ;\nVAL_ oops\nVAL_ 1 T 2 "two" ;`,
     );
@@ -220,7 +220,7 @@ describe('unusual files load and say what is unusual', () => {
     expect(database.messages[0]?.signals[0]?.choices).toEqual(new Map([[2, 'two']]));
   });
 
-  test('an unknown statement after a signal is said, and is not a receiver of the signal', () => {
+  test('an unknown statement after a signal is reported, and is not a receiver of the signal', () => {
     const { database, diagnostics } = parse(`${one(signal)}\nHELLO world;\nCM_ "of the network";`);
     expect(diagnostics.map(({ line, message }) => [line, message])).toEqual([
       [13, "'HELLO world;' is not a statement; left out up to the next statement"],
@@ -229,7 +229,7 @@ describe('unusual files load and say what is unusual', () => {
     expect(database.comment).toBe('of the network');
   });
 
-  test('line ends where blanks are expected, tabs, plus signs, no blanks', () => {
+  test('line breaks instead of blanks, tabs, plus signs and missing blanks are accepted', () => {
     const { database, diagnostics } = parse(
       'BO_\n1\nM:\n8\tA\nSG_\nS:0|8@1-(+1,+0)[-1|+1]""A,\nB\nVAL_ 1 S -1\n"minus" ;',
     );
@@ -238,7 +238,7 @@ describe('unusual files load and say what is unusual', () => {
     expect(database.messages[0]?.signals[0]?.choices?.get(-1)).toBe('minus');
   });
 
-  test('names that objects have anyway', () => {
+  test('names such as `constructor` and `__proto__` are ordinary names', () => {
     const { database } = parse(
       'BO_ 1 constructor: 8 A\n SG_ __proto__ : 0|8@1+ (1,0) [0|0] "" A\nCM_ SG_ 1 __proto__ "x";',
     );
@@ -253,7 +253,7 @@ describe('unusual files load and say what is unusual', () => {
     }
   });
 
-  test('CAN FD by attribute or by length', () => {
+  test('a message is CAN FD by its attribute or by its length', () => {
     const { database } = parse(`BO_ 1 Long: 12 A\n SG_ S : 0|8@1+ (1,0) [0|0] "" A\nBO_ 2 Short: 8 A`);
     expect(database.messages.map((message) => message.fd)).toEqual([true, false]);
     const formats = `BA_DEF_ BO_ "VFrameFormat" ENUM "StandardCAN","ExtendedCAN","StandardCAN_FD";\nBA_DEF_DEF_ "VFrameFormat" "StandardCAN";`;
@@ -288,7 +288,7 @@ describe('files of every kind', () => {
     loads(file);
   });
 
-  test('what is unusual in a file is said with its line', () => {
+  test('a diagnostic names the line of the unusual statement', () => {
     const said = parseDbc(readFileSync(join(networks, 'unusual.dbc')), 'unusual.dbc').diagnostics;
     expect(said.map(({ line, severity, message }) => [line, severity, message])).toEqual([
       [12, 'warning', 'signals Whole and UpperHalf of message Overlapping overlap; both are decoded'],
@@ -313,14 +313,14 @@ describe('files of every kind', () => {
     ]);
   });
 
-  test('nothing is said of a file that has nothing unusual', () => {
+  test('a file without unusual statements causes no diagnostic', () => {
     const silent = ['floats', 'j1939', 'long-names', 'multiplexed-cascaded', 'spacing', 'value-tables', 'cp1252'];
     for (const name of silent) {
       expect(parseDbc(readFileSync(join(networks, `${name}.dbc`)), name).diagnostics, name).toEqual([]);
     }
   });
 
-  test('Windows-1252 text is kept in comments, units and names of values', () => {
+  test('Windows-1252 text is preserved in comments, units and value names', () => {
     const { database } = parseDbc(readFileSync(join(networks, 'cp1252.dbc')), 'cp1252');
     expect(database.nodes[0]?.comment).toBe('€‚ƒ„…†‡ˆ‰Š‹Œ‘’“”•–—˜™š›œŸ');
     expect(database.messages[0]?.signals.map(({ unit }) => unit)).toEqual(['°C', '€', 'µm/m²']);
@@ -338,7 +338,7 @@ describeShared('files beside the project', () => {
 
   const diagnosticsOf = (name: string) => parseDbc(readFileSync(join(folder, 'cantools', name)), name).diagnostics;
 
-  test('a message that is too short for its signal is said', () => {
+  test('a message that is too short for its signal is reported', () => {
     expect(diagnosticsOf('bad_message_length.dbc')).toMatchObject([
       {
         line: 40,
@@ -348,13 +348,13 @@ describeShared('files beside the project', () => {
     ]);
   });
 
-  test('a message without signals is said', () => {
+  test('a message without signals is reported', () => {
     expect(diagnosticsOf('issue_163_newline.dbc')).toMatchObject([
       { line: 39, severity: 'info', message: 'message dummy_msg has no signals' },
     ]);
   });
 
-  test('Windows-1252 text of another tool is kept', () => {
+  test('Windows-1252 text written by another tool is preserved', () => {
     const { database } = parseDbc(readFileSync(join(folder, 'cantools', 'cp1252.dbc')), 'cp1252');
     expect(database.nodes[0]?.comment).toContain('€‚ƒ„…†‡ˆ‰Š‹Œ');
   });

@@ -25,7 +25,7 @@ function recording({ open, day }: { open: (i: number) => boolean; day: number })
 describe('the differences of two recordings', () => {
   const shut = trafficOf(recording({ open: () => false, day: 1 }));
 
-  test('begin with the bit of a door that is open in one and shut in the other', () => {
+  test('list first the bit of a door that is open in one recording and shut in the other', () => {
     const [first] = compareTraffic(shut, trafficOf(recording({ open: () => true, day: 2 })));
     expect(first).toMatchObject({
       id: DOOR,
@@ -37,7 +37,7 @@ describe('the differences of two recordings', () => {
     });
   });
 
-  test('begin with the bit of a door that is opened and shut in one, and say when', () => {
+  test('list first the bit of a door that opens and shuts in one recording, with the time', () => {
     const opened = recording({ open: (i) => i >= 200 && i < 300, day: 2 });
     const [first] = compareTraffic(shut, trafficOf(opened));
     expect(first).toMatchObject({ id: DOOR, kind: 'changes', start: 14, bits: 1, first: { value: 0 } });
@@ -47,7 +47,7 @@ describe('the differences of two recordings', () => {
     expect(mirrored).toMatchObject({ id: DOOR, first: { flips: 2 }, second: { value: 0 } });
   });
 
-  test('end with counters and checksums', () => {
+  test('list counters and checksums last', () => {
     const still = trafficOf([{ at: 0, id: 0x100, data: [0, 0, 0, 0, 0, 0, 0, 0] }]);
     const moving = trafficOf(recording({ open: () => false, day: 1 }).filter(({ id }) => id === 0x100));
     const differences = compareTraffic(still, moving);
@@ -60,13 +60,13 @@ describe('the differences of two recordings', () => {
     );
   });
 
-  test('are none between equal recordings, nor where the same bits change', () => {
+  test('are empty for equal recordings, and where the same bits change in both', () => {
     expect(compareTraffic(shut, trafficOf(recording({ open: () => false, day: 1 })))).toEqual([]);
     const flips = (order: readonly number[]) => trafficOf(order.map((byte, at) => ({ at, id: 1, data: [byte] })));
     expect(compareTraffic(flips([1, 2, 3]), flips([3, 0, 0]))).toEqual([]);
   });
 
-  test('name identifiers of one recording only, and other payload lengths', () => {
+  test('name identifiers that only one recording has, and different payload lengths', () => {
     const first = trafficOf([
       { at: 0, id: 1, data: [1] },
       { at: 1, id: 2, data: [1, 2] },
@@ -82,7 +82,7 @@ describe('the differences of two recordings', () => {
     ]);
   });
 
-  test('take the only bus of each for the same, and else go by the names', () => {
+  test('match buses by name, or the only bus of each recording', () => {
     const frames = [{ at: 0, id: 1, data: [1] }];
     expect(compareTraffic(trafficOf(frames, ['can0']), trafficOf(frames, ['vcan0']))).toEqual([]);
     const two = [...frames, { at: 0, id: 1, data: [1], bus: 1 }];

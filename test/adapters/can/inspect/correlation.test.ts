@@ -35,7 +35,7 @@ const reference = (of: (value: number) => number, relative = false): Reference =
   };
 };
 
-test('fields are read as a DBC reads bits of the same place', () => {
+test('a field is read like a DBC signal with the same layout', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 8 }), (data) => {
       const padded = Uint8Array.from([...data, 0]);
@@ -50,7 +50,7 @@ test('fields are read as a DBC reads bits of the same place', () => {
   );
 });
 
-describe('a field that goes with a reference is found, with scale and offset', () => {
+describe('a field that follows a reference is found with its scale and offset', () => {
   const speed = (value: number): number => 100 + 90 * value;
 
   test('16 bits of the Motorola byte order', () => {
@@ -77,7 +77,7 @@ describe('a field that goes with a reference is found, with scale and offset', (
     expect(best?.offset).toBeCloseTo(100, 1);
   });
 
-  test('a byte that falls as the value grows, and times since the first frame', () => {
+  test('a byte that falls as the reference grows, with times relative to the first frame', () => {
     const frames = record((value, i) => [noise(i), 3, Math.round(127 - 120 * value)]);
     const [best] = correlate(frames, reference(speed, true));
     expect(best?.field).toMatchObject({ start: 16, length: 8, signed: false });
@@ -85,7 +85,7 @@ describe('a field that goes with a reference is found, with scale and offset', (
     expect(best?.scale).toBeCloseTo(-0.75, 2);
   });
 
-  test('a bit', () => {
+  test('a single bit', () => {
     const frames = record((value, i) => [noise(i), value > 0 ? 0x20 : 0]);
     const [best, ...others] = correlate(
       frames,
@@ -98,7 +98,7 @@ describe('a field that goes with a reference is found, with scale and offset', (
   });
 });
 
-test('of fields that share bits only the best is named, and of equals the narrowest', () => {
+test('of fields that share bits only the best is named, and of equally good ones the narrowest', () => {
   const frames = record((value) => [0, Math.round(120 + 100 * value), 0]);
   const found = correlate(
     frames,
@@ -107,7 +107,7 @@ test('of fields that share bits only the best is named, and of equals the narrow
   expect(found.map(({ field }) => [field.start, field.length])).toEqual([[8, 8]]);
 });
 
-test('nothing goes with noise, nor with a reference that stays the same or lies beside the log', () => {
+test("noise, a constant reference and a reference outside the log's time match no field", () => {
   const noisy = record((_, i) => [noise(i), noise(3 * i), noise(7 * i), noise(11 * i)]);
   expect(
     correlate(
@@ -126,7 +126,7 @@ test('nothing goes with noise, nor with a reference that stays the same or lies 
   expect(correlate(frames, { ...before, times: before.times.map((time) => time - 1e6) })).toEqual([]);
 });
 
-test('the coefficient, scale and offset are those of a naive computation', () => {
+test('correlation, scale and offset equal those of a naive computation', () => {
   const values = fc.array(
     fc.tuple(
       fc.integer({ min: 0, max: 255 }),

@@ -33,7 +33,7 @@ function passing(frames: readonly TestFrame[], criteria: FrameCriteria): number[
 }
 
 describe('the frame filter', () => {
-  test('passes identifiers in a range, 11-bit and 29-bit ones apart, and no error frames beside them', () => {
+  test('passes a range of 11-bit or of 29-bit identifiers, without error frames', () => {
     const frames = [0x1ff, 0x200, 0x2ff, 0x300, 0x200 | EXTENDED, 0x200 | REMOTE, ERROR | 0x80].map((id, at) => ({
       at,
       id,
@@ -48,7 +48,7 @@ describe('the frame filter', () => {
     ['0x10-1f', 0x10, 0x1f],
     ['0800', 0x8000_0800, 0x8000_0800],
     ['18FEEE00', 0x98fe_ee00, 0x98fe_ee00],
-  ])('understands the range %s', (text, first, last) => {
+  ])('accepts the range %s', (text, first, last) => {
     expect(identifierRange(text)).toEqual({ first, last });
   });
 
@@ -59,7 +59,7 @@ describe('the frame filter', () => {
     },
   );
 
-  test('passes times from the first frame on, or of the clock, ends included', () => {
+  test('passes a range of relative or absolute times, both ends included', () => {
     const frames = Array.from({ length: 10 }, (_, i) => ({ at: 5000 + i, id: 1, data: [i] }));
     const relative = (at: number) => ({ at, relative: true });
     expect(passing(frames, { from: relative(3), to: relative(5) })).toEqual([5003, 5004, 5005]);
@@ -67,7 +67,7 @@ describe('the frame filter', () => {
     expect(passing(frames, { to: relative(0) })).toEqual([5000]);
   });
 
-  test('counts relative times anew in each log', () => {
+  test('restarts relative times in each log', () => {
     const filter = new FrameFilter({ to: { at: 1, relative: true } }, []);
     const first = batchOf([1000, 1001, 1002].map((at) => ({ at, id: 1, data: [0] })));
     filter.apply(first, ['can0']);
@@ -77,7 +77,7 @@ describe('the frame filter', () => {
     expect([first.count, second.count]).toEqual([2, 2]);
   });
 
-  test('passes the first payload of an identifier on a bus, and those that differ from the one before', () => {
+  test('with `changes` passes the first payload of an identifier on a bus, and each that differs from the previous one', () => {
     const frame = (at: number, data: readonly number[], bus = 0, id = 1) => ({ at, id, data, bus });
     const frames = [
       frame(0, [1]),
@@ -94,7 +94,7 @@ describe('the frame filter', () => {
     expect([...batch.at.subarray(0, batch.count)]).toEqual([0, 2, 3, 4]);
   });
 
-  test('compares the chosen signals only', () => {
+  test('with `changes` compares only the chosen signals', () => {
     const frames = [
       [5, 0, 0, 0, 0, 0, 0, 1],
       [5, 0, 0, 0, 0, 0, 0, 2],
@@ -107,7 +107,7 @@ describe('the frame filter', () => {
     expect(passing(frames, { changes: 'payload' })).toEqual([0, 1, 2, 3]);
   });
 
-  test('compares a multiplexed signal with its own last value', () => {
+  test('with `changes` compares a multiplexed signal with its own previous value', () => {
     const frames = [
       [0, 7],
       [1, 9],
@@ -123,7 +123,7 @@ describe('the frame filter', () => {
     expect(passing(frames, { chosen: new Map([[pages, both]]), changes: 'known' })).toEqual([0, 1, 3]);
   });
 
-  test('passes the messages that were chosen', () => {
+  test('passes the chosen messages', () => {
     const frames = [256, 512, 300].map((id, at) => ({ at, id, data: [at, 0, 0, 0] }));
     expect(passing(frames, { chosen: new Map([[messages[1]!, messages[1]!.signals]]) })).toEqual([1]);
   });

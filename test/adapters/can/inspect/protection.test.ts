@@ -84,7 +84,7 @@ describe('a counter is found by trial', () => {
     expect(counter!.frames - counter!.right).toBe(12);
   });
 
-  test('of a byte whose upper bits stay, however many of them count', () => {
+  test('of any length within a byte whose upper bits are constant', () => {
     for (let length = 2; length <= 8; length++) {
       const frames = traffic(3, 8, 700, (data, i) => {
         data[1] = (0x80 & ~(2 ** length - 1)) | (i % 2 ** length);
@@ -93,7 +93,7 @@ describe('a counter is found by trial', () => {
     }
   });
 
-  test('not where a value only grows, stays, or changes by chance', () => {
+  test('only where a value counts, not where it grows, stays or changes randomly', () => {
     const growing = traffic(1, 8, 200, (data, i) => {
       data[0] = i;
     });
@@ -109,8 +109,8 @@ describe('a counter is found by trial', () => {
   });
 });
 
-describe('a checksum is found by trial, with its constant', () => {
-  test('exclusive or and sums of bytes, at any byte but for the symmetric ones', () => {
+describe('a checksum and its constant are found by trial', () => {
+  test('exclusive or, sum and negated sum of bytes, at any byte', () => {
     const kinds = fc.constantFrom<{ method: 'sum' | 'xor'; negate: boolean }>(
       { method: 'xor', negate: false },
       { method: 'sum', negate: false },
@@ -135,7 +135,7 @@ describe('a checksum is found by trial, with its constant', () => {
     );
   });
 
-  test('the negated sum of nibbles in four bits, as Honda has it, beside a counter of two bits', () => {
+  test("a negated sum of nibbles in four bits with a counter of two bits, as in Honda's frames", () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         const sent: Sent = {
@@ -191,7 +191,7 @@ describe('a checksum is found by trial, with its constant', () => {
     );
   });
 
-  test('AUTOSAR E2E profile 1, and its Data ID where the bytes come in turns', () => {
+  test('AUTOSAR E2E profile 1 with its Data ID, also if its bytes alternate', () => {
     const modes = fc.constantFrom<DataIdMode>('both', 'alternating', 'low', 'nibble');
     fc.assert(
       fc.property(modes, fc.integer({ min: 0x100, max: 0xfff }), seeds, (mode, dataId, seed) => {
@@ -237,7 +237,7 @@ describe('a checksum is found by trial, with its constant', () => {
     );
   });
 
-  test('the sum over a counter that counts as well, because little else changes', () => {
+  test('a sum over a frame in which little but the counter changes', () => {
     const message = trafficOf(
       Array.from({ length: 320 }, (_, i) => {
         const data = Uint8Array.of(0, 0, 0, i & 15, Math.floor(i / 40), Math.floor(i / 10), 0, 0);
@@ -256,7 +256,7 @@ describe('a checksum is found by trial, with its constant', () => {
     expect(found(frames)).toMatchObject({ place: { byte: 0 }, profile: { names: '2 or 22' } });
   });
 
-  test('although a sender begins with wrong checksums', () => {
+  test('although the first frames have wrong checksums', () => {
     const frames = traffic(5, 8, 300, (data, i) => {
       send(data, { ...byteAt(7), method: 'xor' });
       if (i < 5) data[7]! ^= 0x55;
@@ -281,7 +281,7 @@ describe('no checksum is found', () => {
     );
   });
 
-  test('in payloads that move as measured values do', () => {
+  test('in payloads that move like measured values', () => {
     fc.assert(
       fc.property(seeds, fc.constantFrom(2, 4, 8), (seed, length) => {
         expect(found(traffic(seed, Math.max(4, length), 300, () => undefined))).toBeUndefined();
@@ -290,7 +290,7 @@ describe('no checksum is found', () => {
     );
   });
 
-  test('in too few frames, or when nothing but a counter changes', () => {
+  test('in too few frames, or if only a counter changes', () => {
     const sent: Sent = { ...byteAt(7), method: 'xor', counter: nibbleAt(48) };
     const random = traffic(1, 8, 19, (data, i) => send(data, sent, i));
     expect(found(random)).toBeUndefined();
@@ -303,7 +303,7 @@ describe('no checksum is found', () => {
     expect(found(still)).toBeUndefined();
   });
 
-  test('where a byte is the copy or the complement of another', () => {
+  test('where a byte copies or complements another', () => {
     const copies = traffic(7, 8, 300, (data) => {
       data[7] = data[2]!;
     });
@@ -322,7 +322,7 @@ describe('the sample of a message', () => {
     return trafficOf(frames).messages[0]!;
   };
 
-  test('finds a checksum in a car that stands still for long before it drives', () => {
+  test('yields a checksum although the car first stands still for long', () => {
     const random = randomBytes(1);
     const message = received(20_000, (i) => {
       const data = new Uint8Array(8);
@@ -335,7 +335,7 @@ describe('the sample of a message', () => {
     expect(checksum).toMatchObject({ method: 'crc8-j1850', profile: { names: '1 or 11' } });
   });
 
-  test('holds no more frames of a million than of a hundred thousand, but for some later ones', () => {
+  test('is not much larger for a million frames than for a hundred thousand', () => {
     const data = Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8);
     const batch = batchOf(Array.from({ length: 100_000 }, (_, i) => ({ at: i, id: 1, data })));
     const traffic = trafficOf([]);
@@ -349,7 +349,7 @@ describe('the sample of a message', () => {
     expect((held[9] as number) - (held[0] as number)).toBe(64);
   });
 
-  test('tries frames of the commonest length only', () => {
+  test('contains only frames of the most frequent length', () => {
     const random = randomBytes(3);
     const message = received(900, (i) => {
       const data = Uint8Array.from({ length: i % 3 === 0 ? 5 : 8 }, random);

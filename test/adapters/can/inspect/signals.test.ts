@@ -28,7 +28,7 @@ function observe(frames: readonly TestFrame[]): SignalObserver {
 }
 
 describe('statistics of signals', () => {
-  test('count every frame, also those that repeat the one before', () => {
+  test('count every frame, also repeated ones', () => {
     const frames = [
       [10, 1],
       [10, 1],
@@ -47,7 +47,7 @@ describe('statistics of signals', () => {
     expect(page).toMatchObject({ count: 0, changes: 0 });
   });
 
-  test('count a multiplexed signal in its own frames', () => {
+  test('count a multiplexed signal only in its own frames', () => {
     const frames = [
       [0, 7],
       [1, 9],
@@ -58,7 +58,7 @@ describe('statistics of signals', () => {
     expect([first?.minimum, first?.maximum, second?.minimum]).toEqual([7, 8, 9]);
   });
 
-  test('go on from log to log, whatever the buses are called', () => {
+  test('continue from log to log, even if the bus names differ', () => {
     const observer = new SignalObserver([{ database: car }]);
     for (const name of ['can0', 'vcan7']) {
       observer.add(batchOf([{ at: 0, id: 256, data: [5, 0] }]), [name]);
@@ -67,7 +67,7 @@ describe('statistics of signals', () => {
     expect(observer.statistics[0]).toMatchObject({ count: 2, changes: 0 });
   });
 
-  test('keep a bounded number of different values, and say that there were more', () => {
+  test('list a bounded number of different values, and report that there were more', () => {
     const wide = databaseOf('wide.dbc', 'BO_ 1 WIDE: 2 ECU\n SG_ Value : 0|16@1+ (1,0) [0|0] "" ECU\n');
     const observer = new SignalObserver([{ database: wide }]);
     const frames = Array.from({ length: 1000 }, (_, i) => ({ at: i, id: 1, data: [i & 0xff, i >> 8] }));
@@ -76,7 +76,7 @@ describe('statistics of signals', () => {
     expect([value?.raws.size, value?.more, value?.maximum]).toEqual([MOST_VALUES, true, 999]);
   });
 
-  test('are of the chosen signals, each named once', () => {
+  test('cover the chosen signals, each once', () => {
     const [motion] = car.messages;
     const chosen = new Map([[motion!, motion!.signals.slice(1)]]);
     expect(signalsOf([{ database: car }], chosen).map(({ signal }) => signal.name)).toEqual(['Gear']);
@@ -88,14 +88,14 @@ describe('how well network descriptions fit', () => {
   const frames = Array.from({ length: 90 }, (_, i) => ({ at: i, id: i % 3 === 0 ? 256 : 512, data: [i % 2, 1] }));
   const traffic = trafficOf([...frames, ...frames.slice(0, 10).map((frame) => ({ ...frame, id: 1 }))]);
 
-  test('is the share of frames whose identifier and length they have', () => {
+  test('is the share of frames with a known identifier and length', () => {
     const [fit] = rankCoverage([car], traffic);
     expect(fit).toMatchObject({ frames: 100, known: 90, fitting: 90, messages: 2, signals: 5 });
     // Speed and Gear have ranges, and 30 frames contain each of them.
     expect(fit).toMatchObject({ values: 60, inRange: 60 });
   });
 
-  test('ranks by length before identifiers, and by values in their range between equals', () => {
+  test('ranks by payload length, then by values within their range, before identifiers', () => {
     const longer = databaseOf('longer.dbc', 'BO_ 256 A: 8 ECU\nBO_ 512 B: 8 ECU\nBO_ 1 C: 2 ECU\n');
     const wrong = databaseOf(
       'wrong.dbc',

@@ -10,8 +10,8 @@ const only = (frames: readonly TestFrame[]): ObservedMessage => {
   return messages[0]!;
 };
 
-describe('an observed message', () => {
-  test('knows the bits that change, how often and when first', () => {
+describe('the statistics of a message', () => {
+  test('contain which bits change, how often, and when first', () => {
     const message = only([
       { at: 0, id: 1, data: [0x01, 0xff] },
       { at: 10, id: 1, data: [0x01, 0x7f] },
@@ -26,7 +26,7 @@ describe('an observed message', () => {
     expect([message.changes, message.changedBits]).toEqual([2, 2]);
   });
 
-  test('does not take bytes that are sometimes absent for bytes that change', () => {
+  test('do not count a missing byte as a change', () => {
     const message = only([
       { at: 0, id: 1, data: [1] },
       { at: 1, id: 1, data: [1, 2, 3] },
@@ -42,7 +42,7 @@ describe('an observed message', () => {
     ]);
   });
 
-  test('grows with the first long CAN FD frame and keeps what it knew', () => {
+  test('grow with the first long CAN FD frame and keep earlier counts', () => {
     const long = new Uint8Array(64).fill(7);
     const message = only([
       { at: 0, id: 1, data: [7, 1] },
@@ -60,14 +60,14 @@ describe('an observed message', () => {
     expect([message.flips[9], message.flips[63 * 8 + 3]]).toEqual([1, 1]);
   });
 
-  test('has the median of its intervals, and a jitter that one pause does not enter', () => {
+  test('contain the median interval, and a jitter that ignores a single pause', () => {
     const frames = Array.from({ length: 100 }, (_, i) => ({ at: i * 10 + (i >= 50 ? 60_000 : 0), id: 1, data: [0] }));
     const { intervals } = only(frames);
     expect([intervals.count, intervals.median, intervals.jitter]).toEqual([99, 10, 0]);
     expect([intervals.minimum, intervals.maximum]).toEqual([10, 60_010]);
   });
 
-  test('does not count the interval from one log to the next, nor one in which the log goes back', () => {
+  test('exclude the interval between two logs, and one in which the log jumps back', () => {
     const traffic = trafficOf([
       { at: 5000, id: 1, data: [0] },
       { at: 5010, id: 1, data: [0] },
@@ -79,7 +79,7 @@ describe('an observed message', () => {
     expect([message?.frames, message?.intervals.count, message?.intervals.median]).toEqual([4, 1, 10]);
   });
 
-  test('has a median near the true one of more intervals than it keeps', () => {
+  test('contain a median close to the true one if there are more intervals than samples', () => {
     // Two frames every 100 ms, the second 5 ms late: an evenly spaced sample would see mostly equal intervals.
     const frames: TestFrame[] = [];
     for (let i = 0; i < 8000; i++) frames.push({ at: i * 100 + (i % 4 === 0 ? 5 : 0), id: 1, data: [0] });
@@ -90,8 +90,8 @@ describe('an observed message', () => {
   });
 });
 
-describe('traffic', () => {
-  test('counts remote and error frames apart from data frames', () => {
+describe('traffic statistics', () => {
+  test('count remote and error frames separately from data frames', () => {
     const traffic = trafficOf([
       { at: 0, id: 0x123, data: [1] },
       { at: 1, id: 0x123 | REMOTE, data: [0] },
@@ -105,7 +105,7 @@ describe('traffic', () => {
     ]);
   });
 
-  test('tells identifiers of 11 and of 29 bits apart', () => {
+  test('keep 11-bit and 29-bit identifiers apart', () => {
     const traffic = trafficOf([
       { at: 0, id: 0x123 | EXTENDED, data: [1] },
       { at: 0, id: 0x123, data: [1] },
@@ -113,7 +113,7 @@ describe('traffic', () => {
     expect(traffic.messages.map(({ id }) => id)).toEqual([0x123, (0x123 | EXTENDED) >>> 0]);
   });
 
-  test('knows a bus by its name, whatever number it has in the next log, and lists no bus without frames', () => {
+  test('match a bus by its name across logs, and list no bus without frames', () => {
     const traffic = trafficOf([{ at: 0, id: 1, data: [1], bus: 1 }], ['body', 'drive']);
     traffic.endLog();
     traffic.add(batchOf([{ at: 0, id: 1, data: [2] }]), ['drive']);
@@ -121,7 +121,7 @@ describe('traffic', () => {
     expect(traffic.messages[0]?.changed[0]).toBe(3);
   });
 
-  test('agrees with a naive count of any frames', () => {
+  test('agree with a naive count of any frames', () => {
     const frame = fc.record({
       at: fc.integer({ min: 0, max: 1000 }),
       id: fc.constantFrom(1, 2, 0x7ff, 1 | EXTENDED, 0x1fff_ffff | EXTENDED),

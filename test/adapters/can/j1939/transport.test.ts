@@ -70,7 +70,7 @@ function network(seed: number): { packets: TimedPacket[]; whole: string[]; lost:
   return { packets, whole, lost };
 }
 
-test('groups of several packets come whole, and a packet that is missing costs its own group only', () => {
+test('groups of several packets are reassembled, and a missing packet costs only its own group', () => {
   const count = runs(300, 20_000);
   for (let seed = 1; seed <= count; seed++) {
     const { packets, whole, lost } = network(seed);
@@ -123,13 +123,13 @@ describe('a group is lost', () => {
     expect(transport.lost).toEqual(new Map([[why, 1]]));
   });
 
-  test('whose packets pause for more than the protocol allows', () => {
+  test('whose packets pause longer than the protocol allows', () => {
     expect(received(packets, 1251).transport.lost).toEqual(new Map([['packets are missing', 1]]));
     expect(received(packets, 1250).groups).toHaveLength(1);
   });
 });
 
-test('frames that only look like packets make no group', () => {
+test('frames that only resemble transport packets produce no group', () => {
   const { groups, transport } = received([
     { id: 0x98ebff21, data: Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8), bus: 0 },
     { id: 0x99ecff21, data: announcement.data, bus: 0 },
@@ -155,7 +155,7 @@ describe('fault codes', () => {
     }
   });
 
-  test('have number, failure mode and count', () => {
+  test('have SPN, failure mode and count', () => {
     // SPN 100, FMI 1, count 5; SPN 520192, FMI 31, no count; SPN 91 in an older format.
     const bytes = Uint8Array.of(0x04, 0xff, 100, 0, 0x01, 5, 0x00, 0xf0, 0xff, 127, 91, 0, 0x03, 0x82);
     expect(readFaultCodes(bytes)?.faults).toEqual([
@@ -165,7 +165,7 @@ describe('fault codes', () => {
     ]);
   });
 
-  test('none are there where the code is zeros or ones', () => {
+  test('are empty if the code is all zeros or all ones', () => {
     expect(readFaultCodes(Uint8Array.of(0, 255, 0, 0, 0, 0, 255, 255))?.faults).toEqual([]);
     expect(readFaultCodes(Uint8Array.of(0, 255, 255, 255, 255, 255, 255, 255))?.faults).toEqual([]);
     expect(readFaultCodes(Uint8Array.of(0, 255, 0, 0, 0))).toBeUndefined();
