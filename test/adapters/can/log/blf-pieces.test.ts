@@ -1,4 +1,4 @@
-/** A BLF file whose bytes come in pieces: what is said of it does not depend on where they are cut. */
+/** A BLF file read in two pieces: its frames and faults must not depend on the place of the cut. */
 import { describe, expect, it } from 'vitest';
 import { Recording } from '../../../../adapters/can/log/recording.ts';
 import { parserOf } from './frames.ts';

@@ -48,7 +48,8 @@ describe('candump lines', () => {
     `(1436509052.249713) vcan0 044##1${'00'.repeat(65)}`,
     '(1436509052.249713) vcan0 044#11 X',
   ])('counts %s as broken', async (text) => {
-    // Enough good lines around it that the broken one is met in the fast scan as well as at the end of the file.
+    // The good lines place the broken one both within the fast scan and near the end of the file, where the slow parser
+    // works.
     const good = '(1436509052.249713) vcan0 044#2A366C2BBA\n';
     const read = await readText(`${good.repeat(10)}${text}\n${good.repeat(10)}${text}\n`);
     expect(read.frames).toHaveLength(20);
@@ -104,7 +105,7 @@ describe('candump lines', () => {
       });
     await fc.assert(
       fc.asyncProperty(fc.array(one, { minLength: 1, maxLength: 12 }), async (lines) => {
-        // Enough behind them that none is near the end, which is always read the long way.
+        // The good lines keep all others away from the end of the file, which the slow parser always reads.
         const good = '(1436509052.249713) can0 044#2A366C2BBA';
         const all = [good, ...lines, ...new Array<string>(8).fill(good)];
         const fast = await readText(latin(all.map((text) => `${text}\n`)));

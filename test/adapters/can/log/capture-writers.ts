@@ -7,7 +7,7 @@ export interface Capture {
   readonly linkType: 227 | 113 | 276;
   readonly little: boolean;
   readonly nano: boolean;
-  /** The byte order of identifiers, where the tool does not follow the link type. */
+  /** Byte order of identifiers, if the tool deviates from the link type. */
   readonly identifiers?: 'big' | 'little';
 }
 
@@ -49,12 +49,12 @@ class Bytes {
   }
 }
 
-/** The packet of a frame, as the link type has it. */
+/** The packet of a frame for the given link type. */
 export function packetOf(frame: Frame, { linkType, little, identifiers }: Capture): Buffer {
   const fd = (frame.flags & FD) !== 0;
   const size = fd ? 64 : 8;
   const body = Buffer.alloc(8 + size);
-  // In network byte order, but behind Linux's own headers in that of the machine.
+  // The SocketCAN link type has network byte order; the Linux cooked headers have the byte order of the machine.
   if (identifiers === undefined ? linkType !== 227 && little : identifiers === 'little')
     body.writeUInt32LE(frame.id, 0);
   else body.writeUInt32BE(frame.id, 0);
@@ -79,7 +79,7 @@ export function packetOf(frame: Frame, { linkType, little, identifiers }: Captur
 
 const interfaceOf = (frame: Frame) => Number(frame.bus.slice(3)) + 3;
 
-/** Frames as a capture of this kind can say them: which buses, and which were sent. */
+/** The frames as this kind of capture can represent them: it may lack bus names and directions. */
 export function asCaptured(frames: readonly Frame[], { linkType }: Capture): Frame[] {
   return frames.map((frame) => ({
     ...frame,
@@ -104,17 +104,17 @@ export function pcap(frames: readonly Frame[], capture: Capture): Buffer {
 }
 
 export interface Section {
-  /** Names of the interfaces, else they have none. */
+  /** If true, interfaces have names. */
   readonly named?: boolean;
-  /** if_tsresol; default: absent, microseconds. */
+  /** if_tsresol; if omitted, microseconds. */
   readonly resolution?: number | undefined;
   /** if_tsoffset, seconds. */
   readonly offset?: number;
-  /** The block that holds packets; default: enhanced. */
+  /** Type of the blocks that hold packets; default: enhanced. */
   readonly block?: 'enhanced' | 'obsolete' | 'simple';
 }
 
-/** An interface for each bus, blocks of kinds that hold no packets between. */
+/** A pcapng file with an interface for each bus. Blocks without packets lie between the packets. */
 export function pcapng(frames: readonly Frame[], capture: Capture, section: Section = {}): Buffer {
   const { linkType, little } = capture;
   const { named = true, resolution, offset = 0, block: kind = 'enhanced' } = section;
@@ -147,7 +147,7 @@ export function pcapng(frames: readonly Frame[], capture: Capture, section: Sect
     if (options.length > 0) options.push(option(0, Buffer.alloc(0)));
     block(1, new Bytes(little).u16(linkType, 0).u32(0).raw(Buffer.concat(options)).done());
   }
-  // Interface statistics, which hold no packets.
+  // Interface statistics block, which holds no packets.
   block(5, new Bytes(little).u32(0, 0, 0).done());
   for (const frame of frames) {
     const packet = packetOf(frame, capture);
@@ -158,7 +158,7 @@ export function pcapng(frames: readonly Frame[], capture: Capture, section: Sect
         : (resolution & 0x80) !== 0
           ? 2n ** BigInt(resolution & 0x7f)
           : 10n ** BigInt(resolution);
-    // Rounded up, so that what a coarser binary resolution leaves is within its step.
+    // Rounded up, so that a coarser binary resolution errs by at most one step.
     const ticks = (micros * perSecond + 999_999n) / 1_000_000n;
     const at = [Number(ticks >> 32n), Number(ticks & 0xffff_ffffn)];
     const sizes = [packet.length, packet.length];

@@ -1,4 +1,4 @@
-/** pcap and pcapng. */
+/** Reading of pcap and pcapng captures with CAN frames. */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
@@ -39,7 +39,7 @@ describe('pcap', () => {
   ] as const)(
     'identifiers of link type %i in the order %s are read by what is possible',
     async (linkType, identifiers) => {
-      // The first two are possible in both orders.
+      // The first two are valid in both byte orders; the others show the order.
       const ids = [0x8000_0000, 0, 0x123, 0x7ff, 0x98da_f110, 0x80 + EXTENDED, 0x2000_0004, 0x4000_0123];
       const frames = ids.map((id) => ({
         ...data,

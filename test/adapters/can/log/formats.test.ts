@@ -93,7 +93,7 @@ describe('frames written in a format are read as they were', () => {
   });
 });
 
-/** Frames as a format without a date, without extended identifiers or with coarser times has them. */
+/** Start time of frames in formats without a date, without extended identifiers or with coarse times. */
 const START = 1_436_509_052_000;
 const sinceStart = (frames: readonly Frame[]): Frame[] => frames.map((frame) => ({ ...frame, at: frame.at - START }));
 const inOrder = (gap: (frame: Frame) => number) => (frames: readonly Frame[]) =>
@@ -152,7 +152,7 @@ describe('frames of other tools are read as they were written', () => {
     );
     await fc.assert(
       fc.asyncProperty(anyFrames({ fd: false, remote: false, sent: false }), async (frames) => {
-        // Columns without names are found by what stands in them.
+        // Columns without names are recognised by their contents.
         const full = { at: START, id: 0x123, bus: 'can0', flags: 0, length: 8, data: '0123456789abcdef' };
         const lines = [full, full, full, ...frames];
         const read = await readText(plainLines(lines), { format: 'table' });
@@ -202,7 +202,7 @@ describe('frames of other tools are read as they were written', () => {
     await fc.assert(
       fc.asyncProperty(anyFrames({ fd: false, remote: false, sent: false }), async (all) => {
         const frames = one(eleven(inOrder(millisecond)(all)));
-        // Fewer blocks are not proof of the format.
+        // Fewer blocks do not prove the format.
         const read = await readText(cando(frames), { format: 'cando' });
         expect(read.messages).toEqual([]);
         expect(read.frames).toEqual(frames.map((frame) => ({ ...frame, at: millisecond(frame) })));

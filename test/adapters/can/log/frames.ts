@@ -15,7 +15,7 @@ export interface Frame {
   readonly bus: string;
   readonly flags: number;
   readonly length: number;
-  /** Hexadecimal. */
+  /** Payload in hexadecimal. */
   readonly data: string;
 }
 
@@ -60,7 +60,7 @@ const readers = new Map(
   await Promise.all(bytesFormats.map(async (format) => [format, await formats[format].load()] as const)),
 );
 
-/** What parses the bytes of a log. @param begun its first bytes */
+/** The parser for the bytes of a log. @param begun its first bytes */
 export function parserOf(format: BytesFormat, recording: Recording, begun: Uint8Array): LogParser {
   return (readers.get(format) as BytesReader).create(recording, headOf(begun));
 }
@@ -68,7 +68,7 @@ export function parserOf(format: BytesFormat, recording: Recording, begun: Uint8
 const folder = mkdtempSync(join(runFolder(), 'logs-'));
 let files = 0;
 
-/** Path of a new file with this content. */
+/** Writes the content to a new file and returns its path. */
 export function fileOf(content: string | Uint8Array): string {
   const path = join(folder, `log${files++}`);
   writeFileSync(path, content);
@@ -81,7 +81,7 @@ export function readText(content: string | Uint8Array, options?: LogOptions): Pr
 
 const fdLengths = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64];
 
-/** What a log should be able to say; times in whole microseconds, in order. */
+/** Frames that a log should be able to represent, in order, with times in whole microseconds. */
 export function anyFrames(options: { fd: boolean; remote: boolean; sent: boolean }): fc.Arbitrary<Frame[]> {
   const id = fc.oneof(
     fc.integer({ min: 0, max: 0x7ff }),
@@ -119,7 +119,7 @@ export function anyFrames(options: { fd: boolean; remote: boolean; sent: boolean
   });
 }
 
-/** Frames with their times in whole microseconds, which is what most logs keep. */
+/** Rounds times to whole microseconds, the resolution of most logs. */
 export function inMicroseconds(frames: readonly Frame[]): Frame[] {
   return frames.map((frame) => ({ ...frame, at: Math.round(frame.at * 1000) }));
 }

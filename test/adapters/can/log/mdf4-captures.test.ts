@@ -1,4 +1,4 @@
-/** Frames of captures as MDF4, as the reader of MDF4 logs reads them back. */
+/** Converts captures to MDF4 and reads the files back with the reader of MDF4 logs. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { append, createBatch } from '../../../../adapters/can/frames.ts';
@@ -16,7 +16,7 @@ function batchOf(frames: readonly Frame[], buses: readonly string[]): FrameBatch
   return batch;
 }
 
-/** By time, then by what no file tells the order of. */
+/** Sorts by time. Files do not define the order of frames with equal times, so the rest of the key is arbitrary. */
 function ordered(frames: readonly Frame[]): Frame[] {
   const key = ({ id, bus, flags, data }: Frame): string => `${id} ${bus} ${flags} ${data}`;
   return [...frames].sort((a, b) => a.at - b.at || key(a).localeCompare(key(b)));
@@ -45,7 +45,7 @@ test('error frames, and frames that came late, are read in the order of their ti
   const frame = (at: number, id: number): Frame => ({ at, id, bus: 'a', flags: 0, length: 1, data: '07' });
   const frames = [frame(start + 2, 1), frame(start + 1, 2), frame(start + 3, (0x20 | ERROR) >>> 0)];
   const { frames: found } = await readText(mdf4Of([{ frames: batchOf(frames, ['a']), buses: ['a'] }]));
-  // MDF4 has no class of errors as SocketCAN has them: the reader gives that of any error on the bus.
+  // MDF4 lacks the error classes of SocketCAN, so the reader reports the class of any bus error.
   expect(found.map(({ at, id }) => [at - start, id])).toEqual([
     [1, 2],
     [2, 1],

@@ -1,4 +1,4 @@
-/** Writes MDF4 bus logs by ASAM MDF 4.1 and its associated standard "Bus Logging" 1.0, for tests. */
+/** Writes MDF4 bus logs for tests, according to ASAM MDF 4.1 and its associated standard "Bus Logging" 1.0. */
 
 import { deflateSync, zstdCompressSync } from 'node:zlib';
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../../agent/ports.ts';
@@ -6,27 +6,30 @@ import { defined } from '../../../../protocol/defined.ts';
 import type { Frame } from './frames.ts';
 
 export interface Mdf4 {
-  /** A group of each kind and bus with data of its own, or all records in one place behind their identifiers. */
+  /**
+   * True: a group with its own data for each kind and bus. False: all records in one place, each after its record
+   * identifier.
+   */
   readonly sorted: boolean;
-  /** Bytes in the record (fixed, or with a channel that says how many), in ##SD, or in records of their own. */
+  /** Place of the payload: in the record (fixed length, or with a length channel), in ##SD, or in separate records. */
   readonly bytes: 'fixed' | 'mlsd' | 'sd' | 'records';
-  /** Records of bytes come before the frame that refers to them. */
+  /** If true, the records of payloads precede the frames that refer to them. */
   readonly bytesFirst?: boolean;
   readonly time: 'float' | 'nanoseconds';
-  /** Of nanoseconds, the width of the channel and its first bit; few bits hold micro- or milliseconds. */
+  /** Width of a nanosecond time channel. Narrow channels hold micro- or milliseconds. `timeBit` is its first bit. */
   readonly timeBits?: number;
   readonly timeBit?: number;
   readonly timeBig?: boolean;
-  /** Extended identifiers are marked by bit 31, or by a channel. */
+  /** Extended identifiers are marked by bit 31, or by a separate channel. */
   readonly ide: 'bit' | 'channel';
   readonly packing: 'plain' | 'deflate' | 'transposed' | 'zstd' | 'transposed zstd';
-  /** Bytes in a block of data; default: all in one block, without a list. */
+  /** Bytes in each data block; default: all data in one block, without a list. */
   readonly blockSize?: number | undefined;
   readonly invalidBytes?: number;
   readonly idBytes?: 1 | 2 | 4 | 8;
-  /** What was not done before the end (id_unfin_flags); the fields concerned are 0. */
+  /** id_unfin_flags: steps missing at the end of the file. The fields concerned are 0. */
   readonly unfinished?: number;
-  /** hd_time_flags with offsets of an hour. */
+  /** hd_time_flags; offsets are one hour. */
   readonly timeFlags?: number;
   readonly version?: string;
 }
@@ -39,7 +42,7 @@ interface Block {
   readonly id: string;
   links: (Block | undefined)[];
   data: Buffer;
-  /** The length in its head, when it is another one. */
+  /** The length in the block header, if it differs from the true one. */
   length?: number;
 }
 
@@ -50,7 +53,7 @@ const block = (id: string, links: (Block | undefined)[], data: Buffer = Buffer.a
 });
 const text = (value: string): Block => block('TX', [], Buffer.from(`${value}\0`));
 
-/** Fields one after the other, little endian: [size, value] or bytes. */
+/** Concatenates fields, little-endian: [size, value] or bytes. */
 function pack(...fields: readonly (readonly [1 | 2 | 4 | 8, number] | Buffer)[]): Buffer {
   return Buffer.concat(
     fields.map((field) => {
@@ -102,10 +105,10 @@ const kindOf = (frame: Frame): Kind =>
   (frame.id & ERROR) !== 0 ? 'Error' : (frame.id & REMOTE) !== 0 ? 'Remote' : 'Data';
 const code = (length: number) => [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64].indexOf(length);
 
-/** Parts of a second in which times of this width count. */
+/** Ticks per second of a time channel of this width. */
 export const perSecond = (bits: number): number => (bits < 24 ? 1e3 : bits < 40 ? 1e6 : 1e9);
 
-/** A whole number at any bit, among bits that are set. */
+/** An integer at any bit position; all other bits are set. */
 function timeOf(seconds: number, { timeBits = 64, timeBit = 0, timeBig = false }: Mdf4): Buffer {
   const size = Math.ceil((timeBits + timeBit) / 8);
   const value = BigInt(Math.round(seconds * perSecond(timeBits)));
@@ -116,7 +119,7 @@ function timeOf(seconds: number, { timeBits = 64, timeBit = 0, timeBig = false }
   return bytes;
 }
 
-/** Where a record has what: 8 time, 1 channel, 4 identifier, 1 flags, 1 code, 1 length, then the bytes. */
+/** A record: 8 bytes time, 1 channel, 4 identifier, 1 flags, 1 code, 1 length, then the payload. */
 function recordOf(frame: Frame, offset: number, options: Mdf4): Buffer {
   const { time, ide, bytes, invalidBytes = 0 } = options;
   const seconds = (frame.at - start) / 1000;
@@ -209,7 +212,7 @@ function groupOf(kind: Kind, recordId: number, count: number, options: Mdf4, byt
   );
 }
 
-/** The block that data are in: one, or a list of several. */
+/** The block that holds the data: a single data block, or a list of several. */
 function dataOf(bytes: Buffer, id: 'DT' | 'SD', stride: number, options: Mdf4): Block | undefined {
   const { packing, blockSize, unfinished = 0 } = options;
   if (bytes.length === 0) return undefined;
@@ -224,11 +227,11 @@ function dataOf(bytes: Buffer, id: 'DT' | 'SD', stride: number, options: Mdf4): 
   for (let at = 0; at < bytes.length; at += blockSize) {
     parts.push(make(bytes.subarray(at, at + blockSize), at + blockSize >= bytes.length));
   }
-  // Two blocks a list, so that there are several.
+  // Two blocks per list, so that there are several lists.
   const lists: Block[] = [];
   for (let at = 0; at < parts.length; at += 2) {
     const links = parts.slice(at, at + 2);
-    // A list that was not finished has places that are not used.
+    // An unfinished list has unused entries.
     const spare = (unfinished & 0x10) !== 0 && at + 2 >= parts.length ? [undefined, undefined] : [];
     const count = links.length + spare.length;
     const offsets = links.map((_, i): readonly [8, number] => [8, (at + i) * blockSize]);
@@ -267,7 +270,7 @@ function transpose(bytes: Buffer, columns: number): Buffer {
 
 const variable = (bytes: Buffer): Buffer => pack([4, bytes.length], bytes);
 
-/** Groups of a sorted file: each kind and bus has a data group of its own. */
+/** Groups of a sorted file: each kind and bus has a separate data group. */
 function sortedGroups(frames: readonly Frame[], options: Mdf4): Block[] {
   const groups = new Map<string, Frame[]>();
   for (const frame of frames) {
@@ -357,7 +360,7 @@ export function mdf4(frames: readonly Frame[], options: Mdf4, extra: readonly Bl
   return Buffer.concat([id, ...written(header)]);
 }
 
-/** A data group whose only group has channels of these names. */
+/** A data group with one channel group, whose channels have these names. */
 export function otherGroup(names: readonly string[], count: number, flags = 0): Block {
   const channels = [
     channel('t', 0, 64, { type: 2, sync: 1, dataType: 4 }),
@@ -376,10 +379,10 @@ export function otherGroup(names: readonly string[], count: number, flags = 0): 
   );
 }
 
-/** All blocks that a block leads to, data last: what was cut has lost data only. */
+/** All blocks reachable from the header, data blocks last, so that a cut at the end loses only data. */
 function written(header: Block): Buffer[] {
   const all = new Set<Block>([header]);
-  // A set that grows while it is walked is walked to its end.
+  // The loop also visits the blocks that it adds to the set.
   for (const one of all) for (const link of one.links) if (link !== undefined) all.add(link);
   const isData = ({ id }: Block) => id === 'DT' || id === 'SD' || id === 'DZ';
   const order = [...[...all].filter((one) => !isData(one)), ...[...all].filter(isData)];

@@ -1,4 +1,4 @@
-/** ASAM MDF4 bus logs. */
+/** Reading of ASAM MDF4 bus logs. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,13 +39,16 @@ const anyOptions = fc
     (options): Mdf4 => ({ ...options, bytes: options.sorted && options.bytes === 'records' ? 'sd' : options.bytes }),
   );
 
-/** In the order of their times, as the reader gives them; those of one time by group, which is what no file tells. */
+/**
+ * Sorts by time like the reader. Files do not define the order of frames with equal times, so the rest of the key is
+ * arbitrary.
+ */
 function ordered(frames: readonly Frame[]): Frame[] {
   const key = ({ id, bus, flags, data }: Frame) => `${id} ${bus} ${flags} ${data}`;
   return [...inMicroseconds(frames)].sort((a, b) => a.at - b.at || key(a).localeCompare(key(b)));
 }
 
-/** Frames after one another, 1 ms apart. */
+/** Consecutive frames, 1 ms apart. */
 function drive(count: number): Frame[] {
   return Array.from({ length: count }, (_, i) => ({
     at: start + i,
@@ -161,7 +164,7 @@ describe('a file that is cut anywhere', () => {
     ['sorted, packed and transposed', { ...simple, packing: 'transposed', blockSize: 200 }, 17],
   ] as const)('%s, gives frames that are right and counts those that are missing', async (_, options, step) => {
     const file = mdf4(frames, options as Mdf4);
-    // The data lie behind all that describes them, which is much the same in each of these files.
+    // In these files the data blocks follow all descriptive blocks, which are similar in each file.
     const data = Math.min(...['DT', 'SD', 'DZ'].flatMap((id) => positionsOf(file, id)));
     const known = new Set(wanted.map((frame) => JSON.stringify(frame)));
     const reached = new Set<number>();
@@ -172,7 +175,7 @@ describe('a file that is cut anywhere', () => {
         continue;
       }
       const strange = inMicroseconds(read.frames).filter((frame) => !known.has(JSON.stringify(frame)));
-      // Groups that are cut off do not say how many records they have.
+      // A group that is cut off does not contain its number of records.
       const missing = cut < data ? Math.max(1, read.faults) : frames.length - read.frames.length;
       expect([cut, strange, read.faults]).toEqual([cut, [], missing]);
       reached.add(read.frames.length);
@@ -185,7 +188,7 @@ describe('a file that is cut anywhere', () => {
     const step = stride(11);
     const data = Math.min(...positionsOf(file, 'DT'));
     let most = 0;
-    // Fewer places in the blocks before the data, as above. The last one is the whole file.
+    // As above, test fewer cuts before the data. The last cut is the end of the file.
     const first = data + ((file.length - data) % step);
     for (let cut = data % 17; cut <= file.length; cut = cut < data ? Math.min(cut + 17 * step, first) : cut + step) {
       const read = await readText(file.subarray(0, cut)).catch(() => undefined);
@@ -218,7 +221,7 @@ describe('times of any width', () => {
     const blocks = positionsOf(file, 'DT').map((at) => ({ from: at + 24, to: at + file.readUInt32LE(at + 8) }));
     const RECORD_BYTES = 80;
     for (let i = 0; i < 18; i++) {
-      // A cut within what describes the records leaves none.
+      // A cut before the first data block leaves no records.
       const first = (blocks[0] as { from: number }).from;
       const cut = first + Math.floor(((file.length - first) * (i + (timeBits % 7) / 7)) / 18);
       const whole = blocks.reduce(
@@ -258,7 +261,7 @@ test('a file whose last groups are cut off gives the records of the others', asy
   const frames = drive(90);
   const file = mdf4(frames, simple);
   const groups = positionsOf(file, 'DG');
-  // The second group lies behind the end of the file.
+  // Link the second group to an address past the end of the file.
   file.writeBigUInt64LE(BigInt(file.length + 100), (groups[0] as number) + 24);
   const read = await readText(file);
   expect(inMicroseconds(read.frames)).toEqual(inMicroseconds(frames.filter(({ bus }) => bus === 'can0')));
@@ -366,7 +369,7 @@ test('a transposed block that claims more columns than bytes is read as it is, w
   const frames = drive(200).map((frame) => ({ ...frame, bus: 'can0' }));
   const file = mdf4(frames, { ...simple, packing: 'deflate', blockSize: 40 });
   const blocks = positionsOf(file, 'DZ');
-  // Each would take seconds.
+  // Counting the columns would take seconds for each block.
   expect(blocks.length).toBeGreaterThan(60);
   for (const at of blocks) {
     file[at + 26] = 1;
@@ -426,7 +429,7 @@ describe('files that asammdf wrote from frames of these tests', () => {
   });
 });
 
-/** Where the blocks of a kind begin. */
+/** Positions of the blocks of a kind. */
 function positionsOf(file: Buffer, id: string): number[] {
   const positions: number[] = [];
   for (let at = file.indexOf(`##${id}`); at >= 0; at = file.indexOf(`##${id}`, at + 1)) positions.push(at);

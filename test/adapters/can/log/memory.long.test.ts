@@ -1,4 +1,4 @@
-/** Memory does not grow with the file: a program that reads a large one needs hardly more than for a small one. */
+/** Memory must not grow with the size of the log: compares reading a large file with reading a small one. */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,10 +14,10 @@ const folder = mkdtempSync(join(tmpdir(), 'vigie-memory-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const MEGABYTE = 1024 * 1024;
-/** Large enough that what the program itself takes is taken. */
+/** Large enough for the program to reach its base memory. */
 const SMALL = 16 * MEGABYTE;
 const LARGE = 128 * MEGABYTE;
-/** What a collection that came later may leave. */
+/** Allowance for garbage that is not collected yet. */
 const ALLOWED = 40 * MEGABYTE;
 
 const frames: Frame[] = Array.from({ length: 2_000 }, (_, i) => ({
@@ -38,7 +38,7 @@ const unfinished: Mdf4 = {
   unfinished: 0x65,
 };
 
-/** A file whose bytes from `body` on are repeated until it is large. */
+/** A file whose bytes from `body` on are repeated up to `size`. */
 function repeated(name: string, file: Buffer, body: number, size: number): string {
   const path = join(folder, name);
   const part = file.subarray(body);
@@ -56,7 +56,7 @@ function databaseOf(name: string, rows: number): string {
   return path;
 }
 
-/** The largest memory of a program that reads a log, bytes, and the frames that it read. */
+/** Peak memory in bytes of a program that reads a log, and the number of frames it read. */
 function peakOf(path: string): { readonly memory: number; readonly frames: number } {
   const program = `
     const { openLog } = await import(${JSON.stringify(new URL('../../../../adapters/can/log/index.ts', import.meta.url).href)});
@@ -64,7 +64,7 @@ function peakOf(path: string): { readonly memory: number; readonly frames: numbe
     for await (const _ of log.batches());
     await log.close();
     console.log(JSON.stringify({ memory: process.resourceUsage().maxRSS * 1024, frames: log.frames }));`;
-  // The young generation is as large as it ever gets from the beginning.
+  // Fixes the size of the young generation, so that it does not grow during the test.
   const options = ['--max-semi-space-size=4', '--input-type=module', '-e', program];
   return JSON.parse(execFileSync(process.execPath, options, { encoding: 'utf8' }));
 }

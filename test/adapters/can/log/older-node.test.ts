@@ -1,4 +1,4 @@
-/** Node without a part that a format needs. A file of its own, for it loads the readers anew. */
+/** Versions of Node without a module that a format needs. A separate file, because it loads the readers again. */
 import { zstdCompressSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { fileOf } from './frames.ts';

@@ -1,4 +1,4 @@
-/** Logs that are packed: gzip, zstd, zip, tar. */
+/** Compressed and archived logs: gzip, zstd, zip, tar. */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const MEGABYTE = 1024 * 1024;
 const line = '(1.000000) can0 123#0011223344556677\n';
 const text = Buffer.from(line.repeat(20_000));
 
-/** A log of lines that differ, so that packing does not make next to nothing of them. */
+/** A log of distinct lines, so that it does not compress too well. */
 const lines = Array.from(
   { length: 300 },
   (_, i) => `(${i}.${String((i * 7919) % 1e6).padStart(6, '0')}) can0 123#${i % 10}0\n`,
@@ -61,13 +61,13 @@ describe.each(packings)('%s', (name, pack) => {
     const packed = Buffer.concat([half, half]);
     packed.fill(0xff, half.length + 20, half.length + 60);
     const read = await readText(packed);
-    // zlib keeps what it was about to give when it fails, 16 KiB at most.
+    // On an error, zlib withholds its pending output, at most 16 KiB.
     expect(read.frames.length).toBeGreaterThanOrEqual(20_000 - 16_384 / line.length);
     expect(read.messages.at(-1)).toMatch(/^0: the compressed data are broken: /);
   });
 
   test('a file that unpacks to far more than its size is not read to its end', async () => {
-    // No recording packs to a thousandth.
+    // No real recording compresses to a thousandth of its size.
     const part = pack(Buffer.alloc(16 * MEGABYTE, line));
     const packed = {
       size: 4 * part.length,
@@ -99,7 +99,7 @@ test('formats that are read at any position are copied for it, and the copy is g
         expect(read.frames.slice(0, frames.length).map(({ data }) => data)).toEqual(frames.map(({ data }) => data));
         expect(readdirSync(folder)).toEqual([]);
       }
-      // Of a copy that is cut, what there is, and both losses are stated.
+      // A copy that was cut is read as far as it goes, and both losses are reported.
       const packed = gzipSync(Buffer.concat([file, Buffer.alloc(100_000)]));
       const log = await openLog(fileOf(packed.subarray(0, packed.length - 20)));
       expect(log.faults.first[0]?.message).toBe('the compressed data are broken: unexpected end of file');
@@ -237,7 +237,7 @@ describe('zip', () => {
 });
 
 describe('tar', () => {
-  // System tar writes the archives: plain, with a long name, in the formats of GNU and POSIX.
+  // The system's tar writes the archives: plain, with a long name, and in the GNU and POSIX formats.
   const long = `${'folder/'.repeat(20)}day3.log`;
   const frames = ['2', '3', '7ff'];
 
@@ -325,7 +325,7 @@ describe('files that other programs packed', () => {
   });
 });
 
-/** Gives the same bytes so many times. */
+/** A source that returns `bytes` `times` times. */
 function repeated(bytes: Uint8Array, times: number): (into: Uint8Array) => Promise<number> {
   let at = 0;
   return async (into) => {

@@ -1,7 +1,7 @@
 /**
- * Logs as other tools write them. Those in `recorded/` tell the same nine frames, each as far as its format can:
- * `python-can.asc`, `python-can.blf` and `candump.log` were written by python-can 4.1, the others by hand after the
- * descriptions of their formats. Logs beside the project add real captures.
+ * Reads logs that other tools wrote. The files in `recorded/` contain the same nine frames, each as far as its format
+ * allows. python-can 4.1 wrote `python-can.asc`, `python-can.blf` and `candump.log`; the others were written by hand
+ * from the descriptions of their formats. The optional shared data add real captures.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { type Frame, fileOf, readLog, readText } from './frames.ts';
 const recorded = fileURLToPath(new URL('recorded/', import.meta.url));
 const octets = Array.from({ length: 64 }, (_, i) => i.toString(16).padStart(2, '0')).join('');
 
-/** Every byte of a log is read without a fault. */
+/** Checks that a log reads to its end without a fault. */
 async function readsToItsEnd(path: string): Promise<void> {
   const log = await readLog(path);
   expect(log.messages).toEqual([]);
@@ -36,7 +36,7 @@ const frame = (after: number, id: number, data: string, more: Partial<Frame> = {
   ...more,
 });
 
-/** A small number can be an extended identifier; a remote frame has a length and no bytes. */
+/** Includes an extended identifier with a small number, and a remote frame, which has a length and no bytes. */
 const classic: readonly Frame[] = [
   frame(0, 0x100, '1122334455667788'),
   frame(1.25, 0x18fef100 | EXTENDED, '0102030405060708'),
@@ -55,7 +55,7 @@ interface Sample {
   readonly file: string;
   readonly format: string;
   readonly frames: readonly Frame[];
-  /** Times are whole multiples of this, ms. */
+  /** Resolution of times, ms. */
   readonly step: number;
 }
 
@@ -66,7 +66,7 @@ const withoutRemote = classic.filter(({ id }) => (id & REMOTE) === 0);
 const samples: readonly Sample[] = [
   { file: 'python-can.asc', format: 'asc', frames: everything, step: 0.001 },
   { file: 'python-can.blf', format: 'blf', frames: everything, step: 0.001 },
-  // A remote frame without a length has 0.
+  // A remote frame without a length field has length 0.
   {
     file: 'candump.log',
     format: 'candump',
@@ -75,7 +75,7 @@ const samples: readonly Sample[] = [
   },
   { file: 'candump-screen.txt', format: 'candump-screen', frames: classic, step: 0.001 },
   { file: 'vector.asc', format: 'asc', frames: classic, step: 0.001 },
-  // It has no directions.
+  // The format has no direction.
   {
     file: 'peak-1.0.trc',
     format: 'trc',
@@ -89,7 +89,7 @@ const samples: readonly Sample[] = [
   { file: 'savvycan.csv', format: 'gvret', frames: withoutRemote, step: 0.001 },
   { file: 'ovms.crtd', format: 'crtd', frames: withoutRemote, step: 0.001 },
   { file: 'busmaster.log', format: 'busmaster', frames: classic, step: 0.1 },
-  // Times begin at 0 and again every minute, and there is no direction.
+  // Times start at 0, restart every minute, and there is no direction.
   {
     file: 'canhacker.trc',
     format: 'canhacker',
@@ -113,7 +113,7 @@ describe('logs of other tools', () => {
     const timeless = (list: readonly Frame[]) => list.map(({ at: _, ...rest }) => rest);
     expect(timeless(read.frames)).toEqual(timeless(frames));
     for (const [index, { at }] of read.frames.entries()) {
-      // A step is cut off, or rounded; a start in days has ten digits behind the point, which is 9 µs.
+      // The writer truncates or rounds times. A start time in days with ten decimals is exact to 9 µs.
       expect(Math.abs(at - (frames[index] as Frame).at), `frame ${index}`).toBeLessThanOrEqual(step);
     }
   });
@@ -133,7 +133,7 @@ describe('logs of other tools', () => {
   });
 });
 
-/** A BLF file of objects that are not packed: signature, sizes, type, then flags, time in ns and body. */
+/** A BLF file of uncompressed objects: signature, sizes, type, then flags, time in ns and body. */
 function blfOf(...objects: readonly (readonly [type: number, body: string])[]): Buffer {
   const header = Buffer.alloc(144);
   header.write('LOGG');
@@ -161,7 +161,7 @@ describe('BLF objects, byte by byte', () => {
       blfOf(
         // Channel 3, received, 8 bytes, 29-bit identifier 0x4444444.
         [1, '0300 00 08 44444484 55 66 77 88 99 aa bb cc'],
-        // Channel 1, flags 0x81: remote and sent; then the length of the frame in ns and in bits, and reserved bytes.
+        // Channel 1, flags 0x81: remote and sent; then the frame duration in ns and in bits, and reserved bytes.
         [86, '0100 81 04 23010000 0000000000000000 10270000 6e 00 0000'],
       ),
     );
@@ -175,9 +175,9 @@ describe('BLF objects, byte by byte', () => {
   test('CAN_FD_MESSAGE and CAN_FD_MESSAGE_64: the flags of either, and 64 bytes', async () => {
     const { frames, messages } = await readText(
       blfOf(
-        // Channel 2, sent, code 15, identifier, frame length, bits, flags FD + BRS + ESI, 64 valid bytes, reserved.
+        // Channel 2, sent, code 15, identifier, frame duration, bits, flags FD + BRS + ESI, 64 valid bytes, reserved.
         [100, `0200 01 0f ee040000 00000000 00 07 40 00 00000000 ${octets} 00000000`],
-        // Channel, code, valid bytes, tx count, identifier, length in ns, flags FD (bit 12) + BRS (bit 13), two bit
+        // Channel, code, valid bytes, tx count, identifier, duration in ns, flags FD (bit 12) + BRS (bit 13), two bit
         // timings, three times, bit count, direction, offset of further data, checksum, data.
         [
           101,

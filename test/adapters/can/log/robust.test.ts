@@ -37,14 +37,14 @@ const samples: Readonly<Record<BytesFormat, Uint8Array>> = {
   pcapng: pcapng(frames, { linkType: 227, little: true, nano: false }),
 };
 
-/** Parses bytes that come in pieces of `size`, as from a slow pipe; checks that the parser goes on. */
+/** Parses bytes in pieces of `size`, as from a slow pipe, and checks that the parser makes progress. */
 function parsed(format: BytesFormat, bytes: Uint8Array, size: number): { frames: Frame[]; faults: number } {
   const recording = new Recording('log');
   let parser: LogParser;
   try {
     parser = parserOf(format, recording, bytes.subarray(0, 4096));
   } catch (error) {
-    // A table is refused before any frame when its lines contradict its columns.
+    // The reader refuses a table before any frame if its lines contradict its columns.
     expect(error).toBeInstanceOf(VigieError);
     return { frames: [], faults: 1 };
   }
@@ -91,7 +91,7 @@ describe.each(bytesFormats)('%s', (format) => {
     let before = 0;
     for (let cut = 0; cut <= bytes.length; cut++) {
       const { frames } = parsed(format, bytes.subarray(0, cut), 4096);
-      // The record that was cut may still be a frame of its own (a shorter payload), all before it are untouched.
+      // The truncated record may form a valid frame with a shorter payload. All earlier frames must be unchanged.
       const strange = frames.slice(0, -1).findIndex((frame, i) => JSON.stringify(frame) !== known[i]);
       expect([cut, strange]).toEqual([cut, -1]);
       expect(frames.length).toBeGreaterThanOrEqual(before - 1);

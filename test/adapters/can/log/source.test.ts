@@ -3,7 +3,7 @@ import { LogSource, type PlayOptions } from '../../../../adapters/can/log/index.
 import { BIT_RATE_SWITCH, type Clock, ERROR_STATE, FD } from '../../../../agent/ports.ts';
 import { fileOf } from './frames.ts';
 
-/** A clock that stands until it is moved, and tells when somebody waits for it. */
+/** A manual clock that lets a test wait until the source sets a timer. */
 class ManualClock implements Clock {
   time = 1000;
   private due: (() => void) | undefined;
@@ -27,7 +27,7 @@ class ManualClock implements Clock {
     };
   }
 
-  /** Resolves with the delay when somebody waits; moves the clock to the end of it. */
+  /** Waits for a timer, advances the clock to it, and returns the delay. */
   async advance(): Promise<number> {
     if (this.due === undefined) {
       await new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Writes SQLite databases as python-can does, with Node's own SQLite. */
+/** Writes SQLite databases in the format of python-can, with the SQLite module of Node. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { Frame } from './frames.ts';
 export const table =
   'CREATE TABLE messages (ts REAL, arbitration_id INTEGER, extended INTEGER, remote INTEGER, error INTEGER, dlc INTEGER, data BLOB)';
 
-/** The bytes of a database that these statements make, and further frames of its table `messages`. */
+/** The bytes of a database made by these statements, with `frames` added to its table `messages`. */
 export function database(statements: readonly string[], frames: readonly Frame[] = []): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-sqlite-'));
   const path = join(folder, 'log.db');
@@ -38,7 +38,7 @@ export function sqlite(frames: readonly Frame[]): Buffer {
   return database([table], frames);
 }
 
-/** Frames as the format can say them: no bus, and FD by more than 8 bytes only. */
+/** The frames as the format can represent them: without a bus, and with FD only for more than 8 bytes. */
 export function asStored(frames: readonly Frame[]): Frame[] {
   return frames.map((frame) => ({ ...frame, bus: 'can0', flags: frame.length > 8 ? FD : 0 }));
 }

@@ -1,4 +1,4 @@
-/** SQLite databases of python-can. */
+/** Reading of SQLite databases by python-can. */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -74,7 +74,7 @@ describe('rows come in their order and once, however the table numbers them', ()
 
   test('a damaged row number hides no rows silently, and reading ends', async () => {
     const file = sqlite(rows);
-    // The number of a row stands before the header of its record: 8 bytes, a REAL, an integer of 16 bits.
+    // The row number precedes the header of its record: 8 bytes, a REAL, an integer of 16 bits.
     let lost = 0;
     for (const number of [1, 2, 3, 4].map((times) => times * 1024)) {
       const place = file.indexOf(Buffer.from([0x80 | (number >> 7), 0, 8, 7, 2])) + 1;
@@ -90,7 +90,7 @@ describe('rows come in their order and once, however the table numbers them', ()
         }
       }
     }
-    // Else nothing was tried.
+    // Otherwise no damage took effect.
     expect(lost).toBeGreaterThan(0);
   });
 });
@@ -149,7 +149,7 @@ test('a database that is cut anywhere gives the rows before the cut, and the los
     if (typeof read === 'string') expect(read).toMatch(/the SQLite database (cannot be read|has no table)/);
     else {
       expect(read.frames).toEqual(frames.slice(0, read.frames.length));
-      // Of a page that is cut SQLite gives empty rows, of one that is missing an error.
+      // For a truncated page SQLite returns empty rows; for a missing page it reports an error.
       expect([cut, read.faults]).not.toEqual([cut, 0]);
       expect(read.messages[0]).toMatch(
         /the SQLite database is damaged: .*; nothing behind row \d+ can be read$|there is no time$/,

@@ -1,4 +1,4 @@
-/** What comes through a pipe, whoever writes it and however. */
+/** Reads a pipe on standard input: any writer, any sizes of chunks. */
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,13 +18,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Both ends of the pipe. */
 function pipe(): { input: PipeInput; writer: number } {
-  // The end that reads must be there before the other can be opened without waiting.
+  // The read end must be open before the write end can open without blocking.
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(path, 'w');
   return { input: new PipeInput(reader), writer };
 }
 
-/** All that comes until the end, read into `size` bytes at a time. */
+/** Reads to the end, at most `size` bytes at a time. */
 async function all(input: PipeInput, size: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for (;;) {

@@ -1,4 +1,4 @@
-/** Tables of frames as text: the smallest lines of each tool, and what must not break them. */
+/** Text tables of frames: the shortest examples of each tool, and input that must not break the reader. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Read {
   readonly format: string;
-  /** `time bus identifier data`, the identifier with `x` when extended, `r` when remote, `t` when sent, `f` when FD. */
+  /** `time bus identifier data`; the identifier has suffix `x` if extended, `r` if remote, `t` if sent, `f` if FD. */
   readonly frames: readonly string[];
   readonly faults: readonly string[];
   readonly passedOver: Readonly<Record<string, number>>;

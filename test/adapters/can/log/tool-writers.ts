@@ -1,8 +1,8 @@
-/** Writes what tools print on a screen or export as a table; writers.ts has the formats of recordings. */
+/** Writes the screen output and exported tables of tools; writers.ts has the recording formats. */
 import { BIT_RATE_SWITCH, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../../agent/ports.ts';
 import type { Frame } from './frames.ts';
 
-/** 2015-07-10 06:17:32 UTC, where the formats begin that give a date once. */
+/** 2015-07-10 06:17:32 UTC: the start in formats that contain the date once. */
 const START = 1_436_509_052_000;
 const MIDNIGHT = START - (START % 86_400_000);
 
@@ -28,7 +28,7 @@ export function candumpScreen(frames: readonly Frame[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** System mode: the time of the day in units of 100 µs. */
+/** System mode: time of day in units of 100 µs. */
 export function busmaster(frames: readonly Frame[]): string {
   const part = (value: number, digits: number): string => String(value).padStart(digits, '0');
   const lines = frames.map((frame) => {
@@ -43,7 +43,7 @@ export function busmaster(frames: readonly Frame[]): string {
   return `${header.map((line) => `***${line}***`).join('\r\n')}\r\n${lines.join('\r\n')}\r\n***[STOP LOGGING SESSION]***\r\n`;
 }
 
-/** @param form the older one counts milliseconds of a minute and has one bus, that of CarBus Analyzer microseconds */
+/** @param form `older`: milliseconds within a minute, one bus; `newer`: CarBus Analyzer, microseconds */
 export function canHacker(frames: readonly Frame[], form: 'older' | 'newer'): string {
   if (form === 'older') {
     const lines = frames.map((frame) => {
@@ -60,7 +60,7 @@ export function canHacker(frames: readonly Frame[], form: 'older' | 'newer'): st
   return `@ TEXT @ 3 @ 64 @ 0 @ 591 @ 38782 @ 00:00:38.782 @\r${lines.join('\r')}\r`;
 }
 
-/** The CSV of python-can, which has one bus. */
+/** CSV by python-can, which has only one bus. */
 export function pythonCsv(frames: readonly Frame[]): string {
   const lines = frames.map((frame) => {
     const flags = `${isExtended(frame) ? 1 : 0},${isRemote(frame) ? 1 : 0},0`;
@@ -80,7 +80,7 @@ export function canalyzerCsv(frames: readonly Frame[]): string {
   return `Time[s];Chn;ID;Name;Dir;DLC;Data\n${lines.join('\n')}\n`;
 }
 
-/** Lines of seconds, identifier, length and bytes, without names of the columns. */
+/** Lines of seconds, identifier, length and bytes, without column names. */
 export function plainLines(frames: readonly Frame[]): string {
   const lines = frames.map(
     (frame) => `${((frame.at - START) / 1000).toFixed(6)} ${named(frame)} ${frame.length} ${bytes(frame)}`,

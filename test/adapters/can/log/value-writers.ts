@@ -1,4 +1,4 @@
-/** Tables of values as phones and data loggers write them, each of the same rows. */
+/** Writes tables of values in the layouts of phone apps and data loggers. */
 
 export interface Row {
   /** UTC milliseconds. */
@@ -6,20 +6,20 @@ export interface Row {
   /** km/h */
   readonly speed: number;
   readonly rpm: number;
-  /** °C; absent: the table has no value there. */
+  /** °C; if omitted, the table has no value there. */
   readonly coolant?: number;
 }
 
 export interface ValueWriter {
   readonly layout: string;
   write(rows: readonly Row[]): string;
-  /** Names of speed, engine speed and coolant temperature as they are read. */
+  /** Names of speed, engine speed and coolant temperature that the reader returns. */
   readonly signals: readonly [speed: string, rpm: string, coolant: string];
-  /** What the times count from, where the table does not say: they are read as from 1970. */
+  /** If true, the table has only elapsed times, which the reader counts from 1970. */
   readonly elapsed?: true;
-  /** Times are local, of this zone. */
+  /** Time zone of the table's local times. */
   readonly zone?: string;
-  /** Reads again what it writes to this many digits behind the point. */
+  /** Number of decimals that survive writing and reading. */
   readonly digits?: number;
 }
 
@@ -28,7 +28,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const plain = (value: number | undefined): string => (value === undefined ? '' : String(value));
 const comma = (value: number | undefined): string => plain(value).replace('.', ',');
 
-/** Fields of a moment on clocks that are `hours` ahead of UTC. */
+/** Date and time fields of clocks that are `hours` ahead of UTC. */
 function clock(at: number, hours = 0): Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'ms', string> {
   const date = new Date(at + hours * 3_600_000);
   return {
@@ -42,7 +42,7 @@ function clock(at: number, hours = 0): Record<'year' | 'month' | 'day' | 'hour' 
   };
 }
 
-/** The lines of a table with one row for each moment. */
+/** A writer for tables with one row for each time. */
 function wide(
   header: readonly string[],
   cells: (row: Row) => readonly string[],

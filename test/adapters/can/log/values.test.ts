@@ -1,4 +1,4 @@
-/** Tables of values of phones and data loggers, each layout by a writer of its own. */
+/** Tables of values from phone apps and data loggers, each layout by a separate writer. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,7 +63,7 @@ async function read(content: string | Uint8Array, zone?: string): Promise<Read> 
   throw new Error('the archive is empty');
 }
 
-/** What a table says of the rows: by moment and signal, whatever its lines hold. */
+/** Values by time and signal, whatever their order in the table. */
 function valuesOf({ rows }: Read, { digits = 9 }: ValueWriter): Map<string, number> {
   const found = new Map<string, number>();
   for (const { at, values } of rows) {
@@ -86,7 +86,7 @@ function expectedOf(rows: readonly Row[], { signals, elapsed, digits = 9 }: Valu
   return expected;
 }
 
-/** In winter: Paris and Berlin are an hour ahead. */
+/** In winter, so that Paris and Berlin are one hour ahead of UTC. */
 const begin = Date.UTC(2026, 1, 14, 9, 30);
 const drive: readonly Row[] = Array.from({ length: 40 }, (_, i) => ({
   at: begin + i * 1_007,
@@ -125,7 +125,7 @@ test('any rows in any layout are read as they were written', async () => {
           at += gap;
           return { at, speed, rpm, ...defined({ coolant }) };
         });
-        // A column is one of values when a line shows one, and commas are decimal when a number has one.
+        // The reader needs one line with values in all columns, and one number with a decimal comma.
         const shown = [{ at: begin, speed: 0.5, rpm: 800, coolant: 20.5 }, ...rows];
         const found = await read(writer.write(shown), writer.zone);
         const only = new Set(writer.signals.map((signal) => signal.toLowerCase()));
@@ -150,7 +150,7 @@ test.each(valueWriters)(
         expect(error).toBeInstanceOf(VigieError);
         continue;
       }
-      // The last number may have lost its end.
+      // The last number may be truncated.
       const last = found.rows.at(-1)?.at;
       for (const [key, value] of valuesOf(found, { ...writer, digits: 3 })) {
         if (expected.has(key) && key !== `${last?.toFixed(3)}${key.slice(key.indexOf(' '))}`) {

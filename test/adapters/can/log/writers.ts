@@ -1,4 +1,4 @@
-/** Writes logs in the formats that the project reads, each by its published description. */
+/** Writes logs in the formats that the project reads, each according to its published description. */
 import { deflateSync } from 'node:zlib';
 import { BIT_RATE_SWITCH, ERROR_STATE, EXTENDED, FD, REMOTE, SENT } from '../../../../agent/ports.ts';
 import type { Frame } from './frames.ts';
@@ -68,7 +68,7 @@ export function gvret(frames: readonly Frame[]): string {
   return `Time Stamp,ID,Extended,Dir,Bus,LEN,D1,D2,D3,D4,D5,D6,D7,D8\n${lines.join('\n')}\n`;
 }
 
-/** Objects of 101 for FD and 86 for classic frames, in containers that cut them wherever `size` falls. */
+/** FD frames as objects of type 101 and classic frames as type 86, in containers that split objects at any `size`. */
 export function blf(frames: readonly Frame[], size: number, packed: boolean): Buffer {
   const objects = Buffer.concat(frames.map(object));
   const containers: Buffer[] = [];
@@ -124,7 +124,7 @@ function object(frame: Frame): Buffer {
   return Buffer.concat([head, body, Buffer.alloc(body.length % 4)]);
 }
 
-/** @param form identifiers and bytes hexadecimal, as usual, or decimal */
+/** @param form base of identifiers and bytes: hexadecimal (usual) or decimal */
 export function kvaser(frames: readonly Frame[], form: 'hex' | 'dec' = 'hex'): string {
   const text = (value: number, digits: number): string =>
     form === 'hex' ? hex(value, digits) : String(value).padStart(digits === 8 ? 8 : 3);
@@ -138,7 +138,7 @@ export function kvaser(frames: readonly Frame[], form: 'hex' | 'dec' = 'hex'): s
   return `${header}\r\n${lines.join('\r\n')}\r\nLogging stopped.\r\n`;
 }
 
-/** @param stamps milliseconds of a minute behind each frame */
+/** @param stamps if true, each frame is followed by its milliseconds within the minute */
 export function slcan(frames: readonly Frame[], stamps = true): string {
   const lines = frames.map((frame) => {
     const fd = (frame.flags & FD) !== 0;
@@ -163,7 +163,7 @@ export function cando(frames: readonly Frame[]): Buffer {
   return Buffer.concat([begin, ...blocks]);
 }
 
-/** Each frame behind the time from which it counts, and a mark behind the first. */
+/** Each frame follows its reference time, and a marker follows the first frame. */
 export function canServer(frames: readonly Frame[], version: 2 | 3): Buffer {
   const signature = Buffer.from(`CANSERVER_v${version}_CANSERVER`);
   const records = frames.map((frame, i) => {

@@ -1,4 +1,4 @@
-/** Writes zip archives by PKWARE's APPNOTE, for tests. */
+/** Writes zip archives for tests, according to PKWARE's APPNOTE. */
 import { crc32, deflateRawSync, zstdCompressSync } from 'node:zlib';
 
 export interface Packed {
@@ -7,11 +7,11 @@ export interface Packed {
   /** Default: deflate. */
   readonly method?: 'stored' | 'deflate' | 'zstd' | 'bzip2';
   readonly encrypted?: boolean;
-  /** Sizes and place in fields of 64 bits, whether they need them or not. */
+  /** If true, sizes and offset always use 64-bit fields. */
   readonly zip64?: boolean;
-  /** Unpacked bytes that the archive claims instead of those there are. */
+  /** Unpacked size that the archive claims, if it differs from the true one. */
   readonly claimed?: number;
-  /** A checksum instead of the right one. */
+  /** A wrong checksum. */
   readonly crc?: number;
 }
 
@@ -26,7 +26,7 @@ export function zip(entries: readonly Packed[], comment = ''): Buffer {
     const { name, data, method = 'deflate', zip64 = false, encrypted = false } = entry;
     const packed = method === 'deflate' ? deflateRawSync(data) : method === 'zstd' ? zstdCompressSync(data) : data;
     const size = entry.claimed ?? data.length;
-    // Flags, method, time, date, checksum, packed and unpacked size.
+    // Flags, method, time, date, checksum, packed size, unpacked size.
     const head = Buffer.alloc(20);
     head.writeUInt16LE((encrypted ? 1 : 0) | 0x800, 0);
     head.writeUInt16LE(methods[method], 2);

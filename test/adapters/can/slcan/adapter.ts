@@ -1,20 +1,20 @@
-/** Serial CAN adapters as they behave, played at the far end of a line. */
+/** Emulated serial CAN adapters at the far end of a line. */
 
 export type Firmware = 'lawicel' | 'canable' | 'mute' | 'echoing';
 
 export class Adapter {
   readonly firmware: Firmware;
-  /** How the channel was opened. */
+  /** State of the channel: closed, opened to listen, or opened to take part. */
   mode: 'closed' | 'listening' | 'joined' = 'closed';
   rates: string[] = [];
   stamps = false;
-  /** Lines of frames that went out on the bus. */
+  /** Frames that were sent on the bus, as slcan lines. */
   readonly sent: string[] = [];
-  /** What `F` answers. */
+  /** Answer to `F`. */
   flags = '00';
-  /** Commands that are refused. */
+  /** Commands that the adapter refuses. */
   readonly refuses = new Set<string>();
-  /** Says nothing any more. */
+  /** If true, the adapter stops answering. */
   dead = false;
   #silent = false;
   #line = '';
@@ -39,7 +39,7 @@ export class Adapter {
     }
   }
 
-  /** A frame comes from the bus. */
+  /** Receives a frame from the bus. */
   receive(line: string): void {
     if (this.mode !== 'closed' && !this.dead) this.#say(`${line}\r`);
   }
@@ -55,7 +55,7 @@ export class Adapter {
     this.#say(answer === undefined ? '\x07' : `${answer}${end}`);
   }
 
-  /** @returns what is said before the CR; undefined for a refusal */
+  /** @returns the answer before the CR; undefined for a refusal */
   #lawicel(line: string): string | undefined {
     const letter = line[0] ?? '';
     if (this.refuses.has(letter)) return undefined;
@@ -84,7 +84,7 @@ export class Adapter {
     return undefined;
   }
 
-  /** Answers `V` and nothing else. */
+  /** Answers only `V`. */
   #canable(line: string): void {
     const letter = line[0] ?? '';
     if (letter === 'V') this.#say('b158aa7 github.com/normaldotcom/canable2.git\r');

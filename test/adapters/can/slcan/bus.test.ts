@@ -72,7 +72,7 @@ describe('a bus behind a serial adapter', () => {
     rest.set(false);
     await clock.settle(1_000, 100);
     expect([questions(), cable.opened]).toEqual([3, 1]);
-    // An adapter that died in the night is opened anew as soon as it has not answered.
+    // An adapter that died while the unit slept is reopened as soon as one question goes unanswered.
     rest.set(true);
     await clock.settle(3_600_000, 600_000);
     adapter.dead = true;

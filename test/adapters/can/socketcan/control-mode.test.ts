@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isOneShot, readOneShot } from '../../../../adapters/can/socketcan/control-mode.ts';
 import { loadLibc } from '../../../../adapters/can/socketcan/libc.ts';
 
-/** `struct rtattr`, padded, as linux/rtnetlink.h has it. */
+/** A padded `struct rtattr` (linux/rtnetlink.h). */
 function attribute(type: number, ...data: readonly Uint8Array[]): Uint8Array {
   const content = Buffer.concat(data);
   const bytes = Buffer.alloc((4 + content.length + 3) & ~3);
@@ -17,7 +17,10 @@ function words(...values: readonly number[]): Uint8Array {
   return new Uint8Array(Uint32Array.from(values).buffer);
 }
 
-/** What the kernel says of an interface: a name, its kind, and of a CAN controller bit timing, state and control mode. */
+/**
+ * The kernel's answer about an interface: its name and kind; for a CAN controller also bit timing, state and control
+ * mode.
+ */
 function link(kind: string, flags: number, type = 16, nested = 0): Uint8Array {
   const data = [attribute(1, words(500_000, 875)), attribute(4, words(0)), attribute(5, words(0xff, flags))];
   const information = attribute(18 | nested, attribute(1, Buffer.from(`${kind}\0`)), attribute(2 | nested, ...data));
@@ -63,7 +66,7 @@ describe('what the kernel says of a controller', () => {
         return answers[0] as number;
       },
     };
-    // The loopback has index 1.
+    // The loopback interface has index 1.
     expect(isOneShot(listening, 1)).toBe(false);
     expect(answers[0]).toBeGreaterThan(32);
     expect(answers.slice(1)).toEqual([16, 1]);

@@ -1,4 +1,4 @@
-/** Whether what was sent has left: echoes that come, come late, or never. */
+/** Tests how echoes decide whether a frame was transmitted: echoes in time, late, or never. */
 import { constants } from 'node:os';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -29,14 +29,14 @@ async function open(options: Partial<SocketCanOptions> = {}) {
   return { can, kernel, clock, log, received, events, socket: kernel.socket };
 }
 
-/** Sends a frame that nobody acknowledges, and lets its time pass. */
+/** Sends a frame that no node acknowledges, and waits past its time limit. */
 async function stick({ can, clock }: Awaited<ReturnType<typeof open>>, id: number): Promise<void> {
   const refused = expect(can.send(outgoing(id))).rejects.toMatchObject(refusal(/has not left/));
   await lapse(clock);
   await refused;
 }
 
-/** Lets what was sent be written, and then a moment longer pass than a frame has for leaving. */
+/** Lets pending frames be written, then waits slightly longer than the time limit for transmission. */
 async function lapse(clock: VirtualClock): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   await clock.settle(LEAVING + 1, LEAVING / 4);
@@ -72,7 +72,7 @@ describe('a frame that was sent', () => {
     }
     expect(socket.held).toEqual([0x12]);
     expect(can.health().counts).toMatchObject({ sent: 0, refused: 3, overdue: 1, late: 0 });
-    // Hours later the bus wakes.
+    // The bus wakes two hours later.
     clock.advance(7_200_000);
     socket.acknowledge();
     await clock.settle(30);
@@ -103,7 +103,7 @@ describe('a frame that was sent', () => {
     const { can, clock, socket } = await open();
     const sent = can.send(outgoing(1));
     await clock.settle(2, 1);
-    // Timers come before what the kernel tells.
+    // Timers run before the events from the kernel.
     socket.acknowledge(false);
     clock.stall(5_000);
     await sent;
@@ -194,7 +194,7 @@ describe('a frame that was sent', () => {
     }
     expect(written()).toEqual([1, 1, 1, 2, 2, 2]);
     expect(can.health().counts).toMatchObject({ refused: 2, overdue: 0, retries: 4 });
-    // Another frame was quicker than the first attempt.
+    // Another frame won the arbitration, so the controller gave up its only attempt.
     const sent = can.send(outgoing(3));
     await clock.settle(TRYING, 20);
     socket.held.length = 0;
@@ -219,7 +219,7 @@ describe('a frame that was sent', () => {
       socket[count] = 6;
       await lapse(clock);
       await refused;
-      // An echo of a frame that is waited for no more is no other frame's.
+      // A late echo of an abandoned frame must not count for the next one.
       const second = can.send(outgoing(2));
       await clock.settle(1);
       socket.acknowledge();
@@ -330,7 +330,7 @@ describe('whatever the order of echoes, refusals and restarts', () => {
             setDown(undefined);
             kernel.changed?.();
           } else if (step.kind === 'down') {
-            // What it held is discarded, and what is written now is refused.
+            // A dead interface discards its queue and refuses new frames.
             socket.held.length = 0;
             socket.results = [-ENETDOWN];
             setDown('the interface is down');
@@ -344,7 +344,7 @@ describe('whatever the order of echoes, refusals and restarts', () => {
           await new Promise((resolve) => setImmediate(resolve));
           expect(kernel.socket.held.length).toBeLessThanOrEqual(1);
         }
-        // In the end everybody is awake.
+        // Finally the interface is up and every node acknowledges.
         setDown(undefined);
         await clock.settle(6_000, 500);
         const { socket } = kernel;

@@ -9,7 +9,7 @@ const identifier = fc.oneof(standard, extended);
 const masked = fc.record({ id: identifier, mask: fc.integer({ min: 0, max: 0x1fff_ffff }) });
 const wanted = fc.array(fc.oneof({ weight: 5, arbitrary: identifier }, masked), { maxLength: 120 });
 
-/** What a wanted entry means, said without the kernel's terms. */
+/** Meaning of a wanted entry, computed without the kernel's masks. */
 function means(entry: number | IdentifierFilter, id: number): boolean {
   const { id: like, mask } = typeof entry === 'number' ? { id: entry, mask: 0x1fff_ffff } : entry;
   if (id >= EXTENDED !== like >= EXTENDED) return false;
@@ -21,7 +21,7 @@ function means(entry: number | IdentifierFilter, id: number): boolean {
   return true;
 }
 
-/** An identifier that the entry stands for, its open bits filled from `filling`. */
+/** An identifier that matches the entry; its free bits come from `filling`. */
 function example(entry: number | IdentifierFilter, filling: number): number {
   if (typeof entry === 'number') return entry;
   const bits = entry.id >= EXTENDED ? 0x1fff_ffff : 0x7ff;
@@ -64,7 +64,7 @@ describe('kernel filters', () => {
   });
 
   it('gives single identifiers the masks by which the kernel looks them up directly', () => {
-    // net/can/af_can.c, can_rcv_list_find: EFF and RTR bit and the whole identifier
+    // net/can/af_can.c, can_rcv_list_find: a mask of the EFF bit, the RTR bit and the whole identifier
     expect(filtersFor([0x123, EXTENDED + 0x18fef100, 0x123])).toEqual([
       { id: 0x123, mask: 0xc000_07ff },
       { id: 0x98fe_f100, mask: 0xdfff_ffff },

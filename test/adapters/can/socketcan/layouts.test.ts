@@ -41,7 +41,10 @@ describe('layouts', () => {
   });
 });
 
-/** The declarations of the kernel's uapi, without its headers, as those of a foreign word size are seldom installed. */
+/**
+ * A C program with the declarations of the kernel's uapi. It includes no headers, because those of the other word size
+ * are seldom installed.
+ */
 function program({ mmsghdr, iovec, cmsghdr, oldNanoseconds, pointerSize }: StructLayout): string {
   const offset = (type: string, member: string, expected: number) =>
     `_Static_assert(__builtin_offsetof(struct ${type}, ${member}) == ${expected}, "${type}.${member}");`;

@@ -1,4 +1,6 @@
-/** Writes messages into a ring's memory as the kernel would, from the C declarations and not by the code under test. */
+/**
+ * Writes messages into a ring's memory like the kernel. Written from the C declarations, without the code under test.
+ */
 import type { ReceiveRing } from '../../../../adapters/can/socketcan/ring.ts';
 
 export interface Control {
@@ -14,7 +16,7 @@ export interface Message {
   readonly control?: readonly Control[];
 }
 
-/** `dirt`: bytes behind the payload, which a sender may have left there. */
+/** @param dirt bytes after the payload, which a sender may have left there */
 export function frameBytes(id: number, flexible: boolean, flags: number, payload: Uint8Array, dirt = 0): Uint8Array {
   const bytes = new Uint8Array(flexible ? 72 : 16).fill(dirt, 8);
   new DataView(bytes.buffer).setUint32(0, id, true);
@@ -32,7 +34,7 @@ export function writeMessages(ring: ReceiveRing, messages: readonly Message[]): 
   const { memory, slots } = ring;
   const view = new DataView(memory.buffer);
   const wide = ring.layout.pointerSize === 8;
-  // A size_t that is below 2^32: its upper half is 0 already.
+  // A size_t below 2^32: its upper half is already 0.
   const [headerSize, word, vectorSize] = wide ? [64, 8, 16] : [32, 4, 8];
   for (const [i, { frame, flags = 0, control = [] }] of messages.entries()) {
     const header = i * headerSize;

@@ -9,7 +9,7 @@ import { ReceiveRing } from '../../../../adapters/can/socketcan/ring.ts';
 import { BIT_RATE_SWITCH, ERROR, ERROR_STATE, EXTENDED, FD, SENT } from '../../../../agent/ports.ts';
 import { bytesOfInts, frameBytes, type Message, writeMessages } from './messages.ts';
 
-/** Addresses count from 0, so that what is written as an address is a place in the memory. */
+/** Addresses count from 0, so that an address in the memory is an offset in the memory. */
 function ringOf(pointerSize: 4 | 8, slots = 16, own = true): { ring: ReceiveRing; errors: ErrorCounts } {
   const errors = new ErrorCounts();
   const ring = new ReceiveRing({ pointerSize, address: () => 0n, receiveMany: () => 0 }, errors, own, slots);
@@ -146,7 +146,7 @@ describe.each([4, 8] as const)('ring with %d-byte pointers', (pointerSize) => {
 
 const [AF_INET, SOCK_DGRAM, SOL_SOCKET, SO_RCVBUF, SO_RXQ_OVFL, SO_TIMESTAMPNS_NEW] = [2, 2, 1, 8, 40, 64];
 
-/** A datagram socket of the loopback in place of a CAN socket: the way through recvmmsg is the same. */
+/** A loopback datagram socket instead of a CAN socket; recvmmsg works the same. */
 async function loopback(libc: Libc, receiveBuffer?: number) {
   const descriptor = libc.socket(AF_INET, SOCK_DGRAM | 0x800, 0);
   const option = (name: number, value: number) =>
@@ -154,7 +154,7 @@ async function loopback(libc: Libc, receiveBuffer?: number) {
   option(SO_TIMESTAMPNS_NEW, 1);
   option(SO_RXQ_OVFL, 1);
   if (receiveBuffer !== undefined) option(SO_RCVBUF, receiveBuffer);
-  // struct sockaddr_in: 127.0.0.1, a port of the kernel's choice
+  // struct sockaddr_in: 127.0.0.1, the kernel chooses the port
   expect(libc.bind(descriptor, Uint8Array.of(2, 0, 0, 0, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0))).toBe(0);
   const inode = /\d+/.exec(readlinkSync(`/proc/self/fd/${descriptor}`))![0];
   const row = readFileSync('/proc/net/udp', 'utf8')
@@ -189,7 +189,8 @@ describe.runIf(process.platform === 'linux')('ring on a socket of this machine',
       received.push(...framesOf(ring));
     }
     expect(ring.receive(descriptor, 0)).toBe(-11);
-    // Not before: the kernel begins to stamp arrivals a moment after it was asked to, and till then when they are fetched.
+    // Later frames only: the kernel starts to stamp arrivals shortly after the request; before, it stamps them on
+    // reading.
     const after = Date.now() + 1;
     expect(received.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     expect(received.map(({ flags }) => flags)).toEqual([0, FD, 0, FD, 0, FD, 0, FD, 0, FD, 0, FD]);
@@ -207,7 +208,7 @@ describe.runIf(process.platform === 'linux')('ring on a socket of this machine',
     for (let i = 0; i < 200; i++) await send(frameBytes(i & 0x7ff, false, 0, new Uint8Array(8)));
     const first = ring.receive(descriptor, 0);
     expect(first).toBeLessThan(200);
-    // A frame carries the number of those dropped before it.
+    // A frame carries the number of frames dropped before it.
     await send(frameBytes(1, false, 0, new Uint8Array(8)));
     expect(ring.receive(descriptor, 0)).toBe(1);
     expect(first + ring.dropped).toBe(200);

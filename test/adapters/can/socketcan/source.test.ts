@@ -38,7 +38,7 @@ describe('SocketCan', () => {
     const { can, kernel, clock, ids } = await started();
     kernel.socket.arrive(1);
     const frame = { bus: 'body', id: 0x700, data: Uint8Array.of(1), flags: 0 };
-    // It does not wait for the long turn that has begun, and still less for what was sent.
+    // Sending shortens the current reading interval, and the frame itself is sent at once.
     const sent = can.send(frame);
     await clock.settle(2, 1);
     await sent;
@@ -50,7 +50,7 @@ describe('SocketCan', () => {
     kernel.socket.arrive(7);
     clock.advance(5);
     expect(ids).toEqual([1, 2, 7]);
-    // The conversation is over.
+    // The request-response exchange has ended.
     clock.advance(1_000);
     kernel.socket.arrive(8, 9);
     kernel.socket.arrive(10);
@@ -83,7 +83,7 @@ describe('SocketCan', () => {
       clock.advance(60_000);
       attempts.push(kernel.asked.length);
     }
-    // After 0.1, 0.2 … 3.2 s, then every 5 s.
+    // Attempts after 0.1, 0.2 … 3.2 s, then every 5 s.
     expect(attempts).toEqual([17, 29, 41]);
     kernel.fault = undefined;
     clock.advance(5000);
@@ -97,7 +97,7 @@ describe('SocketCan', () => {
     const rest = new UnitRest();
     const { can, clock } = await started({ rest }, kernel);
     rest.set(true);
-    // The pauses grow to ten minutes.
+    // The delays grow to ten minutes.
     clock.advance(3_600_000);
     const before = kernel.asked.length;
     clock.advance(3_600_000);
@@ -109,7 +109,7 @@ describe('SocketCan', () => {
     rest.set(false);
     clock.advance(100);
     expect(can.health().state).toBe('running');
-    // Open and silent it needs no timer, asleep or awake.
+    // An open interface without traffic needs no timer, whether the unit sleeps or not.
     rest.set(true);
     expect([kernel.socket.isWaiting, clock.pending]).toEqual([true, 0]);
     await can.stop();

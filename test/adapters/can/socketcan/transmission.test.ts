@@ -87,7 +87,7 @@ describe('frames on their way out', () => {
     socket.results = [-ENOBUFS, -ENOBUFS, -EAGAIN];
     const payload = outgoing(2, [2]);
     const done = [can.send(outgoing(1)), can.send(payload), can.send(outgoing(3))];
-    // Whoever sends may use his buffer again at once.
+    // The caller may reuse its buffer at once.
     payload.data[0] = 99;
     await clock.settle(30, 1);
     await Promise.all(done);

@@ -1,4 +1,4 @@
-/** A kernel whose interface and frames a test makes up. */
+/** A fake kernel with scripted interfaces and frames. */
 import { constants } from 'node:os';
 import { append, createBatch } from '../../../../adapters/can/frames.ts';
 import { ErrorCounts } from '../../../../adapters/can/socketcan/error-frames.ts';
@@ -22,15 +22,15 @@ export class FakeSocket implements BusSocket {
   readonly batch = createBatch(4, 4 * 64);
   readonly echoes: number[] = [];
   oneShot = false;
-  /** Somebody on the bus acknowledges, so that what is written leaves at once. */
+  /** If true, a node on the bus acknowledges, so that frames are transmitted at once. */
   isHeard = true;
-  /** Identifiers of what was written and has not left, oldest first. */
+  /** Identifiers of frames that were written and not yet transmitted, oldest first. */
   readonly held: number[] = [];
-  /** Filters that were set since it was opened. */
+  /** Filter lists set since the socket was opened. */
   readonly filters: (readonly IdentifierFilter[])[] = [];
   filterResult = 0;
   readonly written: Uint8Array[] = [];
-  /** What the next writes give; 16 when there is none left. */
+  /** Results of the next writes; afterwards each write returns its length. */
   results: number[] = [];
   isClosed = false;
   reason: string | undefined;
@@ -45,18 +45,18 @@ export class FakeSocket implements BusSocket {
     this.#errors = errors;
   }
 
-  /** As {@link arrive}, but nobody has been told of it yet. */
+  /** Queues frames like {@link arrive}, without a notification. */
   hold(...what: readonly number[]): void {
     this.#queue.push(...what);
   }
 
-  /** Identifiers of frames that came, and negative numbers for errors in between. */
+  /** Queues frames by identifier, and errors as negative numbers, and notifies the reader. */
   arrive(...what: readonly number[]): void {
     this.hold(...what);
     this.#tell();
   }
 
-  /** The oldest frame that was held leaves; with `told` false nobody has been told of it yet. */
+  /** Transmits the oldest held frame. With `told` false, the reader is not notified. */
   acknowledge(told = true): void {
     const echo = this.held.shift();
     if (echo === undefined) return;
@@ -111,7 +111,7 @@ export class FakeSocket implements BusSocket {
     if (result < 0) return result;
     this.written.push(bytes.slice(0, length));
     this.held.push(new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true));
-    // Nobody is told while the frame is being written.
+    // The echo comes only after the write has returned.
     if (this.isHeard) queueMicrotask(() => this.acknowledge());
     return result;
   }
@@ -131,12 +131,12 @@ export class FakeSocket implements BusSocket {
 }
 
 export class FakeKernel implements CanKernel {
-  /** Why the interface cannot be opened now. */
+  /** Reason why the interface cannot be opened. */
   fault: string | undefined;
   readonly sockets: FakeSocket[] = [];
   readonly asked: BusSocketOptions[] = [];
   changed: (() => void) | undefined;
-  /** Whether somebody on the bus acknowledges when a socket is opened. */
+  /** Value of `isHeard` for new sockets. */
   isHeard = true;
 
   open(options: BusSocketOptions): BusSocket {

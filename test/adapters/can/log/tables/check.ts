@@ -1,20 +1,20 @@
-/** Reads a generated table as any log, and compares what comes with what was written. */
+/** Reads a generated table like any log, and compares the frames with those that were written. */
 import { writeFileSync } from 'node:fs';
 import { openLog } from '../../../../../adapters/can/log/index.ts';
 import { EXTENDED, REMOTE, SENT } from '../../../../../agent/ports.ts';
 import { VigieError } from '../../../../../protocol/errors.ts';
 import { type GeneratedTable, generateTable, type TableFrame } from './generator.ts';
 
-/** Times that the text of a table has only to a part of a microsecond, ms. */
+/** Tolerance for times that a table has only to a fraction of a microsecond. */
 const TIME_TOLERANCE_MS = 0.0015;
 
 export type Outcome =
   | { readonly kind: 'read' }
   | { readonly kind: 'refused'; readonly message: string }
-  /** A frame that is not there, or one lost without a word. */
+  /** A frame that was not written, or a frame lost without a diagnostic. */
   | { readonly kind: 'wrong'; readonly message: string };
 
-/** @param path of a file that is overwritten */
+/** @param path of a file, which is overwritten */
 export async function checkTable(seed: number, path: string): Promise<Outcome> {
   const table = generateTable(seed);
   writeFileSync(path, table.content);

@@ -1,11 +1,11 @@
 /**
- * Tables of frames as tools write them, from a seed: any delimiter, quoting, padding, encoding, names of columns, forms of
- * numbers, times and data, in any combination; some with damaged lines, that hold no frame.
+ * Random tables of frames in the style of many tools: any combination of delimiter, quoting, padding, encoding, column
+ * names, and forms of numbers, times and data. Some tables contain damaged lines, which hold no frame.
  */
 import { Random } from '../../../../../scripts/fuzz/random.ts';
 
 export interface TableFrame {
-  /** ms; undefined: the table does not say it. */
+  /** ms; undefined if the table has no times. */
   readonly at: number | undefined;
   readonly id: number;
   readonly extended: boolean;
@@ -18,9 +18,9 @@ export interface TableFrame {
 export interface GeneratedTable {
   readonly content: Uint8Array;
   readonly frames: readonly TableFrame[];
-  /** Lines that contradict the columns: no frame may come of them. */
+  /** Number of lines that contradict the columns. They must yield no frames. */
   readonly damaged: number;
-  /** The last line has a line end: without one it may be cut, and its frame need not be read. */
+  /** If false, the last line has no line end: it may be cut, so the reader need not return its frame. */
   readonly ended: boolean;
 }
 
@@ -93,7 +93,7 @@ const clock = (at: number): readonly [string, string, string, number] => {
 const micros = (part: number): string => String(Math.round(part * 1000)).padStart(6, '0');
 const DAY = 86_400_000;
 
-/** Times in whole microseconds; `at` of clock times counts from midnight. */
+/** Times in whole microseconds; clock times count from midnight. */
 const TIME_FORMS: readonly {
   readonly unit: string;
   readonly base: number;
@@ -209,7 +209,7 @@ export function generateTable(seed: number): GeneratedTable {
   }
   if (decimal === 'shown' && !frames.some(({ data }) => Buffer.from(data, 'hex').some((byte) => byte >= 100)))
     frames[0] = { ...(frames[0] as TableFrame), remote: false, data: 'ffee' };
-  // Without a length, no data and a missing cell look alike: a tool that writes none has remote frames marked.
+  // Without a length column, no data and a missing cell look alike, so such a table marks remote frames.
   const columns = columnsOf(random, { separator, marked, decimal, time, remote, directed, bytesApart, frames });
   return write(random, separator, columns, frames, rows);
 }
@@ -233,7 +233,7 @@ function columnsOf(random: Random, choices: Choices): readonly (readonly Column[
     groups.push([{ name, cell }]);
   };
   if (time !== undefined) {
-    // Times with blanks are two words.
+    // In an aligned table a time with a blank would be two cells.
     const raws = new Map(frames.map((frame) => [frame, frame.at as number]));
     one(`${random.of(TIMES)}${time.unit}`, (frame) =>
       time.cell(raws.get(frame) as number).replace(isAligned ? ' ' : '', isAligned ? 'T' : ''),
@@ -250,7 +250,7 @@ function columnsOf(random: Random, choices: Choices): readonly (readonly Column[
   if (withLength) one(random.of(LENGTH_NAMES), ({ data }) => String(data.length / 2));
   for (const form of EXTRAS) {
     if (!random.once(4)) continue;
-    // A blank within a cell is told from one between cells only where something else separates them.
+    // In an aligned table a blank within a cell would separate cells.
     one(random.of(form.names), (_, i) => (isAligned ? form.cell(i).replace(' ', '_') : form.cell(i)));
   }
   if (random.once(3))
@@ -259,7 +259,7 @@ function columnsOf(random: Random, choices: Choices): readonly (readonly Column[
       [groups[i], groups[j]] = [groups[j] as readonly Column[], groups[i] as readonly Column[]];
     }
   const data = bytesApart && !isAligned ? byteColumns(random, decimal) : [dataColumn(random, decimal)];
-  // At the end, where a tool writes it as many cells, or anywhere.
+  // Last, if the number of data cells varies from line to line, or anywhere.
   if (isAligned || random.once(2)) groups.push(data);
   else groups.splice(random.below(groups.length + 1), 0, data);
   return groups;
@@ -332,12 +332,12 @@ function write(
   const cells = frames.map((frame, i) => columns.map((column) => column.cell(frame, i)));
   const damaged = rows > 8 && random.once(6) ? 1 : 0;
   const model = random.below(cells.length);
-  // A remote frame asks for any length.
+  // A remote frame allows any length.
   const isOpen = frames[model]?.remote === true;
   const contradicting =
     damaged === 1 && !isOpen ? damagedCells(random, columns, cells[model] as readonly string[]) : undefined;
   const broken = contradicting?.some((cell) => cell !== '') === true ? contradicting : undefined;
-  // Before the first frame a line without a number may be one of units.
+  // Before the first frame, a line without a number may be a line of units.
   const isText = broken !== undefined && !broken.some((cell) => /\d/.test(cell));
   const place = isText ? 1 + random.below(cells.length) : random.below(cells.length + 1);
   const lines = broken === undefined ? cells : [...cells.slice(0, place), broken, ...cells.slice(place)];
@@ -363,7 +363,7 @@ function join(cells: readonly string[], separator: string, trailing: boolean): s
   return cells.join(separator) + (trailing ? separator : '');
 }
 
-/** The names, then the lines, each column as wide as its longest cell. */
+/** Writes names and lines with each column as wide as its longest cell. */
 function aligned(random: Random, columns: readonly Column[], rows: readonly (readonly string[])[]): readonly string[] {
   const all = [columns.map(({ name }) => name), ...rows];
   const widths = columns.map((_, i) => Math.max(...all.map((row) => (row[i] as string).length)));
@@ -381,7 +381,7 @@ function aligned(random: Random, columns: readonly Column[], rows: readonly (rea
   );
 }
 
-/** A line whose cells contradict each other. */
+/** Returns a line with contradictory cells. */
 function damagedCells(
   random: Random,
   columns: readonly Column[],

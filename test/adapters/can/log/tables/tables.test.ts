@@ -16,6 +16,6 @@ test('a table of any tool is read to its last frame, and gives no frame that is 
     if (outcome.kind === 'refused') refused++;
   }
   expect(wrong).toEqual([]);
-  // Refusing what can be read is no way to pass.
+  // Refusing readable tables must not make the test pass.
   expect(refused).toBeLessThanOrEqual(count / 1000);
 }, 600_000);
