@@ -86,7 +86,7 @@ describe('Vector ASC', () => {
     expect(read.frames.map(({ at }) => at - start)).toEqual([750, 1250]);
   });
 
-  it("counts from the trigger block's date; a later block starts anew only when its times do", async () => {
+  it('counts from the date of the trigger block; a later block restarts the time only if its times restart', async () => {
     const read = await log([
       'Begin Triggerblock Sat Sep 30 10:06:13.191 PM 2017',
       '1.000000 1 100 Rx d 0',

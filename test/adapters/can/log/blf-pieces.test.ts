@@ -22,7 +22,7 @@ function read(bytes: Uint8Array, cut: number): { frames: number; faults: readonl
 }
 
 describe('a BLF file cut into two pieces anywhere', () => {
-  it('with a file header longer than usual', () => {
+  it('has the same frames and faults if its header is longer than usual', () => {
     const plain = blf(frames, 1000, false);
     const file = Buffer.concat([plain.subarray(0, 144), Buffer.alloc(40), plain.subarray(144)]);
     file.writeUInt32LE(184, 4);
@@ -31,7 +31,7 @@ describe('a BLF file cut into two pieces anywhere', () => {
     for (let cut = 0; cut <= file.length; cut++) expect([cut, read(file, cut)]).toEqual([cut, whole]);
   });
 
-  it('with bytes between its objects', () => {
+  it('has the same frames and faults if there are bytes between its objects', () => {
     const plain = blf(frames, 1000, false);
     const file = Buffer.concat([plain.subarray(0, 144), Buffer.from('stray bytes'), plain.subarray(144)]);
     const whole = read(file, 0);

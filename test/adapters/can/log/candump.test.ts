@@ -58,7 +58,7 @@ describe('candump lines', () => {
     expect(new Set(read.frames.map((frame) => `${frame.bus} ${frame.data}`))).toEqual(new Set(['vcan0 2a366c2bba']));
   });
 
-  it('reads the same whether a line is scanned fast or the long way', async () => {
+  it('reads the same from the fast scan as from the slow parser', async () => {
     const lines = [
       '(1436509052.249713) can0 7FF#0011223344556677',
       '(1436509052.249714) can1 1FFFFFFF#',
@@ -78,14 +78,14 @@ describe('candump lines', () => {
     for (let i = 0; i < 40; i++) expect(fast.frames.slice(i * 5, i * 5 + 5)).toEqual(slow.frames);
   });
 
-  it('takes no time for one that is not written in digits, nor as that of the line before', async () => {
+  it('does not accept a time that is not written in digits, even if the previous line was valid', async () => {
     const good = '(1436509052.249713) can0 044#2A366C2BBA\n';
     const { frames, messages } = await readText(`${good}(${'\0'.repeat(10)}.249713) can0 044#11\n${good.repeat(8)}`);
     expect(frames).toHaveLength(9);
     expect(messages).toEqual([expect.stringMatching(/^2: /)]);
   });
 
-  it('says the same of any line, whatever is wrong with one of its characters', async () => {
+  it('the fast scan and the slow parser agree on lines with any one character changed', async () => {
     const hex = (length: number) =>
       fc.string({ unit: fc.constantFrom(...'0123456789ABCDEFabcdef'), minLength: length, maxLength: length });
     const one = fc
@@ -137,7 +137,7 @@ describe('candump lines', () => {
 });
 
 describe('candump on the screen', () => {
-  it('without time stamps', async () => {
+  it('reads lines without time stamps', async () => {
     const read = await readText(
       [
         "  can0       044   [5]  2A 36 6C 2B BA            '*6l+.'",
@@ -177,7 +177,7 @@ describe('candump on the screen', () => {
   const times = async (...stamps: string[]) =>
     (await readText(stamps.map((stamp) => ` (${stamp})  can0  123   [1]  01\n`).join(''))).frames.map(({ at }) => at);
 
-  it('with absolute, zero-based, relative times and dates', async () => {
+  it('reads absolute, zero-based and relative times, and dates', async () => {
     expect(await times('1436509052.249713', '1436509052.250000')).toEqual([1_436_509_052_249.713, 1_436_509_052_250]);
     expect(await times('000.000000', '000.500000', '001.000000')).toEqual([0, 500, 1000]);
     expect(await times('000.000000', '000.500000', '000.250000')).toEqual([0, 500, 750]);

@@ -21,7 +21,7 @@ const data: Frame = { at: 1_436_509_052_249.713, id: 0x123, bus: 'can0', flags: 
 const foreign = join(dirname(fileURLToPath(import.meta.url)), 'foreign');
 
 describe('pcap', () => {
-  test('frames of every link type, byte order and resolution are read as they were', async () => {
+  test('frames of every link type, byte order and resolution are read back', async () => {
     await fc.assert(
       fc.asyncProperty(anyFrames(everything), anyCapture, async (frames, capture) => {
         const read = await readText(pcap(frames, capture));
@@ -37,7 +37,7 @@ describe('pcap', () => {
     [113, 'big'],
     [276, 'big'],
   ] as const)(
-    'identifiers of link type %i in the order %s are read by what is possible',
+    'for link type %i, the byte order (%s) of identifiers is deduced from which identifiers are valid',
     async (linkType, identifiers) => {
       // The first two are valid in both byte orders; the others show the order.
       const ids = [0x8000_0000, 0, 0x123, 0x7ff, 0x98da_f110, 0x80 + EXTENDED, 0x2000_0004, 0x4000_0123];
@@ -55,19 +55,19 @@ describe('pcap', () => {
     },
   );
 
-  test('an identifier with more than its 11 bits gives no frame', async () => {
+  test('an identifier with more than 11 bits and no extended flag produces no frame', async () => {
     const read = await readText(pcap([data, { ...data, id: 0x1234 }, data], socketCan));
     expect(read.frames).toEqual([data, data]);
     expect(read.messages).toEqual(['0: an identifier has more bits than its flags say']);
   });
 
-  test('nanoseconds are kept as far as a double holds them', async () => {
+  test('times keep nanoseconds as far as a double can hold them', async () => {
     const file = pcap([data], { ...socketCan, nano: true });
     file.writeUInt32LE(249_713_250, 24 + 4);
     expect((await readText(file)).frames[0]?.at).toBe(1_436_509_052_000 + 249.71325);
   });
 
-  test('a capture of Ethernet is named as such', async () => {
+  test('a capture of Ethernet is reported as such', async () => {
     const file = pcap([data], socketCan);
     file.writeUInt32LE(1, 20);
     await expect(openLog(fileOf(file))).rejects.toThrow(
@@ -75,7 +75,7 @@ describe('pcap', () => {
     );
   });
 
-  test('a packet that claims an impossible size ends the reading, and that is stated', async () => {
+  test('a packet that claims an impossible size ends reading, and is reported', async () => {
     const file = Buffer.concat([pcap([data, data], socketCan), Buffer.alloc(16, 0xff)]);
     const read = await readText(file);
     expect(read.frames).toHaveLength(2);
@@ -92,7 +92,7 @@ describe('pcapng', () => {
     block: fc.constantFrom('enhanced' as const, 'obsolete' as const),
   });
 
-  test('frames of every link type, byte order, resolution and offset are read as they were', async () => {
+  test('frames of every link type, byte order, resolution and offset are read back', async () => {
     await fc.assert(
       fc.asyncProperty(anyFrames(everything), anyCapture, anySection, async (frames, capture, section) => {
         const read = await readText(pcapng(frames, capture, section));
@@ -128,7 +128,7 @@ describe('pcapng', () => {
     expect((await readText(file)).frames).toEqual([data, other]);
   });
 
-  test('a block without packets that the file ends within is stated once, however its bytes come', async () => {
+  test('a block without packets that the end of the file cuts is reported once, wherever the input is split', async () => {
     const file = pcapng([data], socketCan);
     const cut = Buffer.concat([file, Buffer.from([5, 0, 0, 0, 64, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8])]);
     expect((await readText(cut)).messages).toEqual(['0: the file ends within a block']);
@@ -142,7 +142,7 @@ describe('pcapng', () => {
     }
   });
 
-  test('packets of other interfaces are counted apart', async () => {
+  test('packets of other interfaces are counted separately', async () => {
     const file = pcapng([data, { ...data, bus: 'can1' }], socketCan);
     const description = file.indexOf(Buffer.from('can1')) - 12;
     file.writeUInt16LE(1, description);
@@ -174,7 +174,7 @@ describe('pcapng', () => {
       (file: Buffer) => file.writeUInt32LE(99, file.length - 56 + 20),
       /^0: a packet is longer than its block$/,
     ],
-  ])('a block with %s is stated', async (_, damage, message) => {
+  ])('a block with %s is reported', async (_, damage, message) => {
     const file = pcapng([data, data], socketCan);
     damage(file);
     const read = await readText(file);
@@ -192,7 +192,7 @@ describe('frames in packets', () => {
     }
   });
 
-  test('an FD frame is known by its length where the capture does not flag it', async () => {
+  test('an FD frame is recognised by its length if the capture has no FD flag', async () => {
     const fd = { ...data, id: (0x18fef100 | EXTENDED) >>> 0, flags: FD, length: 3, data: 'aabbcc' };
     const file = pcap([fd], socketCan);
     file[24 + 16 + 5] = 0;
@@ -203,7 +203,7 @@ describe('frames in packets', () => {
     ['a CAN XL frame', (packet: Buffer) => packet.writeUInt8(0x80, 4), 'CAN XL frames are not read'],
     ['a frame of 65 bytes', (packet: Buffer) => packet.writeUInt8(65, 4), 'a frame claims more than 64 bytes of data'],
     ['a frame of more bytes than its packet', (packet: Buffer) => packet.writeUInt8(9, 4), 'a frame is cut'],
-  ])('%s is stated and left out', async (_, change, reason) => {
+  ])('%s is reported and left out', async (_, change, reason) => {
     const file = pcap([data, data], socketCan);
     change(file.subarray(24 + 16));
     const log = await openLog(fileOf(file));
@@ -213,7 +213,7 @@ describe('frames in packets', () => {
     await log.close();
   });
 
-  test('other protocols behind the headers of Linux are counted apart', async () => {
+  test('other protocols with Linux cooked headers are counted separately', async () => {
     const sll: Capture = { ...socketCan, linkType: 113 };
     const file = pcap([data, data], sll);
     file.writeUInt16BE(0x0800, 24 + 16 + 14);
@@ -223,7 +223,7 @@ describe('frames in packets', () => {
     await log.close();
   });
 
-  test('a frame that this machine sent is flagged so', async () => {
+  test('a frame that this machine sent has the sent flag', async () => {
     const sent = { ...data, flags: SENT };
     expect((await readText(pcapng([sent], socketCan))).frames).toEqual([sent]);
     expect(packetOf(sent, { ...socketCan, linkType: 113 })[1]).toBe(4);

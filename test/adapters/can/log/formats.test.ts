@@ -26,7 +26,7 @@ async function back(frames: readonly Frame[], format: string, content: string | 
   expect(inMicroseconds(read.frames)).toEqual(inMicroseconds(frames));
 }
 
-describe('frames written in a format are read as they were', () => {
+describe('frames written in a format are read back', () => {
   it('candump, by its writer', async () => {
     await fc.assert(
       fc.asyncProperty(anyFrames(everything), (frames) => back(frames, 'candump', candump(frames))),
@@ -102,7 +102,7 @@ const millisecond = (frame: Frame): number => Math.floor(frame.at - START);
 const eleven = (frames: readonly Frame[]): Frame[] => frames.map((frame) => ({ ...frame, id: frame.id & 0x7ff }));
 const one = (frames: readonly Frame[]): Frame[] => frames.map((frame) => ({ ...frame, bus: 'can0' }));
 
-describe('frames of other tools are read as they were written', () => {
+describe('frames written in the format of another tool are read back', () => {
   it('candump on the screen', async () => {
     await fc.assert(
       fc.asyncProperty(anyFrames(everything), (frames) => back(frames, 'candump-screen', candumpScreen(frames))),
@@ -182,7 +182,7 @@ describe('frames of other tools are read as they were written', () => {
     ]);
   });
 
-  it('slcan, whose time stamps start again every minute', async () => {
+  it('slcan, whose time stamps restart every minute', async () => {
     await fc.assert(
       fc.asyncProperty(anyFrames({ fd: true, remote: true, sent: false }), async (all) => {
         const frames = one(inOrder(millisecond)(all)).map((frame) => ({ ...frame, flags: frame.flags & ~ERROR_STATE }));
@@ -198,7 +198,7 @@ describe('frames of other tools are read as they were written', () => {
     );
   });
 
-  it('CANDO, whose times start again every minute', async () => {
+  it('CANDO, whose times restart every minute', async () => {
     await fc.assert(
       fc.asyncProperty(anyFrames({ fd: false, remote: false, sent: false }), async (all) => {
         const frames = one(eleven(inOrder(millisecond)(all)));
@@ -233,7 +233,7 @@ describe('frames of other tools are read as they were written', () => {
 describe('Kvaser text', () => {
   const head = 'Chn Identifier Flg   DLC  D0...1...2...3...4...5...6..D7       Time     Dir\n';
 
-  it('has error frames, other lines, and lines without a line of names', async () => {
+  it('reads error frames, skips other lines, and needs no line of column names', async () => {
     const text = ' 0    00000000            ErrorFrame                          29.095270 R\nLogging stopped.\n';
     const read = await readText(text);
     expect(read).toMatchObject({ format: 'kvaser', messages: [] });
@@ -259,7 +259,7 @@ describe('Kvaser text', () => {
 });
 
 describe('slcan', () => {
-  it('reads frames without letter and length, as loggers write them', async () => {
+  it('reads frames without a letter and a length, as loggers write them', async () => {
     const read = await readText('S6\n1D5210000000000E0D7\n3E8AABB\n7FF0102\n1B0\n');
     expect(read).toMatchObject({ format: 'slcan', messages: [] });
     expect(read.frames.map(({ id, data }) => [id, data])).toEqual([
@@ -286,7 +286,7 @@ describe('slcan', () => {
   });
 });
 
-it('slcan that ends within a time stamp has no frame with another time', async () => {
+it('an slcan log cut within a time stamp yields no frame with a wrong time', async () => {
   for (const cut of ['t1231BB', 't1231BBE', 't1231BBEA5']) {
     const log = await openLog(fileOf(`t1231AA0010\rt1231AA0011\r${cut}`));
     const times: number[] = [];
@@ -297,7 +297,7 @@ it('slcan that ends within a time stamp has no frame with another time', async (
 });
 
 describe('CANServer', () => {
-  it('goes on behind bytes that are not records, and counts them once', async () => {
+  it('continues after bytes that are not records, and counts them once', async () => {
     const frame = { at: START, id: 0x123, bus: 'can2', flags: 0, length: 2, data: 'abcd' };
     const log = canServer([frame], 3);
     const read = await readText(Buffer.concat([log, Buffer.from([1, 2, 3]), log.subarray(22)]));
@@ -307,7 +307,7 @@ describe('CANServer', () => {
 });
 
 describe('GVRET CSV of older tools', () => {
-  it('has no direction; a second block with other columns may follow', async () => {
+  it('reads frames without direction, and a second block with other columns', async () => {
     const read = await readText(
       'Time Stamp,ID,Extended,Bus,LEN,D1,D2,D3,D4,D5,D6,D7,D8\r\n166064000,0000021A,false,1,2,FE,36,\r\n166064500,18DAF110,0,0,0\r\n',
     );
@@ -319,7 +319,7 @@ describe('GVRET CSV of older tools', () => {
 });
 
 describe('CANHacker', () => {
-  it('reads the older form; time starts again every minute', async () => {
+  it('reads the older form, whose time restarts every minute', async () => {
     const read = await readText(
       'Time   ID     DLC Data                    Comment\r59.900 000004E0 2 01 02\r00.100 18FEF100 8 36 47 19 43 01 00 00 80 \r',
       { bus: 'body' },

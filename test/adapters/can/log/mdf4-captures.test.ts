@@ -22,7 +22,7 @@ function ordered(frames: readonly Frame[]): Frame[] {
   return [...frames].sort((a, b) => a.at - b.at || key(a).localeCompare(key(b)));
 }
 
-test('frames of any kind and length are read as they were, their buses by number', async () => {
+test('frames of any kind and length are read back, with numbers as bus names', async () => {
   await fc.assert(
     fc.asyncProperty(
       anyFrames({ fd: true, remote: true, sent: true }).filter((frames) => frames.length > 0),
@@ -41,7 +41,7 @@ test('frames of any kind and length are read as they were, their buses by number
   );
 });
 
-test('error frames, and frames that came late, are read in the order of their times', async () => {
+test('error frames and late frames are read in the order of their times', async () => {
   const frame = (at: number, id: number): Frame => ({ at, id, bus: 'a', flags: 0, length: 1, data: '07' });
   const frames = [frame(start + 2, 1), frame(start + 1, 2), frame(start + 3, (0x20 | ERROR) >>> 0)];
   const { frames: found } = await readText(mdf4Of([{ frames: batchOf(frames, ['a']), buses: ['a'] }]));

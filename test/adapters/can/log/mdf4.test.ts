@@ -70,7 +70,7 @@ async function opened(file: Uint8Array) {
   return log;
 }
 
-test('frames of any layout, packing, time and identifiers are read as they were', async () => {
+test('frames of any layout, packing, time format and identifiers are read back', async () => {
   await fc.assert(
     fc.asyncProperty(anyFrames(everything), anyOptions, async (frames, options) => {
       const read = await readText(mdf4(frames, options));
@@ -83,7 +83,7 @@ test('frames of any layout, packing, time and identifiers are read as they were'
   );
 });
 
-test('more frames than a batch holds, of several groups, come in the order of their times', async () => {
+test('more frames than a batch holds, from several groups, come in the order of their times', async () => {
   const frames = drive(20_000);
   for (const options of [
     simple,
@@ -97,7 +97,7 @@ test('more frames than a batch holds, of several groups, come in the order of th
   }
 });
 
-test('remote and error frames are frames; overload frames and those of other buses are counted apart', async () => {
+test('remote and error frames are read; overload frames and frames of other bus types are counted separately', async () => {
   const frames: Frame[] = [
     { at: start, id: (0x123 | REMOTE) >>> 0, bus: 'can0', flags: 0, length: 4, data: '00000000' },
     { at: start + 1, id: (ERROR | 0x80) >>> 0, bus: 'can1', flags: 0, length: 8, data: '0000000000000000' },
@@ -122,14 +122,14 @@ test('remote and error frames are frames; overload frames and those of other bus
   );
 });
 
-describe('files that were not finished', () => {
+describe('unfinished files', () => {
   test.each([
     ['record counts', 1],
     ['the length of the last block', 4 | 1],
     ['the last list', 0x10 | 4 | 1],
     ['the size of variable bytes', 0x20 | 4 | 1],
     ['the offsets of variable bytes', 0x40 | 0x20 | 4 | 1],
-  ])('without %s, all frames are read', async (_, unfinished) => {
+  ])('all frames are read without %s', async (_, unfinished) => {
     const frames = drive(500);
     for (const options of [unsorted, { ...unsorted, bytesFirst: true }, { ...unsorted, bytes: 'mlsd' as const }]) {
       for (const blockSize of [undefined, 1000]) {
@@ -144,7 +144,7 @@ describe('files that were not finished', () => {
     expect(inMicroseconds(read.frames)).toEqual(inMicroseconds(sorted));
   });
 
-  test('cut within its last record, gives all others and says so', async () => {
+  test('a file cut within its last record yields all others and reports the cut', async () => {
     const file = mdf4(drive(500), { ...unsorted, bytes: 'fixed', unfinished: 5 });
     const read = await readText(file.subarray(0, file.length - 10));
     expect(read.frames).toHaveLength(499);
@@ -162,7 +162,7 @@ describe('a file that is cut anywhere', () => {
     ['sorted, with signal data', { ...simple, bytes: 'sd' }, 17],
     ['sorted, packed', { ...simple, packing: 'deflate', blockSize: 200 }, 17],
     ['sorted, packed and transposed', { ...simple, packing: 'transposed', blockSize: 200 }, 17],
-  ] as const)('%s, gives frames that are right and counts those that are missing', async (_, options, step) => {
+  ] as const)('%s: frames before the cut are right, and missing ones are counted', async (_, options, step) => {
     const file = mdf4(frames, options as Mdf4);
     // In these files the data blocks follow all descriptive blocks, which are similar in each file.
     const data = Math.min(...['DT', 'SD', 'DZ'].flatMap((id) => positionsOf(file, id)));
@@ -183,7 +183,7 @@ describe('a file that is cut anywhere', () => {
     expect(reached.size).toBeGreaterThan(3);
   });
 
-  test('unsorted and not finished, gives the frames before the cut', async () => {
+  test('unsorted and unfinished: frames before the cut are read', async () => {
     const file = mdf4(frames, { ...unsorted, unfinished: 0x65 });
     const step = stride(11);
     const data = Math.min(...positionsOf(file, 'DT'));
@@ -206,7 +206,7 @@ describe('times of any width', () => {
   const frames = drive(200).map((frame) => ({ ...frame, flags: 0, length: 1, data: frame.data.slice(0, 2) }));
   const widths = Array.from({ length: 57 }, (_, i) => 8 + i);
 
-  test.each(widths)('of %i bits are read, at any bit and in both byte orders', async (timeBits) => {
+  test.each(widths)('a time of %i bits is read, at any bit and in both byte orders', async (timeBits) => {
     for (let timeBit = 0; timeBit < 8 && timeBit + timeBits <= 64; timeBit++) {
       const options: Mdf4 = { ...simple, time: 'nanoseconds', timeBits, timeBit, timeBig: timeBit % 2 === 1 };
       const read = await readText(mdf4(frames, options));
@@ -215,7 +215,7 @@ describe('times of any width', () => {
     }
   });
 
-  test.each(widths)('of %i bits, in files that are cut at 18 places, give every whole record', async (timeBits) => {
+  test.each(widths)('with times of %i bits, a file cut at 18 places yields every whole record', async (timeBits) => {
     const options: Mdf4 = { ...simple, time: 'nanoseconds', timeBits };
     const file = mdf4(frames, options);
     const blocks = positionsOf(file, 'DT').map((at) => ({ from: at + 24, to: at + file.readUInt32LE(at + 8) }));
@@ -235,7 +235,7 @@ describe('times of any width', () => {
     }
   });
 
-  test('with a conversion that is not read are named, and all records are counted', async () => {
+  test('an unsupported conversion of the time is reported, and all its records are counted', async () => {
     for (const unfinished of [0, 5]) {
       for (const kind of [simple, unsorted]) {
         const one = frames.map((frame) => ({ ...frame, bus: 'can0' }));
@@ -257,7 +257,7 @@ describe('times of any width', () => {
   });
 });
 
-test('a file whose last groups are cut off gives the records of the others', async () => {
+test('a file whose last groups are cut off yields the records of the others', async () => {
   const frames = drive(90);
   const file = mdf4(frames, simple);
   const groups = positionsOf(file, 'DG');
@@ -281,7 +281,7 @@ describe('start times', () => {
   });
 });
 
-describe('clear errors', () => {
+describe('a clear error or diagnostic is reported', () => {
   const file = mdf4([], simple, [
     otherGroup(['LIN_Frame'], 1),
     otherGroup(['EngineSpeed'], 2),
@@ -314,7 +314,7 @@ describe('clear errors', () => {
     await expect(openLog(fileOf(content))).rejects.toThrow(message);
   });
 
-  test('for groups that are linked in a circle, of which the first round is read', async () => {
+  test('for groups linked in a circle, of which the first round is read', async () => {
     const circle = mdf4(drive(3), simple, [otherGroup(['A'], 1)]);
     const [first, second] = positionsOf(circle, 'DG') as [number, number];
     circle.writeBigUInt64LE(BigInt(first), second + 24);
@@ -325,7 +325,7 @@ describe('clear errors', () => {
     ]);
   });
 
-  test('for a group of frames without identifiers, whose loss is stated', async () => {
+  test('for a group of frames without identifiers, with the number of lost records', async () => {
     const log = await opened(mdf4(drive(3), simple, [otherGroup(['CAN_DataFrame', 'CAN_DataFrame.DLC'], 7)]));
     expect(log.frames).toBe(3);
     expect(log.leftOut).toMatchObject([
@@ -341,7 +341,7 @@ describe('clear errors', () => {
     ]);
   });
 
-  test('for LZ4, whose records are stated as missing', async () => {
+  test('for LZ4, with the number of missing records', async () => {
     const packed = mdf4(
       drive(2).map((frame) => ({ ...frame, bus: 'can0' })),
       { ...simple, packing: 'deflate' },
@@ -365,7 +365,7 @@ describe('clear errors', () => {
   });
 });
 
-test('a transposed block that claims more columns than bytes is read as it is, without counting them', async () => {
+test('a transposed block with more columns than bytes is read untransposed, without a loop over its columns', async () => {
   const frames = drive(200).map((frame) => ({ ...frame, bus: 'can0' }));
   const file = mdf4(frames, { ...simple, packing: 'deflate', blockSize: 40 });
   const blocks = positionsOf(file, 'DZ');
@@ -380,7 +380,7 @@ test('a transposed block that claims more columns than bytes is read as it is, w
   expect(read.frames).toEqual((await readText(mdf4(frames, simple))).frames);
 });
 
-describe('records that are wrong', () => {
+describe('invalid records', () => {
   const frames = drive(10).map((frame) => ({ ...frame, bus: 'can0' }));
 
   test('a frame that claims more bytes than it has is left out', async () => {
@@ -392,7 +392,7 @@ describe('records that are wrong', () => {
     expect(read.messages).toEqual(['0: a frame has fewer bytes than it says']);
   });
 
-  test('bytes that are not where a frame says are stated', async () => {
+  test('missing payload bytes are reported', async () => {
     const file = mdf4(frames, { ...simple, bytes: 'sd' });
     const [data] = positionsOf(file, 'DT') as [number];
     file.writeBigUInt64LE(99_999n, data + 24 + 16);
@@ -401,7 +401,7 @@ describe('records that are wrong', () => {
     expect(read.messages).toEqual(['0: the bytes of a frame are missing']);
   });
 
-  test('an identifier of no group ends the reading, and what is missing is stated', async () => {
+  test('an unknown record identifier ends reading, and missing records are reported', async () => {
     const file = mdf4(frames, { ...unsorted, bytes: 'fixed' });
     const [data] = positionsOf(file, 'DT') as [number];
     file[data + 24 + 5 * 81] = 77;

@@ -78,7 +78,7 @@ test.each([
   ['pcapng', (size: number) => repeated(`${size}.pcapng`, section, 0, size)],
   ['MDF4', (size: number) => repeated(`${size}.mf4`, body, records, size)],
   ['SQLite', (size: number) => databaseOf(`${size}.db`, Math.ceil(size / 90))],
-])('%s', (_, write) => {
+])('%s: reading a large file takes no more memory than a small one', (_, write) => {
   const small = peakOf(write(SMALL));
   const large = peakOf(write(LARGE));
   expect(large.frames).toBeGreaterThan(7 * small.frames);

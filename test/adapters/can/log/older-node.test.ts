@@ -3,7 +3,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { expect, test, vi } from 'vitest';
 import { fileOf } from './frames.ts';
 
-test('where Node has no zstd, one line says so', async () => {
+test('if Node lacks zstd, the error is one line', async () => {
   vi.resetModules();
   vi.doMock('node:zlib', async (original) => ({ ...(await original<object>()), createZstdDecompress: undefined }));
   try {
@@ -17,7 +17,7 @@ test('where Node has no zstd, one line says so', async () => {
   }
 });
 
-test('where Node has no SQLite, one line says so', async () => {
+test('if Node lacks SQLite, the error is one line', async () => {
   vi.resetModules();
   vi.doMock('node:sqlite', () => {
     throw new Error('No such built-in module: node:sqlite');

@@ -30,19 +30,19 @@ const packings = [
 ] as const;
 
 describe.each(packings)('%s', (name, pack) => {
-  test('a packed log gives the same frames as the plain one', async () => {
+  test('a packed log yields the same frames as the plain one', async () => {
     const plain = await readText(small);
     expect(await readText(pack(small))).toMatchObject({ format: 'candump', frames: plain.frames, faults: 0 });
   });
 
-  test('several packed parts in one file are read one after the other', async () => {
+  test('several packed parts in one file are read in sequence', async () => {
     const packed = pack(text);
     const read = await readText(Buffer.concat([packed, packed, pack(small)]));
     expect(read).toMatchObject({ faults: 0 });
     expect(read.frames).toHaveLength(40_300);
   });
 
-  test('cut anywhere, gives the frames before the cut and says that it is cut', async () => {
+  test('a file cut anywhere yields the frames before the cut and a diagnostic', async () => {
     const packed = pack(small);
     const { frames } = await readText(small);
     for (let cut = 5; cut < packed.length; cut += 1 + (cut >> 6)) {
@@ -56,7 +56,7 @@ describe.each(packings)('%s', (name, pack) => {
     }
   });
 
-  test('of a file that is damaged in the middle, gives what comes before', async () => {
+  test('a file damaged in the middle yields the frames before the damage', async () => {
     const half = pack(text);
     const packed = Buffer.concat([half, half]);
     packed.fill(0xff, half.length + 20, half.length + 60);
@@ -66,7 +66,7 @@ describe.each(packings)('%s', (name, pack) => {
     expect(read.messages.at(-1)).toMatch(/^0: the compressed data are broken: /);
   });
 
-  test('a file that unpacks to far more than its size is not read to its end', async () => {
+  test('reading stops early in a file that unpacks to far more than its size', async () => {
     // No real recording compresses to a thousandth of its size.
     const part = pack(Buffer.alloc(16 * MEGABYTE, line));
     const packed = {
@@ -86,7 +86,7 @@ describe.each(packings)('%s', (name, pack) => {
   });
 });
 
-test('formats that are read at any position are copied for it, and the copy is gone afterwards', async () => {
+test('formats that need random access are unpacked to a temporary copy, which is deleted afterwards', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-copies-'));
   vi.stubEnv('TMPDIR', folder);
   try {
@@ -117,7 +117,7 @@ test('formats that are read at any position are copied for it, and the copy is g
   }
 });
 
-test('where there is no room for the copy, the error says what to do', async () => {
+test('without room for the copy, the error says what to do', async () => {
   vi.stubEnv('TMPDIR', '/nowhere');
   try {
     const packed = gzipSync(readFileSync(join(foreign, 'drive.mf4')));
@@ -129,7 +129,7 @@ test('where there is no room for the copy, the error says what to do', async () 
   }
 });
 
-test('a log packed twice is read', async () => {
+test('a log that was packed twice is read', async () => {
   expect((await readText(gzipSync(zstdCompressSync(small)))).frames).toHaveLength(300);
 });
 
@@ -141,7 +141,7 @@ describe('zip', () => {
     ['stored', { ...drive, method: 'stored' }],
     ['zstd', { ...drive, method: 'zstd' }],
     ['with sizes of 64 bits', { ...drive, zip64: true }],
-  ] as const)('a %s entry gives the frames of its file', async (_, entry) => {
+  ] as const)('a %s entry yields the frames of its file', async (_, entry) => {
     const plain = await readText(small);
     for (const comment of ['', 'a comment that ends the archive']) {
       const read = await readText(zip([entry], comment));
@@ -190,11 +190,11 @@ describe('zip', () => {
       [{ ...drive, claimed: 2e12, zip64: true }],
       /says that it unpacks from \d+ to 2000000000000 bytes/,
     ],
-  ] as const)('an archive %s gets a clear error', async (_, entries, message) => {
+  ] as const)('an archive %s causes a clear error', async (_, entries, message) => {
     await expect(openLog(fileOf(zip(entries)))).rejects.toThrow(message);
   });
 
-  test('an entry packed by an unknown method is stated, and the others are read', async () => {
+  test('an entry with an unknown method is reported, and the others are read', async () => {
     const read = await readText(zip([{ ...drive, name: 'a.log', method: 'bzip2' }, drive]));
     expect(read.frames).toHaveLength(300);
     expect(read.messages).toEqual(['0: it is packed by method 12, which is not read: pack it with deflate']);
@@ -212,20 +212,20 @@ describe('zip', () => {
       { ...drive, claimed: small.length - 1 },
       `there are more than the ${small.length - 1} bytes that the archive says`,
     ],
-  ] as const)('%s is stated', async (_, entry, reason) => {
+  ] as const)('%s is reported', async (_, entry, reason) => {
     const read = await readText(zip([entry]));
     expect(read.frames.length).toBeGreaterThan(290);
     expect(read.messages.at(-1)).toBe(`0: the compressed data are broken: ${reason}`);
   });
 
-  test('cut anywhere, gets a clear error', async () => {
+  test('an archive cut anywhere causes a clear error', async () => {
     const archive = zip([drive, { ...drive, name: 'b.log', zip64: true }]);
     for (let cut = 4; cut < archive.length; cut += 1 + (cut >> 5)) {
       await expect(openLog(fileOf(archive.subarray(0, cut)))).rejects.toMatchObject({ code: 'input.malformed' });
     }
   });
 
-  test('from a pipe, gives the same frames', async () => {
+  test('an archive from a pipe yields the same frames', async () => {
     const archive = fileOf(zip([drive]));
     const pipe = `${archive}-pipe`;
     execFileSync('mkfifo', [pipe]);
@@ -245,28 +245,33 @@ describe('tar', () => {
     ['gnu', 'cf', 'drive.tar'],
     ['posix', 'cf', 'drive.tar'],
     ['ustar', 'czf', 'drive.tar.gz'],
-  ])('of the format %s gives the frames of its files in the order of their names (%s, %s)', async (kind, how, name) => {
-    const folder = mkdtempSync(join(tmpdir(), 'vigie-tar-'));
-    try {
-      const inside = kind === 'ustar' ? 'folder/day3.log' : long;
-      mkdirSync(dirname(join(folder, inside)), { recursive: true });
-      writeFileSync(join(folder, 'x'), '(7.0) can1 7FF#AA\n'.repeat(100));
-      writeFileSync(join(folder, 'day2.log'), '(2.0) can0 002#02\n');
-      writeFileSync(join(folder, inside), '(3.0) can0 003#03\n');
-      writeFileSync(join(folder, 'car.dbc'), 'VERSION ""\n');
-      execFileSync('tar', [`--format=${kind}`, `-${how}`, name, 'x', 'folder', 'day2.log', 'car.dbc'], { cwd: folder });
-      const read = await readLog(join(folder, name));
-      expect([...new Set(read.frames.map(({ id }) => id.toString(16)))]).toEqual(frames);
-      expect(read).toMatchObject({ format: 'candump', faults: 0 });
-      const archive = readFileSync(join(folder, name));
-      const cut = name.endsWith('gz') ? archive : archive.subarray(0, archive.length - archive.length / 4);
-      expect((await readLog(fileOf(cut))).frames.length).toBeGreaterThan(0);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  });
+  ])(
+    'an archive of the format %s yields the frames of its files in the order of their names (%s, %s)',
+    async (kind, how, name) => {
+      const folder = mkdtempSync(join(tmpdir(), 'vigie-tar-'));
+      try {
+        const inside = kind === 'ustar' ? 'folder/day3.log' : long;
+        mkdirSync(dirname(join(folder, inside)), { recursive: true });
+        writeFileSync(join(folder, 'x'), '(7.0) can1 7FF#AA\n'.repeat(100));
+        writeFileSync(join(folder, 'day2.log'), '(2.0) can0 002#02\n');
+        writeFileSync(join(folder, inside), '(3.0) can0 003#03\n');
+        writeFileSync(join(folder, 'car.dbc'), 'VERSION ""\n');
+        execFileSync('tar', [`--format=${kind}`, `-${how}`, name, 'x', 'folder', 'day2.log', 'car.dbc'], {
+          cwd: folder,
+        });
+        const read = await readLog(join(folder, name));
+        expect([...new Set(read.frames.map(({ id }) => id.toString(16)))]).toEqual(frames);
+        expect(read).toMatchObject({ format: 'candump', faults: 0 });
+        const archive = readFileSync(join(folder, name));
+        const cut = name.endsWith('gz') ? archive : archive.subarray(0, archive.length - archive.length / 4);
+        expect((await readLog(fileOf(cut))).frames.length).toBeGreaterThan(0);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    },
+  );
 
-  test('without a log says what it has; damaged, says where', async () => {
+  test('an archive without a log lists its contents, and a damaged one names the place of the damage', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'vigie-tar-'));
     try {
       writeFileSync(join(folder, 'a.txt'), 'hello\n');
@@ -281,7 +286,7 @@ describe('tar', () => {
   });
 });
 
-describe('containers that are not read are refused with the way out', () => {
+describe('unsupported containers are refused with advice', () => {
   const bytes = (hex: string): Buffer => Buffer.concat([Buffer.from(hex, 'hex'), Buffer.alloc(600, 0x2e)]);
 
   test.each([
@@ -307,16 +312,16 @@ describe('containers that are not read are refused with the way out', () => {
   });
 });
 
-describe('files that other programs packed', () => {
+describe('files packed by other programs are read', () => {
   const read = (name: string): Promise<Read> => readLog(join(foreign, name));
 
-  test('zstd, one frame and two', async () => {
+  test('zstd with one frame and with two', async () => {
     const [drive, other] = [await read('drive.log'), await read('other.log')];
     expect((await read('drive.log.zst')).frames).toEqual(drive.frames);
     expect((await read('two-frames.zst')).frames).toEqual([...drive.frames, ...other.frames]);
   });
 
-  test('Info-ZIP, with several entries, streamed with zip64, and encrypted', async () => {
+  test('Info-ZIP with several entries, streamed with zip64, and encrypted (refused)', async () => {
     const [drive, other] = [await read('drive.log'), await read('other.log')];
     expect(await read('drive.zip')).toMatchObject({ frames: [...drive.frames, ...other.frames], faults: 0 });
     expect(await read('streamed.zip')).toMatchObject({ frames: drive.frames, faults: 0 });

@@ -101,13 +101,13 @@ const samples: readonly Sample[] = [
 ];
 
 describe('logs of other tools', () => {
-  test('every file of the folder is one of the samples', () => {
+  test('the test has a sample for every file in the folder', () => {
     expect(readdirSync(recorded).sort()).toEqual(samples.map(({ file }) => file).sort());
   });
 
   test.each(samples)('$file reads to its end without a fault', ({ file }) => readsToItsEnd(join(recorded, file)));
 
-  test.each(samples)('$file tells the same frames as the others', async ({ file, format, frames, step }) => {
+  test.each(samples)('$file yields the same frames as the others', async ({ file, format, frames, step }) => {
     const read = await readLog(join(recorded, file));
     expect(read.format).toBe(format);
     const timeless = (list: readonly Frame[]) => list.map(({ at: _, ...rest }) => rest);
@@ -118,13 +118,13 @@ describe('logs of other tools', () => {
     }
   });
 
-  test('a packed log is read as the same log', async () => {
+  test('a packed log yields the same frames', async () => {
     const path = join(recorded, 'vector.asc');
     const packed = await readLog(fileOf(gzipSync(readFileSync(path))));
     expect(packed.frames).toEqual((await readLog(path)).frames);
   });
 
-  test('what is not a log is refused with the formats that are known', async () => {
+  test('a file that is not a log is refused with a list of the known formats', async () => {
     const others = ['../../../../golden/dbc/j1939.dbc', '../../../../../package.json', '../../../../../LICENSE'];
     for (const name of others) {
       const path = join(recorded, name);
@@ -201,7 +201,7 @@ describe('BLF objects, byte by byte', () => {
     ]);
   });
 
-  test('objects that hold no frame of CAN are counted by kind, also of unknown types', async () => {
+  test('objects without a CAN frame, also of unknown types, are counted by kind', async () => {
     const log = await openLog(
       fileOf(
         blfOf([71, '00'.repeat(40)], [11, '00'.repeat(20)], [57, '00'.repeat(20)], [65, '00'.repeat(8)], [999, '00']),
@@ -236,7 +236,7 @@ describeShared('recorded logs beside the project', () => {
     for (const file of files) await readsToItsEnd(join(file.parentPath, file.name));
   });
 
-  it('a real candump log', async () => {
+  it('a real candump log has the expected frames', async () => {
     const log = await read('icsim/sample-can.log');
     expect(log.frames).toHaveLength(6158);
     expect(log.faults).toBe(0);
@@ -250,7 +250,7 @@ describeShared('recorded logs beside the project', () => {
     });
   });
 
-  it('the two exports of one capture give the same identifiers and payloads', async () => {
+  it('the two exports of one capture have the same identifiers and payloads', async () => {
     const content = async (name: string) =>
       (await read(name)).frames.map(({ id, length, data }) => ({ id, length, data }));
     const candump = await content('savvycan/candump.log');
@@ -258,7 +258,7 @@ describeShared('recorded logs beside the project', () => {
     expect(await content('savvycan/GVRET_Log.csv')).toEqual(candump);
   });
 
-  it('ASC, its gzip and the TRC converted from it agree', async () => {
+  it('ASC, its gzip and the TRC converted from it have the same frames', async () => {
     const asc = await read('python-can/test_CanMessage.asc');
     expect((await read('python-can/test_CanMessage.asc.gz')).frames).toEqual(asc.frames);
     const trc = await read('python-can/test_CanMessage.trc');
@@ -267,7 +267,7 @@ describeShared('recorded logs beside the project', () => {
     );
   });
 
-  it('the versions of TRC agree as far as each can tell', async () => {
+  it('the versions of TRC have the same frames, as far as each format allows', async () => {
     const { frames } = await read('python-can/test_CanMessage_V2_1.trc');
     expect(frames.map(({ id }) => id).slice(-2)).toEqual([(0x100 | EXTENDED) >>> 0, 0x4000_0704]);
     for (const version of ['V1_1', 'V1_3', 'V2_0_BUS1']) {
@@ -279,7 +279,7 @@ describeShared('recorded logs beside the project', () => {
     );
   });
 
-  it('BLF objects, field by field', async () => {
+  it('the fields of BLF objects are read', async () => {
     const common = { at: 2_459_565_876_494.607, bus: 'can4368', id: (0x0444_4444 | EXTENDED) >>> 0 };
     for (const name of ['test_CanMessage.blf', 'test_CanMessage2.blf']) {
       const frame = { ...common, flags: 0, length: 8, data: '5566778899aabbcc' };
@@ -301,7 +301,7 @@ describeShared('recorded logs beside the project', () => {
     expect(frames[0]?.data).toMatch(/^(ff){48}(00){16}$/);
   });
 
-  it('ASC FD frames', async () => {
+  it('FD frames in ASC are read', async () => {
     const { frames } = await read('python-can/test_CanFdMessage64.asc');
     expect(frames.map(({ id, flags, length, data }) => [id, flags, length, data.slice(0, 8)])).toEqual([
       [0x4ee, FD | 4, 64, 'a1020304'],
@@ -309,7 +309,7 @@ describeShared('recorded logs beside the project', () => {
     ]);
   });
 
-  it('what is not a log is refused with the formats that are known', async () => {
+  it('a file that is not a log is refused with a list of the known formats', async () => {
     for (const name of ['ORIGIN.md', 'gnss/sl869.log', 'drives/drive1.csv', 'dbc/css/canmod-gps.dbc']) {
       const path = join(sharedData, name);
       await expect(openLog(path)).rejects.toMatchObject({ code: 'input.malformed', where: path });

@@ -38,7 +38,7 @@ async function read(path: string) {
   return frames;
 }
 
-test('what is written is read back', async () => {
+test('frames that were written are read back', async () => {
   const frame = fc.record({
     id: fc.oneof(
       fc.nat(0x7ff),
@@ -64,7 +64,7 @@ test('what is written is read back', async () => {
   );
 });
 
-test('files are begun by size and the oldest go', async () => {
+test('a new file starts at the size limit, and the oldest files are deleted', async () => {
   const recorder = new CandumpRecorder({ folder, size: 500, keep: 3, log });
   for (let n = 0; n < 100; n++) {
     recorder.write(batchOf([{ at: T + n * 1000, id: 0x123, data: Uint8Array.of(n) }]), ['can0']);
@@ -78,7 +78,7 @@ test('files are begun by size and the oldest go', async () => {
   for (const name of names) expect(statSync(join(folder, name)).size).toBeLessThan(600);
 });
 
-test('what was flushed is there when the process dies, and a second run adds files', () => {
+test('flushed frames survive a crash, and a second run adds files', () => {
   const frame = (n: number) => batchOf([{ at: T + n, id: 1, data: Uint8Array.of(n) }]);
   const first = new CandumpRecorder({ folder, size: 1e6, keep: 3, log });
   first.write(frame(1), ['can0']);
@@ -91,7 +91,7 @@ test('what was flushed is there when the process dies, and a second run adds fil
   expect(readdirSync(folder)).toHaveLength(2);
 });
 
-test('a folder that refuses stops no frame: it is said once, counted, and tried again', () => {
+test('a folder that cannot be written to is reported once; lost frames are counted, and writing is retried', () => {
   said.length = 0;
   const recorder = new CandumpRecorder({ folder: join(folder, 'recordings'), size: 1e6, keep: 3, log });
   rmSync(join(folder, 'recordings'), { recursive: true });
@@ -107,7 +107,7 @@ test('a folder that refuses stops no frame: it is said once, counted, and tried 
   expect(recorder.unrecorded).toBeLessThan(16_000);
 });
 
-test('a file that cannot be made is an error with its name', () => {
+test('a file that cannot be created is an error with its name', () => {
   chmodSync(folder, 0o755);
   expect(() => new CandumpFile(join(folder, 'no', 'such.log'))).toThrow(/no\/such\.log: cannot be written/);
 });

@@ -71,7 +71,7 @@ describe.each(bytesFormats)('%s', (format) => {
   const bytes = samples[format];
   const whole = parsed(format, bytes, bytes.length);
 
-  it('is recognised', async () => {
+  it('the format is recognised', async () => {
     expect((await readText(bytes)).format).toBe(format);
     expect(whole.faults).toBe(0);
     expect(whole.frames.length).toBeGreaterThan(1);
@@ -86,7 +86,7 @@ describe.each(bytesFormats)('%s', (format) => {
     );
   });
 
-  it('cut anywhere, gives the frames before the cut', () => {
+  it('a file cut anywhere yields the frames before the cut', () => {
     const known = whole.frames.map((frame) => JSON.stringify(frame));
     let before = 0;
     for (let cut = 0; cut <= bytes.length; cut++) {
@@ -100,7 +100,7 @@ describe.each(bytesFormats)('%s', (format) => {
     expect(before).toBe(whole.frames.length);
   });
 
-  it('survives changed bytes, and arbitrary ones', () => {
+  it('changed and arbitrary bytes do not break the parser', () => {
     const change = fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(change, fc.integer({ min: 1, max: 2000 }), (changes, size) => {
@@ -122,7 +122,7 @@ describe.each(bytesFormats)('%s', (format) => {
 });
 
 describe('openLog', () => {
-  it('throws nothing but VigieError on arbitrary content', async () => {
+  it('throws only VigieError for arbitrary content', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.boolean(), async (bytes, gzip) => {
         const content = gzip ? Buffer.concat([Buffer.from([0x1f, 0x8b]), bytes]) : bytes;
@@ -134,7 +134,7 @@ describe('openLog', () => {
     );
   });
 
-  it('says where a file cannot be read', async () => {
+  it('names the file that cannot be read', async () => {
     await expect(openLog('/nowhere/at.log')).rejects.toMatchObject({
       code: 'input.unreadable',
       where: '/nowhere/at.log',
@@ -149,14 +149,14 @@ describe('openLog', () => {
     expect(read).toMatchObject({ format: 'candump', frames: [], faults: 1 });
   });
 
-  it('takes all frames as from one bus when told so', async () => {
+  it('assigns all frames to one bus if the caller names it', async () => {
     const read = await readText('(1.0) can0 123#11\n(1.0) vcan1 123#11\n'.repeat(300), { bus: 'body' });
     expect(new Set(read.frames.map(({ bus }) => bus))).toEqual(new Set(['body']));
     expect(read.frames).toHaveLength(600);
     expect((await readText(samples.asc, { bus: 'body' })).frames.every(({ bus }) => bus === 'body')).toBe(true);
   });
 
-  it('passes over a byte order mark', async () => {
+  it('skips a byte order mark', async () => {
     expect((await readText('\ufeff(1.0) can0 123#11\n')).faults).toBe(0);
   });
 
@@ -166,7 +166,7 @@ describe('openLog', () => {
     expect(read.messages).toHaveLength(10);
   });
 
-  it('reads gzip in several members, and what there is of one that was cut', async () => {
+  it('reads several gzip members, and the start of a truncated one', async () => {
     const text = Buffer.from('(1.000000) can0 123#0011223344556677\n'.repeat(20_000));
     const packed = gzipSync(text);
     expect((await readText(Buffer.concat([packed, packed]))).frames).toHaveLength(40_000);
@@ -175,7 +175,7 @@ describe('openLog', () => {
     expect(cut.frames.length).toBeLessThan(20_000);
   });
 
-  it('takes 256 buses and counts the frames of others as faults', async () => {
+  it('accepts 256 buses and counts the frames of others as faults', async () => {
     const lines = Array.from({ length: 300 }, (_, i) => `(1.0) can${i} 123#11\n`);
     const read = await readText(lines.join(''));
     expect(read.frames).toHaveLength(256);
@@ -184,7 +184,7 @@ describe('openLog', () => {
 });
 
 describe('memory', () => {
-  it('a line without end is passed over piece by piece', () => {
+  it('an endless line is skipped piece by piece', () => {
     const recording = new Recording('log');
     const parser = parserOf('candump', recording, new Uint8Array(0));
     const piece = new Uint8Array(1 << 20).fill(48);
@@ -195,7 +195,7 @@ describe('memory', () => {
     expect(recording.batch.count).toBe(1);
   });
 
-  it('a BLF object that claims 4 GiB costs itself only', () => {
+  it('a BLF object that claims 4 GiB costs only itself', () => {
     const good = blf(frames, 100_000, false);
     for (const type of [1, 10, 999]) {
       const huge = Buffer.alloc(48);

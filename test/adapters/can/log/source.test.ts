@@ -59,7 +59,7 @@ function player(clock: Clock, options: Omit<PlayOptions, 'clock'>) {
 
 describe('LogSource', () => {
   it.each([1, Number.POSITIVE_INFINITY])(
-    'gives what was recorded as sent as any other frame, at speed %d',
+    'delivers frames that were recorded as sent like all others, at speed %d',
     async (speed) => {
       const clock = new ManualClock();
       const source = new LogSource(
@@ -76,7 +76,7 @@ describe('LogSource', () => {
     },
   );
 
-  it('keeps the pace of the recording, times the speed', async () => {
+  it('keeps the pace of the recording, multiplied by the speed', async () => {
     const clock = new ManualClock();
     const { source, got, parts, receive } = player(clock, { speed: 2 });
     await source.start(receive);
@@ -93,14 +93,14 @@ describe('LogSource', () => {
     expect(source.buses).toEqual(['can0', 'can1']);
   });
 
-  it('as fast as possible waits for nothing', async () => {
+  it('does not wait at unlimited speed', async () => {
     const { source, got, receive } = player(new ManualClock(), { speed: Number.POSITIVE_INFINITY });
     await source.start(receive);
     await source.finished;
     expect(got).toHaveLength(4);
   });
 
-  it('gives the time of playing when asked to', async () => {
+  it('stamps frames with the time of playback on request', async () => {
     const clock = new ManualClock();
     const { source, got, receive } = player(clock, { times: 'clock' });
     await source.start(receive);
@@ -110,7 +110,7 @@ describe('LogSource', () => {
     expect(got.map(([, at]) => at - 1_700_000_001_000)).toEqual([0, 0, 500, 2500]);
   });
 
-  it('in a loop, time goes on; stopping ends it', async () => {
+  it('time continues from loop to loop, until it is stopped', async () => {
     const { source, got, receive } = player(new ManualClock(), { speed: Number.POSITIVE_INFINITY, loop: true });
     await new Promise<void>((resolve, reject) => {
       source
@@ -127,7 +127,7 @@ describe('LogSource', () => {
     ]);
   });
 
-  it('stops while it waits', async () => {
+  it('can be stopped while it waits', async () => {
     const clock = new ManualClock();
     const { source, got, receive } = player(clock, {});
     await source.start(receive);
@@ -136,13 +136,13 @@ describe('LogSource', () => {
     expect(got.length).toBeLessThan(4);
   });
 
-  it('knows the bus that the caller names before the log is open', () => {
+  it('has the bus named by the caller before it opens the log', () => {
     const clock = new ManualClock();
     expect(new LogSource(path(), { clock, bus: 'body' }).buses).toEqual(['body']);
     expect(new LogSource(path(), { clock }).buses).toEqual([]);
   });
 
-  it('says that a file is missing', async () => {
+  it('reports a missing file', async () => {
     const source = new LogSource('/nowhere/at.log', { clock: new ManualClock() });
     await expect(source.start(() => undefined)).rejects.toMatchObject({ code: 'input.unreadable' });
     await source.stop();

@@ -20,7 +20,7 @@ const drive = (count: number): Frame[] =>
     data: i.toString(16).padStart(16, '0'),
   }));
 
-test('frames are read as they were', async () => {
+test('frames are read back', async () => {
   await fc.assert(
     fc.asyncProperty(anyFrames({ fd: true, remote: true, sent: false }), async (frames) => {
       const read = await readText(sqlite(frames));
@@ -31,7 +31,7 @@ test('frames are read as they were', async () => {
   );
 });
 
-test('more rows than a batch holds come in their order, from a packed file too', async () => {
+test('more rows than a batch holds come in their order, also from a packed file', async () => {
   const frames = drive(10_000);
   const file = sqlite(frames);
   for (const content of [file, gzipSync(file)]) {
@@ -41,7 +41,7 @@ test('more rows than a batch holds come in their order, from a packed file too',
   }
 });
 
-describe('rows come in their order and once, however the table numbers them', () => {
+describe('each row comes once and in its order, whatever the row numbers', () => {
   const rows = drive(5_000);
   const values = rows.map(({ at, id, data }, i) => [at / 1000, id, data, i] as const);
   const frames = rows.map((frame) => ({ ...frame }));
@@ -72,7 +72,7 @@ describe('rows come in their order and once, however the table numbers them', ()
     expect(await readText(file)).toMatchObject({ messages: [], frames });
   });
 
-  test('a damaged row number hides no rows silently, and reading ends', async () => {
+  test('a damaged row number loses rows only with a diagnostic, and reading ends', async () => {
     const file = sqlite(rows);
     // The row number precedes the header of its record: 8 bytes, a REAL, an integer of 16 bits.
     let lost = 0;
@@ -95,7 +95,7 @@ describe('rows come in their order and once, however the table numbers them', ()
   });
 });
 
-test('a table of another name is found by its columns, and columns may be missing', async () => {
+test('a table with another name is recognised by its columns, and some columns are optional', async () => {
   const read = await readText(
     database([
       'CREATE TABLE other (a)',
@@ -109,7 +109,7 @@ test('a table of another name is found by its columns, and columns may be missin
   ]);
 });
 
-describe('rows that are not frames are left out, each with its reason', () => {
+describe('rows that are not frames are left out with a reason', () => {
   test.each([
     ["(NULL, 1, 0, 0, 0, 0, x'')", 'there is no time'],
     ["('now', 1, 0, 0, 0, 0, x'')", 'there is no time'],
@@ -132,7 +132,7 @@ describe('rows that are not frames are left out, each with its reason', () => {
   });
 });
 
-test('a view that would compute without end is not read', async () => {
+test('a view that would run endlessly is not read', async () => {
   const view = `CREATE VIEW messages AS WITH RECURSIVE r(ts) AS (SELECT 1 UNION ALL SELECT ts + 1 FROM r)
     SELECT ts, 1 AS arbitration_id, x'00' AS data FROM r`;
   await expect(openLog(fileOf(database(['CREATE TABLE drives (a)', view])))).rejects.toThrow(
@@ -140,7 +140,7 @@ test('a view that would compute without end is not read', async () => {
   );
 });
 
-test('a database that is cut anywhere gives the rows before the cut, and the loss is stated', async () => {
+test('a database cut anywhere yields the rows before the cut and a diagnostic', async () => {
   const frames = drive(700);
   const file = sqlite(frames);
   let most = 0;

@@ -36,7 +36,7 @@ async function all(input: PipeInput, size: number): Promise<Buffer> {
 }
 
 describe('a pipe', () => {
-  test('gives every byte in its order, whatever is written and read at a time', async () => {
+  test('yields every byte in order, whatever the sizes of writes and reads', async () => {
     const chunk = fc.uint8Array({ minLength: 1, maxLength: 9_000 });
     await fc.assert(
       fc.asyncProperty(fc.array(chunk, { maxLength: 5 }), fc.integer({ min: 1, max: 10_000 }), async (chunks, size) => {
@@ -52,7 +52,7 @@ describe('a pipe', () => {
     );
   });
 
-  test('gives more than it holds', async () => {
+  test('yields more than its buffer holds', async () => {
     const { input, writer } = pipe();
     const other = spawn('head', ['-c', '1000000', '/dev/zero'], { stdio: ['ignore', writer, 'inherit'] });
     closeSync(writer);
@@ -60,7 +60,7 @@ describe('a pipe', () => {
     expect(other.pid).toBeDefined();
   });
 
-  test('gives what came when it came, and does not wait for more', async () => {
+  test('yields data as soon as it arrives, and does not wait for more', async () => {
     const { input, writer } = pipe();
     const into = new Uint8Array(100);
     for (const text of ['one', 'two', 'three']) {
@@ -71,7 +71,7 @@ describe('a pipe', () => {
     await input.close();
   });
 
-  test('that is closed lets a read end that waits', async () => {
+  test('ends a pending read when it is closed', async () => {
     const { input, writer } = pipe();
     const waiting = input.read(new Uint8Array(1));
     await input.close();
@@ -87,12 +87,12 @@ describe('standard input', () => {
       ...(input === undefined ? { stdio: [openSync(module, 'r'), 'pipe', 'inherit'] } : { input }),
     }).stdout;
 
-  test('is opened once', () => {
+  test('can be opened only once', () => {
     const code = `m.openStandardInput(); try { m.openStandardInput() } catch ({ code }) { console.log(code) } m.closeStandardInput();`;
     expect(run(code, 'x')).toBe('input.unreadable\n');
   });
 
-  test('that is a file is read as a file', () => {
+  test('is read as a file if it is redirected from one', () => {
     expect(run('console.log(m.openStandardInput()); m.closeStandardInput();')).toBe('undefined\n');
   });
 });

@@ -179,14 +179,14 @@ describe('a table of frames', () => {
     }
   });
 
-  test('whose last line is cut gives the lines before it', async () => {
+  test('whose last line is cut yields the lines before it', async () => {
     const { frames } = await read('Time (ms),ID,DLC,Data\n1,123,2,AABB\n2,123,2,AAB');
     expect(frames).toEqual(['1 can0 123 aabb']);
   });
 
   const good = Array.from({ length: 500 }, (_, i) => `${i},123,1,AA\n`).join('');
 
-  test('with lines that are not frames says line, column and reason, also before the first frame', async () => {
+  test('with lines that are not frames reports line, column and reason, also before the first frame', async () => {
     const { frames, faults, passedOver } = await read(
       `made by hand\nTime (ms),ID,DLC,Data\nx,123,1,AA\n# a comment\n${good}600,zz,1,AA\n601,123,70,AA\n602,123,2,AA\n603,123,1,AABB\nthe end\n`,
     );
@@ -201,7 +201,7 @@ describe('a table of frames', () => {
     expect(passedOver).toEqual({ comments: 1, 'lines before the column names': 1, 'lines that are not frames': 1 });
   });
 
-  test('counts a line with all its columns whose identifier is a word; names of units are none', async () => {
+  test('counts a line with a word as its identifier as a fault, but not a line of units', async () => {
     const rows = [
       'Id\tName\tD0\tD1\tD2',
       'hex\t-\thex\thex\thex',
@@ -251,7 +251,7 @@ describe('a table of frames', () => {
     expect(faults).toEqual([]);
   });
 
-  test('with a line of names is read with the columns that the user names instead', async () => {
+  test("with column names is read with the user's columns instead", async () => {
     const { frames, faults } = await read(
       'Time,ID,Other,DLC,Data\n1.5,7,123,2,AABB\n2.5,8,124,1,CC\n',
       'time,-,id,dlc,data',
@@ -260,7 +260,7 @@ describe('a table of frames', () => {
     expect(faults).toEqual([]);
   });
 
-  test('of decimal numbers is read when a line shows that they are', async () => {
+  test('of decimal numbers is read if a line proves that they are decimal', async () => {
     const { frames } = await read('Time,ID,DLC,Data\n1.5,291,2,170 187\n2.5,292,1,204\n');
     expect(frames).toEqual(['1500 can0 123 aabb', '2500 can0 124 cc']);
   });
@@ -269,11 +269,11 @@ describe('a table of frames', () => {
     ['time(us),-,id,d0', '1500;x;7E8;3;41;D\n2000;y;18DAF110;7\n', ['1.5 can0 7e8 03410d', '2 can0 18daf110x 07']],
     ['time,id,data,bus', '1.5 123 0102 1\n2.5 124 FF 2\n', ['1500 can1 123 0102', '2500 can2 124 ff']],
     ['id(dec),data(dec)', '291,1 2 255\n', ['0 can0 123 0102ff']],
-  ])('of which the user names the columns %s is read', async (columns, content, frames) => {
+  ])("is read with the user's columns %s", async (columns, content, frames) => {
     expect(await read(content, columns)).toMatchObject({ format: 'table', frames, faults: [] });
   });
 
-  test('of which the user names no identifier is refused with the names to use', async () => {
+  test("is refused if the user's columns lack an identifier, with the names to use", async () => {
     await expect(read('1,2\n', 'time,data')).rejects.toThrow(/name at least id and data/);
   });
 
@@ -284,11 +284,11 @@ describe('a table of frames', () => {
   });
 });
 
-describe('text as other tools leave it', () => {
+describe('text from other tools', () => {
   const candump = '(1.500000) can0 123#1122\n(2.000000) can1 12345678#FF\n';
   const frames = ['1500 can0 123 1122', '2000 can1 12345678x ff'];
 
-  test('a log in UTF-16 is read, in both byte orders, with and without a mark', async () => {
+  test('is read in UTF-16, in both byte orders, with and without a byte order mark', async () => {
     const little = Buffer.from(candump, 'utf16le');
     const big = Buffer.from(little).swap16();
     for (const bytes of [little, big, Buffer.from(`\ufeff${candump}`, 'utf16le')]) {
@@ -296,18 +296,18 @@ describe('text as other tools leave it', () => {
     }
   });
 
-  test('zeros between and behind lines are passed over, a megabyte of them too', async () => {
+  test('is read despite zero bytes between and after lines, even a megabyte of them', async () => {
     const zeros = '\0'.repeat(1_000_000);
     const found = await read(`${candump.replace('\n', `\n${zeros}`)}${zeros}`);
     expect(found).toMatchObject({ frames, faults: [] });
   });
 
-  test('a last line that is cut is not a fault', async () => {
+  test('may end within a line without a fault', async () => {
     const found = await read(`${candump}(2.5) can0 12`);
     expect(found).toMatchObject({ frames, faults: [], passedOver: { 'last lines that are cut': 1 } });
   });
 
-  test('candump on the screen has identifiers of any length, tabs, any interface or none', async () => {
+  test('may have candump screen output with identifiers of any length, tabs, any interface or none', async () => {
     const found = await read(
       ' slcan7  39   [2]  00 11\n\tmy-bus\tA8\t[1]\tFF\n 1F0 [3] 01 02 03\n  can0  TX  12345678   [0]\n (1.5)  can0  RX - -  7FF  [1]  01\n',
     );

@@ -95,7 +95,7 @@ const drive: readonly Row[] = Array.from({ length: 40 }, (_, i) => ({
   ...(i % 3 === 1 ? {} : { coolant: 70 + i / 4 }),
 }));
 
-test.each(valueWriters)('$layout: what was written is read', async (writer) => {
+test.each(valueWriters)('$layout: values are read back', async (writer) => {
   const content = writer.write(drive);
   expect(await isTable(file(content))).toBe(true);
   const found = await read(content, writer.zone);
@@ -105,7 +105,7 @@ test.each(valueWriters)('$layout: what was written is read', async (writer) => {
   expect(found.left).toEqual([]);
 });
 
-test('any rows in any layout are read as they were written', async () => {
+test('any rows in any layout are read back', async () => {
   const row = fc.record({
     gap: fc.integer({ min: 1, max: 5_000 }),
     speed: fc.integer({ min: 0, max: 2_500 }).map((tenths) => tenths / 10),
@@ -138,7 +138,7 @@ test('any rows in any layout are read as they were written', async () => {
 });
 
 test.each(valueWriters)(
-  '$layout: cut anywhere, it gives only what was written, and says what it lost',
+  '$layout: a table cut anywhere yields only written values, and reports what is missing',
   async (writer) => {
     const content = writer.write(drive);
     const expected = expectedOf(drive, { ...writer, digits: 3 });
@@ -162,7 +162,7 @@ test.each(valueWriters)(
   },
 );
 
-test('gzip, zstd, zip and UTF-16 are read as the plain table', async () => {
+test('gzip, zstd, zip and UTF-16 yield the same values as the plain table', async () => {
   const [writer] = valueWriters as [ValueWriter];
   const plain = await read(writer.write(drive));
   const ascii = writer.write(drive).replaceAll('°', '');
@@ -173,7 +173,7 @@ test('gzip, zstd, zip and UTF-16 are read as the plain table', async () => {
   expect((await read(Buffer.from(`\ufeff${ascii}`, 'utf16le'))).rows).toEqual(plain.rows);
 });
 
-test('a local time is of the zone that is given, over the change of clocks; without a zone UTC is assumed', async () => {
+test('local times use the given zone, also across the change to summer time; without a zone UTC is assumed', async () => {
   const table = 'Date/Time,Speed (km/h)\n2026-03-29 01:30:00,10\n2026-03-29 03:30:00,20\n';
   const paris = await read(table, 'Europe/Paris');
   expect(paris.rows.map(({ at }) => new Date(at).toISOString())).toEqual([
@@ -195,7 +195,7 @@ test.each([
   expect((await read(table)).rows).toEqual([{ at, values: { v: 5 } }]);
 });
 
-test('where no column is a time, the run time of the engine is; empty brackets are not part of a name', async () => {
+test('the engine run time serves as the time if no column is a time; empty brackets are not part of a name', async () => {
   const { rows, assumptions } = await read(
     'ENGINE_RUN_TINE (),VEHICLE_SPEED ()\n7.000000, 13.000000\n8.000000, 14.5\n',
   );
@@ -208,13 +208,13 @@ test('where no column is a time, the run time of the engine is; empty brackets a
   expect(timed.rows).toEqual([{ at: Date.UTC(2026, 2, 14, 10, 0, 1), values: { Engine_run_time: 7 } }]);
 });
 
-test('times of day go on behind midnight', async () => {
+test('times of day continue after midnight', async () => {
   const { rows, assumptions } = await read('Time,v (km/h)\n23:59:59.5,1\n00:00:00.5,2\n');
   expect((rows[1]?.at ?? 0) - (rows[0]?.at ?? 0)).toBe(1_000);
   expect(assumptions).toEqual(['the table has no date: times count from 1970-01-01']);
 });
 
-test('what could be meant otherwise is said: thousands, month before day, unit of whole numbers', async () => {
+test('ambiguous input is reported: thousands, month before day, unit of whole numbers', async () => {
   const thousands = await read('Time;x\n2026-03-14T10:00:00Z;1,234\n');
   expect(thousands.rows[0]?.values).toEqual({ x: 1.234 });
   expect(thousands.assumptions).toEqual(['a comma was read as the decimal mark: 1,234 as 1.234']);
@@ -222,7 +222,7 @@ test('what could be meant otherwise is said: thousands, month before day, unit o
   expect((await read('Time,x\n0,1\n100,2\n200,3\n')).assumptions[0]).toContain('milliseconds');
 });
 
-test('units of headers become those of Status', async () => {
+test('units in headers are converted to those of Status', async () => {
   const { rows, units } = await read(
     'time (s),Speed (mph),Temp [°F],Pressure (bar),G(x),accel_y (m/s^2),Odometer (miles),Torque (Nm),Free text (odd)\n0.5,10,212,1.5,-1,2.5,100,12,3\n',
   );
@@ -239,7 +239,7 @@ test('units of headers become those of Status', async () => {
   expect(units).toMatchObject({ Speed: 'km/h', Temp: '°C', Pressure: 'kPa', G_x: 'm/s²', Free_text_odd: undefined });
 });
 
-test('lines that cannot be read are counted with their reason, and cost only themselves', async () => {
+test('unreadable lines are counted with their reason, and others are read', async () => {
   const sound = Array.from({ length: 20 }, (_, i) => `2026-03-14T09:00:${10 + i}Z,3\n`).join('');
   const { rows, left, passedOver } = await read(
     `Time,v (km/h)\n${sound}2026-03-14T10:00:00Z,1\n# a remark\nyesterday,2\n2026-03-14T10:00:02Z,fast\n2026-03-14T10:00:03Z,4,5,6,7\n2026-03-14T10:00:04Z,\n2026-03-14T10:00:05Z,6\n`,

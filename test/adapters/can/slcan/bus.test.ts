@@ -57,8 +57,8 @@ async function started(firmware: Firmware, options: Partial<SlcanOptions> = {}) 
 
 const frame = { bus: 'powertrain', id: 0x123, flags: 0, data: Uint8Array.of(1, 2) };
 
-describe('a bus behind a serial adapter', () => {
-  it('is asked nothing while the unit sleeps but heard, and at once when it wakes whether it is still there', async () => {
+describe('a bus on a serial adapter', () => {
+  it('is only listened to while the unit sleeps, and is checked at once when the unit wakes', async () => {
     const rest = new UnitRest();
     const { clock, cable, adapter, seen, bus } = await started('lawicel', { rest });
     const questions = (): number => [...cable.written].filter((character) => character === 'F').length;
@@ -88,7 +88,7 @@ describe('a bus behind a serial adapter', () => {
     ['canable', ['S6']],
     ['mute', ['S6']],
     ['echoing', ['S6']],
-  ])('%s: is listened to, and never joined', async (firmware, rates) => {
+  ])('%s: is opened to listen only', async (firmware, rates) => {
     const { adapter, bus, seen } = await started(firmware);
     expect([adapter.mode, adapter.rates]).toEqual(['listening', rates]);
     adapter.receive('t12321122');
@@ -107,7 +107,7 @@ describe('a bus behind a serial adapter', () => {
   });
 
   it.each<Firmware>(['lawicel', 'canable', 'mute', 'echoing'])(
-    '%s: is joined where frames are sent',
+    '%s: is opened to take part if frames are sent',
     async (firmware) => {
       const { adapter, bus, seen, clock } = await started(firmware, { sends: true });
       expect(adapter.mode).toBe('joined');
@@ -120,7 +120,7 @@ describe('a bus behind a serial adapter', () => {
     },
   );
 
-  it('a CANable has CAN FD and rates of its own', async () => {
+  it('with a CANable has CAN FD and its own bit rates', async () => {
     const { adapter, bus, clock } = await started('canable', {
       sends: true,
       bitRate: 750_000,
@@ -135,7 +135,7 @@ describe('a bus behind a serial adapter', () => {
     await bus.stop();
   });
 
-  it('timing registers take the place of a bit rate', async () => {
+  it('can have timing registers instead of a bit rate', async () => {
     const { bitRate: _, ...rest } = { bitRate: 0, timing: '011C' };
     const clock = new VirtualClock();
     const cable = new Cable();
@@ -154,12 +154,12 @@ describe('a bus behind a serial adapter', () => {
     [{ timing: 'zz' }, /"zz" are not timing registers/],
     [{}, /give either/],
     [{ bitRate: 500_000, timing: '011C' }, /give either/],
-  ])('%j is refused', (rates, message) => {
+  ])('refuses %j', (rates, message) => {
     const { open } = new Cable();
     expect(() => new SlcanBus({ bus: 'b', name: 'x', open, clock: new VirtualClock(), ...rates })).toThrow(message);
   });
 
-  it('frames that come together are as far apart as the adapter says', async () => {
+  it('spaces frames received together by the time stamps of the adapter', async () => {
     const { adapter, bus, seen, cable, clock } = await started('lawicel');
     expect(adapter.stamps).toBe(true);
     const now = clock.now();
@@ -171,7 +171,7 @@ describe('a bus behind a serial adapter', () => {
     await bus.stop();
   });
 
-  it('broken lines are counted, frames around them kept', async () => {
+  it('counts broken lines and keeps the frames around them', async () => {
     const { bus, cable, seen } = await started('lawicel');
     cable.say(`t1230\rt12\rnonsense\r${'t'.repeat(500)}\rt12401\x07t1240\rs`);
     cable.say('a000000\re1a\rt1250\r');
@@ -180,7 +180,7 @@ describe('a bus behind a serial adapter', () => {
     await bus.stop();
   });
 
-  it('what the adapter lost and suffered is asked for and counted', async () => {
+  it('counts the overruns and errors that the adapter reports', async () => {
     const { adapter, bus, clock } = await started('lawicel');
     adapter.flags = '89';
     await clock.settle(10_000, 100);
@@ -188,7 +188,7 @@ describe('a bus behind a serial adapter', () => {
     await bus.stop();
   });
 
-  it('refused frames are refused, unanswered ones too', async () => {
+  it('rejects a frame that the adapter refuses or does not answer', async () => {
     const { adapter, bus, clock, cable } = await started('lawicel', { sends: true });
     adapter.refuses.add('t');
     await expect(bus.send(frame)).rejects.toThrow(/the adapter refuses it/);
@@ -209,7 +209,7 @@ describe('a bus behind a serial adapter', () => {
   it.each<[string, RegExp]>([
     ['S', /refuses the bit rate \(S6\)/],
     ['L', /cannot listen without joining in/],
-  ])('an adapter that refuses %s is not used, and tried again', async (letter, reason) => {
+  ])('does not use an adapter that refuses %s, and retries', async (letter, reason) => {
     const { adapter, bus, clock, cable } = await started('lawicel');
     adapter.refuses.add(letter);
     cable.cut();
@@ -222,7 +222,7 @@ describe('a bus behind a serial adapter', () => {
     await bus.stop();
   });
 
-  it('comes back when the adapter was pulled or hung', async () => {
+  it('recovers when the adapter was unplugged or hung', async () => {
     const { adapter, bus, clock, cable, seen } = await started('lawicel');
     cable.cut();
     expect(bus.health()).toMatchObject({ state: 'waiting', reason: 'pulled' });
@@ -239,7 +239,7 @@ describe('a bus behind a serial adapter', () => {
     await bus.stop();
   });
 
-  it('a line that takes nothing is given up, and does not hold up the end', async () => {
+  it('gives up a line that accepts no data, and can still stop', async () => {
     const { bus, clock, cable } = await started('lawicel', { sends: true });
     cable.stuck = true;
     const refused = expect(bus.send(frame)).rejects.toThrow(/the line takes nothing/);
@@ -259,7 +259,7 @@ describe('a bus behind a serial adapter', () => {
     expect(cable.plugged).toBe(false);
   });
 
-  it('an adapter that never answers may be silent as long as the bus is', async () => {
+  it('tolerates an adapter without answers while the bus is silent', async () => {
     const { bus, clock, cable } = await started('mute');
     await clock.settle(3_600_000, 60_000);
     expect(cable.opened).toBe(1);
@@ -267,7 +267,7 @@ describe('a bus behind a serial adapter', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('gives the same frames however the bytes are split, none lost and none in disorder', async () => {
+  it('yields the same frames in order, however the bytes are split', async () => {
     const id = fc.integer({ min: 0, max: 0x7ff });
     const data = fc.uint8Array({ maxLength: 8 });
     await fc.assert(
@@ -287,7 +287,7 @@ describe('a bus behind a serial adapter', () => {
     );
   });
 
-  it('survives whatever an adapter says', async () => {
+  it('tolerates anything that an adapter sends', async () => {
     const word = fc.oneof(
       fc.constantFrom('\r', '\n', '\x07', 'z', 'Z', 'V1013', 'F00', 'F89', 't1230', 'C', 'S6', 'L', 'canable'),
       fc.string({ maxLength: 200 }),
@@ -314,7 +314,7 @@ describePeers(['socat', '/dev/ptmx'], 'a bus behind a real serial device', () =>
   const folder = mkdtempSync(join(tmpdir(), 'vigie-slcan-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('is read and sent to, pulled and plugged in again', async () => {
+  it('receives, sends, and recovers when the device is unplugged and plugged in again', async () => {
     const far = await FarEnd.listen();
     const adapter = new Adapter('lawicel', (text) => far.say(text));
     far.heard = (text) => adapter.hear(text);

@@ -35,7 +35,7 @@ const frames = fc.oneof(
     .map(({ id, length }) => ({ id: (id | REMOTE) >>> 0, flags: 0, data: new Uint8Array(length) })),
 );
 
-describe('lines of frames', () => {
+describe('an slcan line', () => {
   it.each([
     ['t10021133', { id: 0x100, flags: 0, data: [0x11, 0x33] }],
     ['t1230', { id: 0x123, flags: 0, data: [] }],
@@ -70,7 +70,7 @@ describe('lines of frames', () => {
     'x1000',
     'F00',
     'z',
-  ])('%j is none', (line) => {
+  ])('%j is not a frame', (line) => {
     expect(read(line)).toBeUndefined();
   });
 
@@ -80,11 +80,11 @@ describe('lines of frames', () => {
     { id: 0x100, flags: FD, data: new Uint8Array(9) },
     { id: (0x100 | REMOTE) >>> 0, flags: FD, data: new Uint8Array(0) },
     { id: (0x2000_0000 | EXTENDED) >>> 0, flags: 0, data: new Uint8Array(0) },
-  ])('there is none for %j', (frame) => {
+  ])('cannot represent the frame %j', (frame) => {
     expect(writeFrame(frame)).toBeUndefined();
   });
 
-  it('what is written is read as it was', () => {
+  it('that was written is read back', () => {
     fc.assert(
       fc.property(frames, (frame) => {
         const line = writeFrame(frame) as string;
@@ -94,7 +94,7 @@ describe('lines of frames', () => {
     );
   });
 
-  it('any line is read or not, and what is read is a frame', () => {
+  it('of any characters is a valid frame or refused', () => {
     const hexish = fc.array(fc.constantFrom(...'tTrRdDbB0123456789ABCDEFabcdefgz'), { maxLength: 160 });
     fc.assert(
       fc.property(
@@ -114,7 +114,7 @@ describe('lines of frames', () => {
   });
 });
 
-describe('the splitter', () => {
+describe('the line splitter', () => {
   function split(parts: readonly string[]): string[] {
     const found: string[] = [];
     const splitter = new LineSplitter({
@@ -126,7 +126,7 @@ describe('the splitter', () => {
     return found;
   }
 
-  it('knows the ends of lines', () => {
+  it('finds line ends, refusals and lines that are too long', () => {
     expect(split(['\rt1230\r\nV1013\n\x07half\x07z\r', `${'x'.repeat(161)}\r${'y'.repeat(160)}\r`])).toEqual([
       '',
       't1230',
@@ -139,7 +139,7 @@ describe('the splitter', () => {
     ]);
   });
 
-  it('finds the same however the bytes are split', () => {
+  it('finds the same lines however the bytes are split', () => {
     const text = fc.array(fc.constantFrom('\r', '\n', '\x07', 't1230', 'z', 'x'.repeat(90)), { maxLength: 40 });
     fc.assert(
       fc.property(text, fc.array(fc.nat(500), { maxLength: 20 }), (pieces, cuts) => {

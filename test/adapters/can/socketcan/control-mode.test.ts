@@ -31,7 +31,7 @@ function link(kind: string, flags: number, type = 16, nested = 0): Uint8Array {
   return Buffer.concat([header, content]);
 }
 
-describe('what the kernel says of a controller', () => {
+describe('the control mode of a controller', () => {
   it.each([
     ['one-shot', link('can', 0x08), true],
     ['one-shot and others', link('can', 0x3a), true],
@@ -40,11 +40,11 @@ describe('what the kernel says of a controller', () => {
     ['the same number of another kind of interface', link('vxcan', 0x08), false],
     ['an error', link('can', 0x08, 2), false],
     ['nothing', new Uint8Array(0), false],
-  ])('is read: %s', (_, answer, expected) => {
+  ])("is read from the kernel's answer: %s", (_, answer, expected) => {
     expect(readOneShot(answer)).toBe(expected);
   });
 
-  it('is not misread when it is cut short or damaged', () => {
+  it('is not misread if the answer is truncated or damaged', () => {
     const whole = link('can', 0x08);
     for (let length = 0; length < whole.length; length++) expect(readOneShot(whole.subarray(0, length))).toBe(false);
     fc.assert(
@@ -56,7 +56,7 @@ describe('what the kernel says of a controller', () => {
     );
   });
 
-  it.runIf(process.platform === 'linux')('is asked of this machine’s kernel', async () => {
+  it.runIf(process.platform === 'linux')('is requested from this machine’s kernel', async () => {
     const libc = await loadLibc();
     const answers: number[] = [];
     const listening = {

@@ -42,8 +42,8 @@ async function lapse(clock: VirtualClock): Promise<void> {
   await clock.settle(LEAVING + 1, LEAVING / 4);
 }
 
-describe('a frame that was sent', () => {
-  it('has been sent when it has left, and not when the kernel took it', async () => {
+describe('a frame', () => {
+  it('counts as sent when it was transmitted, not when the kernel accepted it', async () => {
     const { can, clock, socket, received, events } = await open();
     let left = false;
     const sent = can.send(outgoing(1)).then(() => {
@@ -60,7 +60,7 @@ describe('a frame that was sent', () => {
     await can.stop();
   });
 
-  it('fails when it has not left in time; until it leaves, which is logged, others fail at once', async () => {
+  it('fails if it is not transmitted in time; others then fail at once until it is transmitted, which is logged', async () => {
     const rig = await open();
     const { can, clock, socket, log, received } = rig;
     await stick(rig, 0x12);
@@ -90,7 +90,7 @@ describe('a frame that was sent', () => {
     await can.stop();
   });
 
-  it('that waits its turn is refused with the one before', async () => {
+  it('that waits behind a failing one fails as well', async () => {
     const { can, clock, socket } = await open();
     const outcomes = Promise.allSettled([1, 2, 3].map((id) => can.send(outgoing(id))));
     await lapse(clock);
@@ -99,7 +99,7 @@ describe('a frame that was sent', () => {
     await can.stop();
   });
 
-  it('has left when its echo came in time, though this process was held up', async () => {
+  it('counts as sent if its echo came in time although this process was blocked', async () => {
     const { can, clock, socket } = await open();
     const sent = can.send(outgoing(1));
     await clock.settle(2, 1);
@@ -111,7 +111,7 @@ describe('a frame that was sent', () => {
     await can.stop();
   });
 
-  it('may follow at once when the echo of the last has come and was not read yet', async () => {
+  it('can follow at once if the echo of the last one has arrived but was not read yet', async () => {
     const rig = await open();
     const { can, clock, socket } = rig;
     await stick(rig, 1);
@@ -125,7 +125,7 @@ describe('a frame that was sent', () => {
     await can.stop();
   });
 
-  it('is forgotten by an interface that goes down', async () => {
+  it('is discarded by an interface that goes down', async () => {
     const rig = await open();
     const { can, kernel, clock, socket, events } = rig;
     await stick(rig, 1);
@@ -140,7 +140,7 @@ describe('a frame that was sent', () => {
     await can.stop();
   });
 
-  it('is refused with the reason when the interface goes down, or the source stops, before it has left', async () => {
+  it('fails with the reason if the interface goes down or the source stops before it was transmitted', async () => {
     const { can, kernel, clock, socket } = await open();
     const down = expect(can.send(outgoing(1))).rejects.toMatchObject(refusal(/frame 0x1 had not left: .*is down/));
     await clock.settle(1);
@@ -155,7 +155,7 @@ describe('a frame that was sent', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is forgotten by a controller that is restarted after a bus-off', async () => {
+  it('is discarded by a controller that restarts after bus-off', async () => {
     const rig = await open();
     const { can, clock, socket } = rig;
     await stick(rig, 1);
@@ -171,7 +171,7 @@ describe('a frame that was sent', () => {
     await can.stop();
   });
 
-  it('is not forgotten by a restart that came before it and was not read yet', async () => {
+  it('is not discarded by a restart that happened before it and was not read yet', async () => {
     const rig = await open();
     const { can, socket } = rig;
     socket.arrive(BUS_OFF);
@@ -182,7 +182,7 @@ describe('a frame that was sent', () => {
     await can.stop();
   });
 
-  it('is no longer on its way where the controller tries only once', async () => {
+  it('is sent again if the controller makes only one attempt', async () => {
     const { can, clock, socket, events } = await open();
     socket.oneShot = true;
     const written = () => socket.written.map((bytes) => bytes[0]);
@@ -208,7 +208,7 @@ describe('a frame that was sent', () => {
   });
 
   it.each(['dropped', 'interfaceDropped'] as const)(
-    'holds up no other when its echo may be among what the kernel could not deliver (%s)',
+    'does not block others if the kernel may have dropped its echo (%s)',
     async (count) => {
       const { can, clock, socket, events } = await open();
       socket[count] = 5;
@@ -231,7 +231,7 @@ describe('a frame that was sent', () => {
     },
   );
 
-  it('comes back through filters that want others, as long as that is needed', async () => {
+  it('is echoed although the filters exclude it, for as long as necessary', async () => {
     const { can, clock, socket, received } = await open({ identifiers: [0x123] });
     socket.isHeard = true;
     for (const id of [0x55, 0x123, 0x55, 0x66]) {
@@ -256,7 +256,7 @@ describe('a frame that was sent', () => {
     await can.stop();
   });
 
-  it('lets no overdue frame slip through narrowed filters unseen', async () => {
+  it('that is overdue stays in the filters when they are narrowed', async () => {
     const rig = await open({ identifiers: [0x123] });
     await stick(rig, 0x55);
     rig.clock.advance(10_000);
@@ -268,7 +268,7 @@ describe('a frame that was sent', () => {
     await rig.can.stop();
   });
 
-  it('is not sent when no echo could show that it has left', async () => {
+  it('is not sent if its echo could not be received', async () => {
     const { can, socket } = await open({ identifiers: [0x123] });
     socket.filterResult = -EINVAL;
     await expect(can.send(outgoing(0x55))).rejects.toMatchObject(refusal(/filters cannot be changed \(EINVAL\)/));
@@ -276,7 +276,7 @@ describe('a frame that was sent', () => {
     await can.stop();
   });
 
-  it('is delivered where that is asked for, flagged', async () => {
+  it('is delivered with the sent flag if requested', async () => {
     const { can, socket, received } = await open({ own: true });
     socket.isHeard = true;
     await can.send(outgoing(1));
@@ -301,7 +301,7 @@ const steps = fc.array(
 );
 
 describe('whatever the order of echoes, refusals and restarts', () => {
-  it('at most one frame is on its way, each send ends, and what has left late is counted', async () => {
+  it('at most one frame is pending, each send ends, and late transmissions are counted', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (order) => {
         const { can, kernel, clock } = await open();

@@ -30,7 +30,7 @@ function example(entry: number | IdentifierFilter, filling: number): number {
 }
 
 describe('kernel filters', () => {
-  it('lets every wanted identifier pass, however few filters there may be', () => {
+  it('pass every wanted identifier, however few filters are allowed', () => {
     fc.assert(
       fc.property(wanted, fc.integer({ min: 2, max: 200 }), fc.nat(0x1fff_ffff), (entries, limit, filling) => {
         const filters = filtersFor(entries, limit);
@@ -44,7 +44,7 @@ describe('kernel filters', () => {
     );
   });
 
-  it('lets nothing else pass while there is a filter for each', () => {
+  it('pass nothing else if there is a filter for each entry', () => {
     fc.assert(
       fc.property(wanted, identifier, (entries, id) => {
         expect(passes(filtersFor(entries), id)).toBe(entries.some((entry) => means(entry, id)));
@@ -52,7 +52,7 @@ describe('kernel filters', () => {
     );
   });
 
-  it('never takes one kind for the other, nor a remote frame, however much is merged', () => {
+  it('never confuse 11-bit and 29-bit identifiers, nor pass remote frames, however many are merged', () => {
     fc.assert(
       fc.property(fc.array(standard, { maxLength: 60 }), extended, standard, (ids, other, any) => {
         const filters = filtersFor(ids, 2);
@@ -63,7 +63,7 @@ describe('kernel filters', () => {
     );
   });
 
-  it('gives single identifiers the masks by which the kernel looks them up directly', () => {
+  it('use masks for single identifiers that the kernel looks up directly', () => {
     // net/can/af_can.c, can_rcv_list_find: a mask of the EFF bit, the RTR bit and the whole identifier
     expect(filtersFor([0x123, EXTENDED + 0x18fef100, 0x123])).toEqual([
       { id: 0x123, mask: 0xc000_07ff },
@@ -71,14 +71,14 @@ describe('kernel filters', () => {
     ]);
   });
 
-  it('leaves out what a mask covers', () => {
+  it('omit identifiers that a mask covers', () => {
     expect(filtersFor([{ id: 0x120, mask: 0x7f0 }, 0x123, 0x12f, 0x130])).toEqual([
       { id: 0x120, mask: 0xc000_07f0 },
       { id: 0x130, mask: 0xc000_07ff },
     ]);
   });
 
-  it('merges first what costs nothing', () => {
+  it('first merge filters that pass no additional identifier', () => {
     expect(filtersFor([0x100, 0x101, 0x2aa, 0x655], 3)).toEqual([
       { id: 0x100, mask: 0xc000_07fe },
       { id: 0x2aa, mask: 0xc000_07ff },
@@ -86,7 +86,7 @@ describe('kernel filters', () => {
     ]);
   });
 
-  it('keeps to the 512 filters of the kernel', () => {
+  it('use at most the 512 filters that the kernel allows', () => {
     const every = Array.from({ length: 4000 }, (_, i) => EXTENDED + i * 6661);
     const filters = filtersFor(every, 100_000);
     expect(filters.length).toBeLessThanOrEqual(512);
@@ -94,7 +94,7 @@ describe('kernel filters', () => {
   });
 
   it.each([-1, 0x800, 1.5, Number.NaN, EXTENDED + 0x2000_0000, REMOTE + 1, ERROR + 1])(
-    'refuses %d, which is not an identifier',
+    'refuse %d, which is not an identifier',
     (id) => {
       expect(() => filtersFor([id])).toThrowError(expect.objectContaining({ code: 'input.malformed' }));
     },

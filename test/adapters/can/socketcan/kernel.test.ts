@@ -9,7 +9,7 @@ import { openBusSocket } from '../../../../adapters/can/socketcan/socket.ts';
 
 const [AF_INET, SOCK_DGRAM, EBADF] = [2, 2, 9];
 
-it.runIf(process.platform === 'linux')('a kernel without CAN is told of, with what to do', async () => {
+it.runIf(process.platform === 'linux')('a kernel without CAN causes an error with advice', async () => {
   const libc = await loadLibc();
   const descriptor = libc.socket(AF_CAN, SOCK_RAW, CAN_RAW);
   if (descriptor >= 0) {
@@ -43,13 +43,13 @@ it.runIf(process.platform === 'linux')('a socket is closed when its interface ca
   }
 });
 
-it.runIf(process.platform === 'linux')('link changes can be watched and the watch ended', async () => {
+it.runIf(process.platform === 'linux')('watching for link changes can be started and ended', async () => {
   const end = watchLinks(await loadLibc(), () => undefined);
   expect(end).toBeTypeOf('function');
   end?.();
 });
 
-it('names of interfaces are those that the kernel gives', () => {
+it('only names that the kernel accepts are interface names', () => {
   for (const name of ['can0', 'vcan-body', 'a', 'fifteen-letters']) expect(isInterfaceName(name)).toBe(true);
   for (const name of ['', 'sixteen-letters-', 'a/b', 'a b', 'a:b', '.', '..'])
     expect(isInterfaceName(name)).toBe(false);

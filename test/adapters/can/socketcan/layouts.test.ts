@@ -5,7 +5,7 @@ import { cmsgAlign, cmsgSpace, layoutFor, type StructLayout } from '../../../../
 import { describePeer } from '../../../rig/peers.ts';
 
 describe('layouts', () => {
-  it('agrees with what koffi makes of the declarations on this machine', () => {
+  it("agree with koffi's layout of the declarations on this machine", () => {
     const msghdr = koffi.struct({
       name: 'void *',
       namelen: 'unsigned int',
@@ -32,7 +32,7 @@ describe('layouts', () => {
     expect(layout.oldNanoseconds).toBe(koffi.offsetof(timespec, 'nanoseconds'));
   });
 
-  it('aligns control messages to a long', () => {
+  it('align control messages to a long', () => {
     // cmsg(3): CMSG_SPACE(16) and CMSG_SPACE(4)
     expect([16, 4, 1].map((length) => cmsgSpace(layoutFor(8), length))).toEqual([32, 24, 24]);
     expect([16, 4, 1].map((length) => cmsgSpace(layoutFor(4), length))).toEqual([28, 16, 16]);
@@ -71,7 +71,7 @@ describePeer('gcc', 'layouts, asked of a C compiler', () => {
   it.runIf(process.arch === 'x64').each([
     [8, '-m64'],
     [4, '-m32'],
-  ] as const)('%d-byte pointers', (pointerSize, option) => {
+  ] as const)('layouts agree with the C compiler for %d-byte pointers', (pointerSize, option) => {
     const compile = (layout: StructLayout) =>
       spawnSync('gcc', [option, '-x', 'c', '-fsyntax-only', '-'], { input: program(layout), encoding: 'utf8' });
     const layout = layoutFor(pointerSize);

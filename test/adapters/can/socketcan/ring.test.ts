@@ -39,7 +39,7 @@ const drops = (count: number) => ({ level: 1, type: 40, data: bytesOfInts(count)
 describe.each([4, 8] as const)('ring with %d-byte pointers', (pointerSize) => {
   const old = pointerSize === 8 ? times.wide : times.narrow;
 
-  it('gives frames with identifier, flags, payload and time', () => {
+  it('reads identifier, flags, payload and time of frames', () => {
     const { ring } = ringOf(pointerSize);
     const payload = Uint8Array.of(1, 2, 3);
     writeMessages(ring, [
@@ -59,7 +59,7 @@ describe.each([4, 8] as const)('ring with %d-byte pointers', (pointerSize) => {
     expect(ring.dropped).toBe(8);
   });
 
-  it('knows times after 2038', () => {
+  it('reads times after 2038', () => {
     const { ring } = ringOf(pointerSize);
     const late = { level: 1, type: 64, data: bytesOfInts(1, 1, 0, 0) };
     writeMessages(ring, [{ frame: frameBytes(1, false, 0, new Uint8Array(0)), control: [late] }]);
@@ -67,7 +67,7 @@ describe.each([4, 8] as const)('ring with %d-byte pointers', (pointerSize) => {
     expect(ring.batch.at[0]).toBe((2 ** 32 + 1) * 1000);
   });
 
-  it('counts what is not a frame and delivers the rest', () => {
+  it('counts messages that are not frames and delivers the others', () => {
     const { ring } = ringOf(pointerSize);
     const good = { frame: frameBytes(1, false, 0, Uint8Array.of(1)) };
     const tooLong = frameBytes(2, false, 0, new Uint8Array(8));
@@ -85,7 +85,7 @@ describe.each([4, 8] as const)('ring with %d-byte pointers', (pointerSize) => {
     expect(ring.malformed).toBe(4);
   });
 
-  it('is not led astray by control data that end early or make no sense', () => {
+  it('tolerates truncated and invalid control data', () => {
     const { ring } = ringOf(pointerSize);
     const frame = frameBytes(1, false, 0, Uint8Array.of(1));
     fc.assert(
@@ -101,7 +101,7 @@ describe.each([4, 8] as const)('ring with %d-byte pointers', (pointerSize) => {
     );
   });
 
-  it('packs payloads as batches are packed: aligned, one after the other, padded with zeros', () => {
+  it('packs payloads like other batches: aligned, consecutive, padded with zeros', () => {
     const { ring } = ringOf(pointerSize, 8);
     const frame = fc.record({ flexible: fc.boolean(), payload: fc.uint8Array({ maxLength: 64 }), dirt: fc.nat(255) });
     fc.assert(
@@ -176,7 +176,7 @@ async function loopback(libc: Libc, receiveBuffer?: number) {
 }
 
 describe.runIf(process.platform === 'linux')('ring on a socket of this machine', () => {
-  it('receives in batches, with the time of the kernel, and says when there is nothing', async () => {
+  it("receives batches with the kernel's times, and reports when there is no more data", async () => {
     const libc = await loadLibc();
     const { descriptor, send, close } = await loopback(libc);
     const ring = new ReceiveRing(libc, new ErrorCounts(), false, 8);
@@ -201,7 +201,7 @@ describe.runIf(process.platform === 'linux')('ring on a socket of this machine',
     await close();
   });
 
-  it('says exactly how many the kernel dropped', async () => {
+  it('counts exactly the frames that the kernel dropped', async () => {
     const libc = await loadLibc();
     const { descriptor, send, close } = await loopback(libc, 4096);
     const ring = new ReceiveRing(libc, new ErrorCounts(), false);
@@ -215,7 +215,7 @@ describe.runIf(process.platform === 'linux')('ring on a socket of this machine',
     await close();
   });
 
-  it('waits in the event loop until something comes', async () => {
+  it('waits in the event loop for the next frame', async () => {
     const libc = await loadLibc();
     const { descriptor, send, close } = await loopback(libc);
     const ring = new ReceiveRing(libc, new ErrorCounts(), false);

@@ -17,7 +17,7 @@ async function started(options: Partial<SocketCanOptions> = {}, kernel = new Fak
 }
 
 describe('SocketCan', () => {
-  it('reads at once what ends the silence, then in turns, and waits without a timer when there is nothing', async () => {
+  it('reads the first frame after silence at once, then at intervals, and needs no timer while there are none', async () => {
     const { can, kernel, clock, ids } = await started();
     expect(can.buses).toEqual(['body']);
     expect(kernel.socket.isWaiting).toBe(true);
@@ -34,7 +34,7 @@ describe('SocketCan', () => {
     await can.stop();
   });
 
-  it('reads more often while an answer to what was sent may come', async () => {
+  it('reads more often while an answer to a sent frame may come', async () => {
     const { can, kernel, clock, ids } = await started();
     kernel.socket.arrive(1);
     const frame = { bus: 'body', id: 0x700, data: Uint8Array.of(1), flags: 0 };
@@ -61,7 +61,7 @@ describe('SocketCan', () => {
     await can.stop();
   });
 
-  it('lets others have their turn in a flood, and loses nothing of it', async () => {
+  it('lets other tasks run during a flood of frames, and loses none', async () => {
     const { can, kernel, clock, ids } = await started();
     const flood = Array.from({ length: 1000 }, (_, i) => i);
     kernel.socket.arrive(...flood);
@@ -73,7 +73,7 @@ describe('SocketCan', () => {
     await can.stop();
   });
 
-  it('waits for an interface with growing pauses and says why', async () => {
+  it('retries a missing interface with growing delays, and reports the reason', async () => {
     const kernel = new FakeKernel();
     kernel.fault = 'there is no such interface';
     const { can, clock } = await started({}, kernel);
@@ -91,7 +91,7 @@ describe('SocketCan', () => {
     await can.stop();
   });
 
-  it('looks for an interface seldom while the unit sleeps, at once at the kernel’s word and when the unit wakes', async () => {
+  it('retries rarely while the unit sleeps, and at once when the kernel reports a change or the unit wakes', async () => {
     const kernel = new FakeKernel();
     kernel.fault = 'the interface is down';
     const rest = new UnitRest();
@@ -117,7 +117,7 @@ describe('SocketCan', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('delivers what came before the interface went down, then opens it anew', async () => {
+  it('delivers the frames received before the interface went down, then reopens it', async () => {
     const { can, kernel, clock, ids } = await started();
     const first = kernel.socket;
     first.dropped = 3;
@@ -141,7 +141,7 @@ describe('SocketCan', () => {
     await can.stop();
   });
 
-  it('delivers all that came before, when word of the change is quicker than the error of the socket', async () => {
+  it('delivers the frames received earlier if the link change arrives before the socket error', async () => {
     const { can, kernel, ids } = await started();
     const first = kernel.socket;
     const waiting = Array.from({ length: 500 }, (_, i) => i);
@@ -153,7 +153,7 @@ describe('SocketCan', () => {
     await can.stop();
   });
 
-  it('stays stopped when the receiver stops it in those last frames', async () => {
+  it('stays stopped if the receiver stops it during those last frames', async () => {
     const kernel = new FakeKernel();
     const clock = new VirtualClock();
     const can = new SocketCan({ interface: 'can0', bus: 'body', clock, kernel: async () => kernel });
@@ -168,7 +168,7 @@ describe('SocketCan', () => {
     expect(can.health().reason).toBe('stopped');
   });
 
-  it('does not spin on an error that stays', async () => {
+  it('does not loop on a permanent error', async () => {
     const { can, kernel } = await started();
     kernel.socket.arrive(...Array.from({ length: 1000 }, () => -EIO));
     expect(kernel.sockets[0]?.receives).toBeLessThan(5);
@@ -176,7 +176,7 @@ describe('SocketCan', () => {
     await can.stop();
   });
 
-  it('follows the name: when another interface has it, or none, the socket is given up', async () => {
+  it('closes the socket when another interface, or none, has its name', async () => {
     const { can, kernel, clock, ids } = await started();
     kernel.changed?.();
     expect(can.health().state).toBe('running');
@@ -190,7 +190,7 @@ describe('SocketCan', () => {
     await can.stop();
   });
 
-  it('looks again soon after word of a change, even when changes do not end', async () => {
+  it('retries soon after a link change, even during an endless series of changes', async () => {
     const kernel = new FakeKernel();
     kernel.fault = 'there is no such interface';
     const { can, clock } = await started({}, kernel);
@@ -219,7 +219,7 @@ describe('SocketCan', () => {
     expect(can.health()).toMatchObject({ state: 'waiting', reason: 'stopped' });
   });
 
-  it('may be stopped while it waits, and before it has started', async () => {
+  it('can be stopped while it waits, and before it has started', async () => {
     const kernel = new FakeKernel();
     kernel.fault = 'the interface is down';
     const { can, clock } = await started({}, kernel);
@@ -232,7 +232,7 @@ describe('SocketCan', () => {
     expect(kernel.asked.length).toBe(1);
   });
 
-  it('passes on why this machine has no CAN', async () => {
+  it('reports why this machine has no CAN', async () => {
     const error = new VigieError('input.unreadable', 'this kernel has no CAN');
     const can = new SocketCan({
       interface: 'can0',
@@ -244,7 +244,7 @@ describe('SocketCan', () => {
     expect(can.health()).toMatchObject({ state: 'waiting', reason: 'this kernel has no CAN' });
   });
 
-  it('asks the kernel for the identifiers wanted, and for its own frames only when told to', async () => {
+  it('passes filters for the wanted identifiers to the kernel, and receives own frames only on request', async () => {
     const { can, kernel } = await started({ identifiers: [0x123], own: true, receiveBuffer: 1000 });
     expect(kernel.asked[0]).toMatchObject({
       interface: 'can0',
@@ -259,7 +259,7 @@ describe('SocketCan', () => {
     await all.can.stop();
   });
 
-  it('lets further identifiers pass while somebody listens for them, also when the interface was down meanwhile', async () => {
+  it('passes additional identifiers while there is a listener for them, also if the interface was down meanwhile', async () => {
     const { can, kernel } = await started({ identifiers: [0x123] });
     can.listen([0x200]);
     const both = [
@@ -280,7 +280,7 @@ describe('SocketCan', () => {
     await all.can.stop();
   });
 
-  it('reports that the kernel refuses the filters of further identifiers', async () => {
+  it('reports that the kernel refuses the filters for additional identifiers', async () => {
     const { can, kernel } = await started({ identifiers: [0x123] });
     kernel.socket.filterResult = -12;
     expect(() => can.listen([0x200])).toThrow(

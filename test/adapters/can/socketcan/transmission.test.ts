@@ -27,8 +27,8 @@ async function open() {
   return { can, kernel, clock, socket: kernel.socket };
 }
 
-describe('frames on their way out', () => {
-  it('are bytes that read back as they were', () => {
+describe('outgoing frames', () => {
+  it('are written as bytes that read back the same', () => {
     const identifier = fc.oneof(
       fc.integer({ min: 0, max: 0x7ff }),
       fc.integer({ min: 0, max: 0x1fff_ffff }).map((id) => id + EXTENDED),
@@ -82,7 +82,7 @@ describe('frames on their way out', () => {
     await can.stop();
   });
 
-  it('wait while the queue is full, in order', async () => {
+  it('wait in order while the queue is full', async () => {
     const { can, socket, clock } = await open();
     socket.results = [-ENOBUFS, -ENOBUFS, -EAGAIN];
     const payload = outgoing(2, [2]);
@@ -100,7 +100,7 @@ describe('frames on their way out', () => {
     await can.stop();
   });
 
-  it('are given up when the queue stays full, and the next has its own chance', async () => {
+  it('fail if the queue stays full, and the next one starts a new wait', async () => {
     const { can, socket, clock } = await open();
     socket.results = new Array(9).fill(-ENOBUFS);
     const [first, second] = [can.send(outgoing(1)), can.send(outgoing(2))];
@@ -117,21 +117,21 @@ describe('frames on their way out', () => {
     [ENETDOWN, /the interface is down \(ENETDOWN\)/],
     [ENXIO, /the interface is gone \(ENXIO\)/],
     [EIO, /sending fails with EIO/],
-  ])('are refused at once with the reason (errno %d)', async (errno, message) => {
+  ])('fail at once with the reason (errno %d)', async (errno, message) => {
     const { can, socket } = await open();
     socket.results = [-errno];
     await expect(can.send(outgoing(1))).rejects.toMatchObject(refusal(message));
     await can.stop();
   });
 
-  it('are refused where FD does not go', async () => {
+  it('fail if the interface has no CAN FD', async () => {
     const { can, socket } = await open();
     socket.flexible = false;
     await expect(can.send(outgoing(1, [1], FD))).rejects.toMatchObject(refusal(/takes no CAN FD frames/));
     await can.stop();
   });
 
-  it('are refused when nothing is open, those that wait too', async () => {
+  it('fail while the interface is down, also those that wait', async () => {
     const { can, kernel, socket, clock } = await open();
     socket.results = [-ENOBUFS];
     const waiting = expect(can.send(outgoing(1))).rejects.toMatchObject(refusal(/the interface is down/));
@@ -145,7 +145,7 @@ describe('frames on their way out', () => {
     await expect(can.send(outgoing(1))).rejects.toMatchObject(refusal(/nothing can be sent: stopped/));
   });
 
-  it('do not pile up without end', async () => {
+  it('are limited in number', async () => {
     const { can, socket, clock } = await open();
     socket.results = new Array(9).fill(-ENOBUFS);
     const outcomes = Promise.allSettled(Array.from({ length: 300 }, (_, i) => can.send(outgoing(i))));

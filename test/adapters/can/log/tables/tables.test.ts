@@ -5,7 +5,7 @@ import { runFolder } from '../../../../rig/run.ts';
 import { runs } from '../../../../rig/runs.ts';
 import { checkTable } from './check.ts';
 
-test('a table of any tool is read to its last frame, and gives no frame that is not there', async () => {
+test("every frame of a table in any tool's style is read, and no frame is invented", async () => {
   const file = join(mkdtempSync(join(runFolder(), 'tables-')), 'table');
   const wrong: string[] = [];
   let refused = 0;
