@@ -1,4 +1,4 @@
-/** Requests for certificates that are too long, end early or make the registry fail, over real TLS. */
+/** Certificate requests over real TLS that are too long, end early, or make the registry fail. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -69,7 +69,7 @@ async function dial({ port }: Rig): Promise<TLSSocket> {
   return socket;
 }
 
-/** Everything that the server sends until it closes the connection. */
+/** Returns everything that the server sends until it closes the connection. */
 function answerOn(socket: TLSSocket): Promise<string> {
   let text = '';
   socket.on('data', (bytes: Buffer) => {
@@ -169,7 +169,7 @@ test('a request whose client is gone when the registry answers ends alone', asyn
   });
 });
 
-/** A TCP connection that says nothing; resolves when it is open. */
+/** An open TCP connection that sends nothing. */
 async function idle({ port }: Rig): Promise<Socket> {
   const socket = connectPlain({ port, host: '127.0.0.1' });
   socket.on('error', () => undefined);

@@ -5,11 +5,11 @@ import { Discipline } from '../../../adapters/clock/discipline.ts';
 const truth = Date.UTC(2026, 5, 1);
 const [hour, day] = [3_600_000, 86_400_000];
 
-/** A machine with a clock that may be wrong, and a receiver. */
+/** A unit whose system clock may be wrong, with a receiver. */
 class Unit {
   elapsed = 5_000;
   asleep = 0;
-  /** What the system's clock is ahead of the truth, and whether it says that it is synchronised. */
+  /** System clock minus true time, ms. `synchronised` is the state that the system reports. */
   error = 0;
   synchronised = true;
   readonly #discipline: Discipline;
@@ -30,13 +30,13 @@ class Unit {
     return truth + this.elapsed + this.asleep;
   }
 
-  /** What is agreed on, less the truth. */
+  /** Agreed time minus true time, ms; undefined if there is no agreed time. */
   get off(): number | undefined {
     const now = this.#agreed.now();
     return now === undefined ? undefined : now - this.truth;
   }
 
-  /** Runs and asks now and then, as the commits of the journal do. */
+  /** Advances the time, and reads the agreed time every hour like the commits of the journal. */
   run(ms: number): void {
     for (let rest = ms; rest > 0; rest -= hour) {
       this.elapsed += Math.min(rest, hour);
@@ -44,7 +44,7 @@ class Unit {
     }
   }
 
-  /** Fixes a second apart that are `wrong` about the time. */
+  /** Fixes one second apart with a time error of `wrong`. */
   fixes(count: number, wrong = 0): void {
     for (let i = 0; i < count; i++) {
       this.elapsed += 1_000;

@@ -56,7 +56,7 @@ describe('the clock of a replay', () => {
     clock.advanceTo(years);
     expect(ticks).toBe(600);
     expect(clock.now()).toBe(years);
-    // The one that fell due in the silence comes late, the next a second after it.
+    // The timer due during the gap fires late, and the next one a second after it.
     clock.advanceTo(years + 1_000);
     expect(ticks).toBe(602);
     expect(clock.now()).toBe(years + 1_000);
@@ -106,7 +106,7 @@ describe('the clock of the machine', () => {
       expect(stepped).toHaveBeenCalledOnce();
       for (const system of [told + 86_400_000, 0]) {
         vi.setSystemTime(system);
-        // The monotonic clock is the machine's own: it runs meanwhile.
+        // The monotonic clock belongs to the machine and runs on meanwhile.
         expect(clock.now()).toBeGreaterThanOrEqual(told);
         expect(clock.now()).toBeLessThan(told + 60_000);
       }

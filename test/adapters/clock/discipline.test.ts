@@ -8,11 +8,11 @@ const era = 1024 * 7 * 86_400_000;
 const second = 1_000;
 const hour = 3_600_000;
 
-/** A machine, the true time, and a receiver that tells it. */
+/** A machine, the true time, and a receiver that reports it. */
 class Bench {
   elapsed = 12_345;
   asleep = 0;
-  /** What the system's wall clock is ahead of the truth. */
+  /** System clock minus true time, ms. */
   error: number;
   synchronised: boolean;
   readonly steps: number[] = [];
@@ -35,7 +35,7 @@ class Bench {
     return truth + this.elapsed + this.asleep;
   }
 
-  /** What the agent's clock is ahead of the truth. */
+  /** Agent's clock minus true time, ms. */
   get off(): number {
     return this.clock.now() - this.truth;
   }
@@ -44,7 +44,7 @@ class Bench {
     this.elapsed += ms;
   }
 
-  /** Fixes a second apart, told late by `delay`, that are `wrong` about the time. */
+  /** Fixes one second apart that arrive `delay` ms late and have a time error of `wrong`. */
   fixes(count: number, { delay = 0, wrong = 0 } = {}): void {
     for (let i = 0; i < count; i++) {
       this.pass(second);

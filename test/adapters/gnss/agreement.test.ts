@@ -5,10 +5,10 @@ import { describeShared } from '../../shared.ts';
 import { type Agreement, compare } from './agreement.ts';
 import { own, type Recording, receivers, shared } from './recordings.ts';
 
-/** Why a report of gpsd has no equal among our fixes; anything else is a failure. */
+/** Allowed reasons for a gpsd report without an equal fix. Any other difference is a failure. */
 const causes: readonly { readonly cause: string; readonly files: readonly string[]; readonly what: RegExp }[] = [
   {
-    // gpsd keeps 3D once it had an altitude, although GSA says 2 (held altitude) in that epoch.
+    // gpsd keeps 3D after the first altitude, although GSA reports 2 (held altitude) in this epoch.
     cause: 'GSA says 2D, gpsd keeps 3D because GGA has an altitude',
     files: ['sl869.log'],
     what: /^fix 3D is 2D$/,
@@ -19,7 +19,7 @@ const causes: readonly { readonly cause: string; readonly files: readonly string
     what: /^fix 3D is 2D$/,
   },
   {
-    // SiRF message 2 gives an earth-centred position; gpsd adds the height of its own model of the geoid.
+    // SiRF message 2 contains an earth-centred position. gpsd adds the height from its own model of the geoid.
     cause: 'the receiver gives no height above mean sea level, gpsd computes one',
     files: ['bu303-moving.log', 'sirf.log'],
     what: /^altMSL [\d.]+ is missing$/,
@@ -31,7 +31,7 @@ const causes: readonly { readonly cause: string; readonly files: readonly string
   },
 ];
 
-/** Reports, those that agree in all, and exceptions by cause. */
+/** Number of reports, number that agree completely, and exceptions by cause. */
 const expected: Readonly<Record<string, readonly [number, number, Readonly<Record<string, number>>]>> = {
   'antimeridian-rtk.log': [61, 61, {}],
   'bu303-moving.log': [12, 0, { 'the receiver gives no height above mean sea level, gpsd computes one': 12 }],

@@ -1,4 +1,4 @@
-/** Compares fixes with the TPV reports that gpsd made of the same recording (its `.chk` files). */
+/** Compares fixes with the TPV reports of gpsd for the same recording (its `.chk` files). */
 import { readFileSync } from 'node:fs';
 import type { Fix } from '../../../adapters/gnss/index.ts';
 
@@ -17,27 +17,27 @@ export interface Exception {
   /** 1-based line of the `.chk` file. */
   readonly line: number;
   readonly what: string;
-  /** gpsd reported the same moment again afterwards, when more of its sentences had come. */
+  /** True if gpsd reported the same time again later, after more of its sentences. */
   readonly partial: boolean;
 }
 
 export interface Agreement {
   readonly reports: number;
-  /** Reports all of whose quantities a fix has, to the last digit that gpsd prints. */
+  /** Number of reports whose quantities all equal those of a fix, to the last digit that gpsd prints. */
   readonly agreeing: number;
   readonly exceptions: readonly Exception[];
 }
 
-/** Digits that gpsd prints of degrees. */
+/** Decimals of gpsd's degrees. */
 const degreeDigits = 9;
-/** Half of the last digit that gpsd prints. */
+/** Half of the last digit printed by gpsd. */
 const half = { metres: 0.5e-4, metresPerSecond: 0.5e-3, track: 0.5e-4 };
-/** What binary fractions add to that. */
+/** Margin for binary rounding. */
 const slack = 1.02;
 
 /**
- * A report with a time is compared with the fix of that time; one without (no fix, or the date not yet known) with
- * the fixes that were told between the last and the next one that has a time.
+ * Compares a report with a time with the fix of that time, and a report without one (no fix, or an unknown date) with
+ * the fixes between the neighbouring reports that have a time.
  */
 export function compare(chk: string, fixes: readonly Fix[]): Agreement {
   const reports = readFileSync(chk, 'latin1')

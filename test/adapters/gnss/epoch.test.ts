@@ -188,7 +188,7 @@ describe('a live receiver', () => {
     expect(parser.push(bytesOf(told(rmc('120000', '010120'), gga('120000'))))).toEqual([]);
     expect(parser.settle()).toMatchObject([{ t: Date.UTC(2020, 0, 1, 12), altitude: 545.4 }]);
     expect(parser.settle()).toEqual([]);
-    // What has no time and comes after the silence belongs to the next epoch.
+    // After the silence, a sentence without a time belongs to the next epoch.
     parser.push(bytesOf(told('GPVTG,10.0,T,,M,1.0,N,1.9,K,A', gga('120001'))));
     expect(parser.finish()).toMatchObject([{ t: Date.UTC(2020, 0, 1, 12, 0, 1), heading: 10, speed: 1.852 }]);
   });

@@ -98,7 +98,7 @@ describe('SiRF binary', () => {
   });
 });
 
-/** Pushes in pieces of the given sizes, then finishes. */
+/** Pushes the bytes in pieces of the given sizes, then finishes. */
 function inPieces(parser: FixParser, bytes: Uint8Array, sizes: readonly number[]): unknown {
   const fixes = [];
   for (let from = 0, i = 0; from < bytes.length; i++) {
@@ -160,7 +160,7 @@ describe('any bytes', () => {
       for (const parser of all) {
         for (let i = 0; i < 100; i++) parser.push(i === 0 ? block : block.subarray(endless.length));
       }
-      // Without a bound each would hold 5 MB.
+      // Without a limit, each parser would hold 5 MB.
       expect(liveBuffers() - before).toBeLessThan(4_000_000);
       expect(all.length).toBeGreaterThan(1);
     }

@@ -86,7 +86,7 @@ describe('recordings', () => {
 
   it('packed and broken are read up to there, and the break is a fault', async () => {
     const packed = gzipSync(Buffer.concat([Buffer.from(drive), Buffer.from(drive)]));
-    // The sum of the content and its length (RFC 1952 §2.3.1).
+    // Damage the checksum and the length of the content (RFC 1952 §2.3.1).
     packed.fill(0, packed.length - 8);
     const { fixes, faults } = await read(file('broken.gz', packed));
     expect(fixes.length).toBeGreaterThan(5000);

@@ -17,7 +17,7 @@ const program = findPeer('gpsd');
 const folder = mkdtempSync(join(tmpdir(), 'vigie-gpsd-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A port that was free a moment ago. */
+/** A currently free port. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -27,14 +27,14 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Ends when told to, and then only after it has ended. */
+/** A gpsd process; `end` resolves after it has ended. */
 class Gpsd {
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
 
   /**
-   * -n: asks its receivers without a client waiting; -N: stays in the foreground; -S: its port; -F: what it needs to
-   * run without a receiver.
+   * -n: polls receivers even without a client; -N: stays in the foreground; -S: port; -F: control socket, without which
+   * gpsd needs a receiver on its command line.
    */
   constructor(port: number, ...receivers: string[]) {
     const options = ['-n', '-N', '-S', `${port}`, '-F', join(folder, 'control')];
@@ -61,7 +61,7 @@ describePeer('gpsd', 'the real gpsd', () => {
       open: tcpLine({ host: '127.0.0.1', port }),
       clock: new SystemClock(),
       earliest: Date.UTC(2025, 0, 1),
-      // gpsd needs a moment to listen.
+      // gpsd takes a moment to listen.
       random: () => 0.1,
       silence: 2_000,
       time: (time) => {
@@ -77,7 +77,7 @@ describePeer('gpsd', 'the real gpsd', () => {
       alive: () => undefined,
     });
     const until = async (holds: () => boolean): Promise<void> => {
-      // The receiver speaks as one does, a second of its time each time.
+      // Send one second of the receiver's data at a time.
       let second = 0;
       const speak = setInterval(() => {
         receiver.say(epoch(second++));
@@ -104,7 +104,7 @@ describePeer('gpsd', 'the real gpsd', () => {
     }
     for (const latitude of latitudes) expect(latitude).toBeCloseTo(48.1173, 6);
     const noon = Date.UTC(2026, 0, 1, 12);
-    // The first reports of gpsd may have a position and no date yet.
+    // The first reports of gpsd may have a position but no date.
     expect(times.length).toBeGreaterThan(0);
     for (const time of times) expect((time - noon) % 1_000).toBe(0);
     await source.stop();

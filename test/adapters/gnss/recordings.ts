@@ -1,4 +1,4 @@
-/** Recordings of receivers and what gpsd makes of them (`.chk`): of this folder, and beside the project. */
+/** Recordings of receivers with gpsd's reports (`.chk`): those of this folder and the optional shared ones. */
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,9 +15,9 @@ const recordingsIn = (folder: string): Recording[] =>
     .map((name) => ({ name: basename(name), path: join(folder, name) }));
 
 export const own = (): readonly Recording[] => recordingsIn(fileURLToPath(new URL('recorded/', import.meta.url)));
-/** Only where {@link sharedData} is. */
+/** Empty unless {@link sharedData} exists. */
 export const shared = (): readonly Recording[] => recordingsIn(join(sharedData, 'gnss'));
 
-/** Of several recordings those of a receiver itself. */
+/** Recordings made directly from a receiver. */
 export const receivers = (recordings: readonly Recording[]): readonly Recording[] =>
   recordings.filter(({ name }) => name.endsWith('.log'));

@@ -1,14 +1,14 @@
-/** Builds what receivers send. */
+/** Builds the messages of receivers. */
 import { type Fix, NmeaParser } from '../../../adapters/gnss/index.ts';
 
-/** A sentence with its checksum, without line end. */
+/** A sentence with its checksum and without a line end. */
 export function sentence(content: string): string {
   let sum = 0;
   for (const character of content) sum ^= character.charCodeAt(0);
   return `$${content}*${sum.toString(16).toUpperCase().padStart(2, '0')}`;
 }
 
-/** Sentences as a receiver sends them. */
+/** Sentences with line ends. */
 export function told(...contents: readonly string[]): string {
   return contents.map((content) => `${sentence(content)}\r\n`).join('');
 }
@@ -22,7 +22,7 @@ export interface Parsed {
   readonly faults: readonly string[];
 }
 
-/** Fixes and faults (`line: message`) of a whole recording, one character a byte. */
+/** Fixes and faults (`line: message`) of a whole recording. A text has one character per byte. */
 export function parse(text: string | Uint8Array): Parsed {
   const parser = new NmeaParser({ file: 'drive.nmea', latest: Date.UTC(2026, 0, 1) });
   const bytes = typeof text === 'string' ? bytesOf(text) : text;

@@ -22,7 +22,7 @@ const wanted = ['latitude', 'longitude', 'fix'].map((signal) => ({ message: 'GNS
 const folder = mkdtempSync(join(tmpdir(), 'vigie-gnss-live-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What a receiver says in the second after noon. */
+/** Sentences for the second `second` after noon. */
 function epoch(second: number, status = 'A'): string {
   const time = new Date(noon + second * 1_000).toISOString().slice(11, 19).replaceAll(':', '');
   return told(
@@ -77,7 +77,7 @@ describe('a receiver on a line', () => {
     cable.say(epoch(60));
     await clock.settle(300);
     expect(settled).toHaveLength(1);
-    // It falls asleep amid an epoch: what was not told whole is no fix.
+    // The unit falls asleep in the middle of an epoch. An incomplete epoch is not a fix.
     cable.say((epoch(61).split(/(?<=\n)/) as [string])[0]);
     rest.set(true);
     await clock.settle(60_000, 10_000);
@@ -159,7 +159,7 @@ describe('a receiver on a line', () => {
     const parts = epoch(0).match(/.{1,20}/gs)?.length as number;
     expect(times.slice(0, 2).map(([time]) => time)).toEqual([noon, noon + 1_000]);
     expect(times[0]?.[1]).toBe(1);
-    // The sentence that begins the second is whole four parts later.
+    // The first sentence of the second epoch is complete four parts later.
     expect(times[1]?.[1]).toBeLessThanOrEqual(1 + (parts + 4) * 100);
     await source.stop();
   });
@@ -170,7 +170,7 @@ describe('a receiver on a line', () => {
     await clock.settle(1);
     cable.say(epoch(0, 'V'));
     await clock.settle(200);
-    // Its date counts for nothing either.
+    // The date of a receiver without a fix is ignored as well.
     expect(readings).toEqual([[2, 0, noon + 1]]);
     expect(times).toEqual([]);
     expect(source.health().counts).toMatchObject({ fixes: 1, positions: 0 });

@@ -1,4 +1,4 @@
-/** Writes what u-blox receivers send, from fixes. */
+/** Writes fixes as messages of u-blox receivers. */
 import type { Fix } from '../../../adapters/gnss/index.ts';
 
 /** A UBX frame around a payload. */
@@ -18,14 +18,14 @@ const gpsEpoch = Date.UTC(1980, 0, 6);
 const week = 7 * 86_400_000;
 const leapSeconds = 18;
 
-/** What a fix does not say. */
+/** Fields of a message that a fix does not determine. */
 export interface Sky {
-  /** Of the receiver, instead of the one that fits the fix. */
+  /** Fix type, if it differs from the one that fits the fix. */
   readonly type?: number;
   readonly flags?: number;
-  /** Validity of date and time. */
+  /** Flags for the validity of date and time. */
   readonly valid?: number;
-  /** Nanoseconds behind the millisecond of the fix. */
+  /** Nanoseconds to add to the millisecond of the fix. */
   readonly nano?: number;
 }
 
@@ -137,7 +137,7 @@ export function eoe(fix: Fix): Uint8Array {
   );
 }
 
-/** An epoch as receivers before NAV-PVT tell it. */
+/** The messages of an epoch from a receiver without NAV-PVT. */
 export function older(fix: Fix): Uint8Array {
   return Uint8Array.from([posllh(fix), sol(fix), velned(fix), timeUtc(fix)].flatMap((frame) => [...frame]));
 }

@@ -6,7 +6,7 @@ import { runs } from '../../rig/runs.ts';
 import { bytesOf, parse, told } from './sentences.ts';
 import { eoe, older, posllh, pvt, sol, status, timeGps, timeUtc, ubxFrame, velned } from './ubx-writer.ts';
 
-/** In steps of what UBX can say. */
+/** Values in steps that UBX can represent. */
 const noon: Fix = {
   t: Date.UTC(2024, 1, 29, 12),
   latitude: 48.1173021,
@@ -19,7 +19,7 @@ const noon: Fix = {
 };
 const later = (ms: number): Fix => ({ ...noon, t: (noon.t as number) + ms });
 const joined = (...parts: readonly Uint8Array[]): Uint8Array => Uint8Array.from(parts.flatMap((part) => [...part]));
-/** The same moments as sentences; they have fewer digits. */
+/** Sentences for the same times; they have fewer digits. */
 const sentences = (second: number): Uint8Array =>
   bytesOf(
     told(
@@ -133,11 +133,11 @@ describe('messages of older receivers', () => {
   });
 
   test('SOL and TIMEGPS alone, as gpsd asks older receivers for them, are a fix without height', () => {
-    // On the equator at 90° east, to the north at 10 m/s.
+    // On the equator at 90° east, moving north at 10 m/s.
     const centred = [0, 6_378_137, 0, 0, 0, 10];
     const place = { t: noon.t, latitude: 0, longitude: 90, speed: 36, heading: 0, fix: '3D', satellites: 11 };
     expect(parse(joined(sol(noon, {}, centred), timeGps(noon))).fixes).toEqual([place]);
-    // Week, time of week and leap seconds must be known.
+    // Week, time of week and leap seconds must all be valid.
     expect(parse(joined(sol(noon, {}, centred), timeGps(noon, { valid: 3 }))).fixes).toEqual([
       { ...place, t: undefined },
     ]);
@@ -212,7 +212,7 @@ describe('damage', () => {
     for (let length = 0; length <= whole.length; length++) {
       const found = parse(whole.subarray(0, length));
       expect(found.fixes, `${length} bytes`).toEqual(fixes.slice(0, Math.floor(length / 100)));
-      // Fewer bytes than a head may be anything.
+      // Fewer bytes than a header may be anything.
       expect(found.faults).toEqual(
         length % 100 < 6 ? [] : [`0: the UBX frame at byte ${length - (length % 100)} was cut`],
       );
@@ -268,7 +268,7 @@ describe('any UBX', () => {
         for (const [i, fix] of fixes.entries()) {
           const { speed = 0, ...rest } = expected[i] as Fix;
           expect({ ...fix, speed: undefined }).toEqual({ ...rest, speed: undefined });
-          // VELNED has centimetres.
+          // VELNED has a resolution of 1 cm/s.
           expect(Math.abs((fix.speed ?? 0) - speed)).toBeLessThan(0.019);
         }
         expect(parser.faults.count).toBe(0);

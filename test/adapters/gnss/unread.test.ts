@@ -54,7 +54,7 @@ describe('a protocol that is not read is named', () => {
     ['KML', bytesOf('<?xml version="1.0"?>\n<kml xmlns="http://www.opengis.net/kml/2.2"/>')],
   ])('%s', (name, bytes) => {
     expect(identifyProtocol(bytes)).toMatch(new RegExp(`^${name}`));
-    // And of other recordings not.
+    // Other recordings have no such name.
     expect(identifyProtocol(bytes.map((byte) => byte ^ 0x5a))).toBeUndefined();
   });
 

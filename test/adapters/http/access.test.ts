@@ -28,7 +28,7 @@ describe('a password', () => {
     expect(text).not.toContain('ssword');
     const hash = readPasswordHash(text, 'file');
     expect(await verifyPassword('p\u00e4ssword', hash)).toBe(true);
-    // The same letters, composed differently (Unicode NFC).
+    // The same letters in another Unicode normalization form (NFC).
     expect(await verifyPassword('pa\u0308ssword', hash)).toBe(true);
     expect(await verifyPassword('password', hash)).toBe(false);
     expect(await hashPassword('p\u00e4ssword')).not.toBe(text);
@@ -89,7 +89,7 @@ describe('the fleet side', () => {
     ['garbage', '?client_id=app-1', { authorization: 'Basic !!!' }],
   ])('refuses %s', async (_, query, headers) => {
     const rig = await start();
-    // What was right before helps nobody else.
+    // A previous valid login must not help other credentials.
     expect((await rig.get('/fleets?client_id=app-1', basic('operator', 's3cret'))).status).toBe(200);
     const answer = await rig.get(`/fleets${query}`, headers);
     expect(answer.status).toBe(401);
@@ -160,13 +160,13 @@ describe('the fleet side', () => {
     for (let guess = 0; guess < 110; guess++)
       outcomes.push(await ask(gate, `192.0.2.${guess % 5}`, `name${guess}`, 'x'));
     expect(outcomes.slice(0, 100)).toEqual(new Array(100).fill('request.unauthenticated'));
-    // These addresses have failures, and the budget of all of them is spent.
+    // These addresses have failures, and the shared budget for them is spent.
     expect(outcomes.slice(100)).toEqual(new Array(10).fill('request.rate'));
     expect(await ask(gate, '192.0.2.1', 'operator', 's3cret')).toBe('request.rate');
     const flood = Array.from({ length: 50 }, (_, n) => ask(gate, `2001:db8:0:${n}::1`, `name${n}`, 'x'));
     const right = ask(gate, '198.51.100.1', 'operator', 's3cret');
     expect(await right).toBe('in');
-    // One network of 65,536 addresses has one check under way: the others are refused without work.
+    // One check runs for a network of 65,536 addresses. The server refuses the others without work.
     const ended = await Promise.all(flood);
     expect(ended.filter((one) => one === 'request.rate').length).toBe(49);
   });
@@ -186,7 +186,7 @@ describe('the fleet side', () => {
     const right = ask(gate, '192.0.2.1', 'operator', 's3cret');
     const ended = await Promise.all(guesses);
     expect(ended.filter((one) => one === 'request.unauthenticated').length).toBeLessThanOrEqual(10);
-    // An answer to it would show which of more than ten guesses is right.
+    // An answer would reveal which of more than ten guesses is right.
     expect(await right).toBe('request.rate');
   });
 

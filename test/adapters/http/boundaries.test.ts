@@ -1,4 +1,4 @@
-/** Handlers that fail in every way, for clients that go away at every moment: each request ends alone. */
+/** Handlers that fail in every way, and clients that disconnect at every stage: no request may affect another. */
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -15,7 +15,7 @@ const later = (): Promise<void> => new Promise((resolve) => setImmediate(resolve
 const circular: Record<string, unknown> = {};
 circular['self'] = circular;
 
-/** What a handler does; `gone` resolves when the client is not there any more. */
+/** Behaviour of a handler; `gone` resolves when the client has disconnected. */
 const acts: Readonly<Record<string, (call: Call, gone: Promise<void>) => Answer | Promise<Answer>>> = {
   answers: (call) => echo(call),
   'answers when the client is gone': (call, gone) => gone.then(() => echo(call)),
@@ -48,7 +48,7 @@ const acts: Readonly<Record<string, (call: Call, gone: Promise<void>) => Answer 
   }),
 };
 
-/** When the client destroys its socket. */
+/** Times at which the client destroys its socket. */
 const leavings = [
   'before the end of the head',
   'before the end of the body',
@@ -89,7 +89,7 @@ function send(url: string, { operation, leaves, resets }: Request, handled: Prom
 }
 
 test('whatever a handler does and whenever its client goes away, the next request is answered', async () => {
-  // The library writes there what it catches.
+  // The library prints errors that it catches.
   const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   onTestFinished(() => printed.mockRestore());
   let present: { readonly act: string; readonly handled: () => void; readonly gone: Promise<void> } | undefined;
@@ -113,7 +113,7 @@ test('whatever a handler does and whenever its client goes away, the next reques
         handled = resolve;
       });
       present = { act: one.act, handled, gone: new Promise((resolve) => (gone = resolve)) };
-      // A client that stays would wait for ever for a handler that waits for its end.
+      // A client that stays and a handler that waits for its departure would wait forever.
       const waits = one.act.endsWith('gone') && (one.leaves === 'never' || one.leaves === 'with the answer');
       if (waits) gone();
       await send(rig.url, one, begun);

@@ -1,4 +1,4 @@
-/** The frames on the buses, from the source of a real agent to a reader of the stream. */
+/** Streams the frames of the buses from the source of a real agent to a reader. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,14 +34,14 @@ const FULL = '20 00';
 const GEOLOCATION = '10 00';
 
 interface Events {
-  /** The data of the next event with this name; others before it are passed over. */
+  /** Returns the data of the next event with this name, and skips other events. */
   next<T>(name: string): Promise<T>;
-  /** Everything that came. */
+  /** Returns everything received. */
   text(): string;
   close(): void;
 }
 
-/** The bench's vehicle, in which a choice of privacy stays known: a busy machine may be slow to go on. */
+/** The vehicle of the bench with a long timeout for the privacy setting, so that a slow machine does not expire it. */
 function vehicleWithPrivacy() {
   const vehicle = loadVehicle('bench');
   const sources = vehicle.profile.sources.map((source) =>
@@ -50,7 +50,7 @@ function vehicleWithPrivacy() {
   return { ...vehicle, profile: { ...vehicle.profile, sources } };
 }
 
-/** A car of the bench's profile whose frames the test sends. */
+/** A car with the bench's profile. The test sends its frames. */
 async function drivenCar(): Promise<{ url: string; send(...frames: (readonly [id: number, data: string])[]): void }> {
   const data = mkdtempSync(join(tmpdir(), 'vigie-bus-'));
   let receive: (batch: FrameBatch) => void = () => undefined;

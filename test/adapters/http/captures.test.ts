@@ -1,4 +1,4 @@
-/** Captures over HTTP: those of a real agent behind a real server. */
+/** Captures of a real agent, served over HTTP by a real server. */
 import { expect, onTestFinished, test } from 'vitest';
 import { captureViewOf } from '../../../assembly/capture-view.ts';
 import { CRASH, drive, startCar } from '../../agent/captures/car.ts';
@@ -31,7 +31,7 @@ test('captures are listed, and one is read as the candump log that the frames ma
   const lines = log.frames.map(
     ({ id, data }) => `${id.toString(16).toUpperCase().padStart(3, '0')}#${data.toUpperCase()}`,
   );
-  // Frames of one time have no order in MDF4.
+  // MDF4 does not define the order of frames with equal times.
   expect(lines.sort()).toEqual(around.map(({ line }) => line.split(' ')[2]).sort());
 });
 

@@ -1,4 +1,4 @@
-/** Connections that begin nothing, never finish what they began, or do nothing more, over real sockets and real TLS. */
+/** Real sockets with and without TLS that start nothing, never finish a request, or stay idle. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A TCP connection to the server that does nothing by itself; it never closes its own side. */
+/** A passive TCP connection to the server that never closes its own side. */
 async function dial(rig: Rig): Promise<Socket> {
   const { hostname, port } = new URL(rig.url);
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
@@ -55,7 +55,7 @@ async function dialSecurely(rig: Rig): Promise<TLSSocket> {
   return socket;
 }
 
-/** What a TLS client says first. */
+/** The first message of a TLS client. */
 async function clientHello(): Promise<Buffer> {
   return new Promise((resolve) => {
     const line = new Duplex({ read: () => undefined, write: (bytes: Buffer) => resolve(bytes) });
@@ -63,7 +63,7 @@ async function clientHello(): Promise<Buffer> {
   });
 }
 
-/** Resolves when the other side has ended or broken the connection. */
+/** Resolves when the server has ended or broken the connection. */
 function ended(socket: Duplex): Promise<void> {
   return new Promise((resolve) => {
     if (socket.readableEnded || socket.destroyed) resolve();
@@ -71,7 +71,7 @@ function ended(socket: Duplex): Promise<void> {
   });
 }
 
-/** Resolves with what has come, as soon as it matches. */
+/** Resolves with the received text as soon as it matches. */
 function hears(socket: Duplex, pattern: RegExp): Promise<string> {
   let heard = '';
   return new Promise((resolve, reject) => {
@@ -83,14 +83,14 @@ function hears(socket: Duplex, pattern: RegExp): Promise<string> {
   });
 }
 
-/** Asks as a client should: an answer shows that connections before it were accepted, which happens in order. */
+/** Sends a proper request. Connections are accepted in order, so an answer shows that earlier ones were accepted. */
 async function asksSecurely(rig: Rig): Promise<Got> {
   const dispatcher = new Agent({ connect: { ca: readFileSync(authority.certFile) } });
   onTestFinished(() => dispatcher.close());
   return fetchJson(`${rig.url}/fleets`, { dispatcher });
 }
 
-/** The closings of connections, as the next server to be started sees them, one after the other. */
+/** Counts closed connections of the next server that starts; `next` waits for one. */
 function closings(): { next(): Promise<void> } {
   const listen = vi.spyOn(Server.prototype, 'listen');
   onTestFinished(() => listen.mockRestore());
@@ -106,7 +106,7 @@ function closings(): { next(): Promise<void> } {
   };
 }
 
-/** A handler that never answers, and a promise of the moment at which it was asked. */
+/** A handler that never answers, and a promise that resolves when it is called. */
 function stuck(): { handlers: ServerOptions['handlers']; asked: Promise<void> } {
   let tell: () => void;
   const asked = new Promise<void>((resolve) => {
@@ -144,7 +144,7 @@ describe('a connection that never begins', () => {
     await ended(socket);
   });
 
-  // Browsers open connections before they have a request: one that is sent at that moment would take a refusal for its answer.
+  // Browsers open spare connections: a request sent at that moment would take the refusal for its answer.
   test.each([
     ['', /^$/] as const,
     ['GET /fleets HTTP/1.1\r\n', /^HTTP\/1.1 400 .*the request must come within/s] as const,
@@ -156,7 +156,7 @@ describe('a connection that never begins', () => {
         const rig = await startRig({ bounds: { request: 50 }, ...(secure ? { tls } : {}) });
         const socket = secure ? await dialSecurely(rig) : await dial(rig);
         if (begun !== '') socket.write(begun);
-        // The client hears the end and keeps its own side open.
+        // The client receives the end and keeps its own side open.
         expect(await text(socket)).toMatch(answer);
         await closed.next();
       }
@@ -182,7 +182,7 @@ describe('a TLS handshake', () => {
       over = true;
     });
     expect((await asksSecurely(rig)).status).toBe(200);
-    // Each byte comes a second after the one before: silence is never long.
+    // Each byte comes a second after the previous one, so no pause is long.
     while (!over && sent < 20) {
       await new Promise<void>((resolve) => socket.write(hello.subarray(sent, ++sent), () => resolve()));
       clock.advance(1_000);

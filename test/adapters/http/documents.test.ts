@@ -23,7 +23,7 @@ test('the document and its page are served, from here alone', async () => {
     expect([address, file.status]).toEqual([address, 200]);
     expect(file.headers['content-security-policy']).toBe(page.headers['content-security-policy']);
   }
-  // No script in the page itself, none from elsewhere, none made of strings.
+  // The page has no inline scripts and no scripts from other origins or built from strings.
   expect(page.text).not.toMatch(/<script(?![^>]*src=)/);
   const policy = page.headers['content-security-policy'] ?? '';
   expect(policy).toContain("script-src 'self';");

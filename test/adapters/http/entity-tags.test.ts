@@ -1,4 +1,4 @@
-/** Answers that a client has already (RFC 9110 §8.8.3, §13.1.2). */
+/** Answers that a client already has (RFC 9110 §8.8.3, §13.1.2). */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ test('an answer that has not changed is not sent again, and one that has is', as
     etag,
     undefined,
   ]);
-  // As the answer itself has them (RFC 9110 §15.4.5).
+  // A 304 repeats the headers of the full answer (RFC 9110 §15.4.5).
   for (const name of ['cache-control', 'vary']) expect(again.headers[name]).toBe(first.headers[name]);
   expect(again.headers['date']).toBeDefined();
   expect(rig.log.lines.at(-1)?.fields).toMatchObject({ status: 304 });

@@ -6,7 +6,7 @@ import { VirtualClock } from '../../rig/clock.ts';
 
 const [NAME, SOURCE] = ['operator', '192.0.2.1'];
 
-/** Seconds that the name has to wait now; 0: none. */
+/** Seconds that the name must wait now; 0: not at all. */
 function waits(failures: Failures, name = NAME, source = SOURCE): number {
   try {
     failures.begin(name, source).ended();
@@ -73,7 +73,7 @@ test('networks of a client and of an operator, in one spelling', () => {
 });
 
 describe('the checks of passwords', () => {
-  /** Checks that end when the test says so. */
+  /** Starts a check that ends when the test says so. */
   function begin(checks: PasswordChecks, network: string, more = { strained: false, preferred: false }) {
     const state = { running: false, refused: false, end: (): void => undefined };
     const done = checks

@@ -1,4 +1,4 @@
-/** Fault codes over HTTP: a real agent, which has read them over a real ISO-TP bus, behind a real server. */
+/** Fault codes over HTTP: a real agent reads them over a real ISO-TP bus, and a real server serves them. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { Gate } from '../../../adapters/http/access/credentials.ts';
 import { LocalGate } from '../../../adapters/http/access/local.ts';
@@ -7,7 +7,7 @@ import { type Rig, startRig } from './rig.ts';
 
 const START = Date.UTC(2026, 0, 1, 12);
 const EVERY = 600_000;
-/** Longer than a reading takes. */
+/** Milliseconds, longer than a reading takes. */
 const READ = 8_000;
 
 async function served(gate: Gate = new LocalGate()): Promise<FaultCar & { rig: Rig }> {

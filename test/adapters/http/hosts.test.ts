@@ -1,4 +1,7 @@
-/** Under which names the server answers: a page under another name must not reach it, and links repeat the name. */
+/**
+ * Host names under which the server answers: a foreign page must not reach it under its own name (DNS rebinding), and
+ * links repeat the name.
+ */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -80,7 +83,7 @@ describe('a request under a name that is not the server’s', () => {
     expect(await ask('http://page.example/fleets')).toMatch(/^HTTP\/1.1 421 /);
     const own = await ask('https://localhost/fleets');
     expect(own).toMatch(/^HTTP\/1.1 200 /);
-    // The scheme is that of the connection: whoever asks cannot have links promise TLS.
+    // The scheme follows the connection: a client cannot make links claim TLS.
     expect(own).toContain('"base":"http://localhost"');
     expect(own).not.toMatch(/Strict-Transport-Security/i);
   });
@@ -148,7 +151,7 @@ describe('over TLS', () => {
       expect([host, status]).toEqual([host, 200]);
       expect((json as { base: string }).base).toBe(`https://${host}/connectedcar/v3`);
     }
-    // The CN is a person's or a machine's; names are in the list of names (RFC 9525 §6.3).
+    // The CN names a person or a machine. Host names are in the list of alternative names (RFC 9525 §6.3).
     for (const host of [
       'page.example',
       'cars.example',

@@ -1,4 +1,4 @@
-/** The interface as `assembly/` starts it: with the handlers of all resources, and as configured. */
+/** The interface as `assembly/` starts it, with the handlers of all resources and as configured. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -10,7 +10,7 @@ import { echo, handlersOf, startRig } from './rig.ts';
 
 const DAY = 86_400_000;
 
-/** The refusal that a call throws; undefined when it throws none. */
+/** The refusal that a call throws; undefined if it throws none. */
 function refusal(call: () => void): TooManyRequests | undefined {
   try {
     call();
@@ -74,7 +74,7 @@ describe('rates', () => {
               expect(within(DAY)).toBeLessThan(day);
               expect(within(1_000)).toBeLessThan(second);
             } else {
-              // Counted in slices, a request leaves the window at most a slice late.
+              // Requests are counted in slices, so one leaves the window at most one slice late.
               expect(within(DAY + DAY / 96) >= day || within(1_100) >= second).toBe(true);
               clock.advance(refused.retryAfter * 1_000);
               limiter.count('me');
@@ -193,7 +193,7 @@ test('a connection that cannot be accepted does not end the process', async () =
   await startRig({});
   const server = listen.mock.contexts[0] as Server;
   listen.mockRestore();
-  // As node:net says that accept(2) failed; without a listener it would be thrown.
+  // The error that node:net emits when accept(2) fails. Without a listener, Node would throw it.
   for (let n = 0; n < 2; n++) server.emit('error', new Error('accept ENOMEM'));
   expect(server.listening).toBe(true);
 });

@@ -25,7 +25,7 @@ interface Told {
   readonly data: { readonly path: string; readonly value?: unknown; readonly at?: string; readonly stale?: boolean };
 }
 
-/** Reads events of a stream as they come. */
+/** Reads the events of a stream. */
 class Reader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #text = '';
@@ -35,7 +35,7 @@ class Reader {
     this.#chunks = stream[Symbol.asyncIterator]();
   }
 
-  /** The next event, past comments; undefined at the end of the stream. */
+  /** Returns the next event and skips comments; undefined at the end of the stream. */
   async next(): Promise<Told | undefined> {
     for (;;) {
       const end = this.#text.indexOf('\n\n');
@@ -100,7 +100,7 @@ describe('a stream', () => {
     const { status, live } = watched();
     status.restore(before.contents());
     status.write(speed, 50, AT);
-    // The same value read again: no change.
+    // Reading the same value again is not a change.
     status.write(speed, 50, AT + 5_000);
     // Another member of the same object changes.
     status.write(slot('kinetic.moving'), true, AT + 6_000);
@@ -140,7 +140,7 @@ describe('a stream', () => {
     const rig = await startRig({ live });
     const reader = await open(rig);
     const next = reader.next();
-    // The stream waits for a change or for the time to pass.
+    // Wait until the stream has set its timer.
     while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
     clock.advance(15_000);
     while (clock.pending === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -179,7 +179,7 @@ describe('a stream', () => {
 test('a reader that does not read gets the newest values later, and memory stays as it is', async () => {
   const clock = new SystemClock();
   const { status, live } = watched(clock);
-  // The stream itself, without a socket whose buffers would take the first megabyte.
+  // Read the stream directly: the buffers of a socket would hold the first megabyte.
   const reader = live.open(() => true).getReader();
   await reader.read();
   const numbers = slots.filter(({ kind }) => kind === 'quantity').slice(0, 20);
@@ -209,7 +209,7 @@ test('a socket that is not read holds up neither the car nor other readers', asy
     do told = await reader.next();
     while (told !== undefined && !(told.data.path === 'odometer.mileage' && told.data.value === round));
   }
-  // The idle one has not been read at all; what it gets in the end is the newest.
+  // Nobody has read the idle stream. Its last event must be the newest value.
   const late = new Reader(idle.body);
   let last: unknown;
   do last = (await late.next())?.data;
@@ -249,7 +249,7 @@ test('ends with the token that it was opened with, also while nothing changes', 
   const token = await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(privateKey);
   const reader = await open(rig, '/live', { authorization: `Bearer ${token}` });
   expect((await reader.next())?.data.value).toBe(50);
-  // With the tolerance for clocks it is good for 100 s.
+  // With the clock tolerance the token is valid for 100 s.
   const ended = reader.next();
   clock.advance(99_999);
   await new Promise((resolve) => setImmediate(resolve));

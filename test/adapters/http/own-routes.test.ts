@@ -175,7 +175,7 @@ test('the car tells which orders it can carry out, what each needs, and what the
     confirmedBy: 'doorsState.lockedStates',
     already: false,
   });
-  // A user without the scope of the kind is told which one is lacking.
+  // For a user without the scope of a kind, `needs` names it.
   expect(view.commands.report(() => false).kinds.find(({ type }) => type === 'Doors')?.needs).toBe('remote:door:write');
 });
 

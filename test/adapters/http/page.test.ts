@@ -10,7 +10,7 @@ const folder = fileURLToPath(new URL('../../../page/generated', import.meta.url)
 const openApi = fileURLToPath(new URL('../../../protocol/generated/openapi.json', import.meta.url));
 const documents = { openApi, page: folder };
 
-/** What the page may weigh, bytes compressed. */
+/** Limit of the compressed size of the page, bytes. */
 const LARGEST = 120_000;
 /** Views with a map load this file. */
 const MAP = 'map.json';
@@ -55,7 +55,7 @@ test('the page names no address but its own, and has no code or style in it', as
   for (const address of named) expect(address).toMatch(/^\/[a-z]/);
   expect(text).not.toMatch(/<script(?![^>]*src=)|<style|style="|\son[a-z]+="/);
   const fetched = pageFiles.filter(([file]) => /\.(js|css)$/.test(file));
-  // The namespaces of SVG, of Preact and of GPX 1.1 are names, not addresses to fetch.
+  // The namespaces of SVG, Preact and GPX 1.1 are names, not addresses to fetch.
   const foreign = fetched.flatMap(([file]) => [
     ...readFileSync(join(folder, file), 'utf8').matchAll(
       /https?:\/\/(?!www\.w3\.org\/|www\.topografix\.com\/GPX\/1\/1")[^"'`)\s]+/g,

@@ -59,7 +59,7 @@ describe('a walk through a collection', () => {
             expect(result.totalPage).toBe(Math.max(1, Math.ceil(records.length / size)));
             expect(result.currentPage).toBe(step + 1);
             visited.push(...result.items);
-            // Ids begin with a letter behind all others, so that they are new; times are later than all.
+            // New ids start with a letter after all others, and their times are later.
             const arrived = (arrivals[step] ?? []).map((id, n) => ({ at: NOW + 1_000 + step, id: `${n}~${id}` }));
             present = [...present, ...arrived];
             address = result.links.next;
@@ -109,7 +109,7 @@ describe('a walk through a collection', () => {
           while (address !== undefined) {
             const result: Page<RecordPosition> = page(present, callOf(address), tokens);
             visited.push(...idsOf(result.items));
-            // Retention takes the oldest.
+            // Retention removes the oldest records.
             for (const key of idsOf(present.slice(0, n))) gone.add(key);
             present = present.slice(n);
             address = result.links.next;
@@ -175,7 +175,7 @@ describe('a page token is refused', () => {
     fc.assert(
       fc.property(fc.nat(token.length - 1), fc.constantFrom(...'AZaz09-_'), (at, letter) => {
         const changed = `${token.slice(0, at)}${letter}${token.slice(at + 1)}`;
-        // The last letters of both halves carry bits that count for nothing.
+        // The last characters of both halves contain unused bits.
         const same = (text: string) =>
           text
             .split('.')

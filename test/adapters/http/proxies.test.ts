@@ -37,7 +37,7 @@ describe('behind a trusted proxy the client is the rightmost address that is not
     ['both headers that agree', { forwarded: 'for=192.0.2.1', 'x-forwarded-for': '192.0.2.1' }, '192.0.2.1'],
   ])('%s', (_, headers, client) => expect(proxies.clientOf('127.0.0.1', headers)).toBe(client));
 
-  // Most proxies write one of both headers and hand the other on as the client sent it.
+  // Most proxies write one of the two headers and pass on the other from the client.
   test.each<[string, Record<string, string>]>([
     ['both headers that differ', { forwarded: 'for=127.0.0.1', 'x-forwarded-for': '192.0.2.1' }],
     ['unknown', { forwarded: 'for=unknown' }],

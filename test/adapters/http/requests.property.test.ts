@@ -1,4 +1,4 @@
-/** Requests that nobody meant well, made from the table of operations: every answer is one that the table has. */
+/** Random requests generated from the table of operations: every answer must have a status from that table. */
 
 import fc from 'fast-check';
 import { Pool } from 'undici';
@@ -21,7 +21,7 @@ import { runs } from '../../rig/runs.ts';
 import { Callbacks, carOf, VIN } from './resources/rig.ts';
 import { handlersOf, startRig } from './rig.ts';
 
-/** Texts as programs with faults send them. */
+/** Texts like those of faulty programs. */
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 30 }),
   fc.string({ unit: 'binary', maxLength: 30 }),
@@ -47,7 +47,7 @@ const text = fc.oneof(
   fc.integer({ min: 100, max: 6_000 }).map((length) => 'x'.repeat(length)),
 );
 
-/** Encoded as it should be, or not at all where the wire takes it. */
+/** A URL part, encoded properly or, if the protocol allows it, not at all. */
 const written = fc.tuple(text, fc.boolean()).map(([value, encoded]) => {
   const safe = encodeURIComponent(value.replace(/\p{Surrogate}/gu, '?'));
   return encoded || !/^[\x21\x24-\x3e\x41-\x7e]*$/.test(value) ? safe : value;
@@ -65,11 +65,11 @@ function queryOf(operation: Operation): fc.Arbitrary<string> {
     'vehicle',
   );
   const pair = fc.tuple(name, fc.oneof(written, plausible)).map(([key, value]) => `${key}=${value}`);
-  // Repeated ones among them.
+  // May contain duplicates.
   return fc.oneof(fc.constant([]), fc.array(pair, { maxLength: 6 })).map((pairs) => pairs.join('&'));
 }
 
-/** Of things that are there. */
+/** Ids of existing objects. */
 const ids: Readonly<Record<string, readonly string[]>> = {
   fid: ['f1'],
   vid: ['bench%20car%2F1'],
@@ -118,7 +118,7 @@ const triggerParam = {
   triggers: [{ name: 'cold', data: { data: 'environment.air.temp', op: 'lowerThan', value: ['3'] } }],
   boolExp: 'cold',
 };
-/** Bodies that are right, by the name of their form. */
+/** Valid bodies by request. */
 const right: Readonly<Record<RequestName, readonly object[]>> = {
   fleetMonitor: [{ label: 'l', subscribeParam: { refreshEvent: 60, callback: { webhook } }, triggerParam }],
   userMonitor: [{ label: 'l', triggerParam }],
@@ -129,7 +129,7 @@ const right: Readonly<Record<RequestName, readonly object[]>> = {
   statusSetter: [{ status: 'Running' }, { status: 'Paused' }],
 };
 
-/** A right body, of which often one member is something else. */
+/** A valid body, often with one member replaced. */
 function nearly(name: RequestName): fc.Arbitrary<string> {
   const places = (value: unknown, way: readonly string[]): string[][] =>
     typeof value !== 'object' || value === null
@@ -193,26 +193,26 @@ const asked: fc.Arbitrary<Asked> = fc.constantFrom(...operations).chain((operati
   }),
 );
 
-/** What it may be answered, whatever was asked. */
+/** The allowed statuses of the answer. */
 function expected({ operation, method }: Asked): readonly number[] {
   const { side, path } = operation;
   const get = method === 'HEAD' ? 'GET' : method;
   const served = operations.find((one) => one.side === side && one.path === path && one.method === get);
-  // What is too long to be read is refused before its method is looked at.
+  // A request that is too long is refused before its method is checked.
   if (served === undefined) return [400, 405];
   return [...Object.keys(served.answers).map(Number), ...served.errors].filter((status) => status < 500);
 }
 
 const RUNS = runs(300, 2_000);
 
-/** Some callbacks stay, so that there is always one to have remotes and monitors. */
+/** Some callbacks cannot be removed, so that remotes and monitors always have one. */
 class LastingCallbacks extends Callbacks {
   override remove(id: string): boolean {
     return ids['cbid']?.includes(id) === true || super.remove(id);
   }
 }
 
-/** The handlers of all resources, with something to tell of. */
+/** The handlers of all resources, with some data. */
 function resources(): Handlers {
   const log = new MemoryLog();
   const clock = new SystemClock();
@@ -265,7 +265,7 @@ test.each([
       }),
       { numRuns: RUNS },
     );
-    // The mixture is worth something: it gets through, and is refused in several ways.
+    // The mixture must include accepted requests and several kinds of refusals.
     for (const status of [200, 202, 400, 405, 406, 415]) expect([status, statuses.has(status)]).toEqual([status, true]);
     expect(rig.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
   },

@@ -1,4 +1,4 @@
-/** A real server on the loopback interface, with the real table of operations and small handlers. */
+/** A real server on the loopback interface with the real table of operations and simple handlers. */
 import { type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
 import { SystemClock } from '../../../adapters/clock/system.ts';
@@ -9,7 +9,7 @@ import type { Operation } from '../../../protocol/interface/operation.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
 import { MemoryLog } from '../../rig/log.ts';
 
-/** Answers with the published status, and with what it was asked. */
+/** Answers with the published status, and echoes the request. */
 export function echo({ operation, path, query, headers, body, caller, base, self }: Call): Answer {
   const [status = '200'] = Object.keys(operation.answers);
   if (status === '204') return { status: 204 };
@@ -18,7 +18,7 @@ export function echo({ operation, path, query, headers, body, caller, base, self
   return { status: Number(status), body: { id: operation.id, path, query, headers, body, caller: who, base, self } };
 }
 
-/** A handler for every operation; `own` in place of the echo. */
+/** A handler for every operation: `own`, else the echo. */
 export function handlersOf(table: readonly Operation[], own: Readonly<Record<string, Handler>> = {}): Handlers {
   return Object.fromEntries(table.map(({ id }) => [id, own[id] ?? echo]));
 }
@@ -33,14 +33,14 @@ export interface Got {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
-  /** The body, or undefined when it is not JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly json: unknown;
 }
 
-/** Rates that no test reaches by chance. */
+/** Rates that no test reaches. */
 export const unlimited = { perDay: 1e9, perSecond: 1e9, maxBodyBytes: 2 ** 20 };
 
-/** Starts a server that ends with the test; by default one without access control. */
+/** Starts a server that ends with the test; the default has no access control. */
 export async function startRig(options: Partial<ServerOptions> = {}): Promise<Rig> {
   const log = new MemoryLog();
   const gate = new LocalGate();

@@ -1,4 +1,4 @@
-/** The router, and the table of access behind it. */
+/** Tests the router and its access table. */
 import { expect, test } from 'vitest';
 import { Router } from '../../../adapters/http/routes.ts';
 import { serve } from '../../../adapters/service/status-server.ts';

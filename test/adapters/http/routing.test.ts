@@ -8,12 +8,12 @@ import { bases } from '../../../protocol/interface/operation.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
 import { handlersOf, type Rig, startRig } from './rig.ts';
 
-/** A path of the operation with something for each parameter. */
+/** The path of the operation with a value for each parameter. */
 function pathOf(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name) => (name === 'cbid' || name === 'rid' ? 'ab12' : `${name}-1`));
 }
 
-/** Sends bytes as they are and reads what comes until the connection ends. */
+/** Sends raw bytes and reads until the connection ends. */
 async function raw(rig: Rig, bytes: string): Promise<string> {
   const { hostname, port } = new URL(rig.url);
   const socket = connect(Number(port), hostname);
@@ -210,7 +210,7 @@ describe('bodies', () => {
         `Content-Length: 1\r\n\r\n`.replace('1', String(body.length)) +
         body.toString('latin1'),
     );
-    // A string is written as UTF-8, so the byte above became two: the length is short by one and cuts the object.
+    // Written as UTF-8, the byte above becomes two bytes. The length is then one too short and cuts the object.
     expect(answer).toMatch(/^HTTP\/1.1 400 /);
   });
 

@@ -1,4 +1,4 @@
-/** Custom signals over HTTP: a real agent behind a real server. */
+/** Custom signals over HTTP, from a real agent through a real server. */
 import { request } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Gate } from '../../../adapters/http/access/credentials.ts';
@@ -104,7 +104,7 @@ test('the history has what is recorded and not yet sent, each reading once, with
   give({ 'Vehicle.Rough': 2 });
   await pass(40);
   give({ 'Vehicle.Rough': 3, 'Vehicle.Battery.Voltage': 5 });
-  // A period ends before its `to`, so the present moment is not in the last hour.
+  // A period excludes its end, so the last hour excludes the current time.
   await pass(10);
   const first = [0, 0, 100].map((ms, i) => ({ at: at(ms), value: i + 1 }));
   const whole = `${path}?from=${at(0)}&to=${at(60_000)}`;

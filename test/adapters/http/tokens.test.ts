@@ -20,7 +20,7 @@ interface Issuer {
   token(claims?: Record<string, unknown>, header?: Record<string, unknown>): Promise<string>;
 }
 
-/** An issuer with one key, which the car knows as a JWK Set. */
+/** An issuer with one key, which the car has as a JWK Set. */
 async function issuer(algorithm = 'ES256', rest: Partial<UserAccess> = {}): Promise<Issuer> {
   const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
   const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: algorithm };

@@ -1,4 +1,4 @@
-/** Requests that are refused before their body was read: the refusal has to arrive, over real sockets. */
+/** Refusals before the body was read, over real sockets: the client must receive the refusal. */
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -23,7 +23,7 @@ function head(length: number | 'chunked', headers: Readonly<Record<string, strin
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}${framing}\r\n\r\n`;
 }
 
-/** What has come so far, as soon as it matches. */
+/** Resolves with the received text as soon as it matches. */
 function hears(socket: Socket, pattern: RegExp): Promise<string> {
   let heard = '';
   return new Promise((resolve, reject) => {

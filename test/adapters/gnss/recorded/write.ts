@@ -1,10 +1,11 @@
 /**
- * Writes the recordings of this folder: `node test/adapters/gnss/recorded/write.ts`. The reports that gpsd makes of
- * each, the `.chk` files, come from gpsd 3.22 and its gpsfake:
+ * Writes the recordings of this folder: `node test/adapters/gnss/recorded/write.ts`. The `.chk` files contain the
+ * reports of gpsd 3.22 for each recording, made by gpsfake:
  *
- *     gpsfake -q -1 -p -u NAME.log | grep -v 'class":"\\(VERSION\\|DEVICE\\|DEVICES\\|WATCH\\|SKY\\|ERROR\\)"' > NAME.log.chk
+ * gpsfake -q -1 -p -u NAME.log | grep -v 'class":"\\(VERSION\\|DEVICE\\|DEVICES\\|WATCH\\|SKY\\|ERROR\\)"' >
+ * NAME.log.chk
  *
- * without the name of the line that gpsfake made up, `"device":"…",`.
+ * without the device name that gpsfake makes up, `"device":"…",`.
  */
 import { writeFileSync } from 'node:fs';
 import type { Fix } from '../../../../adapters/gnss/index.ts';
@@ -38,7 +39,7 @@ const date = (at: number): string => {
   return day + month + year;
 };
 
-/** Ground speed and course, and all of a day's and a year's end. */
+/** Ground speed and course, and the end of a day and of a year. */
 function equator(): string {
   const begin = Date.UTC(2023, 11, 31, 23, 59, 45);
   return Array.from({ length: 40 }, (_, second) => {
@@ -55,7 +56,7 @@ function equator(): string {
   }).join('');
 }
 
-/** Ten fixes a second of a receiver with corrections, below sea level, across the 180th meridian. */
+/** Ten fixes a second from a receiver with corrections, below sea level, across the 180th meridian. */
 function antimeridian(): string {
   const begin = Date.UTC(2024, 1, 29, 4, 5, 6, 700);
   return Array.from({ length: 60 }, (_, tick) => {
@@ -101,7 +102,7 @@ function foundAndLost(): string {
     .join('');
 }
 
-/** Earth-centred coordinates of a place on WGS 84, m. */
+/** Earth-centred coordinates of a position on WGS 84, m. */
 function earthCentred(latitude: number, longitude: number, height: number): [x: number, y: number, z: number] {
   const [phi, lambda] = [(latitude * Math.PI) / 180, (longitude * Math.PI) / 180];
   const flattening = 1 / 298.257_223_563;
@@ -111,7 +112,7 @@ function earthCentred(latitude: number, longitude: number, height: number): [x: 
   return [across * Math.cos(lambda), across * Math.sin(lambda), (normal * (1 - eccentricity) + height) * Math.sin(phi)];
 }
 
-/** SiRF message 2: earth-centred place in m, velocity in 1/8 m/s, mode, week, 1/100 s, satellites. */
+/** SiRF message 2: earth-centred position in m, velocity in 1/8 m/s, mode, week, 1/100 s, satellites. */
 function sirf(): Uint8Array {
   const frames = Array.from({ length: 20 }, (_, second) => {
     const payload = new Uint8Array(41);
@@ -124,7 +125,7 @@ function sirf(): Uint8Array {
     }
     payload[19] = second < 10 ? 4 : 3;
     payload[20] = 6;
-    // Weeks are counted anew after 1024: 15 June 2005 is in week 303 of the second count.
+    // Weeks restart after 1024: 15 June 2005 is in week 303 of the second cycle.
     view.setUint16(22, 303);
     view.setUint32(24, (3 * 86_400 + 36_000 + second) * 100);
     payload[28] = second < 10 ? 7 : 3;
@@ -149,7 +150,7 @@ function coast(tick: number): Fix {
 
 const joined = (parts: readonly Uint8Array[]): Uint8Array => Uint8Array.from(parts.flatMap((part) => [...part]));
 
-/** Without a fix at first, then with dead reckoning beside it. */
+/** No fix at first, later fixes combined with dead reckoning. */
 function ubx(): Uint8Array {
   const epochs = Array.from({ length: 30 }, (_, tick) => {
     const fix: Fix = tick < 3 ? { ...coast(tick), fix: 'none' } : coast(tick);
@@ -159,8 +160,9 @@ function ubx(): Uint8Array {
 }
 
 /**
- * Without NAV-PVT. gpsd reports the place of one epoch with the speed of another here, so all are alike: on rollers, on the
- * equator at 90° east, pointing north, where cm/s along the axes of the earth are exact.
+ * Messages of receivers without NAV-PVT. In this case gpsd reports the position of one epoch with the speed of another,
+ * so all epochs are alike: on rollers, on the equator at 90° east, pointing north, where cm/s along the axes of the
+ * earth are exact.
  */
 function olderUbx(): Uint8Array {
   const epochs = Array.from({ length: 30 }, (_, tick) => {

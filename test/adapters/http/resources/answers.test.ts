@@ -1,4 +1,7 @@
-/** Every answer that a link leads to, from the bench car after its day: as published, and as documented by ourselves. */
+/**
+ * Follows every link from the bench car after a day, and checks each answer against the published interface and our own
+ * document.
+ */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -50,7 +53,7 @@ beforeAll(async () => {
   }
 }, 180_000);
 
-/** Every link of an answer, templates filled with the ids that there are. */
+/** Every link of an answer, with the existing ids in its templates. */
 function linksIn(value: Json, side: string, callbackIds: Readonly<Record<string, string>>): string[] {
   if (typeof value !== 'object' || value === null) return [];
   if (typeof value.href === 'string') {
@@ -62,7 +65,7 @@ function linksIn(value: Json, side: string, callbackIds: Readonly<Record<string,
   return Object.values(value).flatMap((member) => linksIn(member, side, callbackIds));
 }
 
-/** Follows all links from an address, at most `most` addresses of each operation. */
+/** Follows all links from an address, at most `most` addresses per operation. */
 async function crawl(
   start: string,
   most: number,
@@ -88,7 +91,7 @@ async function crawl(
 
 const documented = new Map<Operation, ValidateFunction | undefined>();
 
-/** What is wrong with an answer by our own document. */
+/** Deviations of an answer from our own document. */
 function undocumented({ operation, status, body }: Reply): string[] {
   if (!documented.has(operation)) {
     const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { 'date-time': true, uri: true } });

@@ -1,4 +1,4 @@
-/** What is asked for with parameters and scopes, of the bench car after its day. */
+/** Queries with parameters and scopes on the bench car after a day. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { deviation } from '../../../../agent/model/position.ts';
 import { recordDay, wallAt } from '../../../rig/day.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   asker = new Asker(carOf({ status: agent.status, records: store.records, monitors: agent.monitors }));
 }, 180_000);
 
-/** All entries of a collection, page by page, each page of the size asked for. */
+/** Reads all entries of a collection, following its pages. */
 async function walk(address: string, name: string, scopes?: readonly string[]): Promise<Json[]> {
   const caller = { name: 'u', ...(scopes === undefined ? {} : { scopes: new Set(scopes) }) };
   const entries: Json[] = [];
@@ -106,7 +106,7 @@ describe('a trip that is going on', () => {
 
   beforeAll(async () => {
     const log = await recordDay();
-    // One without a fault, on which the car drives all the time.
+    // A trip without a fault, on which the car drives all the time.
     trip = day.trips[2] as Trip;
     expect(trip.faults).toBeUndefined();
     const { startedAt = 0, duration = 0 } = trip;
@@ -284,7 +284,7 @@ describe('telemetry', () => {
     expect(privacy.some(({ value }) => value === 'Geolocation')).toBe(true);
     for (const { createdAt } of places) {
       const at = Date.parse(createdAt);
-      // Within the second of a change both states were.
+      // During the second of a change, both states were in force.
       const states = privacy.filter((one) => one.at <= at);
       const around = states.filter((one) => one.at > at - 1_000 || one === states.at(-1));
       expect(around.length === 0 || around.some(({ value }) => value === 'None')).toBe(true);

@@ -1,4 +1,4 @@
-/** What the car kept of its day, read without the interface. */
+/** Reads the stored records of the car's day without the interface. */
 import type { RecordStore } from '../../../../agent/ports.ts';
 import type { AlarmRecord } from '../../../../protocol/schema/alarm.ts';
 import type { Alert } from '../../../../protocol/schema/alert.ts';

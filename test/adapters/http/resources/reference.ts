@@ -1,9 +1,9 @@
-/** The published interface as validators, made of what is published without the project's schemas. */
+/** Validators for the published interface, made without the project's schemas. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Side } from '../../../../protocol/interface/operation.ts';
 import { factsOf, type Model, releases } from '../../../protocol/interface/published/facts.ts';
 
-/** Operations of the user line that are not among the published ones; the published models have their answers. */
+/** Operations missing from the published user line, with the published models of their answers. */
 const omitted: Readonly<Record<string, string>> = {
   'GET /user/vehicles/{id}/trips': 'Trips',
   'GET /user/vehicles/{id}/trips/{tid}': 'Trip',
@@ -15,7 +15,7 @@ const omitted: Readonly<Record<string, string>> = {
   'GET /user/vehicles/{id}/trips/{tid}/telemetry': 'Telemetries',
 };
 
-/** The answers of one line, as published. */
+/** The published answers of one line. */
 export class Reference {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
   readonly #answers = new Map<string, string>();
@@ -36,17 +36,17 @@ export class Reference {
     if (side === 'user') for (const [operation, name] of Object.entries(omitted)) this.#answers.set(operation, name);
   }
 
-  /** Operations that answer with a body, e.g. `GET /fleets/{fid}`. */
+  /** Operations with an answer body, e.g. `GET /fleets/{fid}`. */
   get operations(): readonly string[] {
     return [...this.#answers.keys()];
   }
 
-  /** The name of the model of an operation's answer. */
+  /** Name of the answer model of an operation. */
   answerOf(operation: string): string | undefined {
     return this.#answers.get(operation);
   }
 
-  /** What is wrong with the answer of an operation; empty: it is as published. Entries of lists are not told apart. */
+  /** Deviations of an answer from the published model, without the indexes of list entries. */
   faults(operation: string, body: unknown): string[] {
     const name = this.#answers.get(operation);
     if (name === undefined) return [`the interface has no ${operation} that answers with a body`];
@@ -68,8 +68,8 @@ export class Reference {
 
 /**
  * JSON Schema of a model.
- * @param described only members that are described can be required: the release notes say that the vehicle which is
- *   read by its VIN has no `createdAt`, although it is required of it
+ * @param described if true, only described members are required: by the release notes, a vehicle read by its VIN lacks
+ * `createdAt`, although the model requires it
  */
 function schemaOf(model: Model, described: boolean): object {
   const { format, pattern, required, properties, items, allOf, oneOf, default: _, ...plain } = model;
@@ -77,7 +77,7 @@ function schemaOf(model: Model, described: boolean): object {
   return {
     ...plain,
     ...(format === undefined ? {} : format === 'date-time' ? { format } : { pattern: format }),
-    // The published pattern of the names of triggers has quotes in it, which no name has.
+    // The published pattern for trigger names contains quotes, which no name has.
     ...(pattern === undefined ? {} : { pattern: pattern.startsWith('"') ? '^[a-zA-Z]+[._-]?[0-9]*$' : pattern }),
     ...(properties && {
       properties: Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, within(inner)])),
@@ -85,7 +85,7 @@ function schemaOf(model: Model, described: boolean): object {
     ...(required && { required: described ? required.filter((name) => name in (properties ?? {})) : required }),
     ...(items && { items: within(items) }),
     ...(allOf && { allOf: allOf.map(within) }),
-    // Both branches of the published oneOf are strings, of which every variable matches two.
+    // In the published oneOf both branches are strings, and every variable matches both.
     ...(oneOf && { anyOf: oneOf.map(within) }),
   };
 }

@@ -1,4 +1,4 @@
-/** A car with a day behind it, and somebody who asks. */
+/** A car after a day of driving, and a client that calls its handlers. */
 
 import type { Answer, Caller, Handlers } from '../../../../adapters/http/call.ts';
 import { PageTokens } from '../../../../adapters/http/paging.ts';
@@ -20,10 +20,10 @@ import { MemoryLog } from '../../../rig/log.ts';
 
 export const VIN = 'VF3VGEBENCH000001';
 export const ORIGIN = 'https://car.example:8443';
-/** UTC ms: when everybody asks who does not say otherwise. */
+/** Default time of requests, UTC ms. */
 export const NOW = MIDNIGHT + DAY;
 
-/** Lets the bench car live its day. */
+/** Runs the bench car through its day. */
 export async function liveDay(log: DayLog, end = log.count): Promise<Life> {
   const life = new Life(log, new KillableStore(), 1, new MemoryLog(), () => undefined);
   await life.live(end);
@@ -76,7 +76,7 @@ export function carOf({
   };
 }
 
-/** As agent/callbacks keeps them, without the deliveries. */
+/** Stores callbacks like agent/callbacks, without deliveries. */
 export class Callbacks implements CallbackBook {
   readonly #all = new Map<string, Callback>();
 
@@ -117,7 +117,7 @@ export class Callbacks implements CallbackBook {
   checkMonitor(): void {}
 }
 
-/** Signs nothing and keeps what was sent. */
+/** Stores submitted commands without signing them. */
 export class Remotes implements RemoteBook {
   readonly actions: RemoteAction[] = [];
 
@@ -143,7 +143,7 @@ export class Remotes implements RemoteBook {
   }
 }
 
-/** Whoever asks; what is left out is as on a bench without tokens. */
+/** Options of a request; the defaults are those of a bench without tokens. */
 export interface Asking {
   readonly caller?: Caller;
   readonly body?: unknown;
@@ -154,7 +154,7 @@ export interface Asking {
 export interface Reply {
   readonly operation: Operation;
   readonly status: number;
-  /** As it comes out of JSON. */
+  /** Parsed JSON. */
   readonly body: Json;
 }
 
@@ -228,7 +228,7 @@ type Texts =
   | 'vin';
 type Numbers = 'consumption' | 'distance' | 'mileage' | 'total' | 'speed';
 
-/** What comes out of JSON, with the published names that the tests look at; whether they are there is for them to see. */
+/** Parsed JSON with the published names that tests read. A test must check whether they exist. */
 export interface Json
   extends Readonly<Record<Objects, Json>>,
     Readonly<Record<Lists, readonly [Json, Json, ...Json[]]>>,
@@ -239,16 +239,16 @@ export interface Json
   readonly gap?: boolean;
 }
 
-/** The entries of a collection under their published name. */
+/** Entries of a collection by its published name. */
 export function entriesOf(body: Json, name: string): readonly Json[] {
   return (body._embedded as unknown as Record<string, readonly Json[]>)[name] ?? [];
 }
 
-/** Asks handlers as the server does: an address is matched, its query read, the answer written as JSON. */
+/** Calls handlers like the server: matches the address, reads its query, and converts the answer to JSON. */
 export class Asker {
   readonly #handlers: Handlers;
 
-  /** The car whose interface it is, or the handlers of several. */
+  /** @param asked the car whose interface is called, or the handlers of several */
   constructor(asked: CarView | Handlers) {
     const isCar = 'vehicle' in asked && 'records' in asked;
     this.#handlers = isCar
@@ -264,7 +264,7 @@ export class Asker {
     return this.ask('GET', address, asking);
   }
 
-  /** `address` is absolute, or below the base of its side, e.g. `/user`. */
+  /** @param address absolute, or below the base of its side, e.g. `/user` */
   async ask(
     method: string,
     address: string,

@@ -12,7 +12,7 @@ import { MIDNIGHT } from '../../../rig/day.ts';
 
 const some = [...telemetrySlots].slice(0, 12);
 
-/** Readings of a few slots within some seconds, often at the same time. */
+/** Readings of a few slots within a few seconds, often at the same time. */
 const readings: fc.Arbitrary<Reading[]> = fc.array(
   fc
     .tuple(fc.constantFrom(...some), fc.integer({ min: 0, max: 40 }))
@@ -44,7 +44,7 @@ test('every reading is in exactly one moment, at its time or less than a second 
           left.delete(from?.[0] ?? '');
         }
       }
-      // Of two readings of a slot at one time the later one is left.
+      // If a slot has two readings at one time, only the later one remains.
       expect([...left.keys()]).toEqual([]);
     }),
   );

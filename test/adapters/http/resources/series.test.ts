@@ -1,11 +1,11 @@
-/** Looking for telemetry without keeping everybody else waiting. */
+/** A long search through telemetry must not block other requests. */
 
 import { expect, test, vi } from 'vitest';
 import { TelemetrySeries } from '../../../../adapters/http/resources/series.ts';
 import { MemoryRecords } from '../../../../adapters/store/index.ts';
 
 test('others have their turn while many periods without telemetry are gone through', async () => {
-  // Each look at the clock finds that the turn is over.
+  // Each reading of the clock reports that the time slice is used up.
   let now = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1_000));
   try {

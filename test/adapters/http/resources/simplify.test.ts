@@ -5,7 +5,7 @@ import { deviation } from '../../../../agent/model/position.ts';
 
 const itself = (point: Coordinates): Coordinates => point;
 
-/** Within some kilometres of each other, across the date line too. */
+/** Points within a few kilometres of each other, also across the date line. */
 const way = fc
   .tuple(
     fc.integer({ min: -60, max: 60 }),

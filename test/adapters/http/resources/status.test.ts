@@ -1,4 +1,4 @@
-/** Status in whatever state the car may be. */
+/** Status of a car in any state, as the interface shows it. */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -139,7 +139,7 @@ test('scopes: a missing one takes its members away', async () => {
   expect(without.odometer.mileage).toBe(12_345.6);
   const only = await shown(`${USER}/status`, ['data:position']);
   expect(Object.keys(only).sort()).toEqual(['_links', 'createdAt', 'lastPosition', 'updatedAt']);
-  // Links to what would be refused are left out.
+  // Links to forbidden resources are left out.
   expect(Object.keys(only._links)).toEqual(['self', 'vehicle']);
 });
 

@@ -1,4 +1,4 @@
-/** Telemetry member by member. */
+/** Members of telemetry that depend on the line. */
 
 import { expect, test } from 'vitest';
 import { MemoryRecords } from '../../../../adapters/store/index.ts';

@@ -1,4 +1,4 @@
-/** What callers make, change and take away. */
+/** Creating, changing and deleting monitors, callbacks and remotes. */
 
 import { beforeEach, describe, expect, test } from 'vitest';
 import { MemoryRecords } from '../../../../adapters/store/index.ts';
