@@ -89,7 +89,7 @@ async function expectAlive(rig: Rig): Promise<void> {
   expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
 }
 
-test('every route of the table of access is served to callers without credentials only where its row says so', async () => {
+test('each route of the access table needs credentials unless its row allows anyone', async () => {
   const rig = await start();
   const rows = accessTable.filter(({ servers }) => servers.includes('enrolment'));
   expect(rows.length).toBeGreaterThan(3);
@@ -114,7 +114,7 @@ test.each([
   expect(await answer).toMatch(/^HTTP\/1\.1 404 /);
 });
 
-test('a request for a certificate that is too long is refused with 413, and enrolment goes on', async () => {
+test('a certificate request that is too long is refused with 413, and enrolment still works', async () => {
   const rig = await start();
   const socket = await dial(rig);
   const answer = answerOn(socket);
@@ -129,7 +129,7 @@ test('a request for a certificate that is too long is refused with 413, and enro
   await expectAlive(rig);
 });
 
-test('a request whose client goes away in the middle of the body ends alone', async () => {
+test('a client that disconnects in the middle of the body affects no other request', async () => {
   const rig = await start();
   const socket = await dial(rig);
   socket.write(`${post(1_000)}AAAA`);
@@ -138,7 +138,7 @@ test('a request whose client goes away in the middle of the body ends alone', as
   await expectAlive(rig);
 });
 
-test('a request whose client is gone when the registry answers ends alone', async () => {
+test('a client that disconnects before the registry answers affects no other request', async () => {
   let asked: () => void = () => undefined;
   let answer: (known: undefined) => void = () => undefined;
   const waiting = new Promise<void>((resolve) => {
@@ -180,7 +180,7 @@ async function idle({ port }: Rig): Promise<Socket> {
 
 const ended = (socket: Socket): Promise<void> => new Promise((resolve) => socket.once('close', () => resolve()));
 
-test('500 connections that say nothing keep no car from its enrolment', async () => {
+test('500 silent connections do not prevent an enrolment', async () => {
   const rig = await start();
   for (let n = 0; n < 500; n++) await idle(rig);
   await expectAlive(rig);
@@ -191,7 +191,7 @@ test('500 connections that say nothing keep no car from its enrolment', async ()
   });
 });
 
-test('a connection whose car is known stays when others need its place', async () => {
+test('a connection of an authenticated car survives when others need its place', async () => {
   let asked: () => void = () => undefined;
   const known = new Promise<void>((resolve) => {
     asked = resolve;
@@ -213,7 +213,7 @@ test('a connection whose car is known stays when others need its place', async (
   expect(await enrolling).toMatchObject({ pem: expect.stringContaining('BEGIN CERTIFICATE') });
 });
 
-test('a connection ends when its time is over, whatever came on it', async () => {
+test('a connection ends at its time limit, whatever it has sent', async () => {
   const clock = new VirtualClock();
   const rig = await start({}, { clock });
   const silent = await idle(rig);

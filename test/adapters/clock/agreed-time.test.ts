@@ -53,7 +53,7 @@ class Unit {
   }
 }
 
-test('a synchronised system clock alone is not agreed on before it has held for 24 h of running', () => {
+test('a synchronised system clock alone is trusted only after 24 h of running without a step', () => {
   for (const error of [0, 400 * day]) {
     const unit = new Unit();
     unit.error = error;
@@ -65,7 +65,7 @@ test('a synchronised system clock alone is not agreed on before it has held for 
   }
 });
 
-test('hours of sleep do not count, and do not end what holds', () => {
+test('time asleep does not count towards the 24 h, and does not end the trust', () => {
   const unit = new Unit();
   unit.run(day - hour);
   unit.asleep += 30 * day;
@@ -78,7 +78,7 @@ test('hours of sleep do not count, and do not end what holds', () => {
   expect(unit.off).toBe(0);
 });
 
-test('a step ends what held and what was agreed on', () => {
+test('a step of the system clock ends the trust and restarts the 24 h', () => {
   const held = new Unit();
   held.run(2 * day);
   expect(held.off).toBe(0);
@@ -92,7 +92,7 @@ test('a step ends what held and what was agreed on', () => {
   expect(held.off).toBe(0);
 });
 
-test('a receiver and the system clock that agree are enough at once, also when the receiver is lost', () => {
+test('a time on which receiver and system clock agree is trusted at once, also after the receiver is lost', () => {
   const unit = new Unit();
   unit.error = 20_000;
   unit.fixes(4);
@@ -103,7 +103,7 @@ test('a receiver and the system clock that agree are enough at once, also when t
   expect(unit.off).toBeCloseTo(0, -4);
 });
 
-test('a receiver alone, or against the system clock, is not enough before it has held for 24 h of running', () => {
+test('a receiver alone, or in conflict with the system clock, is trusted only after 24 h of running', () => {
   const alone = new Unit();
   alone.synchronised = false;
   alone.error = -truth;
@@ -125,7 +125,7 @@ test('a receiver alone, or against the system clock, is not enough before it has
   }
 });
 
-test('a time that is not known is not agreed on however long it stands', () => {
+test('an unknown time is never trusted', () => {
   const unit = new Unit();
   unit.synchronised = false;
   unit.run(3 * day);

@@ -3,8 +3,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { ReplayClock } from '../../../adapters/clock/replay.ts';
 import { SystemClock } from '../../../adapters/clock/system.ts';
 
-describe('the clock of a replay', () => {
-  test('serves timers in order of their moments, each at its own, timers set by timers included', () => {
+describe('the replay clock', () => {
+  test('runs timers in order, each at its own time, including timers set by timers', () => {
     const delays = fc.array(fc.integer({ min: 0, max: 5_000 }), { maxLength: 30 });
     fc.assert(
       fc.property(delays, fc.array(fc.integer({ min: 0, max: 3_000 }), { maxLength: 10 }), (timers, steps) => {
@@ -32,7 +32,7 @@ describe('the clock of a replay', () => {
     );
   });
 
-  test('a log that jumps back does not turn time back; a cancelled timer does not fire', () => {
+  test('does not go back when a log jumps back, and a cancelled timer does not fire', () => {
     const clock = new ReplayClock();
     clock.advanceTo(5_000);
     const cancel = clock.after(10, () => expect.unreachable());
@@ -43,7 +43,7 @@ describe('the clock of a replay', () => {
     expect(clock.now()).toBe(6_000);
   });
 
-  test('a silence of years is passed without serving a timer for each second of it', () => {
+  test('passes a gap of years without running a timer for each second', () => {
     const clock = new ReplayClock();
     clock.advanceTo(0);
     let ticks = 0;
@@ -63,8 +63,8 @@ describe('the clock of a replay', () => {
   });
 });
 
-describe('the clock of the machine', () => {
-  test('keeps delays longer than a timer of the system can count', () => {
+describe('the system clock', () => {
+  test('supports delays longer than the longest system timer', () => {
     vi.useFakeTimers();
     try {
       const due = vi.fn();
@@ -84,7 +84,7 @@ describe('the clock of the machine', () => {
     }
   });
 
-  test('says that it does not know the time before any build was made', () => {
+  test('reports an unknown time if the time is before any build', () => {
     vi.useFakeTimers({ now: 0 });
     try {
       expect(new SystemClock().quality()).toBe('none');
@@ -95,7 +95,7 @@ describe('the clock of the machine', () => {
     }
   });
 
-  test('is set by a receiver, and by the system no longer', () => {
+  test("follows a receiver, and then ignores the system's time", () => {
     vi.useFakeTimers({ now: 0 });
     try {
       const stepped = vi.fn();

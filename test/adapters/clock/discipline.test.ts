@@ -57,15 +57,15 @@ class Bench {
   }
 }
 
-describe('the time before a receiver tells it', () => {
-  it("is the system's, as well known as that", () => {
+describe('the time before the first fix', () => {
+  it('is the system time, with the quality that the system reports', () => {
     const bench = new Bench({ error: 70 });
     expect(bench.seen).toEqual({ state: 'free', quality: 'ntp', off: 70, steps: [] });
     bench.synchronised = false;
     expect(bench.clock.quality()).toBe('none');
   });
 
-  it('does not run back by a little, and does by a step', () => {
+  it('does not go back by small amounts, but follows a step', () => {
     const bench = new Bench();
     const before = bench.clock.now();
     bench.error = -900;
@@ -78,8 +78,8 @@ describe('the time before a receiver tells it', () => {
   });
 });
 
-describe('the time that a receiver tells', () => {
-  it('is taken after five fixes when none was known', () => {
+describe('the time of a receiver', () => {
+  it('is accepted after five fixes if the time was unknown', () => {
     const bench = new Bench({ error: -truth, synchronised: false });
     bench.fixes(4, { delay: 300 });
     expect(bench.clock.state).toBe('free');
@@ -88,7 +88,7 @@ describe('the time that a receiver tells', () => {
     expect(bench.steps).toHaveLength(1);
   });
 
-  it('overrules a time that was known only after a minute', () => {
+  it('replaces a known time only after a minute of fixes', () => {
     const bench = new Bench({ error: 3 * hour });
     bench.fixes(60);
     expect(bench.clock.state).toBe('free');
@@ -96,7 +96,7 @@ describe('the time that a receiver tells', () => {
     expect(bench.seen).toEqual({ state: 'gnss', quality: 'gnss', off: 0, steps: [-3 * hour] });
   });
 
-  it('confirms a time that is right, and is slewed to when it is nearly so', () => {
+  it('confirms a correct system time, and slowly corrects one that is slightly wrong', () => {
     const right = new Bench({ error: 80 });
     right.fixes(100);
     expect(right.seen).toEqual({ state: 'gnss', quality: 'gnss', off: 80, steps: [] });
@@ -109,7 +109,7 @@ describe('the time that a receiver tells', () => {
     expect(nearly.steps).toEqual([]);
   });
 
-  it('is not moved by the system any more', () => {
+  it('is independent of later changes of the system clock', () => {
     const bench = new Bench();
     bench.fixes(5);
     bench.error = -hour;
@@ -118,7 +118,7 @@ describe('the time that a receiver tells', () => {
     expect(bench.off).toBe(0);
   });
 
-  it('is kept without a receiver for a day, then left to a system that knows', () => {
+  it('holds for a day without a receiver, and then yields to a synchronised system clock', () => {
     const bench = new Bench();
     bench.fixes(5);
     bench.pass(61 * second);
@@ -128,14 +128,14 @@ describe('the time that a receiver tells', () => {
     expect(bench.seen).toEqual({ state: 'free', quality: 'ntp', off: 5_000, steps: [5_000] });
   });
 
-  it('is kept for ever, as unknown, where the system knows nothing', () => {
+  it('holds indefinitely, with quality none, if the system clock is not synchronised', () => {
     const bench = new Bench({ error: -truth, synchronised: false });
     bench.fixes(5);
     bench.pass(25 * hour);
     expect(bench.seen).toMatchObject({ state: 'holdover', quality: 'none', off: 0 });
   });
 
-  it('is found again quickly after a drift', () => {
+  it('is accepted again quickly after a drift', () => {
     const bench = new Bench();
     bench.fixes(5);
     bench.pass(20 * hour);
@@ -143,7 +143,7 @@ describe('the time that a receiver tells', () => {
     expect(bench.seen).toEqual({ state: 'gnss', quality: 'gnss', off: 3_000, steps: [3_000] });
   });
 
-  it('goes on through a sleep of the machine', () => {
+  it('continues during sleep of the machine', () => {
     const bench = new Bench({ error: 40 });
     bench.fixes(5);
     bench.asleep += 8 * hour;
@@ -152,7 +152,7 @@ describe('the time that a receiver tells', () => {
     expect(bench.seen).toMatchObject({ state: 'free', quality: 'ntp' });
   });
 
-  it('counts once, however often a source repeats it', () => {
+  it('counts once if a source repeats it', () => {
     const bench = new Bench({ error: -truth, synchronised: false });
     for (let i = 0; i < 20; i++) {
       bench.pass(second);
@@ -162,7 +162,7 @@ describe('the time that a receiver tells', () => {
   });
 });
 
-describe('a receiver that is wrong', () => {
+describe('a receiver with a wrong time', () => {
   it.each([
     ['counts weeks modulo 1024', -era],
     ['is an era ahead', era],
@@ -170,7 +170,7 @@ describe('a receiver that is wrong', () => {
     ['counts from its own build', Date.UTC(2019, 3, 7) - truth],
     ['says nothing that is a number', Number.NaN],
     ['says infinity', Number.POSITIVE_INFINITY],
-  ])('%s: it is not believed, however long', (_, wrong) => {
+  ])('%s: its time is never accepted', (_, wrong) => {
     for (const bench of [new Bench(), new Bench({ error: -truth, synchronised: false })]) {
       const { off } = bench;
       bench.fixes(1_000, { wrong });
@@ -179,7 +179,7 @@ describe('a receiver that is wrong', () => {
     }
   });
 
-  it('never steps a clock that was known by less than a minute of agreeing fixes', () => {
+  it('never steps a known clock with less than a minute of consistent fixes', () => {
     const jump = fc.record({
       wrong: fc.oneof(fc.integer({ min: 1_600, max: era }), fc.integer({ min: -era, max: -1_600 })),
       count: fc.integer({ min: 1, max: 59 }),
@@ -201,7 +201,7 @@ describe('a receiver that is wrong', () => {
   });
 });
 
-it('whatever comes: time runs on but for steps, and a good receiver always prevails', () => {
+it('for any events, time never goes back except in steps, and a correct receiver always wins', () => {
   const event = fc.oneof(
     fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 0, max: 2 * hour }) }),
     fc.record({ kind: fc.constant('sleep' as const), ms: fc.integer({ min: 0, max: 30 * hour }) }),

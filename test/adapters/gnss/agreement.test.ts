@@ -55,7 +55,7 @@ function causeOf(file: string, what: string): string | undefined {
 }
 
 function agreesWithGpsd(recordings: readonly Recording[]): void {
-  it.each(recordings)('$name: every report of gpsd has its fix, or a known cause why not', (recording) => {
+  it.each(recordings)('$name: every report of gpsd equals a fix, or differs for a known reason', (recording) => {
     const { reports, agreeing, exceptions } = agreementOf(recording);
     const counts: Record<string, number> = {};
     for (const { line, what } of exceptions) {
@@ -72,7 +72,7 @@ function agreesWithGpsd(recordings: readonly Recording[]): void {
     expect(wrong).toEqual([]);
   });
 
-  it.each(recordings)("$name: gpsd's own reports read back give what they say", ({ name, path }) => {
+  it.each(recordings)("$name: gpsd's own reports are read back without differences", ({ name, path }) => {
     const parser = new GpsdParser({ file: name });
     const fixes = [...parser.push(readFileSync(`${path}.chk`)), ...parser.finish()];
     const { agreeing, reports } = compare(`${path}.chk`, fixes);

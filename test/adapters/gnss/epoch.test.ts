@@ -8,7 +8,7 @@ const rmc = (time: string, date: string, status = 'A'): string =>
   `GPRMC,${time},${status},4807.038,N,01130.000,E,010.0,084.4,${date},003.1,W`;
 
 describe('one epoch', () => {
-  it('merges its sentences into one fix', () => {
+  it('merges the sentences into one fix', () => {
     const { fixes, faults } = parse(
       told(
         gga('123519.00'),
@@ -34,12 +34,15 @@ describe('one epoch', () => {
     ]);
   });
 
-  it.each(['GP', 'GL', 'GA', 'GB', 'BD', 'GQ', 'QZ', 'GI', 'GN', 'IN', 'II'])('comes from any talker: %s', (talker) => {
-    const { fixes } = parse(told(rmc('120000', '010120').replace('GP', talker)));
-    expect(fixes).toMatchObject([{ t: Date.UTC(2020, 0, 1, 12), latitude: 48.1173, fix: '2D' }]);
-  });
+  it.each(['GP', 'GL', 'GA', 'GB', 'BD', 'GQ', 'QZ', 'GI', 'GN', 'IN', 'II'])(
+    'may come from any talker: %s',
+    (talker) => {
+      const { fixes } = parse(told(rmc('120000', '010120').replace('GP', talker)));
+      expect(fixes).toMatchObject([{ t: Date.UTC(2020, 0, 1, 12), latitude: 48.1173, fix: '2D' }]);
+    },
+  );
 
-  it('has the members that the receiver gives, and no others', () => {
+  it('has only the members that the receiver reports', () => {
     expect(parse(told('GPGLL,4807.038,S,01130.000,W,120000,A')).fixes).toEqual([
       { latitude: -48.1173, longitude: -11.5, fix: '2D' },
     ]);
@@ -48,18 +51,18 @@ describe('one epoch', () => {
     ]);
   });
 
-  it('without a fix has no position', () => {
+  it('has no position without a fix', () => {
     const { fixes } = parse(told(gga('120000').replace('E,1,08', 'E,0,03'), rmc('120000', '010120', 'V')));
     expect(fixes).toEqual([{ fix: 'none', satellites: 3 }]);
   });
 
-  it('ends with a repeated sentence when there is no time', () => {
+  it('ends with a repeated sentence if sentences have no time', () => {
     const { fixes, faults } = parse(told(...Array(3).fill(['GPRMC,,V,,,,,,,,,,N', 'GPGGA,,,,,,0,,,,M,,M,,']).flat()));
     expect(fixes).toEqual([{ fix: 'none' }, { fix: 'none' }, { fix: 'none' }]);
     expect(faults).toEqual([]);
   });
 
-  it('takes 2D and 3D from GSA, of all systems the best', () => {
+  it('gets 2D or 3D from GSA, the best of all systems', () => {
     const dimensions = (...gsa: string[]) => parse(told(gga('120000'), ...gsa)).fixes.map(({ fix }) => fix);
     expect(dimensions('GNGSA,A,2,01,02,03,,,,,,,,,,1,1,1')).toEqual(['2D']);
     expect(dimensions('GNGSA,A,1,,,,,,,,,,,,,1,1,1', 'GNGSA,A,3,65,66,67,68,,,,,,,,,1,1,1')).toEqual(['3D']);
@@ -67,7 +70,7 @@ describe('one epoch', () => {
     expect(dimensions()).toEqual(['3D']);
   });
 
-  it('counts satellites by GSA where GGA cannot count further or is not there', () => {
+  it('gets its number of satellites from GSA if GGA lacks it or has reached its maximum', () => {
     const gsa = (system: number, numbers: string) => `GNGSA,A,3,${numbers},1.0,0.6,0.8,${system}`;
     const gps = gsa(1, '01,02,03,04,05,06,07,08,09,10,11,12');
     const galileo = gsa(3, '01,02,03,,,,,,,,,');
@@ -76,7 +79,7 @@ describe('one epoch', () => {
     expect(parse(told(gga('120000', '05'), gps)).fixes[0]?.satellites).toBe(5);
   });
 
-  it('reads the VTG of before version 2 and one in km/h only', () => {
+  it('accepts VTG sentences older than version 2, and those in km/h only', () => {
     const speed = (vtg: string) => parse(told(gga('120000'), vtg)).fixes[0]?.speed;
     expect(speed('GPVTG,360.0,348.7,010.0,018.5')).toBe(18.52);
     expect(speed('GPVTG,360.0,T,,M,,N,018.5,K')).toBe(18.5);
@@ -88,7 +91,7 @@ describe('time', () => {
   const times = (...contents: string[]) =>
     parse(told(...contents)).fixes.map(({ t }) => (t === undefined ? undefined : new Date(t).toISOString()));
 
-  it('goes over midnight also where only RMC has the date and comes less often', () => {
+  it('passes midnight although only RMC has the date and comes less often', () => {
     expect(
       times(gga('235958.5'), rmc('235958.5', '311223'), gga('235959.5'), gga('000000.5'), gga('000001.5')),
     ).toEqual([
@@ -99,14 +102,14 @@ describe('time', () => {
     ]);
   });
 
-  it('takes the date of RMC when it comes last in the first epoch of a day', () => {
+  it('uses the date of RMC if RMC comes last in the first epoch of a day', () => {
     expect(times(rmc('235959', '280224'), gga('235959'), gga('000000'), rmc('000000', '290224'))).toEqual([
       '2024-02-28T23:59:59.000Z',
       '2024-02-29T00:00:00.000Z',
     ]);
   });
 
-  it('takes the date of ZDA, before or after the epoch it belongs to', () => {
+  it('uses the date of ZDA, before or after its epoch', () => {
     expect(times('GPZDA,000000.00,01,01,2024,00,00', gga('000000'), gga('000001'))).toEqual([
       '2024-01-01T00:00:00.000Z',
       '2024-01-01T00:00:01.000Z',
@@ -117,7 +120,7 @@ describe('time', () => {
     ]);
   });
 
-  it('is absent until there is a date, and says what the receiver says', () => {
+  it("is absent until there is a date, and keeps the receiver's value", () => {
     expect(times(gga('120000'), gga('120001'), rmc('120001', '060180'))).toEqual([
       undefined,
       '1980-01-06T12:00:01.000Z',
@@ -125,7 +128,7 @@ describe('time', () => {
     expect(times(rmc('120000', '311279'))).toEqual(['2079-12-31T12:00:00.000Z']);
   });
 
-  it('takes a leap second and different numbers of digits', () => {
+  it('may have a leap second and any number of decimals', () => {
     expect(times(rmc('235960.00', '311216'))).toEqual(['2017-01-01T00:00:00.000Z']);
     expect(times(rmc('120000', '010120'), gga('120000.000'), 'GPGLL,4807.038,N,01130.000,E,120000.00,A')).toHaveLength(
       1,
@@ -134,7 +137,7 @@ describe('time', () => {
   });
 });
 
-describe('sentences that are broken', () => {
+describe('broken sentences', () => {
   const good = told(rmc('120000', '010120'));
 
   it.each([
@@ -161,13 +164,13 @@ describe('sentences that are broken', () => {
     ],
     ['an invalid time', told(gga('250000')), /^2: GPGGA: the time is not hhmmss.ss: 250000/],
     ['an invalid date', told('GPZDA,120000,31,02,2024,00,00'), /^2: GPZDA: there is no such date: 31,02,2024/],
-  ])('%s: counted, named, and the next is read', (_, text, fault) => {
+  ])('%s: the sentence is counted and named, and the next one is read', (_, text, fault) => {
     const { fixes, faults } = parse(`${good}${text}${told(rmc('120001', '010120'))}`);
     expect(faults).toEqual([expect.stringMatching(fault)]);
     expect(fixes.map(({ t }) => t)).toEqual([Date.UTC(2020, 0, 1, 12), Date.UTC(2020, 0, 1, 12, 0, 1)]);
   });
 
-  it('keep their position when only the date is wrong', () => {
+  it('keep their position if only the date is wrong', () => {
     const { fixes, faults } = parse(told(rmc('120000', '320120')));
     expect(fixes).toMatchObject([{ latitude: 48.1173, fix: '2D' }]);
     expect(faults).toEqual(['1: GPRMC: the date is not ddmmyy: 320120']);
@@ -183,7 +186,7 @@ describe('sentences that are broken', () => {
 });
 
 describe('a live receiver', () => {
-  it('gives a fix when it falls silent, once', () => {
+  it('yields a fix once when it falls silent', () => {
     const parser = new NmeaParser({ file: 'tty', latest: 0 });
     expect(parser.push(bytesOf(told(rmc('120000', '010120'), gga('120000'))))).toEqual([]);
     expect(parser.settle()).toMatchObject([{ t: Date.UTC(2020, 0, 1, 12), altitude: 545.4 }]);

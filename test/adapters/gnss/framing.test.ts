@@ -13,7 +13,7 @@ const first = 'GPRMC,120000,A,4807.038,N,01130.000,E,010.0,084.4,010120,,';
 const second = 'GPRMC,120001,A,4807.038,N,01130.000,E,010.0,084.4,010120,,';
 const instants = [Date.UTC(2020, 0, 1, 12), Date.UTC(2020, 0, 1, 12, 0, 1)];
 
-describe('sentences among other things', () => {
+describe('sentences among other data', () => {
   it.each([
     ['LF', '\n'],
     ['CR', '\r'],
@@ -27,20 +27,20 @@ describe('sentences among other things', () => {
     ['proprietary sentences and AIS', `\n${told('PUBX,00,1')}$PMTK001,604,3*32\n!AIVDM,1,1,,A,1,0*00\n`],
     ['a dollar sign', '\ncosts $5, $ and $A\n'],
     ["gpsd's greeting", '\n{"class":"VERSION","release":"3.25"}\n'],
-  ])('ended by %s', (_, between) => {
+  ])('may end with %s', (_, between) => {
     const { fixes, faults } = parse(`${sentence(first)}${between}${sentence(second)}`);
     expect(fixes.map(({ t }) => t)).toEqual(instants);
     expect(faults).toEqual([]);
   });
 
-  it('may have no checksum, when the line end is there', () => {
+  it('may lack the checksum if they have a line end', () => {
     expect(parse(`$${first}\n$${second}`)).toEqual({
       fixes: [expect.objectContaining({ t: instants[0] })],
       faults: ['2: the sentence was cut'],
     });
   });
 
-  it('may stand behind a time stamp or a tag block', () => {
+  it('may follow a time stamp or a tag block', () => {
     const { fixes } = parse(`2020-01-01T12:00:00Z: ${sentence(first)}\n\\s:r1,c:1577880001*00\\${sentence(second)}\n`);
     expect(fixes.map(({ t }) => t)).toEqual(instants);
   });
@@ -79,19 +79,19 @@ describe('SiRF binary', () => {
     ]);
   });
 
-  it('the week is the last before the day of the recording', () => {
+  it('the week is the latest possible one before the recording', () => {
     const header = bytesOf('# Date: 2005-06-12\n');
     expect(parse(Uint8Array.from([...header, ...sirfFrame(payload)])).fixes[0]?.t).toBe(Date.UTC(2005, 5, 11));
   });
 
-  it('other messages and no fix give no position', () => {
+  it('other messages, and message 2 without a fix, yield no position', () => {
     expect(parse(sirfFrame(payload.map((byte, i) => (i === 19 ? 0 : byte)))).fixes).toEqual([
       { t: Date.UTC(2025, 0, 25), fix: 'none', satellites: 7 },
     ]);
     expect(parse(sirfFrame(payload.map((byte, i) => (i === 0 ? 4 : byte)))).fixes).toEqual([]);
   });
 
-  it('a wrong sum is a fault', () => {
+  it('a wrong checksum is a fault', () => {
     const frame = sirfFrame(payload);
     frame[20] = 1;
     expect(parse(frame)).toEqual({ fixes: [], faults: ['1: the checksum of the SiRF frame is wrong'] });
@@ -135,7 +135,7 @@ const stream = fc
 const sizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 8 });
 
 describe('any bytes', () => {
-  it('throw nothing, and give the same however they are cut', () => {
+  it('cause no exception, and yield the same however they are split', () => {
     fc.assert(
       fc.property(stream, sizes, (bytes, pieces) => {
         const whole = parsers().map((parser) => inPieces(parser, bytes, [bytes.length || 1]));
@@ -145,7 +145,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('keep no more than one unfinished record', () => {
+  it('keep at most one unfinished record in memory', () => {
     for (const endless of [
       '$GPGGA,',
       '{"class":"TPV",',
@@ -171,7 +171,7 @@ function damagedRecordings(paths: readonly Recording[]): void {
   const recordings = paths.map(({ path }) => new Uint8Array(readFileSync(path)));
   const damage = fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 60 });
 
-  it('throw nothing, and every fix is one that can be', () => {
+  it('cause no exception, and every fix is plausible', () => {
     fc.assert(
       fc.property(fc.constantFrom(...recordings), damage, (recording, changes) => {
         const bytes = recording.slice();

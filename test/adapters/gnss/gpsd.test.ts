@@ -11,7 +11,7 @@ function parse(...lines: readonly (string | object)[]) {
 const tpv = { class: 'TPV', device: '/dev/ttyUSB0', mode: 3, time: '2020-01-01T12:00:00.500Z', lat: 48.5, lon: -3.25 };
 
 describe('reports of gpsd', () => {
-  it('are fixes in our units', () => {
+  it('become fixes in the units of Vigie', () => {
     const { fixes } = parse(
       { class: 'SKY', uSat: 9 },
       { ...tpv, alt: 100, altMSL: 52.5, altHAE: 100, speed: 10, track: 84.4 },
@@ -30,7 +30,7 @@ describe('reports of gpsd', () => {
     ]);
   });
 
-  it('of one moment are one fix, the last', () => {
+  it('with the same time become one fix, the last', () => {
     const later = { ...tpv, time: '2020-01-01T12:00:01.500Z' };
     const { fixes } = parse({ ...tpv, mode: 2 }, { ...tpv, speed: 1 }, { class: 'SKY', uSat: 5 }, later, {
       ...later,
@@ -42,14 +42,14 @@ describe('reports of gpsd', () => {
     ]);
   });
 
-  it('without a fix have no position', () => {
+  it('have no position without a fix', () => {
     expect(parse({ class: 'TPV', mode: 1 }, { ...tpv, mode: 0 }).fixes).toEqual([
       { fix: 'none' },
       { fix: 'none', t: Date.UTC(2020, 0, 1, 12, 0, 0, 500) },
     ]);
   });
 
-  it('may be of older versions: seconds, altitude by another name, satellites as a list', () => {
+  it('may be in older formats: seconds, another name of altitude, a list of satellites', () => {
     const satellites = [
       { PRN: 1, used: true },
       { PRN: 2, used: false },
@@ -60,12 +60,12 @@ describe('reports of gpsd', () => {
     ]);
   });
 
-  it('count alone when the sentences are passed on with them', () => {
+  it('replace the sentences that gpsd passes on with them', () => {
     const { fixes } = parse(told('GPGLL,4807.038,N,01130.000,E,120000,A'), tpv);
     expect(fixes).toHaveLength(1);
   });
 
-  it('that are broken are faults', () => {
+  it('are faults if they are broken', () => {
     const { fixes, faults } = parse('{"class":"TPV","mode":\n', tpv, '{"class":"TPV","lat":1');
     expect(fixes).toHaveLength(1);
     expect(faults.map(({ line, message }) => [line, message])).toEqual([

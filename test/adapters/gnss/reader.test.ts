@@ -39,8 +39,8 @@ const seconds = Array.from({ length: 5000 }, (_, i) => {
 });
 const drive = told(...seconds);
 
-describe('recordings', () => {
-  it('are read as they are, packed, and packed and cut', async () => {
+describe('recordings of receivers', () => {
+  it('are read plain, compressed, and compressed and cut', async () => {
     const packed = gzipSync(drive);
     expect((await read(file('drive.nmea', drive))).fixes).toHaveLength(5000);
     expect((await read(file('drive.nmea.gz', packed))).fixes).toHaveLength(5000);
@@ -49,7 +49,7 @@ describe('recordings', () => {
     expect(cut.fixes.length).toBeLessThan(5000);
   });
 
-  it('are read as zstd, as zip with other files and other recordings, and as gzip in a zip', async () => {
+  it('are read as zstd, as zip with other files and recordings, and as gzip within zip', async () => {
     expect((await read(file('drive.nmea.zst', zstdCompressSync(drive)))).fixes).toHaveLength(5000);
     const ubx = pvt({ t: Date.UTC(2024, 0, 1), latitude: 1, longitude: 2, fix: '3D' });
     const archive = file(
@@ -77,14 +77,14 @@ describe('recordings', () => {
     ]);
   });
 
-  it('in an archive that is damaged are refused, and the archive is not a recording', async () => {
+  it('in a damaged archive are refused, and the archive is not recognised as a recording', async () => {
     const archive = zip([{ name: 'drive.nmea', data: Buffer.from(drive) }]);
     const cut = file('cut.zip', archive.subarray(0, archive.length - 30));
     expect(await isFixLog(cut)).toBe(false);
     await expect(read(cut)).rejects.toMatchObject({ code: 'input.malformed' });
   });
 
-  it('packed and broken are read up to there, and the break is a fault', async () => {
+  it('with broken compression are read up to the break, which is a fault', async () => {
     const packed = gzipSync(Buffer.concat([Buffer.from(drive), Buffer.from(drive)]));
     // Damage the checksum and the length of the content (RFC 1952 §2.3.1).
     packed.fill(0, packed.length - 8);
@@ -95,7 +95,7 @@ describe('recordings', () => {
     );
   });
 
-  it('say how far they were read', async () => {
+  it('report how far they were read', async () => {
     let last = 0;
     for await (const { log } of fixLogsIn(file('progress.nmea', drive))) {
       expect(log.size).toBe(drive.length);
@@ -107,7 +107,7 @@ describe('recordings', () => {
     expect(last).toBe(drive.length);
   });
 
-  it('that are none are refused with what would do', async () => {
+  it('of an unknown kind are refused with a list of the known formats', async () => {
     await expect(read(file('can.log', '(1436509052.249713) can0 044#2A366C2BBA\n'))).rejects.toMatchObject({
       code: 'input.malformed',
       message: expect.stringMatching(

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { FixReadings } from '../../../adapters/gnss/index.ts';
 import type { ReadingSink } from '../../../agent/ports.ts';
 
-it('delivers the wanted signals that a fix has by their place in the list, then says that they are all', () => {
+it('a fix delivers its wanted signals by their index, then is settled', () => {
   const calls: unknown[] = [];
   const sink: ReadingSink = {
     reading: (...reading) => calls.push(reading),

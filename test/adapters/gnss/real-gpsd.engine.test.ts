@@ -49,7 +49,7 @@ class Gpsd {
 }
 
 describePeer('gpsd', 'the real gpsd', () => {
-  it('gives the fixes of its receiver, without one, with one, and after it was started again', async () => {
+  it('the source delivers fixes of gpsd without a receiver, with one, and after gpsd restarts', async () => {
     const port = await freePort();
     const receiver = await FarEnd.listen();
     const latitudes: number[] = [];

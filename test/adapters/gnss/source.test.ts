@@ -64,7 +64,7 @@ function listening(options: Partial<GnssSourceOptions> = {}) {
 }
 
 describe('a receiver on a line', () => {
-  it('is left alone while the unit sleeps, with no timer, and listened to again when it wakes', async () => {
+  it('is closed without a timer while the unit sleeps, and reopened when the unit wakes', async () => {
     const rest = new UnitRest();
     const { clock, cable, settled, source, sink } = listening({ rest });
     rest.set(true);
@@ -95,7 +95,7 @@ describe('a receiver on a line', () => {
     expect([cable.opened, clock.pending]).toEqual([2, 0]);
   });
 
-  it('may speak UBX, with sentences beside it, and tells the time only once it is resolved', async () => {
+  it('may send UBX and sentences together, and yields the time only once UBX calls it resolved', async () => {
     const { clock, cable, readings, times, source, sink } = listening();
     await source.start(wanted, sink);
     await clock.settle(50);
@@ -120,7 +120,7 @@ describe('a receiver on a line', () => {
     await source.stop();
   });
 
-  it('gives a fix as soon as it has told one, at the time of the fix', async () => {
+  it('yields a fix as soon as its epoch is complete, with the time of the fix', async () => {
     const { clock, cable, readings, settled, times, source, sink } = listening();
     await source.start(wanted, sink);
     await clock.settle(50);
@@ -145,7 +145,7 @@ describe('a receiver on a line', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('that never pauses gives a fix when the next begins, timed by its first byte', async () => {
+  it('without pauses yields a fix when the next epoch begins, timed by its first byte', async () => {
     const { clock, cable, times, source, sink } = listening();
     await source.start(wanted, sink);
     await clock.settle(1);
@@ -164,7 +164,7 @@ describe('a receiver on a line', () => {
     await source.stop();
   });
 
-  it('without a fix has no position and tells no time', async () => {
+  it('without a fix yields neither position nor time', async () => {
     const { clock, cable, readings, times, source, sink } = listening();
     await source.start(wanted, sink);
     await clock.settle(1);
@@ -177,7 +177,7 @@ describe('a receiver on a line', () => {
     await source.stop();
   });
 
-  it('whose time is wrong counts when it spoke, and its times never run back', async () => {
+  it('with a wrong time yields fixes with the time of reception, which never goes back', async () => {
     const { clock, cable, settled, source, sink } = listening();
     await source.start(wanted, sink);
     await clock.settle(1);
@@ -195,7 +195,7 @@ describe('a receiver on a line', () => {
     await source.stop();
   });
 
-  it('that falls silent, or talks nonsense, is opened anew, and the reason is shown', async () => {
+  it('that falls silent or sends nonsense is reopened, and health shows the reason', async () => {
     const { clock, cable, source, sink, readings } = listening();
     await source.start(wanted, sink);
     await clock.settle(1);
@@ -218,7 +218,7 @@ describe('a receiver on a line', () => {
     await source.stop();
   });
 
-  it('that speaks a protocol that is not read is named, until it speaks another', async () => {
+  it('with an unsupported protocol is reported until it sends another', async () => {
     const { clock, cable, source, sink } = listening();
     await source.start(wanted, sink);
     await clock.settle(1);
@@ -238,7 +238,7 @@ describe('a receiver on a line', () => {
     await source.stop();
   });
 
-  it('that speaks UBX without a position runs, and the reason is shown until it tells one', async () => {
+  it('that sends UBX without a position is running, and health shows the reason until there is a position', async () => {
     const { clock, cable, source, sink } = listening();
     await source.start(wanted, sink);
     await clock.settle(1);
@@ -262,7 +262,7 @@ describe('a receiver on a line', () => {
     await source.stop();
   });
 
-  it('that is pulled in mid-sentence begins afresh', async () => {
+  it('that is unplugged in mid-sentence starts afresh', async () => {
     const { clock, cable, source, sink, settled } = listening();
     await source.start(wanted, sink);
     await clock.settle(1);
@@ -276,7 +276,7 @@ describe('a receiver on a line', () => {
     await source.stop();
   });
 
-  it('gives the same fixes however the bytes are split', async () => {
+  it('yields the same fixes however the bytes are split', async () => {
     const drive = Array.from({ length: 20 }, (_, second) => epoch(second)).join('');
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(drive.length), { maxLength: 60 }), async (cuts) => {
@@ -295,7 +295,7 @@ describe('a receiver on a line', () => {
 });
 
 function tellsTheSame(recordings: readonly Recording[]): void {
-  it.each(recordings)('$name has the fixes it has as a file', async ({ path }) => {
+  it.each(recordings)('$name yields the same fixes as from a file', async ({ path }) => {
     const expected: (number | undefined)[] = [];
     for await (const { log } of fixLogsIn(path)) {
       for await (const fixes of log.fixes()) expected.push(...fixes.map(({ latitude }) => latitude));
@@ -317,7 +317,7 @@ describe('a recording that a line repeats', () => tellsTheSame(receivers(own()))
 describeShared('a recording beside the project that is told on a line', () => tellsTheSame(receivers(shared())));
 
 describe('a receiver in a file', () => {
-  it('is followed as the file grows', async () => {
+  it('is read as the file grows', async () => {
     const path = join(folder, 'nmea');
     writeFileSync(path, epoch(0));
     const clock = new VirtualClock(noon);
@@ -339,7 +339,7 @@ describe('gpsd', () => {
     `${JSON.stringify({ class: 'TPV', device: '/dev/tty0', mode: 3, time: new Date(noon + second * 1_000).toISOString(), lat: 48.5, lon: -3.25 })}\r\n`;
   const format: FixFormat = 'gpsd';
 
-  it('is asked to report, and its reports are fixes', async () => {
+  it('is asked to report, and its reports become fixes', async () => {
     const { clock, cable, source, sink, readings, times } = listening({ format });
     await source.start(wanted, sink);
     await clock.settle(1);
@@ -355,7 +355,7 @@ describe('gpsd', () => {
     await source.stop();
   });
 
-  it('without a receiver is left alone as long as it answers', async () => {
+  it('without a receiver stays connected as long as it answers', async () => {
     const { clock, cable, source, sink } = listening({ format });
     cable.heard = (text) => cable.say(text.startsWith('?WATCH') ? `${version}${devices(0)}` : devices(0));
     await source.start(wanted, sink);
@@ -372,7 +372,7 @@ describe('gpsd', () => {
     await source.stop();
   });
 
-  it('that ends and comes back is asked again', async () => {
+  it('that ends and restarts is asked again', async () => {
     const far = await FarEnd.listen();
     const { port } = far;
     const clock = new VirtualClock(noon);
@@ -392,7 +392,7 @@ describe('gpsd', () => {
   });
 });
 
-it('whatever comes is survived', async () => {
+it('any bytes are tolerated', async () => {
   const word = fc.oneof(
     fc.constantFrom(epoch(0), epoch(1), '$GP', '\r\n', '{"class":"TPV","mode":3', '{"class":"DEVICES","devices":[]}\n'),
     fc.string({ maxLength: 300 }),

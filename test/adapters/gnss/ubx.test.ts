@@ -29,16 +29,16 @@ const sentences = (second: number): Uint8Array =>
   );
 
 describe('NAV-PVT', () => {
-  test('a NAV-PVT is a fix with time, place, height, motion and satellites', () => {
+  test('NAV-PVT becomes a fix with time, position, height, motion and satellites', () => {
     expect(parse(pvt(noon))).toEqual({ fixes: [noon], faults: [] });
   });
 
-  test('NAV-PVT counts its nanoseconds before and after the second', () => {
+  test('NAV-PVT adds positive and negative nanoseconds to the second', () => {
     const times = [-400_000_000, -499_999, 499_999, 250_000_000].map((nano) => parse(pvt(noon, { nano })).fixes[0]?.t);
     expect(times.map((t) => (t as number) - (noon.t as number))).toEqual([-400, 0, 0, 250]);
   });
 
-  test('a position counts only with gnssFixOK', () => {
+  test('a position needs gnssFixOK', () => {
     const { t, satellites } = noon;
     expect(parse(pvt(noon, { flags: 0xfe })).fixes).toEqual([{ t, satellites, fix: 'none' }]);
   });
@@ -57,18 +57,18 @@ describe('NAV-PVT', () => {
     expect(found?.latitude).toBe(fix === 'none' ? undefined : noon.latitude);
   });
 
-  test.each([0, 1, 2, 3, 4, 5, 6])('a time of which only the bits %i are valid does not count', (valid) => {
+  test.each([0, 1, 2, 3, 4, 5, 6])('a time with only the valid bits %i is ignored', (valid) => {
     const { t: _, ...timeless } = noon;
     expect(parse(pvt(noon, { valid })).fixes).toEqual([timeless]);
   });
 
-  test('a place that the receiver calls invalid does not count', () => {
+  test('a position that the receiver marks as invalid is ignored', () => {
     const payload = pvt(noon).slice(6, -2);
     payload[78] = 1;
     expect(parse(ubxFrame(0x0107, payload)).fixes).toEqual([{ t: noon.t, satellites: 11, fix: 'none' }]);
   });
 
-  test('a place beyond the poles and an invalid date are faults', () => {
+  test('a latitude beyond a pole and an invalid date are faults', () => {
     expect(parse(pvt({ ...noon, latitude: 91 }))).toEqual({
       fixes: [],
       faults: ['0: byte 0: NAV-PVT: the position is not on the earth'],
@@ -80,7 +80,7 @@ describe('NAV-PVT', () => {
     expect(fixes).toEqual([{ ...noon, t: undefined }]);
   });
 
-  test('the shorter NAV-PVT of protocol 14 is read, a shorter one is a fault', () => {
+  test('the shorter NAV-PVT of protocol 14 is read, and an even shorter one is a fault', () => {
     const payload = pvt(noon).slice(6, -2);
     expect(parse(ubxFrame(0x0107, payload.slice(0, 84))).fixes).toEqual([noon]);
     expect(parse(ubxFrame(0x0107, payload.slice(0, 83)))).toEqual({
@@ -91,13 +91,13 @@ describe('NAV-PVT', () => {
 });
 
 describe('messages of older receivers', () => {
-  test('POSLLH, SOL, VELNED and TIMEUTC of one epoch are one fix, in any order', () => {
+  test('POSLLH, SOL, VELNED and TIMEUTC of one epoch become one fix, in any order', () => {
     const parts = [posllh(noon), sol(noon), velned(noon), timeUtc(noon)];
     const orders = parts.flatMap((_, i) => [[...parts.slice(i), ...parts.slice(0, i)], parts.toReversed()]);
     for (const order of orders) expect(parse(joined(...order))).toEqual({ fixes: [noon], faults: [] });
   });
 
-  test('another iTOW begins another epoch', () => {
+  test('another iTOW starts another epoch', () => {
     const bytes = joined(older(noon), older(later(250)), older(later(500)));
     expect(parse(bytes).fixes).toEqual([noon, later(250), later(500)]);
   });
@@ -109,7 +109,7 @@ describe('messages of older receivers', () => {
     expect(parser.finish()).toEqual([]);
   });
 
-  test('a SOL without GPSfixOK gives no position, and NAV-STATUS may stand for SOL', () => {
+  test('SOL without GPSfixOK yields no position, and NAV-STATUS can replace SOL', () => {
     const { t, satellites } = noon;
     expect(parse(joined(posllh(noon), sol(noon, { flags: 0x0c }), timeUtc(noon))).fixes).toEqual([
       { t, satellites, fix: 'none' },
@@ -121,18 +121,18 @@ describe('messages of older receivers', () => {
     expect(parse(joined(posllh(noon), status(noon, { flags: 0 }), timeUtc(noon))).fixes).toEqual([{ t, fix: 'none' }]);
   });
 
-  test('a POSLLH of which nothing says whether it is valid is left out and counted', () => {
+  test('POSLLH without any message about its validity is left out and counted', () => {
     const parser = new NmeaParser({ file: 'f', latest: 0 });
     expect([...parser.push(joined(posllh(noon), velned(noon), posllh(later(1000)))), ...parser.finish()]).toEqual([]);
     expect(parser.unproven).toBe(2);
   });
 
-  test.each([0, 1, 2, 3, 4, 5, 6])('a TIMEUTC of which only the bits %i are valid gives no time', (valid) => {
+  test.each([0, 1, 2, 3, 4, 5, 6])('TIMEUTC with only the valid bits %i yields no time', (valid) => {
     const { t: _, ...timeless } = noon;
     expect(parse(joined(posllh(noon), sol(noon), velned(noon), timeUtc(noon, { valid }))).fixes).toEqual([timeless]);
   });
 
-  test('SOL and TIMEGPS alone, as gpsd asks older receivers for them, are a fix without height', () => {
+  test('SOL and TIMEGPS, which gpsd requests from older receivers, become a fix without height', () => {
     // On the equator at 90° east, moving north at 10 m/s.
     const centred = [0, 6_378_137, 0, 0, 0, 10];
     const place = { t: noon.t, latitude: 0, longitude: 90, speed: 36, heading: 0, fix: '3D', satellites: 11 };
@@ -143,24 +143,24 @@ describe('messages of older receivers', () => {
     ]);
   });
 
-  test('NAV-PVT counts before the others of its epoch', () => {
+  test('NAV-PVT takes precedence over the other messages of its epoch', () => {
     const coarse = { ...noon, latitude: 48, speed: 7.2 };
     expect(parse(joined(older(coarse), pvt(noon))).fixes).toEqual([noon]);
     expect(parse(joined(pvt(noon), older(coarse))).fixes).toEqual([noon]);
   });
 });
 
-describe('UBX among sentences', () => {
+describe('UBX mixed with sentences', () => {
   test.each([
     ['before', (second: number) => joined(sentences(second), pvt(later(second * 1000)))],
     ['behind', (second: number) => joined(pvt(later(second * 1000)), sentences(second))],
     ['among', (second: number) => joined(posllh(later(second * 1000)), sentences(second), pvt(later(second * 1000)))],
-  ])('sentences %s the UBX of their moment make no fix of their own', (_, epoch) => {
+  ])('sentences %s UBX of the same time yield no fix of their own', (_, epoch) => {
     const bytes = joined(...[0, 1, 2, 3].map(epoch));
     expect(parse(bytes)).toEqual({ fixes: [0, 1, 2, 3].map((second) => later(second * 1000)), faults: [] });
   });
 
-  test('a moment that UBX does not tell comes from the sentences', () => {
+  test('sentences provide the fixes for which there is no UBX', () => {
     const { fixes } = parse(
       joined(pvt(noon), sentences(0), sentences(1), sentences(2), pvt(later(3000)), sentences(3)),
     );
@@ -168,13 +168,13 @@ describe('UBX among sentences', () => {
     expect(fixes.map(({ latitude }) => latitude === noon.latitude)).toEqual([true, false, false, true]);
   });
 
-  test('UBX without a time does not double what sentences say with their time', () => {
+  test('UBX without a time does not duplicate fixes from sentences with a time', () => {
     const timeless = (second: number): Uint8Array => joined(posllh(later(second * 1000)), sol(later(second * 1000)));
     const { fixes } = parse(joined(...[0, 1, 2, 3].flatMap((second) => [sentences(second), timeless(second)])));
     expect(fixes.map(({ t }) => (t as number) - (noon.t as number))).toEqual([0, 1000, 2000, 3000]);
   });
 
-  test('a receiver that told its time only by TIMEUTC takes no fix from its sentences', () => {
+  test('sentences yield fixes if UBX contains only TIMEUTC', () => {
     const { fixes } = parse(joined(timeUtc(noon), sentences(0), timeUtc(later(1000)), sentences(1)));
     expect(fixes.map(({ fix, t }) => [fix, t])).toEqual([
       ['3D', noon.t],
@@ -197,7 +197,7 @@ describe('damage', () => {
     });
   });
 
-  test('whichever byte of a frame is wrong or missing, only that frame is lost', () => {
+  test('wherever a frame is damaged or shortened, only that frame is lost', () => {
     for (let at = 0; at < 100; at++) {
       const changed = whole.slice();
       changed[100 + at] = (changed[100 + at] as number) ^ 0x80;
@@ -208,7 +208,7 @@ describe('damage', () => {
     }
   });
 
-  test('a file that ends within a frame has the fixes before it, and says that one was cut', () => {
+  test('a file that ends within a frame yields the fixes before it, and a diagnostic', () => {
     for (let length = 0; length <= whole.length; length++) {
       const found = parse(whole.subarray(0, length));
       expect(found.fixes, `${length} bytes`).toEqual(fixes.slice(0, Math.floor(length / 100)));
@@ -219,13 +219,13 @@ describe('damage', () => {
     }
   });
 
-  test('a length that is wrong does not swallow the frames behind it', () => {
+  test('a wrong length does not swallow the following frames', () => {
     const bytes = whole.slice();
     bytes[4] = 250;
     expect(parse(bytes).fixes).toEqual(fixes.slice(1));
   });
 
-  test('a message that tells no fix is counted by its name', () => {
+  test('messages without a fix are counted by name', () => {
     const parser = new NmeaParser({ file: 'f', latest: 0 });
     parser.push(joined(ubxFrame(0x0215, new Uint8Array(16)), ubxFrame(0x0135, new Uint8Array(8)), pvt(noon)));
     expect(parser.finish()).toEqual([noon]);
@@ -236,7 +236,7 @@ describe('damage', () => {
   });
 });
 
-describe('any UBX', () => {
+describe('any UBX messages', () => {
   const anyFix = fc
     .record({
       t: fc.integer({ min: Date.UTC(2019, 0, 1), max: Date.UTC(2035, 0, 1) }),
@@ -251,7 +251,7 @@ describe('any UBX', () => {
     .map((fix): Fix => fix);
   const pieces = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 8 });
 
-  test('what is written is read again, however it is cut', () => {
+  test('are read back however they are split', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(anyFix, fc.boolean()), { maxLength: 6 }), pieces, (drive, sizes) => {
         const bytes = joined(...drive.map(([fix, old]) => (old ? older(fix) : pvt(fix))));
@@ -278,7 +278,7 @@ describe('any UBX', () => {
   });
 });
 
-test('a recording is recognised by one frame, also behind the greeting of gpsd', () => {
+test("one frame identifies a recording, even after gpsd's greeting", () => {
   const greeting = bytesOf('{"class":"VERSION","release":"3.22"}\r\n{"class":"WATCH","enable":true,"raw":2}\r\n');
   expect(detectFixFormat(pvt(noon))).toBe('nmea');
   expect(detectFixFormat(joined(greeting, pvt(noon)))).toBe('nmea');

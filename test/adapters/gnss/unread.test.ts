@@ -37,7 +37,7 @@ const novatelHead = joined([0xaa, 0x44, 0x12, 28, 42, 0, 0, 0x20, payload.length
 const skytraq = joined([0xa0, 0xa1, 0, payload.length], payload, [0], [13, 10]);
 const sbf = joined([0x24, 0x40, 1, 2, 0xa7, 0x0f, 48, 0], payload);
 
-describe('a protocol that is not read is named', () => {
+describe('an unsupported protocol is named', () => {
   test.each<[string, Uint8Array]>([
     ['RTCM 3', rtcm3([...payload])],
     ['RTCM 2', bytesOf('YpgA_]qS@oglgyC|\x7foAxCJxqBHsDzu_FsHEfOXAdbwg@Es~]'.repeat(6))],
@@ -58,7 +58,7 @@ describe('a protocol that is not read is named', () => {
     expect(identifyProtocol(bytes.map((byte) => byte ^ 0x5a))).toBeUndefined();
   });
 
-  test('what is read, and what is nothing, has no such name', () => {
+  test('supported protocols and arbitrary bytes are not', () => {
     const read = [
       bytesOf(`${sentence('GPGLL,4807.038,N,01130.000,E,120000,A')}\r\n`.repeat(20)),
       joined(...times(20, sirfFrame(payload))),
@@ -70,7 +70,7 @@ describe('a protocol that is not read is named', () => {
     expect(read.map(identifyProtocol)).toEqual(read.map(() => undefined));
   });
 
-  test('every beginning of a recording can be looked at', () => {
+  test('any prefix of a recording can be examined', () => {
     const bytes = joined(rtcm3([...payload]), novatelHead, sbf, skytraq, garmin(51, [...payload]), packet(1, 2, 3));
     for (let length = 0; length <= bytes.length; length++) {
       for (let from = 0; from < length; from += 7) identifyProtocol(bytes.subarray(from, length));

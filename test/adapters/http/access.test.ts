@@ -23,7 +23,7 @@ const basic = (name: string, password: string) => ({
 });
 
 describe('a password', () => {
-  test('is right or wrong by its hash, which does not contain it', async () => {
+  test('is checked against its hash, which does not contain it', async () => {
     const text = await hashPassword('p\u00e4ssword');
     expect(text).not.toContain('ssword');
     const hash = readPasswordHash(text, 'file');
@@ -34,7 +34,7 @@ describe('a password', () => {
     expect(await hashPassword('p\u00e4ssword')).not.toBe(text);
   });
 
-  test('of an unknown user takes as much work as the costliest of a known one', async () => {
+  test('of an unknown user takes as much work as the costliest one of a known user', async () => {
     const costs = [4, 16, 8].map((N) => ({ N, r: 1, p: 1 }));
     const hashes = await Promise.all(
       costs.map(async (cost) => readPasswordHash(await hashPassword('a', cost), 'file')),
@@ -64,7 +64,7 @@ describe('the fleet side', () => {
   });
   const start = () => startRig({ gates: { fleet: new FleetGate([operator, other], clock) } });
 
-  test('lets a user with name, password and client_id into its own fleets', async () => {
+  test('admits a user with name, password and client_id to their own fleets', async () => {
     const rig = await start();
     const { status, json } = await rig.get('/fleets/f1?client_id=app-1', basic('operator', 's3cret'));
     expect(status).toBe(200);
@@ -99,13 +99,13 @@ describe('the fleet side', () => {
     expect(JSON.stringify(rig.log.lines)).not.toMatch(/s3cret|0ther|app-1|Basic [A-Za-z0-9]/);
   });
 
-  test('lets in a client that begins with many requests at once', async () => {
+  test('admits a client that starts with many simultaneous requests', async () => {
     const rig = await start();
     const asked = Array.from({ length: 32 }, () => rig.get('/fleets?client_id=app-1', basic('operator', 's3cret')));
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(new Array(32).fill(200));
   });
 
-  test('checks no more than a few passwords at a time', async () => {
+  test('checks only a few passwords at a time', async () => {
     const gate = new FleetGate([operator], clock);
     const guesses = Array.from({ length: 5 }, (_, n) => {
       const presented = { remote: '127.0.0.1', clientIds: ['app-1'], ...basic('operator', `g${n}`) };
@@ -127,7 +127,7 @@ describe('the fleet side', () => {
         (error: { code: string }) => error.code,
       );
 
-  test('makes a name wait at an address where its password was wrong too often, and nobody else', async () => {
+  test('delays a name at an address after too many wrong passwords, and no other name', async () => {
     const virtual = new VirtualClock();
     const users = [operator, { ...other, clientId: 'app-1' }];
     const rig = await startRig({ gates: { fleet: new FleetGate(users, virtual) }, clock: virtual });
@@ -144,7 +144,7 @@ describe('the fleet side', () => {
     expect((await rig.get('/fleets?client_id=app-1', basic('operator', 's3cret'))).status).toBe(200);
   });
 
-  test('one client behind a trusted proxy does not lock out the others', async () => {
+  test('does not lock out the clients of a trusted proxy because of one of them', async () => {
     const gates = { fleet: new FleetGate([operator], clock) };
     const rig = await startRig({ gates, trustedProxies: ['127.0.0.1'] });
     const from = (address: string, password: string) =>
@@ -154,7 +154,7 @@ describe('the fleet side', () => {
     expect((await from('192.0.2.1', 's3cret')).status).toBe(200);
   });
 
-  test('a right password from an address without failures works while many names are guessed from many addresses', async () => {
+  test('admits a right password from an address without failures while many names are guessed from many addresses', async () => {
     const gate = new FleetGate([operator], new VirtualClock());
     const outcomes: string[] = [];
     for (let guess = 0; guess < 110; guess++)
@@ -171,7 +171,7 @@ describe('the fleet side', () => {
     expect(ended.filter((one) => one === 'request.rate').length).toBe(49);
   });
 
-  test('who was let in before is let in while others spend the budget', async () => {
+  test('admits a user again while others spend the budget for failures', async () => {
     const gate = new FleetGate([operator], new VirtualClock());
     expect(await ask(gate, '192.0.2.1', 'operator', 's3cret')).toBe('in');
     for (let guess = 0; guess < 101; guess++) await ask(gate, '192.0.2.1', `name${guess}`, 'x');
@@ -179,7 +179,7 @@ describe('the fleet side', () => {
     expect(await ask(gate, '192.0.2.1', 'operator', 's3cret')).toBe('in');
   });
 
-  test('guesses at once count before they are checked', async () => {
+  test('counts simultaneous guesses before they are checked', async () => {
     const gate = new FleetGate([operator], clock);
     expect(await ask(gate, '192.0.2.1', 'operator', 's3cret')).toBe('in');
     const guesses = Array.from({ length: 40 }, (_, n) => ask(gate, '192.0.2.1', 'operator', `guess${n}`));
@@ -190,7 +190,7 @@ describe('the fleet side', () => {
     expect(await right).toBe('request.rate');
   });
 
-  test('failures without the right certificate never make its holder wait', async () => {
+  test('does not delay the holder of a certificate because of failures without it', async () => {
     const gate = new FleetGate([{ ...operator, certificate: 'CN=fleet-7' }], clock);
     for (let attempt = 0; attempt < 11; attempt++) await ask(gate, '192.0.2.1', 'operator', 'guess');
     expect(await ask(gate, '192.0.2.1', 'operator', 's3cret')).toBe('request.rate');
@@ -205,7 +205,7 @@ describe('TLS', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('a client certificate is asked of whom it is configured for', async () => {
+  test('requests a client certificate from users who have one configured', async () => {
     const authority = new Authority(folder);
     const strangers = new Authority(folder, 'strangers');
     const server = authority.issue('server');
@@ -240,7 +240,7 @@ describe('TLS', () => {
     expect((await ask('without')).status).toBe(200);
   });
 
-  test('renewed certificates are taken, broken ones are not', async () => {
+  test('uses renewed certificates, and refuses broken ones', async () => {
     const { copyFileSync, writeFileSync, utimesSync } = await import('node:fs');
     const [old, renewed] = [new Authority(folder, 'old'), new Authority(folder, 'renewed')];
     const [first, second] = [old.issue('first'), renewed.issue('second')];

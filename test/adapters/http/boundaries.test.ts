@@ -88,7 +88,7 @@ function send(url: string, { operation, leaves, resets }: Request, handled: Prom
   return ended;
 }
 
-test('whatever a handler does and whenever its client goes away, the next request is answered', async () => {
+test('the next request is answered, whatever a handler does and whenever its client disconnects', async () => {
   // The library prints errors that it catches.
   const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   onTestFinished(() => printed.mockRestore());

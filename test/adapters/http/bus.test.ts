@@ -112,7 +112,7 @@ function eventsOf(body: Dispatcher.ResponseData['body']): Events {
   return events;
 }
 
-test('a follower gets each identifier with its message, then count, length, bytes and changed bits of what came', async () => {
+test('a stream contains each identifier with its message, then count, length, bytes and changed bits', async () => {
   const { url, send } = await drivenCar();
   send([MODES, NONE]);
   const events = await follow(`${url}${BUS}`);
@@ -155,7 +155,7 @@ test.each([
   ['Full', FULL],
   ['Geolocation', GEOLOCATION],
 ])(
-  'in %s privacy a follower gets nothing but the reason, also of frames in the batch that ends it',
+  'in %s privacy a stream contains only the reason, also for frames of the batch that ends privacy',
   async (state, chosen) => {
     const { url, send } = await drivenCar();
     send([MODES, NONE]);
@@ -188,7 +188,7 @@ test.each([
   },
 );
 
-test('a car that does not know what the driver chose sends no frames, and says why', async () => {
+test('without a known privacy choice the stream contains no frames, and the reason', async () => {
   const { url, send } = await drivenCar();
   const events = await follow(`${url}${BUS}`);
   expect(await events.next<BusPrivacy>('privacy')).toEqual({
@@ -201,7 +201,7 @@ test('a car that does not know what the driver chose sends no frames, and says w
   expect(events.text()).not.toContain('event: frames');
 });
 
-test('a choice that is too old to be trusted hides the frames, and a profile without privacy shows them', async () => {
+test('an outdated privacy choice hides the frames, and a profile without privacy shows them', async () => {
   const status = new Status();
   const privacy = slotByPath.get('privacy.state') as Slot;
   const vehicle = loadVehicle('bench');
@@ -238,7 +238,7 @@ function viewOf(tap: FrameTap, status = new Status(), vehicle = loadVehicle('ben
   });
 }
 
-test('values of signals come by their place in the request, of each multiplexor value, and faulty requests are refused', async () => {
+test('values come by the index of the signal in the request, for each multiplexor value, and invalid requests are refused', async () => {
   const { url, send } = await drivenCar();
   send([MODES, NONE]);
   const signals = ['body/0A8/Speed', 'body/350/PressureFL', 'body/350/PressureFR'];
@@ -270,7 +270,7 @@ test('values of signals come by their place in the request, of each multiplexor 
   }
 });
 
-test('without a reader the car examines no frame, and at most 16 readers follow', async () => {
+test('without a reader the car examines no frame, and at most 16 readers are allowed', async () => {
   const tap = new FrameTap();
   const view = viewOf(tap);
   const snapshots = new Snapshots(new SystemClock());
@@ -304,7 +304,7 @@ test('without a reader the car examines no frame, and at most 16 readers follow'
   expect((await rig.send('POST', BUS, {})).status).toBe(405);
 });
 
-test('a user needs the scope of the bus, which all other scopes do not include', async () => {
+test('a user needs the scope of the bus, which no other scope includes', async () => {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const keys = keysOfSet(JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] }), 'keys');
   const clock = new SystemClock();

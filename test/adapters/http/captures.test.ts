@@ -5,7 +5,7 @@ import { CRASH, drive, startCar } from '../../agent/captures/car.ts';
 import { readText } from '../can/log/frames.ts';
 import { startRig } from './rig.ts';
 
-test('captures are listed, and one is read as the candump log that the frames make', async () => {
+test('captures are listed, and one can be read as a candump log of its frames', async () => {
   const car = await startCar('  collision: { before: 1s, after: 1s }\n');
   onTestFinished(() => car.drop());
   const rig = await startRig({ captures: captureViewOf(car.records) });
@@ -35,7 +35,7 @@ test('captures are listed, and one is read as the candump log that the frames ma
   expect(lines.sort()).toEqual(around.map(({ line }) => line.split(' ')[2]).sort());
 });
 
-test('a capture that is not there, and other methods, are refused', async () => {
+test('an unknown capture, and other methods, are refused', async () => {
   const rig = await startRig({
     captures: { list: async () => [], log: async () => undefined, mdf4: async () => undefined },
   });

@@ -119,8 +119,8 @@ function stuck(): { handlers: ServerOptions['handlers']; asked: Promise<void> } 
   return { handlers: handlersOf(operations, { 'fleet.fleets.list': never }), asked };
 }
 
-describe('a connection that never begins', () => {
-  test('the TLS handshake does not keep the server from stopping', async () => {
+describe('an idle connection', () => {
+  test('before the TLS handshake does not keep the server from stopping', async () => {
     const rig = await startRig({ tls });
     const socket = await dial(rig);
     expect((await asksSecurely(rig)).status).toBe(200);
@@ -128,14 +128,14 @@ describe('a connection that never begins', () => {
     await ended(socket);
   });
 
-  test('the TLS handshake keeps nobody out, however many there are', async () => {
+  test('before the TLS handshake does not block others, however many there are', async () => {
     const rig = await startRig({ tls, bounds: { connections: 4 } });
     const idle: Socket[] = [];
     for (let n = 0; n < 12; n++) idle.push(await dial(rig));
     expect((await asksSecurely(rig)).status).toBe(200);
   });
 
-  test('the TLS handshake is closed when its time is over', async () => {
+  test('before the TLS handshake is closed at its time limit', async () => {
     const clock = new VirtualClock();
     const rig = await startRig({ tls, clock, bounds: { handshake: 5_000 } });
     const socket = await dial(rig);
@@ -149,7 +149,7 @@ describe('a connection that never begins', () => {
     ['', /^$/] as const,
     ['GET /fleets HTTP/1.1\r\n', /^HTTP\/1.1 400 .*the request must come within/s] as const,
   ])(
-    'a request is closed when its time is over, whatever the client does; only one that began is answered (%j)',
+    'is closed at the time limit for requests; it gets an answer only if it has begun a request (%j)',
     async (begun, answer) => {
       for (const secure of [false, true]) {
         const closed = closings();
@@ -163,7 +163,7 @@ describe('a connection that never begins', () => {
     },
   );
 
-  test('a request keeps nobody out, however many there are', async () => {
+  test('without a request does not block others, however many there are', async () => {
     const rig = await startRig({ bounds: { connections: 4 } });
     for (let n = 0; n < 12; n++) await dial(rig);
     expect((await rig.get('/fleets')).status).toBe(200);
@@ -171,7 +171,7 @@ describe('a connection that never begins', () => {
 });
 
 describe('a TLS handshake', () => {
-  test('that is sent byte by byte has no more time than any other', async () => {
+  test('sent byte by byte gets no more time than others', async () => {
     const clock = new VirtualClock();
     const rig = await startRig({ tls, clock, bounds: { handshake: 5_000 } });
     const socket = await dial(rig);
@@ -190,7 +190,7 @@ describe('a TLS handshake', () => {
     await gone;
   });
 
-  test('of which half was sent does not keep the server from stopping', async () => {
+  test('sent by half does not keep the server from stopping', async () => {
     const rig = await startRig({ tls });
     const socket = await dial(rig);
     const hello = await clientHello();
@@ -200,7 +200,7 @@ describe('a TLS handshake', () => {
     await ended(socket);
   });
 
-  test('that is none is closed at once', async () => {
+  test('is closed at once if its bytes are not TLS', async () => {
     const closed = closings();
     const rig = await startRig({ tls });
     const socket = await dial(rig);
@@ -229,7 +229,7 @@ describe.each([false, true])('over TLS: %s,', (secure) => {
     await ended(socket);
   });
 
-  test('a connection that is kept for more requests does not keep the server from stopping', async () => {
+  test('a keep-alive connection does not keep the server from stopping', async () => {
     const rig = await start({ bounds: { finish: 2 ** 31 - 1 } });
     const socket = await open(rig);
     socket.write(REQUEST);
@@ -238,7 +238,7 @@ describe.each([false, true])('over TLS: %s,', (secure) => {
     await ended(socket);
   });
 
-  test('a request whose body does not come keeps the server no longer than requests may take', async () => {
+  test('a request with a missing body delays the stop no longer than the time limit for requests', async () => {
     const clock = new VirtualClock();
     const rig = await start({ clock, bounds: { finish: 5_000 } });
     const socket = await open(rig);
@@ -252,7 +252,7 @@ describe.each([false, true])('over TLS: %s,', (secure) => {
     await ended(socket);
   });
 
-  test('a request that is never answered keeps the server no longer than requests may take', async () => {
+  test('a request that is never answered delays the stop no longer than the time limit for requests', async () => {
     const clock = new VirtualClock();
     const { handlers, asked } = stuck();
     const rig = await start({ handlers, clock, bounds: { finish: 5_000 } });
@@ -265,7 +265,7 @@ describe.each([false, true])('over TLS: %s,', (secure) => {
     await ended(socket);
   });
 
-  test('a live stream ends when the server stops, whether or not it is read', async () => {
+  test('a live stream ends when the server stops, even if it is not read', async () => {
     const clock = new VirtualClock();
     const live = new LiveChanges(new Status(), clock);
     const rig = await start({ clock, live, bounds: { finish: 5_000 } });
@@ -281,7 +281,7 @@ describe.each([false, true])('over TLS: %s,', (secure) => {
     await ended(reading);
   });
 
-  test('a request that came before the stop is answered, and says that the connection ends', async () => {
+  test('a request received before the stop is answered with Connection: close', async () => {
     let release: (() => void) | undefined;
     const waiting = (call: Call): Promise<Answer> =>
       new Promise((resolve) => {
@@ -299,7 +299,7 @@ describe.each([false, true])('over TLS: %s,', (secure) => {
   });
 });
 
-test('a client that goes on sending what cannot be read gets the refusal, and is closed when the time for that is over', async () => {
+test('a client that keeps sending invalid bytes gets the refusal and is then closed at the time limit', async () => {
   const clock = new VirtualClock();
   const closed = closings();
   const rig = await startRig({ clock, bounds: { linger: 1_000 } });
@@ -311,8 +311,8 @@ test('a client that goes on sending what cannot be read gets the refusal, and is
   await closed.next();
 });
 
-describe('as many connections as there may be', () => {
-  test('keep a new one out only while all of them wait for an answer', async () => {
+describe('at the connection limit', () => {
+  test('a new connection is refused only if all others wait for an answer', async () => {
     const { handlers, asked } = stuck();
     const rig = await startRig({ handlers, bounds: { connections: 1 } });
     const busy = await dial(rig);
@@ -329,7 +329,7 @@ describe('as many connections as there may be', () => {
     busy.destroy();
   });
 
-  test('lose the oldest that waits for no answer to a new one', async () => {
+  test('a new connection replaces the oldest one that does not wait for an answer', async () => {
     const rig = await startRig({ bounds: { connections: 2 } });
     const [oldest, newer] = [await dial(rig), await dial(rig)];
     expect((await rig.get('/fleets')).status).toBe(200);

@@ -6,7 +6,7 @@ import { startRig } from './rig.ts';
 const openApi = fileURLToPath(new URL('../../../protocol/generated/openapi.json', import.meta.url));
 const swaggerUi = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 
-test('the document and its page are served, from here alone', async () => {
+test('the OpenAPI document and its page are served without other origins', async () => {
   const rig = await startRig({ documents: { openApi, swaggerUi } });
   const { status, headers, json } = await rig.get('/openapi.json');
   expect([status, headers['content-type']]).toEqual([200, 'application/json']);
@@ -38,7 +38,7 @@ test('other methods and files are refused', async () => {
   }
 });
 
-test('without Swagger UI there is the document alone', async () => {
+test('without Swagger UI only the document is served', async () => {
   const rig = await startRig({ documents: { openApi: join(dirname(openApi), 'openapi.json') } });
   expect((await rig.get('/openapi.json')).status).toBe(200);
   expect((await rig.get('/docs')).status).toBe(404);

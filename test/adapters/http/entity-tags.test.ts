@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { operations } from '../../../protocol/interface/operations.ts';
 import { handlersOf, startRig } from './rig.ts';
 
-test('an answer that has not changed is not sent again, and one that has is', async () => {
+test('an unchanged answer is not sent again, and a changed one is', async () => {
   let total = 1;
   const own = { 'fleet.fleets.list': () => ({ status: 200, body: { total } }) };
   const rig = await startRig({ handlers: handlersOf(operations, own) });
@@ -29,7 +29,7 @@ test('an answer that has not changed is not sent again, and one that has is', as
   expect(changed.headers['etag']).not.toBe(etag);
 });
 
-test('If-None-Match lists tags, weak or strong, or is an asterisk', async () => {
+test('If-None-Match accepts weak tags, strong tags and an asterisk', async () => {
   const rig = await startRig();
   const etag = (await rig.get('/fleets')).headers['etag'] ?? '';
   const strong = etag.slice(2);
@@ -51,7 +51,7 @@ test('If-None-Match lists tags, weak or strong, or is an asterisk', async () => 
   }
 });
 
-test('HEAD has the tag of GET and is answered with 304 likewise', async () => {
+test('HEAD has the tag of GET, and gets 304 as well', async () => {
   const rig = await startRig();
   const { headers } = await rig.get('/fleets');
   const head = await rig.send('HEAD', '/fleets');
@@ -64,7 +64,7 @@ test('HEAD has the tag of GET and is answered with 304 likewise', async () => {
   expect([held.status, held.headers['content-length']]).toEqual([304, undefined]);
 });
 
-test('refusals, and answers to what changes something, have no tag', async () => {
+test('errors and answers to writing methods have no tag', async () => {
   const rig = await startRig();
   const any = { 'if-none-match': '*' };
   const unknown = await rig.get('/nothing', any);
@@ -73,7 +73,7 @@ test('refusals, and answers to what changes something, have no tag', async () =>
   expect([removed.status, removed.headers['etag']]).toEqual([204, undefined]);
 });
 
-test('a client that does not send the body that it announced gets 304, and its connection ends', async () => {
+test('a client that does not send its announced body gets 304, and the connection closes', async () => {
   const rig = await startRig();
   const { hostname, port } = new URL(rig.url);
   const socket = connect(Number(port), hostname);

@@ -21,8 +21,8 @@ const fail = (failures: Failures, times: number, name = NAME, source = SOURCE) =
   for (let attempt = 0; attempt < times; attempt++) failures.begin(name, source).failed();
 };
 
-describe('after ten failed logins within a minute a name must wait at an address', () => {
-  test('also when the first of them was the end of a quiet minute', () => {
+describe('after ten failed logins within a minute a name must wait at its address', () => {
+  test('even if the first failure came after a quiet minute', () => {
     const clock = new VirtualClock();
     const failures = new Failures(clock);
     fail(failures, 1);
@@ -34,7 +34,7 @@ describe('after ten failed logins within a minute a name must wait at an address
     expect(waits(failures)).toBeGreaterThan(50);
   });
 
-  test('and is let in again after the wait that it was told', () => {
+  test('and is admitted again after the announced wait', () => {
     const clock = new VirtualClock();
     const failures = new Failures(clock);
     fail(failures, 10);
@@ -46,7 +46,7 @@ describe('after ten failed logins within a minute a name must wait at an address
     expect(waits(failures)).toBe(0);
   });
 
-  test('but not another name there, and not the name elsewhere', () => {
+  test('while other names at the address, and the name at other addresses, need not wait', () => {
     const failures = new Failures(new VirtualClock());
     fail(failures, 10);
     expect([waits(failures), waits(failures, 'other'), waits(failures, NAME, '192.0.2.2')]).toEqual([60, 0, 0]);
@@ -64,7 +64,7 @@ test('failures of any number of names and addresses take bounded memory, and the
   expect([failures.strained, failures.waitOf('source29999')]).toEqual([false, 0]);
 });
 
-test('networks of a client and of an operator, in one spelling', () => {
+test('the networks of a client and of an operator have one spelling', () => {
   expect(networkOf('192.0.2.1')).toBe('192.0.2.1');
   expect(networkOf('2001:DB8::1')).toBe(networkOf('2001:0db8:0:0:ffff::2'));
   expect(wideNetworkOf('192.0.2.1')).toBe(wideNetworkOf('192.0.2.99'));
@@ -72,7 +72,7 @@ test('networks of a client and of an operator, in one spelling', () => {
   expect(wideNetworkOf('2001:db8:2::')).not.toBe(wideNetworkOf('2001:db8:1::'));
 });
 
-describe('the checks of passwords', () => {
+describe('password checks', () => {
   /** Starts a check that ends when the test says so. */
   function begin(checks: PasswordChecks, network: string, more = { strained: false, preferred: false }) {
     const state = { running: false, refused: false, end: (): void => undefined };
@@ -103,7 +103,7 @@ describe('the checks of passwords', () => {
     expect(all.filter(({ state }) => state.refused).length).toBe(2);
   });
 
-  test('run one at a time while many logins fail, one of each network', async () => {
+  test('run one at a time while many logins fail, one for each network', async () => {
     const checks = new PasswordChecks();
     const strained = { strained: true, preferred: false };
     const [first, second] = [begin(checks, 'a', strained), begin(checks, 'b', strained)];

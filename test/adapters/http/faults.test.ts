@@ -27,7 +27,7 @@ async function served(gate: Gate = new LocalGate()): Promise<FaultCar & { rig: R
   return { ...car, rig: await startRig({ faults: car.view, clock: car.clock, gates: { fleet: gate } }) };
 }
 
-test('all fault codes are listed with what is known of them, those that are gone too', async () => {
+test('all fault codes are listed with their details, also those that have gone', async () => {
   const { rig } = await served();
   const { status, json } = await rig.get('/vigie/v1/faults');
   expect(status).toBe(200);
@@ -57,7 +57,7 @@ test('all fault codes are listed with what is known of them, those that are gone
   });
 });
 
-test('a code that is still reported was last seen at the last reading', async () => {
+test('the last-seen time of a code that is still present is the last reading', async () => {
   const { rig } = await served();
   const { json } = await rig.get('/vigie/v1/faults?active=true');
   const [fault, ...others] = (json as { faults: { code: string; lastSeenAt: string }[] }).faults;
@@ -65,7 +65,7 @@ test('a code that is still reported was last seen at the last reading', async ()
   expect(Date.parse(fault?.lastSeenAt ?? '')).toBeGreaterThanOrEqual(START + EVERY);
 });
 
-test('codes that are gone, or fewer of all, can be asked for', async () => {
+test('the list can be limited to codes that have gone, and in length', async () => {
   const { rig } = await served();
   expect((await rig.get('/vigie/v1/faults?active=false')).json).toMatchObject({ faults: [{ code: 'U0100' }] });
   expect((await rig.get('/vigie/v1/faults?limit=1')).json).toMatchObject({ faults: [{}], more: true });
@@ -75,20 +75,20 @@ test.each([
   ['active=yes', 'must be true or false'],
   ['limit=0', 'must be a whole number from 1 to 1000'],
   ['code=P0143', 'there is no such parameter'],
-])('%s is refused with what is wrong', async (query, fault) => {
+])('%s is refused with an explanation', async (query, fault) => {
   const { rig } = await served();
   const { status, text } = await rig.get(`/vigie/v1/faults?${query}`);
   expect(status).toBe(400);
   expect(text).toContain(fault);
 });
 
-test('who may read only positions may not read fault codes', async () => {
+test('a user with access to positions only may not read fault codes', async () => {
   const gate: Gate = { challenge: 'Bearer', admit: () => ({ name: 'reader', scopes: new Set(['data:position']) }) };
   const { rig } = await served(gate);
   expect((await rig.get('/vigie/v1/faults')).status).toBe(403);
 });
 
-test('a server of a car that reads no fault codes has nothing there; other methods are refused', async () => {
+test('a server of a car that reads no fault codes has no such route, and other methods are refused', async () => {
   expect((await (await startRig()).get('/vigie/v1/faults')).status).toBe(404);
   const { rig } = await served();
   const { status, headers } = await rig.send('POST', '/vigie/v1/faults');

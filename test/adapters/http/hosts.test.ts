@@ -22,7 +22,7 @@ import { echo, fetchJson, handlersOf, startRig } from './rig.ts';
 
 const monitor = '/connectedcar/v3/fleets/f/monitors/m/status';
 
-describe('a request under a name that is not the server’s', () => {
+describe('a request with a host name that is not the server’s', () => {
   const foreign = [
     'page.example',
     'page.example:8080',
@@ -51,7 +51,7 @@ describe('a request under a name that is not the server’s', () => {
     expect(carried).toEqual([]);
   });
 
-  test('is refused with right credentials, and before they are looked at', async () => {
+  test('is refused despite valid credentials, before they are checked', async () => {
     const password = readPasswordHash(await hashCheaply('s3cret'), 'file');
     const gate = new FleetGate([{ name: 'op', password, clientId: 'app', fleets: ['f'] }], new VirtualClock());
     const rig = await startRig({ gates: { fleet: gate } });
@@ -62,7 +62,7 @@ describe('a request under a name that is not the server’s', () => {
     expect((await rig.get(path, { host: 'page.example' })).status).toBe(421);
   });
 
-  test('is refused wherever it goes: documents, changes, and where nothing is', async () => {
+  test('is refused on every path: documents, changes, and unknown routes', async () => {
     const clock = new VirtualClock();
     const openApi = new URL('../../../protocol/generated/openapi.json', import.meta.url).pathname;
     const rig = await startRig({ documents: { openApi }, live: new LiveChanges(new Status(), clock), clock });
@@ -72,7 +72,7 @@ describe('a request under a name that is not the server’s', () => {
     expect((await rig.get('/openapi.json')).status).toBe(200);
   });
 
-  test('is refused when the whole address says it, whatever Host says', async () => {
+  test('is refused if the absolute request target has it, whatever Host contains', async () => {
     const rig = await startRig();
     const { hostname, port } = new URL(rig.url);
     const ask = async (target: string): Promise<string> => {
@@ -90,7 +90,7 @@ describe('a request under a name that is not the server’s', () => {
 });
 
 describe('the server answers', () => {
-  test('on the loopback address under every name of it, at the port that the client knows it by', async () => {
+  test('on the loopback address, under every loopback name and at the port that the client uses', async () => {
     const rig = await startRig();
     const { port } = new URL(rig.url);
     const names = ['localhost', `LOCALHOST:${port}`, '127.0.0.1', `[::1]:${port}`, 'localhost:9000'];
@@ -101,14 +101,14 @@ describe('the server answers', () => {
     }
   });
 
-  test('on an IPv6 address under that address', async () => {
+  test('on an IPv6 address, under that address', async () => {
     const rig = await startRig({ host: '::1' });
     const { status, json } = await rig.get('/fleets');
     expect([status, (json as { base: string }).base]).toEqual([200, rig.url]);
     expect((await rig.get('/fleets', { host: '[::2]' })).status).toBe(421);
   });
 
-  test('under the names that are configured, and under that of its address from outside', async () => {
+  test('under the configured names, and under the name of its external address', async () => {
     const rig = await startRig({ hosts: ['car.local', '203.0.113.7'], url: 'https://Car.example:9443/vigie' });
     for (const host of [
       'car.local',
@@ -166,7 +166,7 @@ describe('over TLS', () => {
   });
 });
 
-test('where it listens at every address of the machine, the server answers under the one that was reached', () => {
+test('a server that listens on all addresses answers under the address that the client used', () => {
   const hosts = new Hosts([]);
   const at = (localAddress: string): Socket => ({ localAddress }) as Socket;
   const told = (address: string, ...names: string[]): boolean[] => names.map((name) => hosts.has(name, at(address)));

@@ -69,7 +69,7 @@ async function start(http: InterfaceOptions['http']) {
 
 const local = { local: true, port: 0 } as const;
 
-test('on the bench everything is there: both sides, the page, the document, its page, live changes', async () => {
+test('the bench serves both sides, the page, the OpenAPI document with its page, and live changes', async () => {
   const { url } = await start(local);
   for (const path of [
     '/connectedcar/v3/fleets',
@@ -83,7 +83,7 @@ test('on the bench everything is there: both sides, the page, the document, its 
   }
 });
 
-test('a walk through a collection outlives a restart', async () => {
+test('paging through a collection continues after a restart', async () => {
   const first = await start(local);
   const path = '/connectedcar/v4/user/vehicles/bench%20car%2F1/trips?pageSize=2';
   const { json } = await fetchJson(`${first.url}${path}`, {});
@@ -99,7 +99,7 @@ test('a walk through a collection outlives a restart', async () => {
   expect(readFileSync(join(folder, 'pages.key'))).toHaveLength(32);
 });
 
-test('as configured, it lets in whom the configuration names', async () => {
+test('the configuration decides who is admitted', async () => {
   writeFileSync(join(folder, 'password'), await hashCheaply('s3cret'), { mode: 0o600 });
   const file = join(folder, 'vigie.yaml');
   writeFileSync(

@@ -21,8 +21,8 @@ function refusal(call: () => void): TooManyRequests | undefined {
   }
 }
 
-describe('rates', () => {
-  test('are told with every answer, and refused with the time to wait', async () => {
+describe('rate limits', () => {
+  test('are reported with every answer, and refusals contain the time to wait', async () => {
     const clock = new VirtualClock();
     const rig = await startRig({ clock, perDay: 5, perSecond: 3 });
     const first = await rig.get('/fleets');
@@ -55,7 +55,7 @@ describe('rates', () => {
     expect((await rig.get('/fleets')).status).toBe(200);
   });
 
-  test('never let more through than they say, in any window, and always again after the wait', () => {
+  test('are never exceeded in any window, and end after the announced wait', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 7_200_000 }), { minLength: 1, maxLength: 200 }),
@@ -86,7 +86,7 @@ describe('rates', () => {
     );
   });
 
-  test('count each caller for itself, in bounded memory', () => {
+  test('count each caller separately, in bounded memory', () => {
     const limiter = new RateLimiter({ perDay: 1, perSecond: 1 }, new VirtualClock());
     limiter.count('a');
     limiter.count('b');
@@ -108,7 +108,7 @@ describe('Idempotency-Key', () => {
   };
   const key = (value: string) => ({ 'idempotency-key': value });
 
-  test('has the same request done once and answered alike', async () => {
+  test('repeats the first answer to an equal request without doing it again', async () => {
     const { carried, handlers } = counting();
     const clock = new VirtualClock();
     const rig = await startRig({ handlers, clock });
@@ -125,7 +125,7 @@ describe('Idempotency-Key', () => {
     expect(carried).toHaveLength(5);
   });
 
-  test('is refused with another body', async () => {
+  test('is refused with a different body', async () => {
     const { carried, handlers } = counting();
     const rig = await startRig({ handlers });
     await rig.send('POST', path, body, key('k1'));
@@ -135,7 +135,7 @@ describe('Idempotency-Key', () => {
     expect(carried).toHaveLength(1);
   });
 
-  test('may try again what failed', async () => {
+  test('allows a failed request to be tried again', async () => {
     let fails = true;
     const create = () => {
       if (fails) throw new Error('not now');
@@ -147,7 +147,7 @@ describe('Idempotency-Key', () => {
     expect((await rig.send('POST', path, body, key('k1'))).status).toBe(202);
   });
 
-  test('is refused when it is not a key', async () => {
+  test('is refused if it is not a valid key', async () => {
     const rig = await startRig();
     expect((await rig.send('POST', path, body, key('with blanks'))).status).toBe(400);
     expect((await rig.send('POST', path, body, key('x'.repeat(256)))).status).toBe(400);
@@ -160,7 +160,7 @@ describe('connections', () => {
     return connect(Number(port), hostname);
   };
 
-  test('on which a request does not come in time are closed with a reason', async () => {
+  test('are closed with a reason if a request does not arrive in time', async () => {
     const rig = await startRig({ bounds: { request: 100 } });
     const headers = open(rig.url);
     headers.write('GET /fleets HTTP/1.1\r\nHost: localh');
@@ -171,7 +171,7 @@ describe('connections', () => {
     expect(await text(body)).toMatch(/^HTTP\/1.1 400 /);
   });
 
-  test('end when the server stops, after the request under way', async () => {
+  test('end when the server stops, after the current request', async () => {
     let release: (() => void) | undefined;
     const waiting = (call: Parameters<typeof echo>[0]) =>
       new Promise<ReturnType<typeof echo>>((resolve) => {
@@ -188,7 +188,7 @@ describe('connections', () => {
   });
 });
 
-test('a connection that cannot be accepted does not end the process', async () => {
+test('the process survives a connection that cannot be accepted', async () => {
   const listen = vi.spyOn(Server.prototype, 'listen');
   await startRig({});
   const server = listen.mock.contexts[0] as Server;

@@ -69,8 +69,8 @@ function watched(clock = new SystemClock() as SystemClock | VirtualClock, option
   return { status, live, clock };
 }
 
-describe('a stream', () => {
-  test('begins with what is known and goes on with what changes', async () => {
+describe('a live stream', () => {
+  test('begins with the known values and continues with changes', async () => {
     const { status, live } = watched();
     status.write(speed, 50, AT);
     const rig = await startRig({ live });
@@ -94,7 +94,7 @@ describe('a stream', () => {
     });
   });
 
-  test('begins with when each value became so, also of a value that was read again or that an earlier run knew', async () => {
+  test("begins with the time of each value's last change, not of its last reading, also across restarts", async () => {
     const { status: before } = watched();
     before.write(mileage, 42_000, AT - 60_000);
     const { status, live } = watched();
@@ -113,7 +113,7 @@ describe('a stream', () => {
     });
   });
 
-  test('gives the times corrected in its first events when the clock became known', async () => {
+  test('sends corrected times in its first events if the clock became known', async () => {
     const { status, live } = watched();
     status.write(speed, 50, 5_000);
     status.correct(AT, 0, 10_000);
@@ -121,7 +121,7 @@ describe('a stream', () => {
     expect((await reader.next())?.data.at).toBe('2026-01-01T12:00:05.000Z');
   });
 
-  test('says when a value is stale', async () => {
+  test('marks stale values', async () => {
     const clock = new VirtualClock(AT);
     const { status, live } = watched(clock);
     status.expireAfter(speed, 5_000);
@@ -134,7 +134,7 @@ describe('a stream', () => {
     expect((await reader.next())?.data).toMatchObject({ value: 50, stale: true });
   });
 
-  test('gives a sign of life while nothing changes', async () => {
+  test('sends a comment as a heartbeat while nothing changes', async () => {
     const clock = new VirtualClock(AT);
     const { status, live } = watched(clock, { heartbeat: 15_000 });
     const rig = await startRig({ live });
@@ -149,7 +149,7 @@ describe('a stream', () => {
     expect(reader.comments).toBe(1);
   });
 
-  test('ends with the server, and is forgotten when its reader goes', async () => {
+  test('ends with the server, and is released when its reader disconnects', async () => {
     const { live } = watched();
     const rig = await startRig({ live });
     const gone = await request(`${rig.url}/live`);
@@ -163,7 +163,7 @@ describe('a stream', () => {
     expect(live.streams).toBe(0);
   });
 
-  test('is refused when there are enough, and with other methods', async () => {
+  test('is refused beyond the limit and with other methods', async () => {
     const { live } = watched(undefined, { streams: 1 });
     const rig = await startRig({ live });
     await open(rig);
@@ -176,7 +176,7 @@ describe('a stream', () => {
   });
 });
 
-test('a reader that does not read gets the newest values later, and memory stays as it is', async () => {
+test('a slow reader gets the newest values later, and memory does not grow', async () => {
   const clock = new SystemClock();
   const { status, live } = watched(clock);
   // Read the stream directly: the buffers of a socket would hold the first megabyte.
@@ -195,7 +195,7 @@ test('a reader that does not read gets the newest values later, and memory stays
   expect(live.streams).toBe(0);
 });
 
-test('a socket that is not read holds up neither the car nor other readers', async () => {
+test('a socket that is not read delays neither the car nor other readers', async () => {
   const { status, live } = watched();
   const rig = await startRig({ live });
   const idle = await request(`${rig.url}/live`);
@@ -217,7 +217,7 @@ test('a socket that is not read holds up neither the car nor other readers', asy
   expect(last).toMatchObject({ value: 299 });
 });
 
-test('on the user side it shows what the scopes grant', async () => {
+test('a live stream of the user side shows what the scopes allow', async () => {
   const { status, live, clock } = watched();
   status.write(speed, 50, AT);
   status.write(latitude, 48.8, AT);
@@ -238,7 +238,7 @@ test('on the user side it shows what the scopes grant', async () => {
   expect((await rig.get('/live')).status).toBe(401);
 });
 
-test('ends with the token that it was opened with, also while nothing changes', async () => {
+test('a live stream ends when its token expires, even if nothing changes', async () => {
   const { status, live, clock } = watched(new VirtualClock(AT));
   if (!(clock instanceof VirtualClock)) throw new Error('not the clock of this test');
   status.write(speed, 50, AT);

@@ -20,7 +20,7 @@ test.each([
   expect((await rig.send('POST', '/connectedcar/v4/user/callbacks', '{}', headers)).status).toBe(403);
 });
 
-test('a request from the own page, from a typed address and from a program is answered', async () => {
+test("a request from the server's own page, a typed address or a program is answered", async () => {
   const rig = await startRig();
   const { host } = new URL(rig.url);
   for (const headers of [
@@ -33,14 +33,14 @@ test('a request from the own page, from a typed address and from a program is an
   }
 });
 
-test('a link in another page opens a page, and sends nothing', async () => {
+test('a link on another page opens the page, but cannot submit anything', async () => {
   const rig = await startRig();
   const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
   expect((await rig.get(STATUS, link)).status).toBe(200);
   expect((await rig.send('POST', '/connectedcar/v4/user/callbacks', '{}', link)).status).toBe(403);
 });
 
-test('the own page keeps working at the address that the configuration gives', async () => {
+test('the own page works at the configured external address', async () => {
   const rig = await startRig({ url: 'https://car.example:8443' });
   expect((await rig.get(STATUS, { origin: 'https://car.example:8443' })).status).toBe(200);
   expect((await rig.get(STATUS, { origin: 'https://car.example' })).status).toBe(403);

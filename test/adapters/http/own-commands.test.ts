@@ -31,7 +31,7 @@ function viewOf(given: CommandRequest[], callers: string[] = []): OwnView {
   };
 }
 
-test('a command is taken as JSON, and one that has no kind or body is refused by name', async () => {
+test('a command is accepted as JSON, and refused with the name of a missing member', async () => {
   const given: CommandRequest[] = [];
   const rig = await startRig({ own: { view: viewOf(given), snapshots: new Snapshots(new SystemClock()) } });
   const taken = await rig.send('POST', ADDRESS, { type: 'Doors', body: { state: 'Locked' } });
@@ -54,7 +54,7 @@ test('a command is taken as JSON, and one that has no kind or body is refused by
   expect(given).toHaveLength(1);
 });
 
-test('a user needs the scope of the kind, which the refusal names', async () => {
+test('a user needs the scope for the kind of command, which the refusal names', async () => {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const keys = keysOfSet(JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] }), 'keys');
   const clock = new SystemClock();

@@ -41,7 +41,7 @@ function viewOf(pushKey?: string) {
   };
 }
 
-test('a caller reads the key that browsers subscribe with; without a key the answer is empty', async () => {
+test('a caller can read the public key for push subscriptions; without a key the answer is empty', async () => {
   const snapshots = new Snapshots(new SystemClock());
   const keyless = await startRig({ own: { view: viewOf().view, snapshots } });
   expect((await keyless.get('/vigie/v1/push-key')).json).toEqual({});
@@ -49,7 +49,7 @@ test('a caller reads the key that browsers subscribe with; without a key the ans
   expect((await rig.get('/vigie/v1/push-key')).json).toEqual({ publicKey: 'BKey' });
 });
 
-test('the car tells where a value comes from: bus, message, bits, and how it is made of them', async () => {
+test('the car reports the source of each value: bus, message, bits and conversion', async () => {
   const rig = await startRig({ own: { view: viewOf().view, snapshots: new Snapshots(new SystemClock()) } });
   const { status, json } = await rig.get('/vigie/v1/car');
   expect(status).toBe(200);
@@ -80,14 +80,14 @@ test('the car tells where a value comes from: bus, message, bits, and how it is 
   expect(values.find(({ path }) => path === 'service.type')).toMatchObject({ constant: true, sources: [] });
 });
 
-test.each(['car', 'agent', 'commands', 'outbox'])('/vigie/v1/%s has no parameters, and refuses them', async (name) => {
+test.each(['car', 'agent', 'commands', 'outbox'])('/vigie/v1/%s refuses any parameter', async (name) => {
   const rig = await startRig({ own: { view: viewOf().view, snapshots: new Snapshots(new VirtualClock()) } });
   const { status, text } = await rig.get(`/vigie/v1/${name}?limit=1`);
   expect(status).toBe(400);
   expect(text).toContain('limit: there is no such parameter: remove it');
 });
 
-test('the agent tells its link at once and again when it differs, and nothing in between', async () => {
+test('the agent stream contains the link state at once and after each change', async () => {
   const clock = new VirtualClock();
   const { view, agent } = viewOf();
   const snapshots = new Snapshots(clock);
@@ -108,7 +108,7 @@ test('the agent tells its link at once and again when it differs, and nothing in
   expect(snapshots.streams).toBe(0);
 });
 
-test('the streams of the agent are bounded, and one that a reader leaves is free again', async () => {
+test('the number of agent streams is limited, and a disconnected reader frees one', async () => {
   const snapshots = new Snapshots(new VirtualClock(), { streams: 1 });
   const rig = await startRig({ own: { view: viewOf().view, snapshots } });
   const first = await request(`${rig.url}/vigie/v1/agent`);
@@ -120,7 +120,7 @@ test('the streams of the agent are bounded, and one that a reader leaves is free
   expect((await rig.send('HEAD', '/vigie/v1/agent')).status).toBe(405);
 });
 
-test('who may not read the state of the car reads neither, and a stream ends with the token', async () => {
+test("a user without access to the car's state gets neither stream nor commands, and a stream ends with its token", async () => {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const keys = keysOfSet(JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256' }] }), 'keys');
   const clock = new SystemClock();
@@ -153,7 +153,7 @@ test('who may not read the state of the car reads neither, and a stream ends wit
   expect((await rig.get('/vigie/v1/car', { authorization })).status).toBe(200);
 });
 
-test('the car tells which orders it can carry out, what each needs, and what the car shows', () => {
+test('the car lists the commands that it can carry out, with their needs and confirmations', () => {
   const { view } = viewOf();
   const { kinds } = view.commands.report(() => true);
   const doors = kinds.find(({ type }) => type === 'Doors');
@@ -179,7 +179,7 @@ test('the car tells which orders it can carry out, what each needs, and what the
   expect(view.commands.report(() => false).kinds.find(({ type }) => type === 'Doors')?.needs).toBe('remote:door:write');
 });
 
-test('the history has every state of all commands, the newest command first', () => {
+test('the history contains every state of all commands, the newest command first', () => {
   const { view, agent } = viewOf();
   const report = { remoteActionId: 'a', type: 'Doors' } as const;
   agent.requests.reported({ ...report, status: 'Accepted' });
@@ -199,7 +199,7 @@ test('the history has every state of all commands, the newest command first', ()
   ]);
 });
 
-test('the outbox tells for each class what was made, what waits, from which number on, and what is missing', async () => {
+test('the outbox report counts made, acknowledged, waiting and missing messages of each class', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-outbox-'));
   const { outbox: store, close } = await openStore(folder, { log: new MemoryLog() });
   onTestFinished(async () => {
@@ -216,7 +216,7 @@ test('the outbox tells for each class what was made, what waits, from which numb
   expect(emergencies).toMatchObject({ made: 0, acknowledged: 0, waiting: 0, bytes: 0, missing: 0 });
 });
 
-test('only a bench lets somebody unplug its broker and its car, and says whether they are plugged in', async () => {
+test('only a bench allows unplugging its broker and its car, and reports whether they are plugged in', async () => {
   const { view } = viewOf();
   const snapshots = new Snapshots(new SystemClock());
   const car = await startRig({ own: { view, snapshots } });
@@ -244,7 +244,7 @@ test('only a bench lets somebody unplug its broker and its car, and says whether
   expect(plugged).toEqual({ broker: false, car: false });
 });
 
-test('only a bench plays scenes, and refuses a scene that it does not have', async () => {
+test('only a bench plays scenes, and an unknown scene is refused', async () => {
   const { view } = viewOf();
   const played: string[] = [];
   const bench = {

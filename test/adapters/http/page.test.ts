@@ -16,7 +16,7 @@ const LARGEST = 120_000;
 const MAP = 'map.json';
 const LARGEST_MAP = 60_000;
 
-test('the page is served at the root with its files, each under a policy without inline code and other origins', async () => {
+test('the page and its files are served under a policy without inline code and other origins', async () => {
   const rig = await startRig({ documents });
   for (const [file, address, type] of pageFiles) {
     const { status, headers, text } = await rig.get(address);
@@ -29,7 +29,7 @@ test('the page is served at the root with its files, each under a policy without
   }
 });
 
-test('several people who open the page within a second get all of its files', async () => {
+test('several people can open the whole page within a second', async () => {
   const rig = await startRig({ documents });
   for (let person = 0; person < 7; person++) {
     for (const [, address] of pageFiles)
@@ -37,7 +37,7 @@ test('several people who open the page within a second get all of its files', as
   }
 });
 
-test('pictures may come from the server of the tiles that the owner names, and nothing else', async () => {
+test('pictures may only come from the configured tile server', async () => {
   const rig = await startRig({
     documents: { ...documents, tiles: 'https://tiles.example:8443/{z}/{x}/{y}.png?key=a' },
   });
@@ -47,7 +47,7 @@ test('pictures may come from the server of the tiles that the owner names, and n
   expect(policy).not.toBe(without);
 });
 
-test('the page names no address but its own, and has no code or style in it', async () => {
+test('the page refers to no foreign address, and has no inline code or styles', async () => {
   const rig = await startRig({ documents });
   const { text } = await rig.get('/');
   const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address as string);
@@ -64,7 +64,7 @@ test('the page names no address but its own, and has no code or style in it', as
   expect(foreign.map(([address]) => address)).toEqual([]);
 });
 
-test('a hub serves its own first file at the root, under the same policy, and the same script and style', async () => {
+test('a hub serves its own first file at the root, with the same policy, script and style', async () => {
   const rig = await startRig({ documents: { ...documents, hub: true } });
   const root = await rig.get('/');
   expect(root.text).toBe(readFileSync(join(folder, HUB_FILE), 'utf8'));
@@ -75,21 +75,21 @@ test('a hub serves its own first file at the root, under the same policy, and th
   expect(root.text.replace(/<div id="page".*/, '')).toBe(own.replace(/<div id="page".*/, ''));
 });
 
-test('the page weighs at most 120 kB compressed, in all, and the map at most 60 kB more', () => {
+test('the page has at most 120 kB compressed, and the map at most 60 kB more', () => {
   const sizes = pageFiles.map(([file]) => [file, gzipSync(readFileSync(join(folder, file))).byteLength] as const);
   const sum = sizes.reduce((total, [file, size]) => total + (file === MAP ? 0 : size), 0);
   expect(sum).toBeLessThan(LARGEST);
   expect(Object.fromEntries(sizes)[MAP]).toBeLessThan(LARGEST_MAP);
 });
 
-test('the licences name every package in the page', () => {
+test('the list of licences contains every package in the page', () => {
   const text = readFileSync(join(folder, 'licences.txt'), 'utf8');
   for (const name of ['preact', 'uplot'])
     expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)$`, 'm'));
   expect(text).toContain('Permission is hereby granted');
 });
 
-test('the page takes GET and HEAD alone, and nothing else lies in its folder', async () => {
+test('the page accepts only GET and HEAD, and its folder contains no other files', async () => {
   const rig = await startRig({ documents });
   expect((await rig.send('POST', '/', {})).status).toBe(405);
   expect((await rig.send('HEAD', '/')).status).toBe(200);
@@ -98,7 +98,7 @@ test('the page takes GET and HEAD alone, and nothing else lies in its folder', a
   }
 });
 
-test('a car that lacks the files of the page serves the rest', async () => {
+test('a car without the files of the page serves everything else', async () => {
   const rig = await startRig({ documents: { openApi } });
   expect((await rig.get('/')).status).toBe(404);
   expect((await rig.get('/openapi.json')).status).toBe(200);

@@ -41,8 +41,8 @@ const arbitraryRecords = fc
 const arbitraryOrder = fc.constantFrom('ascending' as const, 'descending' as const);
 const idsOf = (items: readonly RecordPosition[]): string[] => items.map(({ at, id }) => `${at} ${id}`);
 
-describe('a walk through a collection', () => {
-  test('visits every record once, whatever arrives after it began', () => {
+describe('paging through a collection', () => {
+  test('visits every record once, whatever arrives meanwhile', () => {
     fc.assert(
       fc.property(
         arbitraryRecords,
@@ -70,7 +70,7 @@ describe('a walk through a collection', () => {
     );
   });
 
-  test('goes back the way it came, and to the last page at once', () => {
+  test('works backwards, and jumps to the last page', () => {
     fc.assert(
       fc.property(arbitraryRecords, fc.integer({ min: 1, max: 9 }), arbitraryOrder, (records, size, order) => {
         const items = inOrder(records, order);
@@ -95,7 +95,7 @@ describe('a walk through a collection', () => {
     );
   });
 
-  test('goes on where it was when records go, and never shows one twice', () => {
+  test('continues when records are removed, and never shows one twice', () => {
     fc.assert(
       fc.property(
         arbitraryRecords,
@@ -128,7 +128,7 @@ const some = inOrder(
   'ascending',
 );
 
-test('indexRange counts from 0, both ends included, and its pages stay within it', () => {
+test('indexRange counts from 0, includes both ends, and limits the pages', () => {
   const shown = (range: string, size = 60) =>
     page(some, callOf(`${start}?indexRange=${range}&pageSize=${size}`), tokens);
   expect(idsOf(shown('0-9').items)).toEqual(idsOf(some.slice(0, 10)));
@@ -147,7 +147,7 @@ test('an empty collection is one empty page', () => {
   expect(links).toEqual({ self: links.self, first: links.self, last: links.self });
 });
 
-test('links keep the filters', () => {
+test('links repeat the filters', () => {
   const { links } = page(some, callOf(`${start}?pageSize=5&states=Nominal&timestamps=2026-01-01T00:00:00Z/`), tokens);
   const next = new URL(links.next ?? '');
   expect(next.searchParams.get('states')).toBe('Nominal');
@@ -170,7 +170,7 @@ describe('a page token is refused', () => {
     expect(() => page([...some].reverse(), callOf(next), tokens, 'descending')).toThrowError(/pageToken/);
   });
   test('of another key', () => refused(callOf(next), new PageTokens(new Uint8Array(32).fill(8))));
-  test('that was changed anywhere', () => {
+  test('with any change', () => {
     const token = new URL(next).searchParams.get('pageToken') ?? '';
     fc.assert(
       fc.property(fc.nat(token.length - 1), fc.constantFrom(...'AZaz09-_'), (at, letter) => {
@@ -186,7 +186,7 @@ describe('a page token is refused', () => {
       }),
     );
   });
-  test('that is anything', () => {
+  test('made of arbitrary text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 300 }), (text) => {
         refused(callOf(`${start}?pageToken=${encodeURIComponent(text)}`));

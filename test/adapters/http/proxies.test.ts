@@ -6,7 +6,7 @@ import { startRig } from './rig.ts';
 const proxies = new TrustedProxies(['127.0.0.1', '10.0.0.0/8', 'fd00::/8']);
 
 describe('without a trusted proxy', () => {
-  test('a forwarded address is not read', () => {
+  test('forwarded addresses are ignored', () => {
     const none = new TrustedProxies([]);
     expect(none.clientOf('127.0.0.1', { 'x-forwarded-for': '192.0.2.1', forwarded: 'for=192.0.2.1' })).toBe(
       '127.0.0.1',
@@ -15,7 +15,7 @@ describe('without a trusted proxy', () => {
   });
 });
 
-describe('behind a trusted proxy the client is the rightmost address that is not trusted', () => {
+describe('behind trusted proxies the client is the rightmost untrusted address', () => {
   test.each<[string, Record<string, string>, string]>([
     ['nothing forwarded', {}, '127.0.0.1'],
     ['one address', { 'x-forwarded-for': '192.0.2.1' }, '192.0.2.1'],
@@ -46,12 +46,12 @@ describe('behind a trusted proxy the client is the rightmost address that is not
     ['an empty element', { 'x-forwarded-for': '127.0.0.1, ' }],
     ['an unfinished quote', { forwarded: 'for="127.0.0.1' }],
     ['a long name', { forwarded: `for=_${'a'.repeat(200)}` }],
-  ])('is unknown, and never the proxy itself, with %s', (_, headers) =>
+  ])('the client is unknown, and never the proxy itself, with %s', (_, headers) =>
     expect(proxies.clientOf('127.0.0.1', headers)).toBe('unknown'),
   );
 });
 
-test('a client behind a trusted proxy on this machine is not the machine itself', async () => {
+test('a client behind a trusted proxy on this machine does not count as the machine itself', async () => {
   const gate = new LocalGate();
   const rig = await startRig({ gates: { fleet: gate, user: gate }, trustedProxies: ['127.0.0.1'] });
   expect((await rig.get('/fleets/f1')).status).toBe(200);

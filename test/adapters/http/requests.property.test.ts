@@ -238,7 +238,7 @@ test.each([
   ['small handlers', () => handlersOf(operations)],
   ['the handlers of all resources', resources],
 ])(
-  `${RUNS} requests from the table to %s get no answer that it does not have`,
+  `${RUNS} requests to %s get only answers of the operation table`,
   async (_, make) => {
     const rig = await startRig({ handlers: make() });
     const pool = new Pool(rig.url, { connections: 8 });

@@ -7,7 +7,7 @@ import type { Operation } from '../../../protocol/interface/operation.ts';
 import { operations } from '../../../protocol/interface/operations.ts';
 import { startRig } from './rig.ts';
 
-test('a server with a route that the table of access lacks does not start', async () => {
+test('a server does not start with a route that the access table lacks', async () => {
   const [one] = operations as readonly [Operation];
   await expect(startRig({ operations: [{ ...one, path: '/fleets/all' }] })).rejects.toThrow(
     'GET /connectedcar/v3/fleets/all has no row in the table of access',
@@ -17,19 +17,19 @@ test('a server with a route that the table of access lacks does not start', asyn
   ).rejects.toThrow('POST /vigie/v1/new has no row in the table of access');
 });
 
-test('a server of metrics with a route that the table of access lacks does not start', async () => {
+test('a metrics server does not start with a route that the access table lacks', async () => {
   const page = async (): Promise<{ type: string; body: string }> => ({ type: 'text/plain', body: 'secret' });
   const place = { kind: 'loopback', host: '127.0.0.1', port: 0 } as const;
   const text = 'GET /health of car metrics has no row in the table of access';
   await expect(serve(place, { '/health': page }, 'car metrics')).rejects.toThrow(text);
 });
 
-test('a row of the hub is none of a car', () => {
+test('a car does not serve rows of the hub', () => {
   const router = new Router('car', { admit: async () => ({ name: 'any' }) }, ['fleet', 'user']);
   expect(() => router.add('GET', '/vigie/v1/positions', () => new Response('secret'))).toThrow('has no row');
 });
 
-test('a caller with scopes is refused by the router without the scopes of the row, whatever its gate admits', async () => {
+test('the router refuses a caller without the scopes of the row, whatever its gate admits', async () => {
   const scopes = new Set(['data:trip']);
   const gate = { challenge: 'none', admit: () => ({ name: 'careless', scopes }) };
   const rig = await startRig({ gates: { fleet: gate, user: gate } });
@@ -37,7 +37,7 @@ test('a caller with scopes is refused by the router without the scopes of the ro
   expect((await rig.get('/fleets/f1/vehicles/v1/status')).status).toBe(403);
 });
 
-test('each route has one row for each server', () => {
+test('each route has one row per server', () => {
   const keys = accessTable.flatMap(({ servers, method, path }) =>
     servers.map((server) => `${server} ${method} ${path}`),
   );

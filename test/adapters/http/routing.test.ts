@@ -35,7 +35,7 @@ describe('every operation', () => {
     }
   });
 
-  test('says of its answer what was published, and that it is deprecated when it is', async () => {
+  test('answers with the published status, and with a deprecation header if it is deprecated', async () => {
     const rig = await startRig();
     for (const { id, side, method, path, answers, deprecated } of operations.filter((one) => one.method === 'GET')) {
       const { headers } = await rig.send(method, `${bases[side]}${pathOf(path)}`);
@@ -44,7 +44,7 @@ describe('every operation', () => {
     }
   });
 
-  test('dates the answer by the clock of the car, which a receiver may keep', async () => {
+  test('dates its answers by the clock of the car, which a receiver may set', async () => {
     const clock = Object.assign(new SystemClock(), { now: () => Date.UTC(2031, 4, 6, 7, 8, 9, 900) });
     const rig = await startRig({ clock });
     for (const path of ['/fleets', '/nothing']) {
@@ -58,7 +58,7 @@ describe('every operation', () => {
     expect([status, headers['content-type'], body]).toEqual([200, 'application/hal+json', '']);
   });
 
-  test('refuses other methods and says which there are', async () => {
+  test('refuses other methods and lists the allowed ones', async () => {
     const rig = await startRig();
     const patch = await rig.send('PATCH', '/connectedcar/v3/fleets/f1/monitors/m1');
     expect([patch.status, patch.headers['allow']]).toEqual([405, 'GET, HEAD, PUT, DELETE']);
@@ -74,7 +74,7 @@ describe('every operation', () => {
   });
 });
 
-test('the thefts of a vehicle are at both their addresses', async () => {
+test('the thefts of a vehicle are available at both addresses', async () => {
   const rig = await startRig();
   for (const slash of ['', '/']) {
     const { json } = await rig.get(`/connectedcar/v3/fleets/f1/vehicles/v1/stolen${slash}`);
@@ -83,7 +83,7 @@ test('the thefts of a vehicle are at both their addresses', async () => {
   expect((await rig.get('/connectedcar/v3/fleets/')).status).toBe(404);
 });
 
-test('what is not there is refused in the form of its side', async () => {
+test('an unknown path is refused in the form of its side', async () => {
   const rig = await startRig();
   for (const path of ['/nothing', '/connectedcar/v3/fleets/f/trips/t', '/connectedcar/v3/fleets/f/telemetries', '/']) {
     const { status, json } = await rig.get(path);
@@ -102,7 +102,7 @@ test('what is not there is refused in the form of its side', async () => {
   }
 });
 
-test('a side without a gate is not there', async () => {
+test('a side without a gate is not served', async () => {
   const { LocalGate } = await import('../../../adapters/http/access/local.ts');
   const rig = await startRig({ gates: { fleet: new LocalGate() } });
   expect((await rig.get('/connectedcar/v3/fleets')).status).toBe(200);
@@ -118,7 +118,7 @@ describe('parameters', () => {
     expect(json).toMatchObject({ path: { fid: 'a/b é%41' }, self: '/fleets/a%2Fb%20%C3%A9%2541' });
   });
 
-  test('of the query are read as their schemas say, and no link repeats client_id', async () => {
+  test('of the query are parsed by their schemas, and links do not repeat client_id', async () => {
     const rig = await startRig();
     const { json } = await rig.get(`${trips}?pageSize=5&client_id=secret&indexRange=5-9&client%5Fid=x&other%65=x`);
     expect(json).toMatchObject({
@@ -139,7 +139,7 @@ describe('parameters', () => {
     ['/fleets/%', 'path'],
     ['/user/vehicles/x/status?%=1', 'query'],
     ['/connectedcar/v3/fleets/f/vehicles/v/callbacks/xyz/remotes', 'cbid'],
-  ])('%s is refused and %s is named', async (path, name) => {
+  ])('%s is refused, and the error names %s', async (path, name) => {
     const rig = await startRig();
     const { status, json } = await rig.get(path);
     expect(status).toBe(400);
@@ -178,7 +178,7 @@ describe('bodies', () => {
   const path = '/connectedcar/v3/fleets/f/monitors/m/status';
   const good = { status: 'Paused' };
 
-  test('are checked and handed on', async () => {
+  test('are validated and passed on', async () => {
     const rig = await startRig();
     const { status, json } = await rig.send('PUT', path, good);
     expect(status).toBe(202);
@@ -194,7 +194,7 @@ describe('bodies', () => {
     ['{"status":', 'JSON'],
     ['', 'body'],
     [`${'['.repeat(100)}${']'.repeat(100)}`, 'body'],
-  ])('%j is refused and %s is named', async (body, name) => {
+  ])('%j is refused, and the error names %s', async (body, name) => {
     const rig = await startRig();
     const { status, json } = await rig.send('PUT', path, body);
     expect(status).toBe(400);
@@ -230,7 +230,7 @@ describe('bodies', () => {
     expect((await rig.send('PUT', path, good, { 'content-encoding': 'gzip' })).status).toBe(415);
   });
 
-  test('that are too large are refused, announced or not', async () => {
+  test('that are too large are refused, whether announced or not', async () => {
     const rig = await startRig({ maxBodyBytes: 1_000 });
     const large = JSON.stringify({ status: 'Paused', more: 'x'.repeat(1_000) });
     const announced = await rig.send('PUT', path, large);
@@ -241,7 +241,7 @@ describe('bodies', () => {
     expect(await raw(rig, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk}`)).toMatch(/^HTTP\/1.1 413 /);
   });
 
-  test('may have deprecated members, which the log tells', async () => {
+  test('may have deprecated members, which are logged', async () => {
     const rig = await startRig();
     const remote = { label: 'door', door: { state: 'Locked', forced: true } };
     const { status } = await rig.send('POST', '/connectedcar/v3/fleets/f/vehicles/v/callbacks/ab/remotes', remote);
@@ -254,7 +254,7 @@ describe('bodies', () => {
   });
 });
 
-describe('what is not a request', () => {
+describe('an invalid request', () => {
   test.each([
     ['no HTTP', 'GARBAGE\r\n\r\n', 'HTTP'],
     ['a bad Host', 'GET /fleets HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 'Host'],
@@ -262,7 +262,7 @@ describe('what is not a request', () => {
     ['a long header', `GET /fleets HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, '16384'],
     ['a long path', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, '16384'],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 'HTTP'],
-  ])('is answered with an xError: %s', async (_, bytes, word) => {
+  ])('gets an xError: %s', async (_, bytes, word) => {
     const rig = await startRig();
     const [head = '', body = ''] = (await raw(rig, bytes)).split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1.1 400 /);
@@ -274,14 +274,14 @@ describe('what is not a request', () => {
     });
   });
 
-  test('has no Host: it is then the machine itself', async () => {
+  test('without a Host counts as addressed to the machine itself', async () => {
     const rig = await startRig();
     expect(await raw(rig, 'GET /fleets HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 /);
   });
 });
 
 describe('faults', () => {
-  test('of a handler go to the log and not to the caller', async () => {
+  test('of a handler are logged and hidden from the caller', async () => {
     const failing = () => {
       throw new TypeError('a secret thing');
     };
@@ -297,7 +297,7 @@ describe('faults', () => {
     });
   });
 
-  test('have the codes of the table', async () => {
+  test('have the codes of the error table', async () => {
     const codes = { 'fleet.fleets.get': 'request.unknown', 'fleet.monitors.create': 'store.failed' } as const;
     const own = Object.fromEntries(
       Object.entries(codes).map(([id, code]) => [
@@ -311,14 +311,14 @@ describe('faults', () => {
     expect((await rig.get('/fleets/f')).json).toMatchObject({ code: 40400, message: 'so it is' });
   });
 
-  test('an answer that the operation does not publish is one of them', async () => {
+  test('include an answer that the operation does not publish', async () => {
     const rig = await startRig({ handlers: handlersOf(operations, { 'fleet.fleets.list': () => ({ status: 418 }) }) });
     expect((await rig.get('/fleets')).status).toBe(500);
   });
 });
 
 describe('answers', () => {
-  test('protect the reader who shows them and have an id that is in the log', async () => {
+  test('have security headers, and an id that is logged', async () => {
     const rig = await startRig();
     const { headers } = await rig.get('/fleets');
     expect(headers).toMatchObject({
@@ -331,7 +331,7 @@ describe('answers', () => {
     expect(told?.fields).toMatchObject({ id: headers['x-request-id'], operation: 'fleet.fleets.list', status: 200 });
   });
 
-  test('take over the id of the request when it is a UUID', async () => {
+  test('repeat the request id if it is a UUID', async () => {
     const rig = await startRig();
     const id = '123e4567-e89b-42d3-a456-426614174000';
     expect((await rig.get('/fleets', { 'x-request-id': id })).headers['x-request-id']).toBe(id);
@@ -345,7 +345,7 @@ describe('answers', () => {
 });
 
 describe('the server does not start', () => {
-  test('when an operation has no handler, or a handler no operation', async () => {
+  test('if an operation has no handler, or a handler no operation', async () => {
     const handlers = handlersOf(operations);
     const { 'fleet.fleets.list': left, ...others } = handlers;
     expect(left).toBeDefined();
@@ -353,15 +353,15 @@ describe('the server does not start', () => {
     await expect(startRig({ handlers: { ...handlers, more: () => ({ status: 200 }) } })).rejects.toThrow(/more/);
   });
 
-  test('when it would be open to the network', async () => {
+  test('if it would be open to the network', async () => {
     await expect(startRig({ host: '0.0.0.0' })).rejects.toMatchObject({ code: 'configuration.wrong' });
   });
 
-  test('when nobody may use it', async () => {
+  test('if no user is configured', async () => {
     await expect(startRig({ gates: {} })).rejects.toMatchObject({ code: 'configuration.wrong' });
   });
 
-  test('when its port is taken', async () => {
+  test('if its port is taken', async () => {
     const rig = await startRig();
     const port = Number(new URL(rig.url).port);
     await expect(startRig({ port })).rejects.toMatchObject({ code: 'usage.wrong' });

@@ -30,7 +30,7 @@ function viewOf({ agent }: Run): SignalView {
   return view;
 }
 
-test('all signals are listed in the order of the profile, with what they are and say', async () => {
+test('all signals are listed in the order of the profile, with description and value', async () => {
   const { rig, give, pass } = await served();
   give({ 'Vehicle.Battery.Voltage': 123, 'Vehicle.State': 0 });
   await pass(6_000);
@@ -54,7 +54,7 @@ test('all signals are listed in the order of the profile, with what they are and
   });
 });
 
-test('one signal is read by its name; an unknown one is refused with the name that was meant', async () => {
+test('one signal is read by its name, and an unknown name is refused with a suggestion', async () => {
   const { rig, give } = await served();
   give({ 'Vehicle.State': 7 });
   expect((await rig.get('/vigie/v1/signals/Vehicle.State')).json).toMatchObject({ name: 'Vehicle.State', value: 7 });
@@ -63,7 +63,7 @@ test('one signal is read by its name; an unknown one is refused with the name th
   expect(text).toContain('Vehicle.State');
 });
 
-test('the history has what was recorded in a period, also under an earlier profile, and says whether there is more', async () => {
+test('the history has the records of a period, also from an earlier profile, and reports whether there are more', async () => {
   const old = await run([custom('Vehicle.Battery.Voltage', { resolution: 0.5 })], { connected: false });
   for (let i = 1; i <= 3; i++) {
     old.give({ 'Vehicle.Battery.Voltage': i });
@@ -92,7 +92,7 @@ test('the history has what was recorded in a period, also under an earlier profi
   expect((await rig.get(part)).json).toEqual({ ...head, readings: readings.slice(1, 3), more: false });
 });
 
-test('the history has what is recorded and not yet sent, each reading once, with the times that it is sent with', async () => {
+test('the history includes unsent records, each reading once, with the times that are sent', async () => {
   const rough = custom('Vehicle.Rough', { rule: { interval: 0, deadBand: 0, heartbeat: 60_000, resolution: 100 } });
   const { rig, give, pass, published } = await served([...all, rough]);
   const path = '/vigie/v1/signals/Vehicle.Rough/history';
@@ -118,7 +118,7 @@ test('the history has what is recorded and not yet sent, each reading once, with
   expect(await values()).toMatchObject({ readings: [...first, { at: at(4_100), value: 4 }] });
 });
 
-test('a text is listed after the numbers with its kind, and its history has each text that it had', async () => {
+test('a text is listed after the numbers, and its history has all its values', async () => {
   const car = await run(all, { texts: [text('Vehicle.Part', { timeout: 2_000 })] });
   onTestFinished(() => car.drop());
   const rig = await startRig({ signals: viewOf(car), clock: car.clock });
@@ -152,7 +152,7 @@ test.each([
   ['from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z', 'must not be later than'],
   ['limit=0', 'must be a whole number from 1 to 10000'],
   ['since=2026-01-02T00:00:00Z', 'there is no such parameter'],
-])('history with %s is refused with what is wrong', async (query, fault) => {
+])('history with %s is refused with an explanation', async (query, fault) => {
   const { rig } = await served();
   const { status, text } = await rig.get(`/vigie/v1/signals/Vehicle.State/history?${query}`);
   expect(status).toBe(400);
@@ -160,7 +160,7 @@ test.each([
 });
 
 test.each(['signals?limit=-1', 'signals/Vehicle.State?limit=1', 'live?name=Vehicle.State'])(
-  '%s has a parameter that this address does not have, and is refused',
+  '%s has an unknown parameter and is refused',
   async (address) => {
     const { rig } = await served();
     const { status, text } = await rig.get(`/vigie/v1/${address}`);
@@ -169,7 +169,7 @@ test.each(['signals?limit=-1', 'signals/Vehicle.State?limit=1', 'live?name=Vehic
   },
 );
 
-test('a stream begins with what is known and goes on with what changes', async () => {
+test('a stream begins with the known values and continues with changes', async () => {
   const { rig, give, pass } = await served();
   give({ 'Vehicle.Battery.Voltage': 120 });
   const { body, statusCode } = await request(`${rig.url}/vigie/v1/live`);
@@ -188,7 +188,7 @@ test('a stream begins with what is known and goes on with what changes', async (
   );
 });
 
-test('who may not see positions sees every signal but those that say where the car is', async () => {
+test('a user without access to positions sees every signal except those with the position', async () => {
   const gate: Gate = {
     challenge: 'Bearer',
     admit: () => ({ name: 'reader', scopes: new Set(['data:telemetry']) }),
@@ -204,12 +204,12 @@ test('who may not see positions sees every signal but those that say where the c
   expect((await rig.get('/vigie/v1/signals/Vehicle.Place/history')).status).toBe(403);
 });
 
-test('a server of a car without custom signals has nothing there', async () => {
+test('a server of a car without custom signals has no such route', async () => {
   const rig = await startRig();
   expect((await rig.get('/vigie/v1/signals')).status).toBe(404);
 });
 
-test('other methods are refused with those that are taken', async () => {
+test('other methods are refused with the allowed ones', async () => {
   const { rig } = await served();
   const { status, headers } = await rig.send('POST', '/vigie/v1/signals');
   expect([status, headers['allow']]).toEqual([405, 'GET, HEAD']);

@@ -47,7 +47,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 describe('the user side', () => {
   const STATUS = '/connectedcar/v4/user/vehicles/v1/status';
 
-  test.each(['ES256', 'RS256', 'PS256', 'EdDSA', 'ES384'])('lets in a token signed with %s', async (algorithm) => {
+  test.each(['ES256', 'RS256', 'PS256', 'EdDSA', 'ES384'])('admits a token signed with %s', async (algorithm) => {
     const { access, token } = await issuer(algorithm);
     const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
     for (let twice = 0; twice < 2; twice++) {
@@ -57,7 +57,7 @@ describe('the user side', () => {
     }
   });
 
-  test('a right token is let in after any number of wrong ones from its address', async () => {
+  test('admits a valid token after any number of invalid ones from its address', async () => {
     const { access, token } = await issuer();
     const stranger = await issuer();
     const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
@@ -66,7 +66,7 @@ describe('the user side', () => {
     expect((await rig.get(STATUS, bearer(await token()))).status).toBe(200);
   });
 
-  test('asks for one of the scopes of the operation', async () => {
+  test('requires one of the scopes of the operation', async () => {
     const { access, token } = await issuer();
     const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
     const ask = async (scope: unknown, path = STATUS, claim = 'scope') =>
@@ -100,7 +100,7 @@ describe('the user side', () => {
     expect(json).toMatchObject({ code: 40100 });
   });
 
-  test('refuses what is not a token of the issuer', async () => {
+  test('refuses text that is not a token of the issuer', async () => {
     const { access, token } = await issuer();
     const forger = await issuer();
     const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
@@ -126,7 +126,7 @@ describe('the user side', () => {
     expect(JSON.stringify(rig.log.lines)).not.toContain(signature);
   });
 
-  test('a secret shared with the issuer signs nothing: the public key is not taken as one', async () => {
+  test('does not accept a public key as a shared secret', async () => {
     const { publicKey } = await generateKeyPair('RS256', { extractable: true });
     const pem = await exportSPKI(publicKey);
     const access = { issuer: ISSUER, audience: AUDIENCE, keys: keysOfPem([{ pem, where: 'key' }]) };
@@ -138,7 +138,7 @@ describe('the user side', () => {
     expect((await rig.get(STATUS, bearer(forged))).status).toBe(401);
   });
 
-  test('takes static keys, several at a time', async () => {
+  test('accepts several static keys', async () => {
     const pairs = await Promise.all([1, 2].map(() => generateKeyPair('ES256', { extractable: true })));
     const pems = await Promise.all(
       pairs.map(async ({ publicKey }) => ({ pem: await exportSPKI(publicKey), where: 'key' })),
@@ -157,7 +157,7 @@ describe('the user side', () => {
     expect(await ask(stranger)).toBe(401);
   });
 
-  test('private keys and what is not a key are refused', async () => {
+  test('refuses private keys and text that is not a key', async () => {
     const { privateKey } = await generateKeyPair('ES256', { extractable: true });
     const pem = await exportPKCS8(privateKey);
     expect(() => keysOfPem([{ pem, where: 'key.pem' }])).toThrow(/key.pem: /);
@@ -166,7 +166,7 @@ describe('the user side', () => {
     expect(() => keysByAddress('http://issuer.example/keys')).toThrow(/https/);
   });
 
-  test('asks the issuer for its keys, and again for a key that is new', async () => {
+  test('fetches the keys of the issuer, and again for an unknown key', async () => {
     const [first, second] = await Promise.all([issuer(), issuer()]);
     const keys = createServer((_, response) => {
       asked++;
@@ -188,7 +188,7 @@ describe('the user side', () => {
     expect((await rig.get(STATUS, bearer(await second.token({}, { kid: 'k9' })))).status).toBe(401);
   });
 
-  test('says that it is not the token when the issuer is not there', async () => {
+  test('does not blame the token if the issuer is unreachable', async () => {
     const keys = createServer((_, response) => response.writeHead(503).end());
     const address = await listen(keys);
     const { access, token } = await issuer('ES256', { keys: keysByAddress(`${address}/keys`) });
@@ -197,7 +197,7 @@ describe('the user side', () => {
     expect(answer.status).toBe(500);
   });
 
-  test('lets in the subjects of this car and the clients that are named', async () => {
+  test('admits the subjects of this car and the configured clients', async () => {
     const { access, token } = await issuer('ES256', { subjects: ['anna'], clientIds: ['app'] });
     const rig = await startRig({ gates: { user: new UserGate(access, clock) } });
     expect((await rig.get(`${STATUS}?client_id=app`, bearer(await token()))).status).toBe(200);
@@ -207,7 +207,7 @@ describe('the user side', () => {
     expect((await rig.get(STATUS, bearer(await token()))).status).toBe(401);
   });
 
-  test('checks no token before it knows the time, and none longer than it is valid', async () => {
+  test('accepts no token while the time is unknown, and none beyond its validity', async () => {
     const start = Math.floor(Date.now() / 1000) * 1000;
     const virtual = new VirtualClock(start);
     let known = false;
@@ -271,7 +271,7 @@ describe('keys in files', () => {
     return { one, two, set, state, clock: virtual, log, find: (kid: string) => keys(header(kid), token) };
   }
 
-  test('are read again when a token names one that is new, but not for every such token', async () => {
+  test('are read again for an unknown key, but not for every token', async () => {
     const { one, two, set, state, clock: virtual, find } = await files();
     await find('one');
     set(one, two);
@@ -282,7 +282,7 @@ describe('keys in files', () => {
     expect(state.reads).toBe(2);
   });
 
-  test('that were withdrawn are taken no longer than ten seconds', async () => {
+  test('that were withdrawn are accepted for at most ten seconds', async () => {
     const { two, set, clock: virtual, find } = await files();
     set(two);
     virtual.advance(9_999);
@@ -292,7 +292,7 @@ describe('keys in files', () => {
     await find('two');
   });
 
-  test('hold while their file is damaged, which is said', async () => {
+  test('remain valid while their file is damaged, which is reported', async () => {
     const { state, clock: virtual, log, find } = await files();
     state.text = '{';
     virtual.advance(10_000);

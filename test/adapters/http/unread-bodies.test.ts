@@ -35,7 +35,7 @@ function hears(socket: Socket, pattern: RegExp): Promise<string> {
   });
 }
 
-describe('a client that asks whether to send its body (Expect: 100-continue)', () => {
+describe('a client that asks before it sends its body (Expect: 100-continue)', () => {
   const expecting = { Expect: '100-continue' };
 
   test.each([
@@ -43,7 +43,7 @@ describe('a client that asks whether to send its body (Expect: 100-continue)', (
     [415, head(10, { ...expecting, 'Content-Type': 'text/plain' }), 'application/json'],
     [405, head(10, expecting, 'PATCH'), 'PUT'],
     [421, head(10, { ...expecting, Host: 'page.example' }), 'Host'],
-  ])('is refused by %d and not asked for it', async (status, request, word) => {
+  ])('gets refusal %d without being asked for the body', async (status, request, word) => {
     const rig = await startRig({ maxBodyBytes: LIMIT });
     const socket = dial(rig);
     socket.write(request);
@@ -53,7 +53,7 @@ describe('a client that asks whether to send its body (Expect: 100-continue)', (
     expect(heard).toContain(word);
   });
 
-  test('is asked for a body that is not too large, once, and then answered', async () => {
+  test('is asked once for a body that is not too large, and then gets the answer', async () => {
     const rig = await startRig({ maxBodyBytes: LIMIT });
     const socket = dial(rig);
     socket.write(head(good.length, expecting));
@@ -72,11 +72,11 @@ describe('a client that asks whether to send its body (Expect: 100-continue)', (
   });
 });
 
-describe('a client that sends a body that is too large', () => {
+describe('a client that sends too large a body', () => {
   test.each([
     ['announced', head(2 ** 22), 'x'.repeat(2 ** 22)],
     ['in pieces', head('chunked'), `${(2 ** 22).toString(16)}\r\n${'x'.repeat(2 ** 22)}\r\n0\r\n\r\n`],
-  ])('gets the refusal whole, and the connection ends: %s', async (_, request, body) => {
+  ])('gets the complete refusal, and the connection ends: %s', async (_, request, body) => {
     const carried: unknown[] = [];
     const keep = (call: Parameters<typeof echo>[0]) => ({ status: 202, body: { was: carried.push(call.body) } });
     const handlers = handlersOf(operations, { 'fleet.monitors.setStatus': keep });
@@ -88,14 +88,14 @@ describe('a client that sends a body that is too large', () => {
     expect(carried).toEqual([]);
   });
 
-  test('and stops sending is not waited for longer than a request may take', async () => {
+  test('and then stops is disconnected at the time limit for requests', async () => {
     const rig = await startRig({ maxBodyBytes: LIMIT, bounds: { request: 50 } });
     const socket = dial(rig);
     socket.write(`${head(2 ** 22)}x`);
     expect(await text(socket)).toMatch(/^HTTP\/1.1 413 .*"code":41301.*\}$/s);
   });
 
-  test('keeps no other client out', async () => {
+  test('does not block other clients', async () => {
     const rig = await startRig({ maxBodyBytes: LIMIT, bounds: { connections: 1 } });
     const socket = dial(rig);
     socket.write(`${head(2 ** 22)}x`);

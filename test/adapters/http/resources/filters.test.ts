@@ -36,7 +36,7 @@ const ids = (entries: readonly { id: string }[]): string[] => entries.map(({ id 
 const iso = (at: number): string => new Date(at).toISOString();
 
 describe('trips', () => {
-  test('come whole, one by one or all together, in the order of time', async () => {
+  test('are listed completely in the order of time, with any page size', async () => {
     expect(day.trips.length).toBeGreaterThan(3);
     expect(ids(await walk(`${FLEET}/trips`, 'trips'))).toEqual(ids(day.trips));
     expect(ids(await walk(`${FLEET}/trips?pageSize=2`, 'trips'))).toEqual(ids(day.trips));
@@ -44,7 +44,7 @@ describe('trips', () => {
     expect(ids(await walk(`${USER}/trips?indexRange=1-2`, 'trips'))).toEqual(ids(day.trips.slice(1, 3)));
   });
 
-  test('by when they began, both ends included', async () => {
+  test('can be selected by start time, both ends included', async () => {
     const [, second, third] = day.trips as [Trip, Trip, Trip];
     const begin = iso(second.startedAt ?? 0);
     expect(ids(await walk(`${FLEET}/trips?timestamps=${begin}/${begin}`, 'trips'))).toEqual([second.id]);
@@ -53,7 +53,7 @@ describe('trips', () => {
     expect(await walk(`${FLEET}/trips?timestamps=2001-01-01T00:00:00Z/P1D`, 'trips')).toEqual([]);
   });
 
-  test('by distance, duration and state', async () => {
+  test('can be selected by distance, duration and state', async () => {
     const [first] = day.trips as [Trip];
     const { distance = 0, duration = 0 } = first;
     const near = Math.floor(distance * 10) / 10;
@@ -71,7 +71,7 @@ describe('trips', () => {
     for (const trip of byState[0] ?? []) expect(trip).not.toHaveProperty('faults');
   });
 
-  test('count energy in cL and Wh for fleets, in L and kWh for users', async () => {
+  test('have energy in cL and Wh for fleets, and in L and kWh for users', async () => {
     const fleet = await walk(`${FLEET}/trips`, 'trips');
     const user = await walk(`${USER}/trips`, 'trips');
     const used = (trip: Json | undefined, type: string): number =>
@@ -84,7 +84,7 @@ describe('trips', () => {
     }
   });
 
-  test('without the scope of trips there are none; without that of positions they have none', async () => {
+  test('are hidden without the scope of trips, and have no positions without the scope of positions', async () => {
     expect(await walk(`${USER}/trips`, 'trips', ['data:position'])).toEqual([]);
     const trips = await walk(`${USER}/trips`, 'trips', ['data:trip']);
     expect(trips).toHaveLength(day.trips.length);
@@ -99,7 +99,7 @@ describe('trips', () => {
   });
 });
 
-describe('a trip that is going on', () => {
+describe('an open trip', () => {
   let halfway: Asker;
   let trip: Trip;
   let now: number;
@@ -126,7 +126,7 @@ describe('a trip that is going on', () => {
   const found = async (query: string): Promise<readonly string[]> =>
     ids(entriesOf((await halfway.get(`${FLEET}/trips?${query}`, { now })).body, 'trips'));
 
-  test('is reported as it stands: its duration and its way so far', async () => {
+  test('is reported with its current duration and distance', async () => {
     const { body } = await halfway.get(`${FLEET}/trips/${trip.id}`, { now });
     const shown = body as unknown as Trip & { updatedAt: string };
     const since = (now - (trip.startedAt ?? 0)) / 1000;
@@ -142,7 +142,7 @@ describe('a trip that is going on', () => {
     );
   });
 
-  test('is found by its duration and its way so far', async () => {
+  test('is found by its current duration and distance', async () => {
     const half = Math.floor((trip.duration ?? 0) / 2);
     expect(await found(`duration=${half - 5}-${half + 5}`)).toContain(trip.id);
     expect(await found(`duration=0-${half - 5}`)).not.toContain(trip.id);
@@ -151,7 +151,7 @@ describe('a trip that is going on', () => {
     expect(await found('distance=0-0.1')).not.toContain(trip.id);
   });
 
-  test('is in no state before its end', async () => {
+  test('has no state until it ends', async () => {
     expect(await found('')).toEqual(ids(day.trips.slice(0, 3)));
     expect(await found('states=Nominal')).not.toContain(trip.id);
     for (const state of ['Unstarted', 'DataLacking', 'Unfinished']) {
@@ -161,7 +161,7 @@ describe('a trip that is going on', () => {
 });
 
 describe('waypoints', () => {
-  test('are those of the trip, and fewer with a tolerance, none of which is farther away', async () => {
+  test('are those of the trip, and with a tolerance fewer, with no deviation larger than that', async () => {
     const [trip] = day.trips as [Trip];
     const all = await walk(`${FLEET}/trips/${trip.id}/wayPoints?pageSize=7`, 'positions');
     const expected = day.points.filter(({ at }) => at >= (trip.startedAt ?? 0) && at <= (trip.stoppedAt ?? 0));
@@ -185,7 +185,7 @@ describe('waypoints', () => {
     }
   });
 
-  test('of a theft are those while it went on', async () => {
+  test('of a theft are those recorded during it', async () => {
     const [theft] = (await asker.get(`${FLEET}/stolen`)).body._embedded.stolen;
     const points = await walk(theft._links.waypoints.href, 'positions');
     expect(points.length).toBeGreaterThan(0);
@@ -196,7 +196,7 @@ describe('waypoints', () => {
 });
 
 describe('alerts and alarms', () => {
-  test('of a trip are those that name it, and no other trip has them', async () => {
+  test('of a trip are those with its id', async () => {
     const [alert] = day.alerts.filter(({ tid }) => tid !== undefined) as [Alert];
     const other = day.trips.find(({ id }) => id !== alert.tid) as Trip;
     const ofTrip = await walk(`${FLEET}/trips/${alert.tid}/alerts`, 'alerts');
@@ -214,7 +214,7 @@ describe('alerts and alarms', () => {
     for (const alert of alerts) expect(alert).not.toHaveProperty('startPosition');
   });
 
-  test('alarms by their type', async () => {
+  test('can be selected by type of alarm', async () => {
     const of = (type: string): Promise<Json[]> => walk(`${FLEET}/alarms?type=vehicle.alarm.${type}`, 'alarms');
     expect(ids(await of('trigger'))).toEqual(ids(day.alarms.filter(({ trigger }: Alarm) => trigger !== undefined)));
     expect(ids(await of('status'))).toEqual(ids(day.alarms.filter(({ status }: Alarm) => status !== undefined)));
@@ -223,7 +223,7 @@ describe('alerts and alarms', () => {
 });
 
 describe('telemetry', () => {
-  test('has every reading once, at its time or less than a second later', async () => {
+  test('has every reading once, at most a second later', async () => {
     const entries = await walk(`${FLEET}/telemetry?type=vehicle.doorsState&pageSize=2000`, 'telemetries');
     const told = entries.flatMap(({ createdAt, vehicle: { doorsState } }) =>
       (doorsState.opening ?? []).map(({ identifier, state }: Json) => ({
@@ -242,7 +242,7 @@ describe('telemetry', () => {
     }
   });
 
-  test('of a type has nothing else', async () => {
+  test('of a type contains nothing else', async () => {
     for (const [type, members] of [
       ['environment', ['environment']],
       ['vehicle.engines,vehicle.energies', ['vehicle']],
@@ -256,7 +256,7 @@ describe('telemetry', () => {
     for (const { vehicle } of energies) expect(Object.keys(vehicle)).toEqual(['energies']);
   });
 
-  test('is found again under its own link', async () => {
+  test('can be read again by the link of an entry', async () => {
     const { body } = await asker.get(`${USER}/telemetry?pageSize=20&indexRange=100-`);
     for (const entry of body._embedded.telemetries) {
       const again = (await asker.get(entry._links.self.href)).body;
@@ -265,7 +265,7 @@ describe('telemetry', () => {
     }
   });
 
-  test('of a trip lies within it', async () => {
+  test('of a trip lies within the trip', async () => {
     const [, trip] = day.trips as [Trip, Trip];
     const entries = await walk(`${FLEET}/trips/${trip.id}/telemetry?pageSize=2000`, 'telemetries');
     expect(entries.length).toBeGreaterThan(100);
@@ -275,7 +275,7 @@ describe('telemetry', () => {
     }
   });
 
-  test('tells where the car was only when it was heard, and never while it was hidden', async () => {
+  test('contains positions only from received fixes, and none while the location was private', async () => {
     const entries = await walk(`${FLEET}/telemetry?pageSize=2000&extension=location`, 'telemetries');
     const places = entries.filter(({ _embedded }) => _embedded !== undefined);
     expect(places.length).toBeGreaterThan(1_000);
@@ -291,7 +291,7 @@ describe('telemetry', () => {
     }
   });
 
-  test('without the scope of telemetry has nothing to tell but places', async () => {
+  test('contains only positions without the scope of telemetry', async () => {
     expect(await walk(`${USER}/telemetry?pageSize=2000`, 'telemetries', ['data:position'])).toEqual([]);
     const places = await walk(`${USER}/telemetry?pageSize=2000&extension=location`, 'telemetries', ['data:position']);
     expect(places.length).toBeGreaterThan(1_000);
@@ -300,12 +300,12 @@ describe('telemetry', () => {
 });
 
 describe('vehicles', () => {
-  test('by the beginning of their VIN', async () => {
+  test('can be selected by the beginning of the VIN', async () => {
     expect(await walk('/fleets/f1/vehicles?vinPrefix=vf3', 'vehicles')).toHaveLength(1);
     expect(await walk('/user/vehicles?vinPrefix=WDB', 'vehicles')).toEqual([]);
   });
 
-  test('with a label in the language that is nearest', async () => {
+  test('have a label in the nearest language', async () => {
     const label = async (locale: string): Promise<string> =>
       (await asker.get(`${USER}?extension=branding${locale}`)).body._embedded.extension.branding.label;
     expect(await label('&locale=fr-CA')).toBe('Voiture banc');
@@ -314,14 +314,14 @@ describe('vehicles', () => {
     expect(await label('')).toBe('Bench car');
   });
 
-  test('with the call centre of the country, where there is one', async () => {
+  test('have the call centre of the country, if there is one', async () => {
     expect((await asker.get(`${USER}?country=BR`)).body.callCenter).toEqual({
       stolen: { countryCode: 'BR', phoneNumber: '+55 11 0000' },
     });
     expect((await asker.get(`${USER}?country=CL`)).body).not.toHaveProperty('callCenter');
   });
 
-  test('of another fleet, another car, and another caller do not exist', async () => {
+  test('do not exist in another fleet, under another id, or for another caller', async () => {
     for (const address of [
       '/fleets/f3',
       '/fleets/f3/vehicles',

@@ -20,7 +20,7 @@ const readings: fc.Arbitrary<Reading[]> = fc.array(
   { maxLength: 60 },
 );
 
-test('every reading is in exactly one moment, at its time or less than a second before, in the same second', () => {
+test('every reading is in exactly one sample, less than a second later and within the same second', () => {
   fc.assert(
     fc.property(readings, (taken) => {
       const telemetry = telemetryFromReadings(taken);
@@ -50,7 +50,7 @@ test('every reading is in exactly one moment, at its time or less than a second 
   );
 });
 
-test('samples ascend, and no two are at the same time', () => {
+test('sample times are in ascending order and distinct', () => {
   fc.assert(
     fc.property(readings, (taken) => {
       const times = samplesOf(telemetryFromReadings(taken)).map(({ at }) => at);

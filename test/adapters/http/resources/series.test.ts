@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { TelemetrySeries } from '../../../../adapters/http/resources/series.ts';
 import { MemoryRecords } from '../../../../adapters/store/index.ts';
 
-test('others have their turn while many periods without telemetry are gone through', async () => {
+test('other tasks run while many periods without telemetry are searched', async () => {
   // Each reading of the clock reports that the time slice is used up.
   let now = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1_000));

@@ -19,7 +19,7 @@ const way = fc
     })),
   );
 
-test('no point lies farther than the tolerance from the line that is left', () => {
+test('no removed point lies farther than the tolerance from the simplified line', () => {
   fc.assert(
     fc.property(way, fc.integer({ min: 0, max: 5_000 }), (points, tolerance) => {
       const left = simplified(points, itself, tolerance);
@@ -33,7 +33,7 @@ test('no point lies farther than the tolerance from the line that is left', () =
   );
 });
 
-test('the ends stay, points stay in their order, and none is made up', () => {
+test('the first and last point and the order remain, and no point is new', () => {
   fc.assert(
     fc.property(way, fc.integer({ min: 0, max: 5_000 }), (points, tolerance) => {
       const left = simplified(points, itself, tolerance);
@@ -45,7 +45,7 @@ test('the ends stay, points stay in their order, and none is made up', () => {
   );
 });
 
-test('a straight line is its ends; a detour longer than the tolerance stays', () => {
+test('a straight line is reduced to its ends, and a detour longer than the tolerance remains', () => {
   const line = [0, 1, 2, 3, 4].map((step) => ({ latitude: 48, longitude: 2 + step / 1000 }));
   expect(simplified(line, itself, 1)).toEqual([line[0], line[4]]);
   const detour = line.map((point, index) => (index === 2 ? { ...point, latitude: 48.001 } : point));
@@ -53,7 +53,7 @@ test('a straight line is its ends; a detour longer than the tolerance stays', ()
   expect(simplified(detour, itself, 200)).toEqual([detour[0], detour[4]]);
 });
 
-test('a very long way of which hardly a point can go takes no longer than its length makes it', () => {
+test('a very long line with hardly a removable point is simplified in proportional time', () => {
   const zigzag = Array.from({ length: 20_000 }, (_, index) => ({
     latitude: 48 + (index % 2) / 100,
     longitude: 2 + index / 10_000,

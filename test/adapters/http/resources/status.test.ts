@@ -76,7 +76,7 @@ async function shown(address: string, scopes?: readonly string[]): Promise<Json>
   return (await carThatShows(full).get(address, { caller })).body;
 }
 
-test('fleet line: names the car, has the additions, and no twins', async () => {
+test('fleet line: has the VIN and our additions, and no deprecated aliases', async () => {
   const status = await shown(`${FLEET}/status`);
   expect(status).toMatchObject({
     vin: 'VF3VGEBENCH000001',
@@ -109,7 +109,7 @@ test('fleet line: names the car, has the additions, and no twins', async () => {
 });
 
 test.each([`${USER}/status`, `${FLEET}/status?profile=endUser`])(
-  '%s: has the twins that old clients read',
+  '%s: has the aliases that old clients read',
   async (address) => {
     const status = await shown(address);
     expect(status.preconditionning).toEqual(status.preconditioning);
@@ -132,7 +132,7 @@ test('user line: has no VIN, and its own spelling of aebs', async () => {
   expect(status.adas.aebs).toBe('off');
 });
 
-test('scopes: a missing one takes its members away', async () => {
+test('a missing scope removes its members', async () => {
   const without = await shown(`${USER}/status`, ['data:telemetry']);
   expect(without).not.toHaveProperty('lastPosition');
   expect(without.alarm.trigger).not.toHaveProperty('position');
@@ -143,7 +143,7 @@ test('scopes: a missing one takes its members away', async () => {
   expect(Object.keys(only._links)).toEqual(['self', 'vehicle']);
 });
 
-test('a car of which nothing is known still has a status, and no position', async () => {
+test('a car without any known value has a status, and no position', async () => {
   const asker = carThatShows({});
   const { body } = await asker.get(`${FLEET}/status`);
   expect(Object.keys(body).sort()).toEqual(['_links', 'createdAt', 'vin']);
@@ -154,7 +154,7 @@ test('a car of which nothing is known still has a status, and no position', asyn
   expect(vehicle._links).not.toHaveProperty('maintenance');
 });
 
-describe('any status', () => {
+describe('a random status', () => {
   test('is as published on both sides', async () => {
     const [fleet, user] = [new Reference('fleet'), new Reference('user')];
     await fc.assert(
@@ -169,7 +169,7 @@ describe('any status', () => {
   });
 });
 
-test('the list of a fleet has its one entry on its last page too, whenever that is asked for', async () => {
+test("the last page of a fleet's list has its only entry, also when it is requested later", async () => {
   const asker = carThatShows(full);
   const { body } = await asker.get('/fleets/f1/status', { now: NOW });
   expect(body.total).toBe(1);

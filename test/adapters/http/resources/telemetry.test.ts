@@ -30,7 +30,7 @@ async function vehicleOf(address: string): Promise<Readonly<Record<string, unkno
   return (entry as Json).vehicle as unknown as Record<string, unknown>;
 }
 
-test('fleet line: ignition and wipers have the time that their published models have, nothing else has one', async () => {
+test('fleet line: only ignition and wipers have a time, like their published models', async () => {
   expect(await vehicleOf('/fleets/f1/vehicles/bench%20car%2F1/telemetry')).toEqual({
     ignition: { createdAt: stamp, type: 'Start' },
     wipingBlades: { createdAt: stamp, active: true, speed: 'High' },
@@ -39,7 +39,7 @@ test('fleet line: ignition and wipers have the time that their published models 
   });
 });
 
-test('user line: ignition alone has a time, and aebs its own spelling', async () => {
+test('user line: only ignition has a time, and aebs has its own spelling', async () => {
   expect(await vehicleOf('/user/vehicles/bench%20car%2F1/telemetry')).toEqual({
     ignition: { createdAt: stamp, type: 'Start' },
     wipingBlades: { active: true, speed: 'High' },

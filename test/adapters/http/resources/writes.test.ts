@@ -74,7 +74,7 @@ async function listed(path: string, name: string): Promise<Json[]> {
 }
 
 describe('monitors of a fleet', () => {
-  test('are made, read as they were sent, paused, replaced and deleted', async () => {
+  test('are created, read unchanged, paused, replaced and deleted', async () => {
     const { status, body } = await asker.ask('POST', '/fleets/f1/monitors', { body: monitor });
     expect(status).toBe(202);
     expect(body).toMatchObject({ status: 'Running', createdAt: new Date(NOW).toISOString() });
@@ -90,7 +90,7 @@ describe('monitors of a fleet', () => {
     expect(await listed('/fleets/f1/monitors', 'monitors')).toEqual([]);
   });
 
-  test('may name their car in a header or in the body, which must be in the fleet', async () => {
+  test('may name their car in a header or in the body, and it must be in the fleet', async () => {
     await made('/fleets/f1/monitors', { ...monitor, vid: 'bench car/1' });
     expect((await listed('/fleets/f1/monitors', 'monitors'))[0]?.monitor).toEqual(monitor);
     await asker.ask('POST', '/fleets/f1/monitors', { body: monitor, headers: { vid: 'bench car/1' } });
@@ -100,7 +100,7 @@ describe('monitors of a fleet', () => {
     expect(await listed('/fleets/f1/monitors', 'monitors')).toHaveLength(2);
   });
 
-  test('are the fleet’s own', async () => {
+  test('are visible only in their own fleet', async () => {
     const id = await made('/fleets/f1/monitors', monitor);
     expect(await listed('/fleets/f2/monitors', 'monitors')).toEqual([]);
     for (const [method, path, body] of [
@@ -115,7 +115,7 @@ describe('monitors of a fleet', () => {
     expect(await listed('/fleets/f1/monitors', 'monitors')).toHaveLength(1);
   });
 
-  test('with a fault are refused with the member, and nothing is made', async () => {
+  test('with a fault are refused with the name of the member, and not created', async () => {
     const wrong = { ...monitor, triggerParam: { ...triggerParam, boolExp: 'cold1 & other' } };
     await expect(asker.ask('POST', '/fleets/f1/monitors', { body: wrong })).rejects.toMatchObject({
       where: expect.stringContaining('triggerParam.boolExp'),
@@ -125,7 +125,7 @@ describe('monitors of a fleet', () => {
 });
 
 describe('monitors of a user', () => {
-  test('belong to the callback under which they are made', async () => {
+  test('belong to the callback under which they are created', async () => {
     const [one, other] = [await made('/user/callbacks', userCallback), await made('/user/callbacks', userCallback)];
     const { subscribeParam: _, ...own } = monitor;
     const attributes = [{ type: 'Header', key: 'a', value: 'b' }];
@@ -169,7 +169,7 @@ describe('monitors of a user with some scopes', () => {
     ['whether it is near', monitorOf({ zone }), 'data:position'],
     ['warnings', monitorOf({ data: alert }), 'data:alert'],
     ['trips', monitorOf({ data: level }, 'vehicle.trip'), 'data:trip'],
-  ])('cannot have %s told to them', async (_, wrong, scope) => {
+  ])('cannot report %s without its scope', async (_, wrong, scope) => {
     const refused = { code: 'request.forbidden', message: expect.stringContaining(scope) };
     await expect(asker.ask('POST', path, { body: wrong, caller })).rejects.toMatchObject(refused);
     expect(monitors.all).toEqual([]);
@@ -183,8 +183,8 @@ describe('monitors of a user with some scopes', () => {
   });
 });
 
-describe('delivery, the kept form of what a monitor tells', () => {
-  test('cannot be sent', async () => {
+describe("delivery, the stored form of a monitor's notification settings", () => {
+  test('is ignored in a request', async () => {
     const [mine, yours] = [await made('/user/callbacks', userCallback), await made('/user/callbacks', userCallback)];
     const { subscribeParam: _, ...own } = monitor;
     const delivery = JSON.stringify({ subscribeParam: { callbackId: yours } });
@@ -193,7 +193,7 @@ describe('delivery, the kept form of what a monitor tells', () => {
     expect(await listed(`${USER}/callbacks/${yours}/monitors`, 'monitors')).toEqual([]);
   });
 
-  test.each(['{', 'null', '7'])('given by command as %s spoils no list', async (delivery) => {
+  test.each(['{', 'null', '7'])('does not break a list if a command has set it to %s', async (delivery) => {
     await monitors.put('by-command', { label: 'l', triggerParam, delivery });
     await made('/fleets/f1/monitors', monitor);
     expect(await listed('/fleets/f1/monitors', 'monitors')).toHaveLength(1);
@@ -201,7 +201,7 @@ describe('delivery, the kept form of what a monitor tells', () => {
 });
 
 describe('callbacks', () => {
-  test('are made, read, paused, replaced and deleted, with the published statuses', async () => {
+  test('are created, read, paused, replaced and deleted with the published statuses', async () => {
     for (const [path, body] of [
       ['/fleets/f1/remote/callbacks', fleetCallback],
       ['/user/callbacks', userCallback],
@@ -224,7 +224,7 @@ describe('callbacks', () => {
     }
   });
 
-  test('are the caller’s own, of one side', async () => {
+  test('are visible only to their caller and on their side', async () => {
     const fleet = await made('/fleets/f1/remote/callbacks', fleetCallback);
     const { body } = await asker.ask('POST', '/user/callbacks', { body: userCallback, caller: { name: 'ada' } });
     for (const address of [
@@ -238,7 +238,7 @@ describe('callbacks', () => {
     expect((await asker.get('/user/callbacks', { caller: { name: 'ada' } })).body.total).toBe(1);
   });
 
-  test('by what they take', async () => {
+  test('can be selected by their types', async () => {
     await made('/fleets/f1/remote/callbacks', fleetCallback);
     expect(await listed('/fleets/f1/remote/callbacks?types=Lights,Horn', 'callbacks')).toHaveLength(1);
     expect(await listed('/fleets/f1/remote/callbacks?types=Lights', 'callbacks')).toEqual([]);
@@ -249,7 +249,7 @@ describe('callbacks', () => {
     expect(await listed('/user/callbacks?types=Monitor', 'callbacks')).toHaveLength(2);
   });
 
-  test('do not tell their secrets', async () => {
+  test('do not show their secrets', async () => {
     const secret = 'a secret of many characters';
     await made('/user/callbacks', {
       callback: { webhook: { target: 'https://receiver.example/', name: 'n', secret } },
@@ -259,7 +259,7 @@ describe('callbacks', () => {
 });
 
 describe('remotes', () => {
-  test('become orders for the signer, and are read with what became of them', async () => {
+  test('are submitted to the signer, and show their result', async () => {
     const cbid = await made('/fleets/f1/remote/callbacks', fleetCallback);
     const path = `${FLEET}/callbacks/${cbid}/remotes`;
     const { status, body } = await asker.ask('POST', path, { body: { label: 'shut', door: { state: 'Locked' } } });
@@ -290,7 +290,7 @@ describe('remotes', () => {
     [{ stolen: { stolen: true, immobilization: { activate: true } } }],
     [{ label: 'x'.repeat(257), horn: { state: 'Activated' } }],
     [{ label: '\ud800', horn: { state: 'Activated' } }],
-  ])('%j is refused and not sent', async (body) => {
+  ])('%j is refused and not submitted', async (body) => {
     const cbid = await made('/fleets/f1/remote/callbacks', fleetCallback);
     await expect(asker.ask('POST', `${FLEET}/callbacks/${cbid}/remotes`, { body })).rejects.toMatchObject({
       code: 'input.malformed',
@@ -298,7 +298,7 @@ describe('remotes', () => {
     expect(remotes.actions).toEqual([]);
   });
 
-  test('are kept without what nobody knows: a megabyte of it is not remembered with each', async () => {
+  test('are stored without unknown members, so that those take no memory', async () => {
     const { callbackId: fleet } = (await asker.ask('POST', '/fleets/f1/remote/callbacks', { body: fleetCallback }))
       .body;
     const junk = 'x'.repeat(1_000);
@@ -320,7 +320,7 @@ describe('remotes', () => {
     ]);
   });
 
-  test('of a user need the scope of their kind, and are seen with it only', async () => {
+  test('of a user need the scope of their kind, and are visible only with it', async () => {
     const caller = { name: 'ada', scopes: new Set(['remote:horn:write', 'remote:lights:write']) };
     const { body } = await asker.ask('POST', '/user/callbacks', { body: userCallback, caller });
     const path = `${USER}/callbacks/${body.callbackId}/remotes`;
