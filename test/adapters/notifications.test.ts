@@ -1,4 +1,4 @@
-/** What a notification tells is what the HTTP interface of its side answers for the same thing. */
+/** Notifications must contain the same objects as the HTTP interface of their side. */
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -31,7 +31,7 @@ const place = (longitude: number) => ({
 });
 const stamps = { createdAt: T, updatedAt: T };
 
-/** Records with every member that their kind has. */
+/** Records with every member of their kind. */
 const trip: Body<'trip'> = {
   ...stamps,
   id: 'a1-1',
@@ -76,7 +76,7 @@ const active: Body<'alert'> = {
   startPosition: place(2.4),
   tid: trip.id,
 };
-/** Never changed so far: the published model of the user line requires a time of change all the same. */
+/** An alert that never changed: the published model of the user line requires `updatedAt` all the same. */
 const { updatedAt: _, ...unchanged } = { ...active, id: 'e1-2', type: 'LeftFrontDoorOpen' as const };
 const ended: Body<'alert'> = { ...active, active: false, endAt: T, endPosition: place(2.5) };
 const maintenance: Body<'maintenance'> = {
@@ -101,8 +101,8 @@ const alarm: Body<'alarm'> = {
 };
 
 /**
- * Values of slots, all read at T, without what would hide the rest; `readings`: without programs and positions of alarms,
- * which telemetry that is kept does not have.
+ * Slot values, all read at T, with privacy off. With `readings`, only values that stored telemetry can have, i.e. no
+ * programs and no positions of alarms.
  */
 function contentsOf(values: readonly (SlotValue | undefined)[], readings: boolean) {
   const all = slots.map((slot) => {
@@ -112,7 +112,7 @@ function contentsOf(values: readonly (SlotValue | undefined)[], readings: boolea
   return { all, contents: assemble(all, new Float64Array(statusObjects.length).fill(T)) };
 }
 
-/** Every slot has a value. */
+/** A value for every slot. */
 const everything = slots.map((slot): SlotValue => {
   if (slot.path.endsWith('.programs'))
     return [{ start: 'PT14H30M', enabled: true, slot: 1, occurence: { day: ['Mon'] } }];
@@ -129,17 +129,17 @@ const everything = slots.map((slot): SlotValue => {
 type Members = Readonly<Record<string, unknown>>;
 type Extension = { readonly type: string; readonly body: Members };
 
-/** An event as one side is told of it. */
+/** An event as a side receives it. */
 interface Told {
   readonly values: readonly { readonly data: string; readonly objects: readonly Members[] }[];
   readonly extensions: readonly Extension[];
 }
 
-/** A car with records of every kind, its monitors, its callbacks and its interface. */
+/** A car with records of every kind, monitors, callbacks and its interface. */
 class World {
   readonly rig = new CallbackRig();
   readonly remotes = new Remotes();
-  /** The trip that is going on, as it stands. */
+  /** The open trip with its current values. */
   openTrip: Body<'trip'> | undefined;
   readonly #asker: Asker;
   readonly #monitors: Monitors;
@@ -166,7 +166,7 @@ class World {
     });
   }
 
-  /** Watches alerts and collisions, with every extension that there is. */
+  /** Creates monitors for alerts and collisions, with every extension. */
   watch(subscribeParam: Members): void {
     const sections = Object.keys(telemetrySections).map((section) => `vehicle.telemetry.${section}`);
     for (const [id, data, value] of [
@@ -198,7 +198,7 @@ class World {
     this.#monitors.recorded(kind, record, previous);
   }
 
-  /** Records of every kind; alerts and the collision come last, and are told. */
+  /** Adds records of every kind. Alerts and the collision come last and cause notifications. */
   live(): void {
     this.record('trip', trip);
     this.record('maintenance', maintenance);
@@ -210,7 +210,7 @@ class World {
     this.record('alert', ended);
   }
 
-  /** Everything told so far, of whatever channel. */
+  /** All events received so far, on any channel. */
   async told(): Promise<Told[]> {
     await this.rig.pass(0);
     return this.rig.sent.flatMap(({ channel, request }) => {
@@ -222,7 +222,7 @@ class World {
     });
   }
 
-  /** What the interface answers, without links; undefined: it has no such thing. */
+  /** The interface's answer without links; undefined if it has no such resource. */
   async answer(path: string, now = T): Promise<unknown> {
     const base = this.#side === 'fleet' ? `/fleets/f1/vehicles/${vehicle.vid}` : `/user/vehicles/${vehicle.vid}`;
     try {
@@ -233,14 +233,14 @@ class World {
     }
   }
 
-  /** What the interface answers for the command that was sent with a callback. */
+  /** The interface's answer for the command that was sent with a callback. */
   async remote(callbackId: string): Promise<unknown> {
     const owner = this.#side === 'fleet' ? '/fleets/f1/vehicles/' : '/user/vehicles/';
     const address = `${owner}${vehicle.vid}/callbacks/${callbackId}/remotes/r-1`;
     return withoutLinks((await this.#asker.get(address, { now: T })).body);
   }
 
-  /** What the interface answers for an extension. */
+  /** The interface's answer for an extension. */
   async extension(type: string, section: string | undefined): Promise<Members> {
     const named = async (name: string, path: string): Promise<Members> => {
       const answer = await this.answer(path);
@@ -259,7 +259,7 @@ class World {
         const query = section === undefined ? '' : `?type=${section}`;
         const { _embedded } = (await this.answer(`/telemetry${query}`)) as Json;
         const [telemetry] = _embedded.telemetries as readonly (object | undefined)[];
-        // Readings that make no object, such as a part of an alarm, make a moment that tells nothing.
+        // Some readings, such as parts of an alarm, yield no object, so a sample may be empty.
         return telemetry === undefined || Object.keys(telemetry).length === 1 ? {} : { telemetry };
       }
       case 'vehicle.maintenance':
@@ -335,11 +335,11 @@ const cases = Object.entries(channels).flatMap(([side, by]) =>
   Object.entries(by).map(([channel, watch]) => [side as Side, channel, watch] as const),
 );
 
-/** Alerts are those that are active, and the one that has just ended. */
+/** Checks alerts: those that are active, and the one that has just ended. */
 async function expectAlerts(world: World, alerts: readonly Members[], ids: readonly string[]): Promise<void> {
   expect(alerts.map(({ id }) => id)).toEqual(ids);
   for (const alert of alerts) {
-    // What was told of it before it ended cannot be asked for any more.
+    // The state of the alert before its end is no longer available.
     if (alert['id'] === active.id && alert['active'] === true) continue;
     expect(alert).toEqual(await world.answer(`/alerts/${String(alert['id'])}`));
   }
@@ -368,7 +368,7 @@ test.each(cases)('%s side, %s: values of a notification are what the interface a
   }
 });
 
-/** The user line has thefts in Status alone, and cannot ask for these sections of telemetry. */
+/** The user line has thefts only in Status, and no queries for these sections of telemetry. */
 const fleetOnly = new Set(['vehicle.stolen', 'vehicle.lighting', 'vehicle.drivingBehavior']);
 
 test.each(cases.filter(([, channel]) => channel !== 'pushnotif'))(
@@ -419,7 +419,7 @@ test.each(['fleet', 'user'] as const)('%s side: telemetry keeps the times that a
     expect(vehicleOf['doorsState']).not.toHaveProperty('createdAt');
     expect((vehicleOf['adas'] as unknown as Record<string, string>)['aebs']).toBe(side === 'fleet' ? 'Off' : 'off');
   }
-  // Positions are not columns of telemetry that is kept: only an event has that of an alarm.
+  // Stored telemetry has no positions, so only an event contains the position of an alarm.
   const status = (await world.answer('/status')) as Json;
   expect(told['alarm']?.trigger.position).toEqual(status.alarm.trigger.position);
   expect(told['alarm']?.trigger.position.properties.createdAt).toBe(new Date(T - 1_000).toISOString());
@@ -480,7 +480,7 @@ test.each(['fleet', 'user'] as const)(
   },
 );
 
-/** The published model of what an extension has; they require links, which no notification has. */
+/** Published model of each extension. The models require links, which notifications lack. */
 const models: Readonly<Record<string, string>> = {
   doorState: 'DoorsState',
   status: 'Status',

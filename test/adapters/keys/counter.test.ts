@@ -53,7 +53,7 @@ test('numbers asked for at once are all different', async () => {
 test('another process that went past in between is noticed', async () => {
   await writeFile(join(directory, 'key.counter.100'), '');
   let overtaken = false;
-  // Asked between looking at the files and making one: the other has given 101 and 102 by then.
+  // The clock is read after the directory and before the new file. Meanwhile another process has used 101 and 102.
   const counter = new Counter(directory, 'key', () => {
     if (!overtaken) {
       rmSync(join(directory, 'key.counter.100'));

@@ -178,7 +178,7 @@ describe('damaged files', () => {
 
   test('a trust file cut at any byte is an error that names it', async () => {
     const whole = await readFile(path(), 'utf8');
-    // The last byte is the line end after the document.
+    // The last byte is the newline after the document.
     for (let length = 0; length < whole.length - 1; length++) {
       await writeFile(path(), whole.slice(0, length));
       expect(() => trust()).toThrow(expect.objectContaining({ code: 'configuration.wrong', where: path() }));

@@ -1,4 +1,4 @@
-/** The unit's own key: kept, and made anew where what was kept cannot be used. */
+/** The key of the unit's own interface: kept across starts, and replaced if its files are unusable. */
 import {
   chmodSync,
   existsSync,
@@ -66,7 +66,7 @@ test('a file that the disk does not return is no damage: the key stays', async (
   for (const name of ['interface.pem', 'trust.json']) {
     const file = join(directory, name);
     const contents = readFileSync(file);
-    // A link to itself: the system refuses with ELOOP.
+    // A link to itself: the system refuses to open it with ELOOP.
     rmSync(file);
     symlinkSync(name, file);
     await expect(open()).rejects.toMatchObject({ code: 'store.unreadable', where: file });

@@ -1,4 +1,4 @@
-/** Keys changed by command: what the store keeps, and what it refuses. */
+/** Keys changed by commands: the changes that the trust store saves and those that it refuses. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -27,13 +27,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-/** A document as a disk keeps it. */
+/** A document in memory that behaves like one on disk. */
 function disk(data: TrustChanges = {}): Document<TrustChanges> & { data: TrustChanges; full: boolean } {
   const document = {
     data,
     full: false,
     write: async (next: TrustChanges) => {
-      // As the document of the agent does: what was to be written is in `data` whether or not the disk took it.
+      // Like the agent's document, `data` holds the new value even if the disk refused it.
       document.data = JSON.parse(JSON.stringify(next)) as TrustChanges;
       if (document.full) throw new Error('no space left');
     },
@@ -161,7 +161,7 @@ describe('keys changed by command', () => {
     changes.full = true;
     await expect(trust.revoke(id)).rejects.toThrow('no space left');
     expect(trust.key(id)).toBeDefined();
-    // It is not taken for revoked before it is.
+    // A failed revocation does not count as done.
     await expect(trust.revoke(id)).rejects.toThrow('no space left');
     changes.full = false;
     await trust.revoke(id);

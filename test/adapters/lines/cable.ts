@@ -1,17 +1,17 @@
-/** A line in memory, whose far end a test plays. */
+/** A line in memory. The test plays its far end. */
 import type { Line, LineEvents, OpenLine } from '../../../agent/ports.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 
 export class Cable {
-  /** What was written since the line was last opened. */
+  /** Bytes written since the line was last opened. */
   written = '';
   opened = 0;
   closed = 0;
-  /** Opening fails while this says why. */
+  /** Reason for which opening fails; undefined: it succeeds. */
   refusal: string | undefined;
-  /** Writes are never done, as on a line whose flow control forbids them. */
+  /** If true, writes never finish, as on a line stopped by flow control. */
   stuck = false;
-  /** Called with what is written. */
+  /** Receives the written text. */
   heard: (text: string) => void = () => undefined;
   #events: LineEvents | undefined;
 

@@ -11,7 +11,7 @@ import { Heard } from './server.ts';
 const folder = mkdtempSync(join(tmpdir(), 'vigie-file-line-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Lets looks at the file pass until `holds` does. */
+/** Advances the clock by polling intervals until `holds` returns true. */
 async function looking(clock: VirtualClock, holds: () => boolean): Promise<void> {
   while (!holds()) await clock.settle(250, 250);
 }

@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 const everyByte = String.fromCharCode(...Array.from({ length: 256 }, (_, code) => code));
 
-/** What the port promises; `lose` takes the far end away, `restore` brings it back. */
+/** Checks the contract of the port. `lose` disconnects the far end, `restore` reconnects it. */
 function contract(
   wire: () => { open: OpenLine; far: FarEnd; lose: () => Promise<void>; restore: () => Promise<void> },
 ) {

@@ -1,13 +1,13 @@
-/** A serial device for tests: a pseudo-terminal whose other end is a TCP server, joined by socat. */
+/** A serial device for tests: socat joins a pseudo-terminal to a TCP server. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 export interface PseudoTerminal {
-  /** Pulls the plug. */
+  /** Unplugs the device. */
   unplug(): Promise<void>;
 }
 
-/** Resolves when the device `path` is there and joined to the server at `port`. */
+/** Resolves when the device `path` exists and is joined to the server at `port`. */
 export async function plugIn(path: string, port: number): Promise<PseudoTerminal> {
   const socat = spawn('socat', ['-d', '-d', `pty,raw,echo=0,link=${path}`, `TCP:127.0.0.1:${port}`], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -1,4 +1,4 @@
-/** The far end of a line: a TCP server that remembers what it was told. */
+/** The far end of a line: a TCP server that records the received text. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
@@ -8,7 +8,7 @@ export class FarEnd {
   readonly #waiting: (() => void)[] = [];
   received = '';
   connections = 0;
-  /** Called with what comes, after it was remembered. */
+  /** Receives the text after it was recorded. */
   heard: (text: string, socket: Socket) => void = () => undefined;
 
   private constructor(server: Server) {
@@ -50,7 +50,7 @@ export class FarEnd {
     for (const socket of this.#sockets) socket.write(text, 'latin1');
   }
 
-  /** Resolves when `holds` does, looked at whenever something happened. */
+  /** Resolves when `holds` returns true. It is checked after each event. */
   async until(holds: () => boolean): Promise<void> {
     while (!holds()) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
@@ -70,7 +70,7 @@ export class FarEnd {
   }
 }
 
-/** What a line said, with waits for it. */
+/** Records the events of a line, and lets a test wait for them. */
 export class Heard {
   text = '';
   readonly closings: string[] = [];

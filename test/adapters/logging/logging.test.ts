@@ -1,4 +1,4 @@
-/** What is logged: lines for the journal, without secrets, and not without end. */
+/** Log lines: format for the journal, hidden secrets, and limits. */
 import { expect, test } from 'vitest';
 import {
   LINES,
@@ -110,7 +110,7 @@ test('an event that comes again and again is kept back, counted and told', () =>
   log.info('link.up');
   const told = memory.lines.find(({ fields }) => fields?.['suppressed'] !== undefined);
   expect(told).toEqual({ level: 'warn', event: 'clock.set', fields: { suppressed: 100 - LINES } });
-  // And it may be said again.
+  // The event can then be logged again.
   log.warn('clock.set', { by: 100 });
   expect(memory.lines.at(-1)?.fields).toEqual({ by: 100 });
 });

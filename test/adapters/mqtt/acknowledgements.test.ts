@@ -1,4 +1,4 @@
-/** A broker that answers and acknowledges nothing is left; one that is slow is not. */
+/** The link leaves a broker that answers pings but acknowledges nothing, and stays with one that is only slow. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Acknowledgements } from '../../../adapters/mqtt/acknowledgements.ts';
@@ -20,7 +20,7 @@ async function carAt(answers: readonly [Answer, ...Answer[]], options: Partial<M
   return car;
 }
 
-/** Like `obliging`, but for packets of one type; `asked` counts questions. */
+/** Answers like `obliging`, except to packets of one type until `until` returns true; `asked` counts pings. */
 function mute(type: number, until: () => boolean): { readonly answer: Answer; readonly asked: () => number } {
   let asked = 0;
   return {
@@ -38,7 +38,7 @@ describe('a broker that answers questions', () => {
     let silent = 0;
     const car = await carAt([
       (packet, socket) => {
-        // Presence is acknowledged, so that the link comes up as usual.
+        // The presence message is acknowledged, so that the link comes up.
         const event = (packet[0] ?? 0) >> 4 === 3 && packet.includes('/up/event');
         if (event && !mended) silent++;
         return event && !mended ? undefined : obliging(packet, socket);
@@ -130,7 +130,7 @@ describe('acknowledgements', () => {
             overdue = true;
           },
         });
-        // Since when the broker is known to have all that was sent until `arrived`.
+        // Time since which the broker is known to have all packets sent until `arrived`.
         let known = { arrived: Number.NEGATIVE_INFINITY, since: 0 };
         for (const next of steps) {
           const now = clock.monotonic();
@@ -154,7 +154,7 @@ describe('acknowledgements', () => {
             return;
           }
           expect(held).toBeLessThan(PATIENCE);
-          // What waits for so long is asked about, unless an answer came meanwhile.
+          // A packet that has waited for this long needs a ping, unless an answer came meanwhile.
           if (Math.min(age, clock.monotonic() - known.since) >= PATIENCE) expect(question).toBeDefined();
         }
       }),

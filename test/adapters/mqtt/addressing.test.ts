@@ -70,7 +70,7 @@ describe('options of a link', () => {
 });
 
 describe('topic filters', () => {
-  // Examples of MQTT 5 clauses 4.7.1.2, 4.7.1.3 and 4.7.2.
+  // Examples from MQTT 5 clauses 4.7.1.2, 4.7.1.3 and 4.7.2.
   it.each([
     ['sport/tennis/player1/#', 'sport/tennis/player1', true],
     ['sport/tennis/player1/#', 'sport/tennis/player1/score/wimbledon', true],

@@ -1,4 +1,4 @@
-/** A broker that sends more at once than it was asked to, as Mosquitto 2.0 sends a session that waited. */
+/** A broker that sends more at once than the client allows, as Mosquitto 2.0 does with the backlog of a session. */
 import { expect, test } from 'vitest';
 import { CloudClient } from '../../../adapters/mqtt/index.ts';
 import { Arrivals } from '../../rig/arrivals.ts';
@@ -50,7 +50,7 @@ test('reads no more of a backlog than it may hold, and lives on while the answer
     ],
     backoff: { first: 20, longest: 20 },
   });
-  // The second question comes after the time in which the first should have been answered.
+  // The second ping follows the time limit for the answer to the first.
   for (let questions = 0; questions < 3; questions++) await asked.take();
   for (let taken = 0; taken < COUNT; taken++) (await came.take())();
   const client = await connecting;

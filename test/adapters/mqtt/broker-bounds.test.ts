@@ -1,4 +1,4 @@
-/** What clients of the embedded broker can do before they are let in, over real sockets and real TLS. */
+/** Limits for clients of the embedded broker before they are admitted, over real sockets and real TLS. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Rig {
   readonly url: string;
-  /** Clients and reasons, as they are refused. */
+  /** `client: reason` of each refusal. */
   readonly refused: Arrivals<string>;
   readonly failed: Arrivals<string>;
 }
@@ -68,7 +68,7 @@ const ended = (socket: Socket): Promise<void> =>
     else socket.once('close', () => resolve()).resume();
   });
 
-/** CONNECT of the client `car` with a will of so many bytes. */
+/** A CONNECT packet of the client `car` with a will of `will` bytes. */
 function connectPacket(will: number): Buffer {
   const text = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.of(bytes.length >> 8, bytes.length & 0xff), bytes]);
   const word = (characters: string): Buffer => text(Buffer.from(characters));
@@ -149,7 +149,7 @@ test('600 connections that say nothing do not keep a car from connecting, nor en
   await car.link.publish(message('new'));
   await before.link.publish(message('old'));
   expect(before.events.all).toEqual([{ kind: 'up' }]);
-  // The car with its two attempts and 512 that wait: the oldest others are closed.
+  // Limits: the two attempts of the car and 512 waiting connections. The oldest others are closed.
   await Promise.all(idle.slice(0, 88).map(ended));
   expect(await rig.refused.take()).toBe('127.0.0.1: too many connections wait to be let in');
   for (const { link } of [before, car]) await link.close();

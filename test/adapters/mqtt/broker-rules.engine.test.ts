@@ -1,4 +1,4 @@
-/** The example rules for Mosquitto, with TLS and certificates, as they are shipped. */
+/** Tests the shipped example rules for Mosquitto, with TLS and certificates. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ describePeer('mosquitto', 'the example configuration of Mosquitto', () => {
   const seen = new Arrivals<string>();
   const cars: Car[] = [];
 
-  /** The shipped file; only paths, port and address are those of this test. */
+  /** The shipped file with the paths, port and address of this test. */
   function shipped(port: number, server: Certificate): readonly string[] {
     const places: Readonly<Record<string, string>> = {
       listener: `listener ${port} 127.0.0.1`,

@@ -1,4 +1,4 @@
-/** A certificate that the broker wants, and that is missing: the link waits for it, and names it. */
+/** The link waits for a missing certificate that the broker requires, and names it. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Files that the broker wants, and that are missing or damaged: the link waits for them, and says which. */
+/** The link waits for missing or damaged certificates and passwords, and names them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

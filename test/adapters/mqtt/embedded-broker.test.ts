@@ -62,7 +62,8 @@ describe('the embedded broker', () => {
       { topic: 'a/b', payload: 'one' },
       { topic: 'a/b', payload: 'two' },
     ]);
-    // What the broker sends by itself overtakes them: had they been passed on, the observer would have them by now.
+    // Messages of the broker itself are passed on at once: if the others had been passed on, the observer would have
+    // them.
     await broker.publish('a/own', new Uint8Array());
     await observer.seen.take(({ topic }) => topic === 'a/own');
     expect([acknowledged, observer.seen.all.length]).toEqual([0, 1]);

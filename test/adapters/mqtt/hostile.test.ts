@@ -1,4 +1,4 @@
-/** Brokers that close without a word, talk nonsense, or send what they must not. */
+/** Brokers that disconnect without a reason, send invalid packets, or violate the protocol. */
 import { Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CloudClient, type MqttLinkOptions } from '../../../adapters/mqtt/index.ts';
@@ -24,7 +24,7 @@ async function carAt(answer: Answer, options: Partial<MqttLinkOptions> = {}): Pr
   return car;
 }
 
-/** Level byte of a CONNECT packet (MQTT 3.1.1 clause 3.1.2.2), undefined for other packets. */
+/** Protocol level in a CONNECT packet (MQTT 3.1.1 clause 3.1.2.2); undefined for other packets. */
 function levelOf(packet: Buffer): number | undefined {
   return (packet[0] ?? 0) >> 4 === 1 ? packet[8] : undefined;
 }
@@ -160,7 +160,7 @@ describe('a broker that misbehaves', () => {
     await car.start();
     const { fields } = await car.log.take(({ event }) => event === 'link.oversize');
     expect(fields).toEqual({ bytes: 5 + 0xfff_ff00, allowed: 4096 });
-    // Acknowledged, so that it does not come again.
+    // Acknowledged, so that the broker does not send it again.
     expect([...(await acknowledged.take())]).toEqual([0x40, 2, 0, 7]);
     await car.up();
     expect(most).toBeGreaterThan(0);
@@ -207,7 +207,7 @@ describe('a broker that misbehaves', () => {
     car.open();
     const { fields } = await car.log.take(({ event }) => event === 'link.unreachable');
     expect(fields).toMatchObject({ reason: expect.stringContaining('no answer within 0.05 s') });
-    // Not taken for a broker that refuses MQTT 5.
+    // It must not count as a broker that refuses MQTT 5.
     expect(car.log.all.filter(({ event }) => event === 'link.fallback')).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { KeepAlive } from '../../../adapters/mqtt/keep-alive.ts';
 
-/** Connections through a box that forgets what was silent for more than `patience` s, until `connections` were made. */
+/** Simulates connections through a NAT that drops them after `patience` s of silence; returns the intervals used. */
 function live(keepAlive: KeepAlive, patience: number, connections: number, questions = 30): number[] {
   const used: number[] = [];
   for (let n = 0; n < connections; n++) {
@@ -24,9 +24,9 @@ describe('keep-alive', () => {
         const used = live(new KeepAlive(longest, 15), patience, 60);
         const settled = used.slice(30);
         expect(Math.max(...settled)).toBeLessThanOrEqual(Math.max(15, patience));
-        // Not far below it: a question costs bytes and battery.
+        // Not much shorter, because each ping costs traffic and battery.
         expect(Math.min(...settled)).toBeGreaterThanOrEqual(Math.max(15, Math.min(longest, patience) * 0.75 - 1));
-        // Looking for it costs few connections.
+        // Finding it costs few connections.
         expect(used.filter((silence) => silence > patience).length).toBeLessThanOrEqual(patience < 15 ? 60 : 12);
       }),
     );
@@ -76,14 +76,14 @@ describe('keep-alive', () => {
     expect([keepAlive.seconds, keepAlive.announced]).toEqual([60, 900]);
     keepAlive.asleep = true;
     expect(keepAlive.seconds).toBe(900);
-    // The network forgets what is silent for so long: half of it, asleep; awake nothing changes.
+    // The network drops connections after this time: the interval is halved asleep and unchanged awake.
     keepAlive.ended(true);
     expect(keepAlive.seconds).toBe(450);
     keepAlive.reached('10.0.0.2');
     expect([keepAlive.seconds, keepAlive.announced]).toEqual([450, 450]);
     keepAlive.asleep = false;
     expect(keepAlive.seconds).toBe(60);
-    // Short silences prove nothing about long ones, those of the present length do.
+    // Short intervals prove nothing about long ones; intervals of the current length do.
     for (let i = 0; i < 100; i++) keepAlive.answered();
     expect(keepAlive.announced).toBe(450);
     keepAlive.asleep = true;

@@ -1,4 +1,4 @@
-/** What only a broker in a process of its own can do. */
+/** Situations that need a broker in a separate process. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { bytes, Car, message, Observer, presence, up } from '../../rig/car.ts';
 import { MosquittoRig } from '../../rig/mosquitto.ts';
@@ -50,7 +50,7 @@ describePeer('mosquitto', 'a link to Mosquitto', () => {
       code: 'link.refused',
       message: expect.stringContaining('up to 2000 bytes'),
     });
-    // The largest that is let through must fit indeed, with every property and a topic alias.
+    // The largest accepted message must also fit with every property and a topic alias.
     let largest = 0;
     for (let size = 2000; size > 1800 && largest === 0; size--) {
       const one = { ...large, payload: new Uint8Array(size), expiry: 9, correlation: bytes('c-1') };

@@ -1,4 +1,4 @@
-/** A fleet's broker on several machines: three NATS servers, of which one dies in the middle of it. */
+/** A fleet's broker on several machines: three NATS servers, one of which dies in the middle of a test. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { NatsCluster } from '../../rig/nats.ts';
 import { describePeer } from '../../rig/peers.ts';
 import { Sequences } from '../../rig/sequences.ts';
 
-/** Messages before, while and after a server dies. */
+/** Number of messages before, during and after the death of a server. */
 const EACH = 400;
 
 describePeer('nats-server', 'a cluster of three NATS servers', () => {
@@ -24,7 +24,7 @@ describePeer('nats-server', 'a cluster of three NATS servers', () => {
 
   beforeAll(async () => {
     await cluster.start();
-    // Until the servers have found each other none takes a client.
+    // Until the servers have found each other, none accepts a client.
     while (cloud === undefined) {
       try {
         cloud = await CloudClient.connect(cluster.urls.slice(1), { clientId: 'there-throughout', backoff });
@@ -79,14 +79,14 @@ describePeer('nats-server', 'a cluster of three NATS servers', () => {
     put();
     await received(EACH);
     put();
-    // Some of these are on their way.
+    // Some of these are in transit.
     await received(EACH + 20);
     await cluster.kill(0);
     put();
     await received(3 * EACH);
     expect([sequences.messages, sequences.missing, sequences.conflicts]).toEqual([3 * EACH, [], []]);
     expect(ups).toBeGreaterThan(1);
-    // What it had kept, and what came since, is there again with three servers.
+    // Earlier and later messages are available again with three servers.
     await cluster.revive(0);
     put();
     await received(4 * EACH);

@@ -11,7 +11,7 @@ interface Packet {
   readonly size: number;
 }
 
-/** A packet with `size` bytes behind its fixed header; a PUBLISH has topic and identifier there. */
+/** A packet with `size` bytes after its fixed header. A PUBLISH starts with topic and identifier. */
 function encode({ first, topic, id, size }: Packet): Uint8Array {
   const length: number[] = [];
   for (let rest = size; ; rest >>= 7) {
@@ -78,11 +78,11 @@ describe('the watch over packet sizes', () => {
         const bytes = encode(large);
         const chunks = cut([...packets.map(encode), bytes, encode({ first: 0xd0, topic: '', id: 1, size: 0 })], cuts);
         const start = packets.reduce((sum, one) => sum + encode(one).length, 0) + bytes.length - large.size;
-        // Chunks in which the body's first and last byte lie.
+        // Chunks that contain the first and last byte of the body.
         const [begin, end] = [start, start + large.size - 1].map((at) => chunkAt(chunks, at));
         const found = chunks.map((chunk) => bound.feed(chunk)).at(-1);
         const expected = { bytes: bytes.length, acknowledged: true, id: large.id, complete: true };
-        // The header's last byte decides in which chunk the body begins.
+        // The last byte of the header decides in which chunk the body begins.
         const header = chunkAt(chunks, start - 1);
         expect(found).toEqual(header === end && begin === end ? undefined : expected);
       }),

@@ -1,4 +1,4 @@
-/** The check of packets, against the parser of the library and a client and a broker that get all that passes it. */
+/** Compares the packet check with the library's parser, and feeds packets that pass it to a real client and broker. */
 import { Duplex } from 'node:stream';
 import fc from 'fast-check';
 import { MqttClient } from 'mqtt';
@@ -23,7 +23,7 @@ function packet(first: number, body: readonly number[]): Buffer {
 
 const withProperties = (list: readonly number[]): number[] => [...variable(list.length), ...list];
 
-/** Packets of MQTT 5 with these properties, by name; the property places that they have. */
+/** MQTT 5 packets with the given properties, by name, and the kind of their properties. */
 const packets: Readonly<Record<string, readonly [PropertyPlace, (list: readonly number[]) => Buffer]>> = {
   CONNECT: ['CONNECT', (p) => packet(0x10, [...text('MQTT'), 5, 2, 0, 60, ...withProperties(p), ...text('car')])],
   'CONNECT with a will': [
@@ -46,7 +46,7 @@ const packets: Readonly<Record<string, readonly [PropertyPlace, (list: readonly 
   AUTH: ['AUTH', (p) => packet(0xf0, [0x18, ...withProperties(p)])],
 };
 
-/** A property with a valid value, zero where it may be zero. */
+/** A property with a valid value, zero if allowed. */
 function encode(id: number, { type, positive }: Property): number[] {
   const least = positive ? 1 : 0;
   const value = {
@@ -96,7 +96,7 @@ describe.each(Object.entries(packets))('%s', (name, [place, make]) => {
   });
 });
 
-/** Whether the parser of the library reads a packet of these bytes without an error. */
+/** Returns whether the library parses these bytes as one packet without an error. */
 function parses(bytes: Buffer, level: ProtocolLevel): boolean {
   let [good, came] = [true, 0];
   const reading = parser({ protocolVersion: level });
@@ -116,7 +116,7 @@ const someProperties = fc
     list.flatMap(([[id, property], noise, choice]) => (choice < 7 ? encode(id, property) : [id, ...noise])),
   );
 
-/** Packets that are nearly right: of any type, with properties of any kind, and now and then with other bytes in places. */
+/** Almost valid packets of any type, with any kind of properties, sometimes with a few changed bytes. */
 const nearlyRight = fc
   .tuple(
     fc.constantFrom(...Object.values(packets)),
@@ -138,7 +138,7 @@ const anyPacket = fc.oneof(
   },
 );
 
-/** A stream that gives what the test pushes and takes everything. */
+/** A stream that emits what the test pushes and accepts all writes. */
 const line = (): Duplex => new Duplex({ read: () => undefined, write: (_bytes, _encoding, done) => done() });
 
 const CONNACKS: Readonly<Record<4 | 5, Buffer>> = {
@@ -158,7 +158,7 @@ test('packets that pass make the library throw nothing, at any stage of a connec
         for (const whole of new PacketSplitter().feed(bytes)) {
           if (malformation(whole, version) === undefined && !stream.destroyed) stream.push(whole);
         }
-        // A fault in the library, now or in its next tick, fails the test as an unhandled error.
+        // An exception in the library, now or in its next tick, fails the test as an unhandled error.
         await new Promise((resolve) => setImmediate(resolve));
       }
       client.end(true);

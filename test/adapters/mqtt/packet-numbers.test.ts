@@ -1,9 +1,9 @@
-/** What stays in memory of a packet that was written. */
+/** Memory held after a packet was written. */
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
 test('no packet of another length keeps a slab of the shared pool in memory', () => {
-  // In a process of its own: what the package keeps is kept for all tests, and it takes its functions once.
+  // In a separate process, because the package caches its numbers and functions for all tests in a process.
   const program = `
     import '../../../adapters/mqtt/index.ts';
     import { writeToStream } from 'mqtt-packet';
@@ -24,6 +24,6 @@ test('no packet of another length keeps a slab of the shared pool in memory', ()
     cwd: import.meta.dirname,
     encoding: 'utf8',
   });
-  // Each: length of the topic and the topic, length of no properties, the payload. 304 = 48 + 2 × 128.
+  // Each packet: topic length and topic, property length 0, payload. 304 = 48 + 2 × 128.
   expect(JSON.parse(printed)).toEqual({ bytes: 123 + 2 * 177, first: [5], last: [0xb0, 0x02] });
 });

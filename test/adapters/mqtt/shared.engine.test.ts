@@ -1,4 +1,4 @@
-/** Receivers that acknowledge a message when they have kept it, over Mosquitto: what every hub does. */
+/** Clients that acknowledge a message only after they have stored it, like every hub, over Mosquitto. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CloudClient, type CloudClientOptions, type Receive } from '../../../adapters/mqtt/index.ts';
 import { Arrivals } from '../../rig/arrivals.ts';
@@ -49,7 +49,7 @@ describePeer('mosquitto', 'clients that acknowledge later', () => {
     const first = await came.take();
     const second = await came.take();
     second.acknowledge();
-    // The broker answers in turn, and an acknowledgement would have let the next message through before.
+    // The broker answers in order. If the acknowledgement had been sent, the next message would have arrived before.
     await client.publish('c', new Uint8Array(1));
     expect(came.all.map(({ payload }) => payload)).toEqual(['m0', 'm1']);
     first.acknowledge();

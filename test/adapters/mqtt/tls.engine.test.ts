@@ -1,4 +1,4 @@
-/** Trust between the car and its broker: versions, revocation, expiry, renewal. */
+/** Trust between the car and its broker: TLS versions, revocation, expiry, renewal. */
 import { writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CloudClient, type MqttLinkOptions, type TlsFiles } from '../../../adapters/mqtt/index.ts';
@@ -29,7 +29,7 @@ describePeer('mosquitto', 'TLS to Mosquitto', () => {
     for (const broker of brokers) await broker.remove();
   });
 
-  /** A broker that shows this certificate and wants one of the authority. */
+  /** Starts a broker with this certificate that requires client certificates from the authority. */
   async function serve(shown: Certificate, ...settings: readonly string[]): Promise<string> {
     const broker = new MosquittoRig({
       listener: (port) => [
@@ -113,7 +113,7 @@ describePeer('mosquitto', 'TLS to Mosquitto', () => {
     const notice = await car.log.take(({ event }) => event === 'link.certificate');
     expect(notice).toMatchObject({ level: 'warn', fields: { expires: new Date(before).toISOString() } });
 
-    // The certificate was replaced, its key not yet.
+    // The certificate is new, but its key is still the old one.
     files = filesOf({ ...renewed, key: old.key });
     const broker = brokers.at(-1);
     await broker?.stop();

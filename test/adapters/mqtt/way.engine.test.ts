@@ -1,4 +1,4 @@
-/** How the link finds and keeps its way: addresses, keep-alive, window, aliases, will delay, and what it says of it. */
+/** How the link chooses a broker address, keep-alive, aliases and will delay, and how it reports its state. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -54,21 +54,21 @@ describePeer('mosquitto', 'the way to Mosquitto', () => {
     const car = await makeCar([first.url, broker.url], { homing: 50 }).start();
     expect(car.link.health()).toMatchObject({ state: 'up', broker: broker.url });
     expect((await observer.seen.take()).payload).toBe('online');
-    // It looks and finds nobody.
+    // It tries the first address without success.
     await car.log.take(({ event }) => event === 'link.homingFailed');
     expect(car.link.connected).toBe(true);
     await first.start();
     await car.up();
     expect(car.link.health()).toMatchObject({ state: 'up', broker: first.url });
     await car.link.publish(message('home'));
-    // It took leave: no will.
+    // It disconnected properly, so the will was not sent.
     expect(observer.seen.all.map(({ payload }) => payload)).toEqual(['online']);
   });
 
   it('looks for the first again when that takes a connection and then says nothing', async () => {
     const sockets = new Arrivals<Socket>();
     const silent = createServer((socket) => {
-      // It reads, so that it hears of the other side's end.
+      // Read, so that the server notices when the client closes.
       socket.on('error', () => undefined).resume();
       sockets.push(socket);
     });
@@ -83,7 +83,7 @@ describePeer('mosquitto', 'the way to Mosquitto', () => {
     const { port } = silent.address() as AddressInfo;
     const car = makeCar([`mqtts://127.0.0.1:${port}`, broker.url], { homing: 50, connectTimeout: 300 });
     await car.start();
-    // One to connect, and those that look whether it is there: each is given up.
+    // One to connect, and others that probe the address; each is given up.
     for (let i = 0; i < 4; i++) await sockets.take();
     expect(car.link.connected).toBe(true);
     await car.link.close();
@@ -102,7 +102,7 @@ describePeer('mosquitto', 'the way to Mosquitto', () => {
       Buffer.concat(relay.received[1] ?? [])
         .toString('latin1')
         .split('\xc0\0').length - 1;
-    // Questions after a second of silence; the broker's answers keep the connection known.
+    // Pings after a second of silence. The broker's answers keep the connection alive in the NAT.
     await expect.poll(answers, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
     expect([relay.forgotten, relay.received.length]).toEqual([1, 2]);
     await car.link.publish(message('still here'));

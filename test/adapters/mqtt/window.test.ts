@@ -1,4 +1,4 @@
-/** How many publishes the link has on their way at a time. */
+/** The number of unacknowledged publishes on a link. */
 import { expect, it } from 'vitest';
 import { Car, message } from '../../rig/car.ts';
 import { ScriptedBroker } from '../../rig/script.ts';
@@ -18,7 +18,7 @@ it('never has more publishes on their way than the broker takes, and says how ma
     if (type !== 3) return undefined;
     waiting.push(packet.readUInt16BE(4 + packet.readUInt16BE(2)));
     most = Math.max(most, waiting.length);
-    // Acknowledged only after everything that is to come at once has come.
+    // Acknowledge only after all publishes that may be sent together have arrived.
     if (waiting.length === 1) {
       setTimeout(() => {
         for (const id of waiting.splice(0)) socket.write(Uint8Array.of(0x40, 2, id >> 8, id & 0xff));

@@ -12,7 +12,7 @@ import {
 import { VigieError } from '../../../protocol/errors.ts';
 import { raw, setOf, standard } from './sets.ts';
 
-/** Carries out what may fail only with an error of the table. */
+/** Runs the action, which may fail only with a VigieError. */
 function orVigieError<T>(action: () => T): T | undefined {
   try {
     return action();

@@ -78,7 +78,7 @@ describe('extended addressing', () => {
   it('differs from normal addressing on the same header', () => {
     const set = setOf(tires, { hdr: '750', rax: '758', cmd: { '21': '31' }, signals: [raw('LAST', { bix: 544 })] });
     expect(valuesOf(frames, undefined, set)).toEqual({ A: 1, E: 5 });
-    // Eleven frames: the consecutive frame of index A looks like the address 2A.
+    // With eleven frames, the consecutive frame of index A resembles the address 2A.
     const long = ['7581047613100000000'];
     for (let i = 1; i <= 10; i++) long.push(`758 2${i.toString(16).toUpperCase()} 00 00 00 00 00 00 0${i % 10}`);
     expect(valuesOf([...long].join('\r'), undefined, set)).toEqual({ LAST: 0 });

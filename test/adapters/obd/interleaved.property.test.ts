@@ -1,10 +1,10 @@
-/** Responses of several control units, interleaved, with frames that are lost, repeated or foreign. */
+/** Interleaved responses of several control units, with lost, repeated or foreign frames. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readResponse } from '../../../adapters/obd/index.ts';
 import { runs } from '../../rig/runs.ts';
 
-/** Control units, each with a response whose bytes tell where they belong. */
+/** Headers of the control units. Each response has distinctive bytes. */
 const units = ['7E8', '7E9', '7EA', '18DAF110'];
 
 const hex = (bytes: readonly number[]): string =>
@@ -14,7 +14,7 @@ function responseOf(unit: number, length: number): number[] {
   return [0x62, 0xf1, ...Array.from({ length: length - 2 }, (_, i) => (unit * 61 + i * 7 + (i >> 7) * 3) & 0xff)];
 }
 
-/** The frames of a response by ISO 15765-2 §9.6: first frame `1L LL`, consecutive frames `2N` with N from 1. */
+/** Frames of a response (ISO 15765-2 §9.6): first frame `1L LL`, consecutive frames `2N` with N from 1. */
 function framesOf(payload: readonly number[]): string[] {
   if (payload.length <= 7) return [hex([payload.length, ...payload])];
   const frames = [hex([0x10 | (payload.length >> 8), payload.length & 0xff, ...payload.slice(0, 6)])];
@@ -26,7 +26,7 @@ function framesOf(payload: readonly number[]): string[] {
   return frames;
 }
 
-/** What befalls one frame of a copy. */
+/** Fate of a frame. */
 type Fate = 'sent' | 'lost' | 'twice' | 'flow control before';
 const fate: fc.Arbitrary<Fate> = fc.oneof(
   { weight: 14, arbitrary: fc.constant<Fate>('sent') },
@@ -49,7 +49,10 @@ function befallen(frames: readonly string[], fates: readonly Fate[]): string[] {
   });
 }
 
-/** The frames one right after the other, flow control left out: the naive way to say "all there and in order". */
+/**
+ * Returns whether the frames follow each other directly, ignoring flow control: a naive test for "complete and in
+ * order".
+ */
 function holds(sent: readonly string[], frames: readonly string[]): boolean {
   return sent
     .filter((frame) => !frame.startsWith('30'))
@@ -63,7 +66,7 @@ function consecutive(number: number): string {
 
 interface Unit {
   readonly length: number;
-  /** Sequence number of a consecutive frame that comes before all others of this unit. */
+  /** Sequence number of a stray consecutive frame before the response. */
   readonly stray: number | undefined;
   readonly copies: readonly (readonly Fate[])[];
 }
@@ -74,7 +77,7 @@ const unit: fc.Arbitrary<Unit> = fc.record({
   copies: fc.array(fc.array(fate, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 3 }),
 });
 
-/** One of the next lines after another, in the order of each list. */
+/** Merges the lists; each keeps its order. */
 function interleaved(lists: readonly (readonly string[])[], order: readonly number[]): string[] {
   const left = lists.map((list) => [...list]);
   const lines: string[] = [];

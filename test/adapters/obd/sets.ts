@@ -1,6 +1,6 @@
 import { ObdDecoder, parseSignalSet, type SignalSet } from '../../../adapters/obd/index.ts';
 
-/** A signal set of these commands; each gets a header, a period and one byte called RAW where it has no own. */
+/** A signal set with these commands. Defaults: a header, a period, and a one-byte signal RAW. */
 export function setOf(...commands: Record<string, unknown>[]): SignalSet {
   return parseSignalSet(
     JSON.stringify({
@@ -14,7 +14,7 @@ export function raw(id: string, fmt: Record<string, unknown> = {}): Record<strin
   return { id, name: id, fmt: { len: 8, max: 255, unit: 'scalar', ...fmt } };
 }
 
-/** The standard's commands that the tests ask for. */
+/** The standard commands used by the tests. */
 export const standard: SignalSet = setOf(
   { rax: '7E8', cmd: { '01': '0C' }, signals: [raw('RPM', { len: 16, max: 16384, div: 4, unit: 'rpm' })] },
   { rax: '7E8', cmd: { '01': '0D' }, signals: [raw('VSS', { nullmax: 255, unit: 'kilometersPerHour' })] },
@@ -27,7 +27,7 @@ export function valuesOf(response: string, command?: string, ...sets: SignalSet[
   return { ...decoder.decode(command === undefined ? { response } : { command, response }).values };
 }
 
-/** The value of a field in an answer of these data bytes. */
+/** The value of a field in an answer with these data bytes. */
 export function field(fmt: Record<string, unknown>, data: string): unknown {
   const set = setOf({ cmd: { '22': 'F190' }, signals: [raw('S', fmt)] });
   return valuesOf(`62F190${data}`, undefined, set)['S'];

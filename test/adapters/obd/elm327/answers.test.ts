@@ -12,7 +12,7 @@ describe('answers of a requester', () => {
       values: { VSS: 50 },
     });
     expect(decoder.decodeAnswers('010D', [answer(0x18daf110, 0x41, 0x0d, 0x32)]).values).toEqual({ VSS: 50 });
-    // The header of ISO 9141-2 in place of an identifier.
+    // The header of ISO 9141-2 instead of an identifier.
     expect(decoder.decodeAnswers('010D', [answer(0x486b10, 0x41, 0x0d, 0x32)]).values).toEqual({ VSS: 50 });
   });
 

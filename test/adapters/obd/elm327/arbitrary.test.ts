@@ -30,7 +30,7 @@ function request(payload: string): { address: DiagnosticAddress; payload: Uint8A
 
 const asked = fc.constantFrom(...Object.keys(known));
 
-/** Cuts text at these places, over and over. */
+/** Splits text into pieces of these sizes, repeatedly. */
 function cut(text: string, sizes: readonly number[]): string[] {
   const pieces: string[] = [];
   for (let at = 0, i = 0; at < text.length; i++) {
@@ -50,7 +50,7 @@ const kind: fc.Arbitrary<EmulatorOptions> = fc
     stn: fc.constantFrom('?', 'STN1110 v4.2.1'),
     buffer: fc.constantFrom(4, 100),
   })
-  // Who loses frames and only pretends to take another flow control gets no long answers through.
+  // An adapter that loses frames and only pretends to set flow control cannot transfer long answers.
   .filter(({ buffer, ignored }) => buffer > 4 || !ignored.test('ATFCSD'));
 
 describe('however the bytes come', () => {
@@ -79,7 +79,7 @@ describe('however the bytes come', () => {
   });
 });
 
-/** Habits of clones that change how an answer looks, and not what it says. */
+/** Quirks of clones that change the format of an answer, not its content. */
 const habits: fc.Arbitrary<EmulatorOptions> = fc
   .record({
     strict: fc.boolean(),
@@ -92,7 +92,7 @@ const habits: fc.Arbitrary<EmulatorOptions> = fc
     lacking: fc.constantFrom(/^$/, /^ST/, /^AT(AL|M0)/, /^AT(AT|ST)/, /^ATH1/),
     name: fc.constantFrom('ELM327 v1.5', 'ELM327 v2.3', 'OBDII v1.5', 'vLinker MC v2.2.73'),
   })
-  // Without headers, a line that came twice is one of two units.
+  // Without headers, a repeated line could come from two units.
   .map((options) => (options.lacking.test('ATH1') ? { ...options, copies: 1 } : options));
 
 describe('whatever the habits of a clone', () => {
@@ -163,7 +163,7 @@ const garbage = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'0123456789ABCDEF \r>:?\0\x7f\xff'), maxLength: 30 }),
 );
 
-/** What happens to one thing the adapter prints. */
+/** Corruption of one output of the adapter. */
 const accident = fc.oneof(
   { weight: 4, arbitrary: fc.constant<(text: string) => string>((text) => text) },
   { weight: 1, arbitrary: garbage.map((dirt) => (text: string) => dirt + text) },
@@ -201,10 +201,10 @@ describe('whatever comes', () => {
               expect((error as VigieError).code).toMatch(/^input\.(unreadable|malformed)$/);
             }
           }
-          // What does something is never done twice, whatever was heard of it.
+          // A request with an effect is never sent twice, whatever came back.
           const done = (all: readonly string[]): number => all.filter((payload) => payload.startsWith('2E')).length;
           expect(done(unit.requests)).toBeLessThanOrEqual(done(requests));
-          // The line is quiet again.
+          // The line works properly again.
           accidents.length = 0;
           await clock.settle(120_000, 500);
           let last: unknown;

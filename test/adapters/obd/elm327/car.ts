@@ -1,4 +1,4 @@
-/** Control units behind the emulated adapter: ISO-TP as they speak it, written apart from the code under test. */
+/** Control units behind the emulated adapter, with an ISO-TP implementation independent of the code under test. */
 
 export interface CanFrame {
   readonly id: number;
@@ -10,19 +10,19 @@ export interface EcuOptions {
   readonly request: number;
   readonly response: number;
   readonly extended?: boolean;
-  /** Extended addressing: first byte of frames to, and from, the unit. */
+  /** Extended addressing: first byte of frames to the unit, and from it (`source`). */
   readonly target?: number;
   readonly source?: number;
-  /** Identifier that its flow control must come with; absent: that of requests. */
+  /** Identifier for flow control frames to the unit; if omitted, that of requests. */
   readonly flowControl?: number;
   /**
-   * Messages that answer a request, all upper-case hex without spaces; what follows `later` comes when the adapter has
-   * given up waiting.
+   * Answers to a request as upper-case hex without spaces. Those after `later` are sent when the adapter has stopped
+   * waiting.
    */
   readonly answers: Readonly<Record<string, readonly string[]>> | ((request: string) => readonly string[] | undefined);
-  /** Block size and STmin of the flow control that it gives. */
+  /** Block size and STmin in the unit's flow control. */
   readonly flow?: readonly [number, number];
-  /** Number of times it says WAIT before. */
+  /** Number of WAIT flow controls before the final one. */
   readonly waits?: number;
 }
 
@@ -30,9 +30,9 @@ const FUNCTIONAL: ReadonlySet<number> = new Set([0x7df, 0x18db33f1]);
 
 export class Ecu {
   readonly options: EcuOptions;
-  /** Requests that came whole. */
+  /** Requests received completely. */
   readonly requests: string[] = [];
-  /** STmin of the flow controls that came. */
+  /** STmin of the received flow controls. */
   readonly pauses: number[] = [];
   #sending: number[] | undefined;
   #receiving: { length: number; bytes: number[]; block: number } | undefined;
@@ -43,7 +43,7 @@ export class Ecu {
     this.options = options;
   }
 
-  /** What it sends at once. */
+  /** Receives a frame and returns the immediate answer. */
   frame({ id, extended, data }: CanFrame): CanFrame[] {
     const { request, target, flowControl = request, flow = [0, 0], waits = 0 } = this.options;
     if (extended !== (this.options.extended ?? false)) return [];
@@ -72,7 +72,7 @@ export class Ecu {
     return flow[0] !== 0 && receiving.block % flow[0] === 0 ? this.#flowControl(flow) : [];
   }
 
-  /** What it had announced for later. */
+  /** Returns the frames held back for later. */
   later(): CanFrame[] {
     if (this.#receiving !== undefined && this.#waits > 0) {
       this.#waits--;

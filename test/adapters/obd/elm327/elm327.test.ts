@@ -69,7 +69,7 @@ describe.each(KINDS)('%s', (_, options) => {
     const polls = ['010D', '0100', '0902'].map((payload) => ask(payload, false));
     const orders = ['2201', '22F190'].map((payload) => ask(payload, true));
     await within(clock, Promise.all([...polls, ...orders]));
-    // The first was under way already.
+    // The first request was already in progress.
     expect(asked.filter((payload, i) => asked.indexOf(payload) === i)).toEqual([
       '010D',
       '2201',
@@ -225,7 +225,7 @@ describe('an adapter', () => {
     const before = emulator.commands.length;
     await ask(ONE, '010D');
     await ask(ONE, '0902');
-    // The digit says how many frames come: the adapter need not wait for more.
+    // The last digit is the number of expected frames, so that the adapter need not wait for more.
     expect(emulator.commands.slice(before)).toEqual(['010D1', '09023']);
   });
 
@@ -335,7 +335,7 @@ describe('an adapter', () => {
     await ask(ONE, '010D');
     const said = () => `${text}\r\r>`;
     emulator.interventions.push(...Array<() => string | undefined | 'pass'>(1).fill(said));
-    // What only reads is tried again; what does something is not.
+    // The driver repeats requests that only read; it does not repeat others.
     await expect(ask(ONE, '31010203')).rejects.toMatchObject({ code });
     expect(await ask(ONE, '010D')).toEqual([['7e8', '410D32']]);
   });

@@ -1,38 +1,38 @@
 /**
- * An adapter as the data sheet describes it, with the ways in which clones differ. It speaks text on one side and
- * frames with the emulated control units on the other.
+ * An emulated adapter by the ELM327 data sheet, with options for the deviations of clones. It exchanges text with the
+ * driver and frames with the emulated control units.
  */
 import { type CanFrame, type Ecu, hex, unhex } from './car.ts';
 import { defaults, type Settings, split } from './settings.ts';
 
 export interface EmulatorOptions {
   readonly ecus?: readonly Ecu[];
-  /** What ATZ and ATI say. */
+  /** Answer to ATZ and ATI. */
   readonly name?: string;
   /** Commands (without spaces) that are answered with `?`. */
   readonly lacking?: RegExp;
-  /** Commands that are taken with OK and change nothing. */
+  /** Commands that are confirmed with OK but have no effect. */
   readonly ignored?: RegExp;
   readonly stn?: string;
   /** ISO 15765-4 protocol of the car: 6 to 9, or 3 for one without CAN. */
   readonly protocol?: string;
-  /** Frames that its buffer holds where no pause is asked for. */
+  /** Number of frames that fit into its buffer without a pause between frames. */
   readonly buffer?: number;
-  /** Prints NULs, line feeds and empty lines where nobody wants them. */
+  /** If true, prints superfluous NULs, line feeds and empty lines. */
   readonly chatty?: boolean;
-  /** Takes no digit behind a request. */
+  /** If true, does not accept a digit after a request. */
   readonly countless?: boolean;
-  /** Answers a command with `?` that has a space in front, as widely used emulators do. */
+  /** If true, answers `?` to a command with a leading space, as widely used emulators do. */
   readonly strict?: boolean;
-  /** Hexadecimal digits in lower case. */
+  /** If true, prints hexadecimal digits in lower case. */
   readonly lower?: boolean;
-  /** Ends lines, whatever ATL says. */
+  /** Line end, regardless of ATL. */
   readonly lineEnd?: string;
-  /** Stands for the line end and `>` behind an answer. */
+  /** Replaces the line end and `>` after an answer. */
   readonly prompt?: string;
-  /** Prints each line of an answer from the bus so many times. */
+  /** Number of times that each line of an answer is printed. */
   readonly copies?: number;
-  /** Verbatim text for a request to the bus. */
+  /** Returns the verbatim answer to a request to the bus. */
   readonly script?: (request: string) => string | undefined;
 }
 
@@ -42,17 +42,17 @@ const HEX = /^[0-9A-F]+$/;
 
 export class Emulator {
   readonly options: EmulatorOptions;
-  /** Every command line that came, without spaces. */
+  /** Every received command line, without spaces. */
   readonly commands: string[] = [];
-  /** Bare line ends, which repeat the last command. */
+  /** Number of bare line ends, which repeat the last command. */
   repeated = 0;
-  /** Spaces in front of a command: bytes that were no command. */
+  /** Number of commands with a leading space. */
   strays = 0;
-  /** Called with what it prints. */
+  /** Receives the printed text. */
   print: (text: string) => void = () => {};
-  /** What is said of the next commands instead of what would be: `undefined` hangs without a prompt. */
+  /** Replacements for the answers to the next commands: `undefined` hangs without a prompt, `pass` answers normally. */
   readonly interventions: ((command: string) => string | undefined | 'pass')[] = [];
-  /** The car's bus sleeps. */
+  /** If true, the car's bus sleeps. */
   asleep = false;
   #input = '';
   #busy: 'idle' | 'monitoring' | 'hung' = 'idle';
@@ -74,7 +74,7 @@ export class Emulator {
   receive(text: string): void {
     for (const character of text) {
       if (this.#busy !== 'idle') {
-        // Any character stops what goes on, and is lost.
+        // Any character interrupts the current command, and is itself lost.
         this.#busy = 'idle';
         this.#say(['STOPPED']);
       } else if (character === '\r') {
@@ -90,7 +90,7 @@ export class Emulator {
     }
   }
 
-  /** As when the voltage drops while a motor is started. */
+  /** Restarts, as when the voltage drops while an engine is cranked. */
   restart(reason = 'LV RESET'): void {
     this.#settings = defaults();
     this.#busy = 'idle';
@@ -286,13 +286,13 @@ export class Emulator {
     const queue = out.flatMap((data) => this.#send(this.#headerId(), data));
     const lines: string[] = [];
     let lost = false;
-    // A flow control frame that the other side made asks for a pause in its third byte.
+    // The third byte of a flow control frame from the driver requests a pause.
     let paused = out.some(([control = 0, , pause = 0]) => control >> 4 === 3 && pause > 0);
     for (let frame = queue.shift(); frame !== undefined && s.responses; frame = queue.shift()) {
       if (!this.#passes(frame)) continue;
       const address = s.target === undefined ? 0 : 1;
       const first = (frame.data[address] ?? 0) >> 4 === 1;
-      // Flow controls that a segmenting adapter waits for are its own matter.
+      // A segmenting adapter handles flow control itself.
       if (out.length > 1 && (frame.data[0] ?? 0) >> 4 === 3) continue;
       lines.push(this.#line(frame));
       if (lines.length >= most) break;
@@ -359,7 +359,7 @@ export class Emulator {
     const spaced = extended ? (header.match(/../g) ?? []).join(space) : header;
     const bytes = data.map((byte) => hex([byte]) + space).join('');
     if (s.headers) return this.#inCase(spaced + space + bytes);
-    // Without headers a single frame is its data alone; of several frames, the length comes first and then their numbers.
+    // Without headers a single frame is printed as data alone; several frames as the length, then numbered lines.
     const [control = 0, low = 0] = data;
     const kind = control >> 4;
     const text = (from: number, to = data.length) =>

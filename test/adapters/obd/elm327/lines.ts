@@ -1,4 +1,4 @@
-/** Ways from the driver to the emulated adapter. */
+/** Connections between the driver and the emulated adapter. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { LineEvents, OpenLine } from '../../../../agent/ports.ts';
@@ -6,16 +6,16 @@ import { VigieError } from '../../../../protocol/errors.ts';
 import type { VirtualClock } from '../../../rig/clock.ts';
 import type { Emulator } from './emulator.ts';
 
-/** A line within the process; nothing takes time on it. */
+/** A line within the process, without any delay. */
 export class Cable {
   readonly #emulator: Emulator;
   readonly #pieces: (text: string) => Iterable<string>;
   #events: LineEvents | undefined;
-  /** No adapter is plugged in. */
+  /** If true, no adapter is plugged in. */
   absent = false;
   opened = 0;
 
-  /** `pieces` splits or spoils what the adapter prints. */
+  /** @param pieces splits or corrupts the output of the adapter */
   constructor(emulator: Emulator, pieces: (text: string) => Iterable<string> = (text) => [text]) {
     this.#emulator = emulator;
     this.#pieces = pieces;
@@ -54,7 +54,7 @@ export class Cable {
   }
 }
 
-/** What a promise settles with while time passes on the virtual clock; it must do so within `limit` ms. */
+/** Settles a promise while time passes on the virtual clock, within `limit` ms. */
 export async function within<T>(clock: VirtualClock, promise: Promise<T>, limit = 600_000): Promise<T> {
   let settled = false;
   const done = (): void => {
@@ -63,7 +63,7 @@ export async function within<T>(clock: VirtualClock, promise: Promise<T>, limit 
   promise.then(done, done);
   const end = clock.monotonic() + limit;
   for (;;) {
-    // All that hangs on promises alone has happened by then.
+    // Let all pending promise callbacks run.
     await new Promise((resolve) => setImmediate(resolve));
     if (settled) return promise;
     if (clock.monotonic() >= end) throw new Error(`nothing came of it within ${limit} ms`);
@@ -71,7 +71,7 @@ export async function within<T>(clock: VirtualClock, promise: Promise<T>, limit 
   }
 }
 
-/** The emulator behind a TCP port of this machine, one connection at a time. */
+/** Serves the emulator on a local TCP port, one connection at a time. */
 export async function listen(
   emulator: Emulator,
 ): Promise<{ readonly port: number; readonly open: OpenLine; cut(): void; close(): Promise<void> }> {
@@ -79,7 +79,7 @@ export async function listen(
   const server = createServer({ noDelay: true }, (socket) => {
     current = socket;
     socket.setEncoding('latin1');
-    // A program that is killed resets the connection.
+    // A killed client resets the connection.
     socket.on('error', () => {});
     socket.on('data', (text: string) => emulator.receive(text));
     emulator.print = (text) => socket.write(text, 'latin1');

@@ -1,4 +1,7 @@
-/** What cars answered, spoken by the emulated adapter: the driver gives the values that the text gives. */
+/**
+ * Recorded answers of cars, replayed by the emulated adapter: the driver must return the same values as the text
+ * decoder.
+ */
 import { describe, expect, it } from 'vitest';
 import { Elm327 } from '../../../../adapters/obd/elm327/index.ts';
 import { type ObdCommand, ObdDecoder } from '../../../../adapters/obd/index.ts';
@@ -11,11 +14,11 @@ import { unhex } from './car.ts';
 import { Emulator } from './emulator.ts';
 import { Cable, within } from './lines.ts';
 
-/** Services of SAE J1979 are asked of all, as the standard has it; others of the one that the command names. */
+/** The standard services of SAE J1979 are requested from all units, others from the unit of the command. */
 function addressOf(command: ObdCommand): DiagnosticAddress {
   if (command.service <= 0x0a) return { request: 0x7df, extended: false };
   const { receiveAddress, extendedAddress } = command;
-  // ISO 15765-4: 18DA, the target, the source.
+  // ISO 15765-4: 18DA, target, source.
   if (command.header.startsWith('DA') && receiveAddress !== undefined) {
     const [request, response] = [`18${command.header}F1`, `18DA${receiveAddress}`];
     return { request: Number.parseInt(request, 16), response: Number.parseInt(response, 16), extended: true };
@@ -28,7 +31,7 @@ function addressOf(command: ObdCommand): DiagnosticAddress {
   };
 }
 
-/** Recordings of whole sessions hold `> command` lines; what follows the last of them is the answer to one request. */
+/** Recordings of whole sessions contain `> command` lines. The text after the last one answers one request. */
 function answerOf(response: string): string {
   return response.split(/^>.*$/m).at(-1)?.trim() ?? '';
 }
@@ -42,7 +45,7 @@ function orVigieError<T>(action: () => T): T | VigieError {
   }
 }
 
-/** The answers of a car, by its own text and spoken by the emulated adapter. */
+/** Compares the answers of a car decoded from its text and replayed by the emulated adapter. */
 async function speaks({ sets, answers }: Car): Promise<number> {
   const commands = sets.flatMap((set) => set.commands);
   const decoder = new ObdDecoder(sets);
@@ -64,7 +67,7 @@ async function speaks({ sets, answers }: Car): Promise<number> {
           id.split('|')[0]?.endsWith(`.${one.service.toString(16).padStart(2, '0').toUpperCase()}${one.parameter}`) ===
           true,
       );
-    // A command of a set that is not there cannot be asked for; both ways refuse it.
+    // A command missing from the set cannot be requested; both paths refuse it.
     if (command === undefined) {
       expect(expected).toBeInstanceOf(VigieError);
       continue;

@@ -1,4 +1,4 @@
-/** What can be set in the emulated adapter, and what it is after a reset. */
+/** Settings of the emulated adapter, and their values after a reset. */
 export interface Settings {
   echo: boolean;
   lineFeeds: boolean;
@@ -44,7 +44,7 @@ const VERBS =
     ' ',
   );
 
-/** Verb and argument of a command. */
+/** Splits a command into verb and argument. */
 export function split(line: string): [string, string] {
   const verb = VERBS.find((name) => line.startsWith(name)) ?? line;
   return [verb, line.slice(verb.length)];

@@ -310,7 +310,7 @@ describe('silence on the bus', () => {
     clock.advance(3000);
     await expect(ask('010D')).rejects.toThrow(/sleeps/);
     expect(await ask('010D', { wake: true })).toEqual(['7e8 410D32']);
-    // Its own answer does not make the bus awake.
+    // The answer to our own request does not count as activity on the bus.
     await expect(ask('010D')).rejects.toThrow(/sleeps/);
   });
 });

@@ -1,8 +1,8 @@
 /**
  * Two instances back to back over a wire that loses, repeats, delays and reorders frames. A sequence number has four
- * bits, so the standard itself cannot tell a frame from the one sixteen later: frames are kept from changing places
- * over that distance by answers of at most fifteen consecutive frames, or delays shorter than sixteen frames take. Nor
- * do frames name their message: what the wire still carries has arrived when the next request goes out.
+ * bits, so even the standard cannot distinguish a frame from the one sixteen later. Therefore answers have at most
+ * fifteen consecutive frames, or delays are shorter than sixteen frames take. Frames do not name their message either,
+ * so delayed frames arrive before the next request is sent.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ import { VigieError } from '../../../../protocol/errors.ts';
 import { VirtualClock } from '../../../rig/clock.ts';
 import { Bus, batchOf, ControlUnit, settled } from './wire.ts';
 
-/** Milliseconds after which copies of a frame arrive; most frames arrive once and at once. */
+/** Delays in ms after which copies of a frame arrive; most frames arrive once without delay. */
 const fates = (longest: number) =>
   fc.array(
     fc.oneof(
@@ -42,7 +42,7 @@ interface Trial {
   readonly target: number | undefined;
 }
 
-/** Bytes that tell which request they answer, and where each belongs. */
+/** Bytes that identify their request and their position. */
 function content(marker: number, size: number): Uint8Array {
   return Uint8Array.from({ length: size }, (_, i) => (marker * 31 + i * 7 + (i >> 8)) & 0xff);
 }
@@ -173,7 +173,7 @@ describe('over a wire that loses, repeats, delays and reorders', () => {
 describe('whatever comes', () => {
   const data = fc.oneof(
     fc.uint8Array({ maxLength: 64 }),
-    // Frames that mean something: control information in front of anything.
+    // Plausible frames: control information before random bytes.
     fc
       .tuple(
         fc.constantFrom(0x03, 0x07, 0x10, 0x1f, 0x20, 0x21, 0x22, 0x30, 0x31, 0x32, 0x3f),
@@ -211,7 +211,7 @@ describe('whatever comes', () => {
               expect(['62F101', '7F22']).toContain(hexOf(payload.subarray(0, payload[0] === 0x7f ? 2 : 3)));
             }
           }
-          // After an answer that broke off its sender is waited out, N_Cr after its last frame (1 s).
+          // After an interrupted answer the requester waits for its sender until N_Cr (1 s) after the last frame.
           clock.advance(400 * frames.length + 2_010);
           expect(clock.pending).toBe(0);
         },

@@ -7,13 +7,13 @@ import type { VigieError } from '../../../../protocol/errors.ts';
 import type { VirtualClock } from '../../../rig/clock.ts';
 
 export interface Frame {
-  /** With EXTENDED bit. */
+  /** Identifier with the EXTENDED bit. */
   readonly id: number;
   readonly flags: number;
   readonly data: Uint8Array;
 }
 
-/** One frame as a source hands it over. */
+/** A batch with one frame, in the format of a source. */
 export function batchOf({ id, flags, data }: Frame, bus = 0): FrameBatch {
   const bytes = new Uint8Array(64);
   bytes.set(data);
@@ -29,10 +29,10 @@ export function batchOf({ id, flags, data }: Frame, bus = 0): FrameBatch {
   };
 }
 
-/** What the wire does to one frame: milliseconds after which it arrives, once for each entry; none: it is lost. */
+/** Fate of a frame: for each copy, the delay in ms until it arrives; an empty list loses the frame. */
 export type Fate = (frame: Frame, index: number) => readonly number[];
 
-/** A bus: what one node sends, every other node is given after a millisecond, or as `fate` has it. */
+/** A bus: every other node receives a sent frame after a millisecond, or as `fate` returns. */
 export class Bus implements FrameSender {
   readonly sent: Frame[] = [];
   readonly #clock: VirtualClock;
@@ -43,13 +43,13 @@ export class Bus implements FrameSender {
     this.#clock = clock;
   }
 
-  /** Adds a node; the result sends for it. */
+  /** Adds a node, and returns a function that sends from it. */
   join(receive: (frame: Frame) => void): (frame: Frame) => void {
     this.#nodes.push(receive);
     return (frame) => this.#send(frame, receive);
   }
 
-  /** For the node under test, which must be the first to join. */
+  /** Sends from the node under test, which must be the first to join. */
   async send({ id, flags, data }: OutgoingFrame): Promise<void> {
     this.#send({ id, flags, data: data.slice() }, this.#nodes[0]);
   }
@@ -67,18 +67,18 @@ export class Bus implements FrameSender {
 export interface UnitOptions {
   readonly clock: VirtualClock;
   readonly bus: Bus;
-  /** Identifiers with EXTENDED bit. */
+  /** Identifiers with the EXTENDED bit. */
   readonly listens: readonly number[];
   readonly answers: number;
-  /** First byte of frames to it and from it. */
+  /** First byte of frames to the unit, and from it (`source`). */
   readonly address?: number;
   readonly source?: number;
   readonly settings?: Partial<IsoTpSettings>;
-  /** Answers to a request, sent one after the other. */
+  /** Returns the answers to a request, which are sent in sequence. */
   readonly serve: (request: Uint8Array) => readonly Uint8Array[];
 }
 
-/** A control unit on the bus, made of the same parts as the requester: two instances back to back. */
+/** A control unit on the bus, built from the same parts as the requester. */
 export class ControlUnit {
   readonly requests: Uint8Array[] = [];
   readonly faults: VigieError[] = [];
@@ -86,12 +86,12 @@ export class ControlUnit {
   #sending: Promise<void> = Promise.resolve();
   readonly #send: (message: Uint8Array) => Transmission;
 
-  /** Resolves when its answers so far are sent, or cannot be. */
+  /** Resolves when its pending answers have been sent or have failed. */
   idle(): Promise<void> {
     return this.#sending;
   }
 
-  /** Sends a message behind those that are not sent yet. */
+  /** Sends a message after the pending ones. */
   say(message: Uint8Array): void {
     this.#sending = this.#sending
       .then(() => {
@@ -134,7 +134,7 @@ export class ControlUnit {
   }
 }
 
-/** Lets the virtual time pass until the promise is settled; fails when that takes longer than `most` ms. */
+/** Advances the virtual clock until the promise settles; fails after `most` ms. */
 export async function settled<T>(
   clock: VirtualClock,
   promise: Promise<T>,

@@ -1,6 +1,6 @@
 /**
- * Annex B of SAE J1979-DA a second time, as formulae of the data bytes A, B, C … of an answer, written after the
- * standard and not after the shipped signal set; names are those of the set, so that both can be compared.
+ * A second version of Annex B of SAE J1979-DA, as formulae of the data bytes A, B, C … of an answer. Written from the
+ * standard, independently of the shipped signal set, with the same names so that both can be compared.
  */
 export type Formula = (...bytes: readonly number[]) => number;
 export type Formulae = Readonly<Record<string, Formula>>;
@@ -9,20 +9,20 @@ const word = (high = 0, low = 0): number => 256 * high + low;
 const signedWord = (high = 0, low = 0): number => word(high, low) - (high > 127 ? 65_536 : 0);
 const long = (a = 0, b = 0, c = 0, d = 0): number => word(a, b) * 65_536 + word(c, d);
 
-/** Per cent of 255. */
+/** Percentage of 255. */
 const share = (a = 0): number => (a * 100) / 255;
-/** Per cent around 0. */
+/** Percentage around 0. */
 const trim = (a = 0): number => (a * 100) / 128 - 100;
 const celsius = (a = 0): number => a - 40;
 const plain = (a = 0): number => a;
-/** Exhaust and catalyst temperatures: tenths above -40. */
+/** Exhaust and catalyst temperatures: tenths of a degree, offset -40. */
 const hot = (high = 0, low = 0): number => word(high, low) / 10 - 40;
 const ratio = (high = 0, low = 0): number => (word(high, low) * 2) / 65_536;
-/** 0.000122 a step in the standard, which is 8 / 65536. */
+/** 0.000122 per step in the standard, i.e. 8 / 65536. */
 const eighth = (high = 0, low = 0): number => (word(high, low) * 8) / 65_536;
 const torque = (a = 0): number => a - 125;
 
-/** The same formula for each of several names, each `size` bytes further on, the first at byte `from`. */
+/** The same formula for several names. Each has `size` bytes, and the first starts at byte `from`. */
 function row(names: string, formula: Formula, size: number, from = 0): Formulae {
   return Object.fromEntries(
     names.split(' ').map((name, index) => {
@@ -34,7 +34,7 @@ function row(names: string, formula: Formula, size: number, from = 0): Formulae 
 
 const oxygenVoltage = (sensor: string): Formulae => ({
   [`OxygenVoltage${sensor}`]: (a = 0) => a / 200,
-  // FF: the sensor is not used for trimming.
+  // FF: the sensor is not used for the trim.
   [`OxygenTrim${sensor}`]: (_, b) => (b === 0xff ? Number.NaN : trim(b)),
 });
 const lambdaVoltage = (sensor: string): Formulae => ({
@@ -58,7 +58,7 @@ function timers(numbers: readonly number[]): Formulae {
   return row(numbers.map((number) => `Aecd${number}Timer1 Aecd${number}Timer2`).join(' '), long, 4, 1);
 }
 
-/** By parameter of service 01. */
+/** Formulae by parameter of service 01. */
 export const annexB: Readonly<Record<string, Formulae>> = {
   '01': { TroubleCodeCount: (a = 0) => a % 128 },
   '02': { FreezeFrameCode: word },
@@ -126,14 +126,14 @@ export const annexB: Readonly<Record<string, Formulae>> = {
   '5A': { PedalRelative: share },
   '5B': { HybridBatteryLevel: share },
   '5C': { OilTemperature: celsius },
-  // 1/128 degree a step, from 210 degrees before top dead centre on.
+  // 1/128 degree per step, from 210 degrees before top dead centre.
   '5D': { InjectionTiming: (a, b) => word(a, b) / 128 - 210 },
   '5E': { FuelRate: (a, b) => word(a, b) / 20 },
   '61': { TorqueDemanded: torque },
   '62': { TorqueActual: torque },
   '63': { TorqueReference: word },
   '64': row('TorqueMap1 TorqueMap2 TorqueMap3 TorqueMap4 TorqueMap5', torque, 1),
-  // The upper half of the second byte.
+  // Upper half of the second byte.
   '65': { RecommendedGear: (_, b = 0) => Math.floor(b / 16) },
   '66': row('AirFlowA AirFlowB', (a, b) => word(a, b) / 32, 2, 1),
   '67': row('CoolantTemperature1 CoolantTemperature2', celsius, 1, 1),
@@ -254,7 +254,7 @@ export const annexB: Readonly<Record<string, Formulae>> = {
   '98': row('ExhaustTemperature15 ExhaustTemperature16 ExhaustTemperature17 ExhaustTemperature18', hot, 2, 1),
   '99': row('ExhaustTemperature25 ExhaustTemperature26 ExhaustTemperature27 ExhaustTemperature28', hot, 2, 1),
   '9A': {
-    // 1/64 V a step.
+    // 1/64 V per step.
     ...row('HybridVoltage', (a, b) => word(a, b) * 0.015625, 2, 2),
     ...row('HybridCurrent', (a, b) => signedWord(a, b) / 10, 2, 4),
   },
@@ -284,7 +284,7 @@ export const annexB: Readonly<Record<string, Formulae>> = {
   D3: { EngineOdometer: (a, b, c, d) => long(a, b, c, d) / 10 },
 };
 
-/** Names from bit 0 of a byte on, by parameter and byte; a dash: the bit says nothing, or is part of a number. */
+/** Names from bit 0 of a byte upwards, by parameter and byte. A dash: the bit is unused or part of a number. */
 const monitors =
   'Catalyst HeatedCatalyst Evaporative SecondaryAir AirConditioning OxygenSensor OxygenSensorHeater EgrVvt';
 const named = (before: string, names: string, after: string): string =>

@@ -18,7 +18,7 @@ import { standard } from '../standard.ts';
 
 const hex = (text: string) => bytesOf(text.replaceAll(' ', '')) as Uint8Array;
 
-/** Answers by request, each `identifier bytes`. */
+/** Answers by request, each as `identifier:bytes`. */
 function car(table: Readonly<Record<string, readonly string[]>>): DiagnosticRequester & { asked: string[] } {
   const asked: string[] = [];
   return {

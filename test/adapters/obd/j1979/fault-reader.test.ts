@@ -1,4 +1,4 @@
-/** Fault codes over a real ISO-TP bus with several control units. */
+/** Reads fault codes over a real ISO-TP bus with several control units. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bytesOf, hexOf } from '../../../../adapters/obd/hex.ts';
@@ -15,10 +15,10 @@ import { standard } from '../standard.ts';
 const hex = (text: string) => bytesOf(text.replaceAll(' ', '')) as Uint8Array;
 const nothingKnown = (): boolean => false;
 
-/** Answers by request, of each control unit by the identifier that it answers with. */
+/** Answers by request, for each control unit by its response identifier. */
 type Units = Readonly<Record<number, Readonly<Record<string, string>>>>;
 
-/** A car on CAN: requests and answers travel as frames, long answers in several. */
+/** A car on CAN. Requests and answers are sent as frames, long answers in several. */
 function car(units: Units, wide = false) {
   const clock = new VirtualClock();
   const bus = new Bus(clock);
@@ -108,7 +108,7 @@ test('the freeze frame of a new code has the values by the names of the signal s
       { name: 'VehicleSpeed', value: 0x32, unit: 'kilometersPerHour' },
     ],
   });
-  // Parameters are asked of the one control unit.
+  // Only this control unit gets requests for parameters.
   expect(asked).not.toContain('7E9 020C00');
   const before = asked.length;
   const [again] = await read((unit, code) => unit === '7E8' && code === 'P0143');
@@ -116,7 +116,7 @@ test('the freeze frame of a new code has the values by the names of the signal s
   expect(asked.slice(before).filter((one) => one.includes(' 02'))).toEqual([]);
 });
 
-/** As {@link car}, over a wire on which the first answer of 7E8 that begins so comes later than anybody waits. */
+/** Like {@link car}, but the first answer of 7E8 with this beginning comes too late. */
 function carWithLateAnswer(units: Units, late: string) {
   const made = car(units);
   let isLate = true;
@@ -132,7 +132,7 @@ const frozen = {
   '0101': '4101 81 00 00 00',
   '03': '43 01 0143',
   '020200': '4202 00 0143',
-  // Parameters 0D and 20, and 2F behind it.
+  // Parameters 0D and 20, then 2F.
   '020000': '4200 00 00 08 00 01',
   '020D00': '420D 00 32',
   '022000': '4220 00 00 02 00 00',
@@ -219,7 +219,7 @@ test('three codes a message of the buses before CAN become one list, under the h
   ]);
 });
 
-/** ISO 15031-6 §5 a second time, as a text of ones and zeros. */
+/** A second implementation of ISO 15031-6 §5, by text of ones and zeros. */
 function naiveCode(bytes: string): string {
   const bits = [...bytes].map((digit) => Number.parseInt(digit, 16).toString(2).padStart(4, '0')).join('');
   const letter = { '00': 'P', '01': 'C', '10': 'B', '11': 'U' }[bits.slice(0, 2)];

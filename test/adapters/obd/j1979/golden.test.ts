@@ -1,7 +1,7 @@
 /**
- * Our table of service 01 against Annex B of the standard, written a second time as formulae, and, beside the project,
- * against a table of somebody else and the values that it gives for answers of real cars. Its names are its own: a
- * signal of ours is the one with the same parameter and bits.
+ * Compares our table of service 01 with Annex B of the standard, rewritten as formulae, and (with the optional shared
+ * data) with a foreign table and its values for answers of real cars. That table has different names: signals
+ * correspond if they have the same parameter and bits.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ import { annexB, flagsOfAnnexB } from './annex-b.ts';
 
 const ours = standard();
 
-/** What the decoder makes of an answer to a parameter of service 01. */
+/** Values decoded from an answer to a parameter of service 01. */
 function decoded(parameter: string, data: readonly number[]): Readonly<Record<string, unknown>> {
   const payload = [0x41, Number.parseInt(parameter, 16), ...data];
   return new ObdDecoder([ours]).decode({ response: printed(payload, { header: '7E8', spaces: true }) }).values;
 }
 
-/** Payloads that show a formula: each byte least and most, and by chance. */
+/** Payloads that exercise a formula: all bytes minimal, maximal, and random. */
 function payloads(length: number, seed: number): number[][] {
   const next = chance(seed);
   const filled = (byte: number): number[] => Array.from({ length }, () => byte);
@@ -69,7 +69,7 @@ describe('service 01 beside Annex B of the standard', () => {
     expect(Object.values(annexB).flatMap(Object.keys).length).toBeGreaterThan(280);
   });
 
-  // Annex B gives least and most of each; the rest is worked out from its scaling.
+  // Annex B lists minimum and maximum of each; the others are computed from its scaling.
   test.each([
     ['04', [0xff], { EngineLoad: 100 }],
     ['05', [0x00], { CoolantTemperature: -40 }],
@@ -105,7 +105,7 @@ describe('service 01 beside Annex B of the standard', () => {
     expect({ ...decoded(parameter, data) }).toEqual(expected);
   });
 
-  // §B.2 (fuel system), §B.5 (secondary air), Annex B table of fuel types.
+  // §B.2 (fuel system), §B.5 (secondary air), and the table of fuel types in Annex B.
   test.each([
     ['03', [0x02, 0x00], 'FuelSystem1'],
     ['12', [0x01], 'SecondaryAir'],
@@ -125,7 +125,7 @@ interface Pair {
   readonly mine: ObdSignal;
 }
 
-/** Signals of both tables by parameter and bits; theirs that have no fellow. */
+/** Pairs of signals with the same parameter and bits, and foreign signals without a counterpart. */
 function pairs(): { readonly found: Map<string, Pair>; readonly alone: string[] } {
   const file = join(folder, 'SAEJ1979', 'signalsets', 'v3', 'default.json');
   const found = new Map<string, Pair>();
@@ -146,7 +146,7 @@ function pairs(): { readonly found: Map<string, Pair>; readonly alone: string[] 
   return { found, alone };
 }
 
-/** Formulas that differ, with the reason; everything else is the same function of the raw value. */
+/** Formulas that differ for a known reason. All others are the same function of the raw value. */
 const DIFFERENT: readonly { readonly cause: string; readonly parameters: RegExp; readonly signals?: RegExp }[] = [
   {
     cause:
@@ -166,7 +166,7 @@ const DIFFERENT: readonly { readonly cause: string; readonly parameters: RegExp;
   { cause: 'Minus 40 °C is a temperature in the standard, "no value" in theirs', parameters: /^68$/ },
 ];
 
-/** Expected values that are not ours, with the reason. */
+/** Expected values that differ from ours for a known reason. */
 const EXPECTED: readonly {
   readonly cause: string;
   readonly holds: (parameter: string, id: string, expected: unknown) => boolean;
@@ -194,9 +194,9 @@ describeShared('service 01 beside an independent table', () => {
 
   it('has every signal of it', () => {
     expect(alone).toEqual([
-      // Theirs reads three of eight bits, which leaves out the fourth state.
+      // The foreign table reads three of eight bits, which misses the fourth state.
       '12 AIR_STAT',
-      // Theirs lie in the byte of support bits; the standard has them in the next one.
+      // In the foreign table they are in the byte of support bits; the standard has them in the next byte.
       '9A HEV_MODE',
       '9A EHEV_MODE',
     ]);
@@ -261,7 +261,7 @@ describeShared('service 01 beside an independent table', () => {
   });
 });
 
-/** Names are each table's own: the raw value behind them is compared. */
+/** The names differ, so compare the raw value that each name stands for. */
 function same({ theirs, mine }: Pair, expected: unknown, actual: unknown): boolean {
   if (theirs.format.map !== undefined || mine.format.map !== undefined) {
     return rawOf(theirs, expected) === rawOf(mine, actual);

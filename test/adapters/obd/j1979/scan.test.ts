@@ -1,4 +1,4 @@
-/** A car scanned over ISO-TP on a bus of the machine, by control units that speak it frame by frame. */
+/** Scans a car over ISO-TP on a simulated bus with real control unit protocol. */
 import { expect, test } from 'vitest';
 import { hexOf } from '../../../../adapters/obd/hex.ts';
 import { ObdDecoder } from '../../../../adapters/obd/index.ts';
@@ -17,17 +17,17 @@ const ascii = (text: string): string => Buffer.from(text, 'latin1').toString('he
 
 type Answers = Readonly<Record<string, string>>;
 
-/** Requests that a scan may send: services that read. */
+/** Requests that a scan may send: only services that read. */
 const READS = /^(01|03|07|09|0A|19|22)/;
 
 interface Unit {
-  /** Identifiers of its requests and answers; with 29 bits more than 7FF. */
+  /** Identifiers of requests and answers; above 7FF they have 29 bits. */
   readonly request: number;
   readonly response: number;
   readonly answers: Answers;
 }
 
-/** The findings, and the requests that control units got. */
+/** Returns the findings and the requests received by control units. */
 async function scan(units: readonly Unit[]): Promise<{ findings: Finding[]; requests: string[] }> {
   const clock = new VirtualClock();
   const bus = new Bus(clock);
@@ -58,7 +58,7 @@ async function scan(units: readonly Unit[]): Promise<{ findings: Finding[]; requ
   return { findings, requests };
 }
 
-/** The findings of a car of which all requests of some kind fail. */
+/** The findings of a car in which all requests of some kind fail. */
 async function scanFailing(fails: RegExp, answers: Answers): Promise<Finding[]> {
   const findings: Finding[] = [];
   const requester: DiagnosticRequester = {

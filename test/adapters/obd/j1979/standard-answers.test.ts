@@ -1,4 +1,4 @@
-/** VIN and fault codes out of what an adapter printed; messages by the worked examples of SAE J1979. */
+/** Extracts the VIN and fault codes from the output of an adapter. The messages are worked examples of SAE J1979. */
 import { expect, test } from 'vitest';
 import { readResponse } from '../../../../adapters/obd/index.ts';
 import { readStandardAnswers } from '../../../../adapters/obd/j1979/index.ts';

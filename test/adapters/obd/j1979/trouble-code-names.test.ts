@@ -29,7 +29,7 @@ describe('names of trouble codes', () => {
   });
 });
 
-/** Codes of SAE J2012-DA by a word of their description there, for the codes that have a name here. */
+/** Codes of SAE J2012-DA with a word of their description, for codes that have a name here. */
 const saidByTheStandard: readonly (readonly [word: string, ours: RegExp, codes: string])[] = [
   [
     'low',

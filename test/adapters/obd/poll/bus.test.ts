@@ -1,4 +1,4 @@
-/** The source over the transport over frames: a car of two control units on a bus. */
+/** The poll source over the transport over frames: a simulated car with two control units. */
 import { expect, it } from 'vitest';
 import { hexOf } from '../../../../adapters/obd/hex.ts';
 import { IsoTp } from '../../../../adapters/obd/isotp/index.ts';
@@ -9,7 +9,7 @@ import { Bus, batchOf, ControlUnit, settled } from '../isotp/wire.ts';
 import { standard } from '../standard.ts';
 import { hex, Sink } from './car.ts';
 
-/** Data of service 01 by parameter; several at once are answered in one message of several frames. */
+/** Answers to service 01 by parameter. Several parameters in a request share one answer of several frames. */
 function serve(data: Readonly<Record<string, string>>, vin?: string) {
   return (request: Uint8Array): Uint8Array[] => {
     const text = hexOf(request);
@@ -29,7 +29,7 @@ it('a car is found out, asked, and left alone when it sleeps', async () => {
   bus.join((frame) => isotp.receive(batchOf(frame)));
   const unit = (n: number, answer: (request: Uint8Array) => Uint8Array[]) =>
     new ControlUnit({ clock, bus, listens: [0x7df, 0x7e0 + n], answers: 0x7e8 + n, serve: answer });
-  // 05, 0C, 0D and more lists; 5B in the other unit.
+  // 05, 0C, 0D and the next list; 5B is in the other unit.
   unit(0, serve({ '00': '08180001', '20': '00000000', '05': '5A', '0C': '1AF8', '0D': '32' }, 'VF3CC5FS0GT000001'));
   unit(1, serve({ '00': '00000001', '20': '00000001', '40': '00000020', '5B': '80' }));
   const chatter = bus.join(() => undefined);
@@ -64,7 +64,7 @@ it('a car is found out, asked, and left alone when it sleeps', async () => {
   expect(shared.length).toBeGreaterThan(2);
   expect(bus.sent.filter(({ id }) => id === 0x7e1).map(({ data }) => hexOf(data.subarray(0, 3)))).toContain('02015B');
 
-  // Answers of the car are not signs of life: with the others silent, the requests end.
+  // Answers of the car do not count as bus activity: without other frames, the requests end.
   await clock.settle(3000);
   const before = bus.sent.length;
   await clock.settle(60_000, 50);

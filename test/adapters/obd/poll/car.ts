@@ -6,13 +6,13 @@ import type { VirtualClock } from '../../../rig/clock.ts';
 
 export const hex = (text: string): Uint8Array => bytesOf(text.replaceAll(' ', '')) as Uint8Array;
 
-/** What a car says to one request: answers by identifier, nothing, or that it cannot be asked. */
+/** A car's reaction to a request: answers by identifier, none, or an error. */
 export type Says = Readonly<Record<number, string>> | undefined | VigieError;
 
-/** A requester with a car behind it that answers by a table, after a time of its own. */
+/** A requester that answers from a table after a delay. */
 export class Car implements DiagnosticRequester {
   readonly asked: { readonly at: number; readonly to: string; readonly payload: string }[] = [];
-  /** Requests that were under way at once, at most. */
+  /** Maximum number of simultaneous requests. */
   together = 0;
   says: (payload: string, request: DiagnosticRequest) => Says;
   readonly #clock: VirtualClock;
@@ -39,7 +39,7 @@ export class Car implements DiagnosticRequester {
       .map(([id, payload]) => ({ id: Number(id), payload: hex(payload) }));
   }
 
-  /** Moments at which a payload was asked for. */
+  /** Times of the requests with this payload. */
   times(payload: string): number[] {
     return this.asked.filter((one) => one.payload === payload).map(({ at }) => at);
   }
@@ -52,7 +52,7 @@ export interface Delivered {
   readonly at: number;
 }
 
-/** Readings by name of the signal. */
+/** Records readings by signal name. */
 export class Sink implements ReadingSink {
   readonly delivered: Delivered[] = [];
   settledAt: number[] = [];

@@ -168,7 +168,7 @@ describe('the profile of any car', () => {
   const sources = Object.values(profile.status).flat();
 
   it('maps signals that its set has, and polls only those', () => {
-    // The place comes from the receiver.
+    // The position comes from the GNSS receiver.
     const asked = sources.filter(({ signal }) => !signal.startsWith('GNSS.'));
     expect(asked.length).toBeLessThan(sources.length);
     const wanted = asked.map(({ signal }) => want(signal.slice(4)));
@@ -193,7 +193,7 @@ describe('the profile of any car', () => {
   });
 });
 
-/** Every command of a set has an address, and every signal a reader and a place in a plan. */
+/** Checks that every command of a set has an address, and that every signal can be read and planned. */
 function isPlannedWhole(set: SignalSet): void {
   expect(set.commands.length).toBeGreaterThan(0);
   for (const command of set.commands) {

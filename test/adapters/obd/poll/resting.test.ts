@@ -11,7 +11,7 @@ function rig() {
   return { clock, rest, told, polls };
 }
 
-/** A unit that only has an adapter; `volts` undefined: it does not measure. */
+/** A unit with only an OBD adapter. If `volts` is undefined, the adapter cannot measure. */
 function watched(volts: number | undefined, asleep = false) {
   const parts = rig();
   const { clock, rest, polls } = parts;
@@ -65,7 +65,7 @@ describe('a unit that only hears answers', () => {
     battery.volts = 14.2;
     await clock.settle(70_000, 10_000);
     expect(told.at(-1)).toBe('resume');
-    // The car answered: the unit wakes, and the trial is not ended.
+    // The car answered: the unit wakes, and polling continues.
     rest.set(false);
     await clock.settle(600_000, 60_000);
     expect(told.at(-1)).toBe('resume');

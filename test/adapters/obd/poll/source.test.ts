@@ -8,7 +8,7 @@ import { Car, type Says, Sink } from './car.ts';
 
 const ENGINE = 0x7e8;
 
-/** A car that has these parameters of service 01, answered one at a time or together. */
+/** A car with these parameters of service 01, answered together or one at a time. */
 function parameters(data: Readonly<Record<string, string>>, together = true): (payload: string) => Says {
   return (payload) => {
     if (!payload.startsWith('01')) return undefined;
@@ -49,7 +49,7 @@ async function drive(
   const sink = new Sink(wanted);
   const source = new ObdSource({ clock, requester: car, sets: [standard()], bus: 'obd', settings, ...options });
   await source.start(wanted, sink);
-  /** Stops; the answer to the request under way takes its time. */
+  /** Stops the source. The pending answer takes some time. */
   const end = () => Promise.all([source.stop(), clock.settle(50)]);
   return { clock, car, sink, source, end };
 }
@@ -107,7 +107,7 @@ describe('polling', () => {
     };
     expect(Math.min(...gaps('010D'))).toBeGreaterThanOrEqual(400);
     expect(Math.min(...gaps('0105'))).toBeGreaterThanOrEqual(2000);
-    // Overloaded (6.5 requests a second are due, 5 are allowed): the urgent one stays regular, nobody starves.
+    // Overload: 6.5 requests a second are due and 5 allowed. The urgent one stays regular, and all others continue.
     expect(Math.max(...gaps('010D'))).toBeLessThanOrEqual(600);
     for (const payload of ['0104', '0105', '010B', '010C', '0110']) {
       expect(car.times(payload).length, payload).toBeGreaterThan(8);

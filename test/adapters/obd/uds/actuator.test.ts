@@ -1,4 +1,4 @@
-/** Commands by diagnostics: what a control unit is asked, and what becomes of it when it does not do as it should. */
+/** Commands by diagnostics: the requests to a control unit, and the reactions to its failures. */
 import { describe, expect, it, vi } from 'vitest';
 import { type KeyHook, type KeyHooks, prepareUdsCommands, UdsActuator } from '../../../../adapters/obd/uds/index.ts';
 import { BrokenOff } from '../../../../agent/actuators.ts';
@@ -8,7 +8,7 @@ import { benchOf, commands, DiagnosedUnit, type Manner, S3 } from './unit.ts';
 
 const UNLOCKING = ['1003', '2703', '2704486E0C22'];
 
-/** Carries out, and gives what came of it: the code of the failure, or undefined. */
+/** Executes an action and returns the failure as `code: message`, or undefined. */
 async function carry(bench: ReturnType<typeof benchOf>, action: string, manners: Manner[] = []) {
   await bench.clock.settle(10, 1);
   bench.unit.manners = manners;
@@ -219,7 +219,7 @@ describe('one after the other', () => {
 describe('what may not be done any more', () => {
   const inUse = new VigieError('command.vehicleInUse', 'the car drives');
 
-  /** The car drives off with `at`; gives the code of the failure. */
+  /** Executes an action while the car drives off at a chosen time; returns the code of the failure. */
   async function drivenOff(bench: ReturnType<typeof benchOf>, at: (drive: () => void) => void) {
     let drives = false;
     at(() => {
@@ -260,7 +260,7 @@ describe('what may not be done any more', () => {
     const code = await drivenOff(bench, (drive) => {
       requests.push = (request) => {
         const count = push(request);
-        // Asked before the key is answered, so that it is next.
+        // Request before the key is answered, so that this request is next.
         if (request.startsWith('2704')) {
           polled = bench.isotp.request({
             address: { request: 0x7e0, extended: false },
@@ -337,7 +337,7 @@ describe('control that was taken', () => {
   it('and of which the results cannot be asked may have done it', async () => {
     const bench = benchOf();
     const asked = bench.isotp.request.bind(bench.isotp);
-    // The line is gone when the results are asked for.
+    // The line is lost when the results are requested.
     vi.spyOn(bench.isotp, 'request').mockImplementation((one) =>
       one.payload[0] === 0x31 && one.payload[1] === 3
         ? Promise.reject(new VigieError('input.unreadable', 'the line is gone'))
@@ -399,7 +399,7 @@ describe('the end of the agent', () => {
     bench.actuator.actuate('lights.on').catch(() => undefined);
     await bench.clock.settle(2_500, 1);
     expect(bench.unit.controlled).toBe(true);
-    // The power is cut: nothing of ours reaches the bus any more.
+    // Power cut: no more frames of this unit reach the bus.
     bench.bus.fate = () => [];
     await bench.clock.settle(S3 + 100, 100);
     expect(bench.unit.idle).toBe(true);

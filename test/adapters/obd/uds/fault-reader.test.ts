@@ -1,4 +1,4 @@
-/** Fault codes by UDS of simulated control units over a real ISO-TP bus. */
+/** Reads fault codes by UDS from simulated control units over a real ISO-TP bus. */
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -15,7 +15,7 @@ import { standard } from '../standard.ts';
 const hex = (text: string) => bytesOf(text.replaceAll(' ', '')) as Uint8Array;
 const nothingKnown = (): boolean => false;
 
-/** Answers by request; several answers to one request are sent one after the other. */
+/** Answers by request; several answers to a request are sent in sequence. */
 type Answers = Record<string, string | readonly string[]>;
 
 interface Simulated {
@@ -113,7 +113,7 @@ test('snapshot and extended data of a new code come as bytes, and parameters of 
   const { read, asked } = car([
     battery({
       '19020D': '5902FF 01431C09',
-      // One record of three identifiers: speed, coolant temperature, and one of the maker.
+      // One record with three identifiers: speed, coolant temperature, and one of the manufacturer.
       '190401431CFF': '590401431C09 01 03 F40D 32 F405 7B D101 0102',
       '190601431CFF': '590601431C09 01 05 02 0A',
     }),
@@ -220,7 +220,7 @@ test.each([
   expect(log.lines).toHaveLength(2);
 });
 
-/** ISO 15031-6 §5 and ISO 14229-1 Annex D.2 a second time, by texts of ones and zeros. */
+/** A second implementation of ISO 15031-6 §5 and ISO 14229-1 Annex D.2, by text of ones and zeros. */
 function naive(code: string, status: string) {
   const ones = (digits: string) =>
     [...digits].map((digit) => Number.parseInt(digit, 16).toString(2).padStart(4, '0')).join('');

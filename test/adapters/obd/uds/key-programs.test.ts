@@ -1,4 +1,4 @@
-/** Programs that compute keys: started for real, and refused where others could have put them there. */
+/** Programs that compute keys: they are really started, and refused if other users could have replaced them. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

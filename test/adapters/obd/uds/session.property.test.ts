@@ -1,4 +1,7 @@
-/** Whatever a control unit does: control is taken once at most, always let go of, and everything ends in bounded time. */
+/**
+ * For any behaviour of a control unit: control is taken at most once, always returned, and everything ends in bounded
+ * time.
+ */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { VigieError } from '../../../../protocol/errors.ts';
@@ -19,7 +22,7 @@ const manner: fc.Arbitrary<Manner> = fc.oneof(
   }),
   fc.record({ raw: fc.uint8Array({ minLength: 1, maxLength: 40 }) }),
   fc.record({
-    // What looks much like an answer.
+    // Bytes that resemble an answer.
     raw: fc
       .tuple(
         fc.constantFrom(0x50, 0x67, 0x6f, 0x71, 0x7e, 0x7f),
@@ -30,7 +33,7 @@ const manner: fc.Arbitrary<Manner> = fc.oneof(
   }),
 );
 
-/** ms from the call to its end: twice the longest command, with an answer awaited for 15 s at each of its ends. */
+/** Maximum ms from call to end: twice the longest command, with 15 s of waiting for an answer at each end. */
 const BOUND = 2 * 8_000 + 4 * 15_000;
 
 const order = fc.record({
@@ -41,7 +44,7 @@ const order = fc.record({
 const run = fc.record({
   manners: fc.array(manner, { maxLength: 30 }),
   orders: fc.array(order, { minLength: 1, maxLength: 3 }),
-  /** Frames that are lost, by their number on the bus. */
+  /** Lost frames, by their index on the bus. */
   lost: fc.array(fc.nat({ max: 120 }), { maxLength: 6 }),
   silentFrom: fc.option(fc.integer({ min: 0, max: 15_000 })),
   stopped: fc.option(fc.integer({ min: 0, max: 15_000 })),
@@ -57,7 +60,7 @@ it('control is taken at most once, returned, and the end comes in time', async (
       await clock.settle(10, 1);
       const begun = clock.monotonic();
       unit.manners = manners;
-      // Nobody else's frames are counted: what is lost is of the conversation.
+      // Index only the frames of the conversation.
       let conversed = 0;
       bus.fate = ({ id }) => (id !== 0x123 && lost.includes(conversed++) ? [] : [1]);
       if (silentFrom !== null) clock.after(silentFrom, () => bench.talk(false));
@@ -69,7 +72,7 @@ it('control is taken at most once, returned, and the end comes in time', async (
         return actuator.actuate(action).then(
           () => 'fulfilled' as const,
           (error: VigieError) => {
-            // A failure says what it is to the command, and what the control unit did.
+            // A failure has a command code and the control unit's reason.
             expect(error.code).toMatch(/^command\./);
             expect(error.fact.cause).toBeDefined();
             expect(error.message).not.toBe('');
@@ -93,14 +96,14 @@ it('control is taken at most once, returned, and the end comes in time', async (
       expect(unit.violations).toEqual([]);
       expect(unit.taken).toBeLessThanOrEqual(orders.length);
       seen.taken += unit.taken;
-      // All that is left is the others' turn to speak; they have nothing more to say.
+      // Only the timer of the other bus traffic remains, and it has stopped sending.
       bench.talk(false);
       await clock.settle(1_000, 100);
       expect(clock.pending).toBe(1);
     }),
     { numRuns: 150 },
   );
-  // The runs are not all of one kind.
+  // Check that the runs include all kinds of outcomes.
   expect(seen.fulfilled).toBeGreaterThan(20);
   expect(seen.rejected).toBeGreaterThan(20);
   expect(seen.taken).toBeGreaterThan(20);

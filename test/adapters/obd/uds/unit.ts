@@ -1,4 +1,4 @@
-/** A control unit that carries out commands by diagnostics as ISO 14229-1 has it, over real ISO-TP, and misbehaves. */
+/** A control unit with diagnostic commands (ISO 14229-1) over real ISO-TP, which can misbehave. */
 import { hexOf } from '../../../../adapters/obd/hex.ts';
 import { IsoTp } from '../../../../adapters/obd/isotp/index.ts';
 import { type KeyHooks, simpleKeys, UdsActuator, type UdsCommands } from '../../../../adapters/obd/uds/index.ts';
@@ -7,9 +7,9 @@ import { MemoryLog } from '../../../rig/log.ts';
 import { Bus, batchOf, ControlUnit } from '../isotp/wire.ts';
 
 /**
- * What a control unit makes of one request. `deaf`: it does not hear it; `mute`: it does it and says nothing; `late`: its
- * answer comes after so many ms; `pending`: it announces its answer so often, and gives it, or not; `refuse` with a code;
- * `reset`: it starts anew and says nothing; `raw`: it answers something else.
+ * Reaction to a request. `deaf`: ignored; `mute`: done without an answer; `late`: answered after so many ms; `pending`:
+ * announced so often, `every` ms, then answered if `kept`; `refuse`: refused with a code; `reset`: the unit restarts
+ * without an answer; `raw`: answered with these bytes.
  */
 export type Manner =
   | 'proper'
@@ -22,7 +22,7 @@ export type Manner =
   | { readonly raw: Uint8Array };
 
 export const S3 = 5_000;
-/** Its data identifier and its routine. */
+/** Data identifier of the output, and identifier of the routine. */
 export const OUTPUT = 0xd010;
 export const ROUTINE = 0x0201;
 const MASK = 0x5a;
@@ -30,27 +30,27 @@ const MASK = 0x5a;
 export interface UnitSetting {
   readonly request?: number;
   readonly answers?: number;
-  /** It must be unlocked for control; default true. */
+  /** If true (default), it must be unlocked for control. */
   readonly locked?: boolean;
   readonly seed?: Uint8Array;
-  /** P2 and P2*, as it tells them; default nothing. */
+  /** P2 and P2* in its session answer; default: none. */
   readonly times?: readonly number[];
   readonly results?: Uint8Array;
-  /** The output is held, or let go of. */
+  /** Called when the output is taken or released. */
   readonly shows?: (on: boolean) => void;
 }
 
 export class DiagnosedUnit {
-  /** Requests as they came, hexadecimal. */
+  /** Received requests, hexadecimal. */
   readonly requests: string[] = [];
-  /** What must never happen. */
+  /** Protocol violations by the requester. */
   readonly violations: string[] = [];
   session = 1;
   unlocked = false;
   running = false;
-  /** Times that control was taken, or the routine started. */
+  /** Number of times that control was taken or the routine started. */
   taken = 0;
-  /** The next requests, each in a manner; then all proper. */
+  /** Reactions to the next requests; afterwards all are `proper`. */
   manners: Manner[] = [];
   readonly #clock: VirtualClock;
   readonly #unit: ControlUnit;
@@ -70,12 +70,12 @@ export class DiagnosedUnit {
     return this.#controlled;
   }
 
-  /** Nothing is held: no session, no control. */
+  /** True if there is no session and no control. */
   get idle(): boolean {
     return this.session === 1 && !this.controlled && !this.running && !this.unlocked;
   }
 
-  /** As after a power cut of its own. */
+  /** Resets the state like a power cut. */
   reset(): void {
     this.#cancel();
     this.session = 1;
@@ -113,7 +113,7 @@ export class DiagnosedUnit {
     return Uint8Array.of(0x7f, request[0] ?? 0, code);
   }
 
-  /** Any request keeps the session (ISO 14229-2 §7.4); after S3 it ends, and with it all control. */
+  /** Any request keeps the session alive (ISO 14229-2 §7.4). After S3 it ends with all control. */
   #keep(): void {
     this.#cancel();
     if (this.session !== 1) this.#cancel = this.#clock.after(S3, () => this.reset());
@@ -231,7 +231,7 @@ export const commands = {
   },
 } as const satisfies UdsCommands;
 
-/** A bus that talks until it is told not to, its control unit, and the agent's transport. */
+/** A bus with traffic that can be stopped, its control unit, and the agent's transport. */
 export function networkOf(clock: VirtualClock, setting: UnitSetting = {}) {
   const bus = new Bus(clock);
   const isotp = new IsoTp({ clock, sender: bus, bus: 'body', index: 0 });
