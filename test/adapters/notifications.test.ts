@@ -345,34 +345,37 @@ async function expectAlerts(world: World, alerts: readonly Members[], ids: reado
   }
 }
 
-test.each(cases)('%s side, %s: values of a notification are what the interface answers', async (side, _name, watch) => {
-  const world = new World(side, []);
-  watch(world);
-  world.live();
-  const told = await world.told();
-  const values = told.flatMap((event) => event.values);
-  expect(values.map(({ data, objects }) => [data, objects.length])).toEqual([
-    ['vehicle.alert', 1],
-    ['vehicle.collision.side', 1],
-    ['vehicle.alert', 2],
-    ['vehicle.alert', 2],
-  ]);
-  for (const { data, objects } of values) {
-    if (data === 'vehicle.alert')
-      await expectAlerts(
-        world,
-        objects,
-        objects.map(({ id }) => String(id)),
-      );
-    else expect(objects).toEqual([await world.answer(`/collisions/${collision.id}`)]);
-  }
-});
+test.each(cases)(
+  '%s side, %s: values in a notification equal the answers of the interface',
+  async (side, _name, watch) => {
+    const world = new World(side, []);
+    watch(world);
+    world.live();
+    const told = await world.told();
+    const values = told.flatMap((event) => event.values);
+    expect(values.map(({ data, objects }) => [data, objects.length])).toEqual([
+      ['vehicle.alert', 1],
+      ['vehicle.collision.side', 1],
+      ['vehicle.alert', 2],
+      ['vehicle.alert', 2],
+    ]);
+    for (const { data, objects } of values) {
+      if (data === 'vehicle.alert')
+        await expectAlerts(
+          world,
+          objects,
+          objects.map(({ id }) => String(id)),
+        );
+      else expect(objects).toEqual([await world.answer(`/collisions/${collision.id}`)]);
+    }
+  },
+);
 
 /** The user line has thefts only in Status, and no queries for these sections of telemetry. */
 const fleetOnly = new Set(['vehicle.stolen', 'vehicle.lighting', 'vehicle.drivingBehavior']);
 
 test.each(cases.filter(([, channel]) => channel !== 'pushnotif'))(
-  '%s side, %s: extensions of a notification are what the interface answers',
+  '%s side, %s: extensions in a notification equal the answers of the interface',
   async (side, _name, watch) => {
     const check = async (values: readonly (SlotValue | undefined)[], readings: boolean): Promise<void> => {
       const world = new World(side, values, readings);
@@ -401,71 +404,77 @@ test.each(cases.filter(([, channel]) => channel !== 'pushnotif'))(
   },
 );
 
-test.each(['fleet', 'user'] as const)('%s side: telemetry keeps the times that are published', async (side) => {
-  const world = new World(side, everything);
-  channels[side]['webhook']?.(world);
-  world.live();
-  const [first] = (await world.told()).flatMap(({ extensions }) =>
-    extensions.flatMap(({ body }) => (body['telemetry'] === undefined ? [] : [body['telemetry'] as Json])),
-  );
-  const telemetry = first as Json;
-  const told = telemetry.vehicle as unknown as Record<string, Json>;
-  const { _embedded } = (await world.answer('/telemetry')) as Json;
-  const answered = _embedded.telemetries[0].vehicle as unknown as Record<string, Json>;
-  const stamp = new Date(T).toISOString();
-  for (const vehicleOf of [told, answered]) {
-    expect(vehicleOf['ignition']?.createdAt).toBe(stamp);
-    expect(vehicleOf['wipingBlades']?.createdAt).toBe(side === 'fleet' ? stamp : undefined);
-    expect(vehicleOf['doorsState']).not.toHaveProperty('createdAt');
-    expect((vehicleOf['adas'] as unknown as Record<string, string>)['aebs']).toBe(side === 'fleet' ? 'Off' : 'off');
-  }
-  // Stored telemetry has no positions, so only an event contains the position of an alarm.
-  const status = (await world.answer('/status')) as Json;
-  expect(told['alarm']?.trigger.position).toEqual(status.alarm.trigger.position);
-  expect(told['alarm']?.trigger.position.properties.createdAt).toBe(new Date(T - 1_000).toISOString());
-});
-
-test.each(['fleet', 'user'] as const)('%s side: states of a command are what the interface answers', async (side) => {
-  const world = new World(side, []);
-  const { rig } = world;
-  const { callbackId } = rig.callbacks.add(
-    side,
-    side === 'fleet' ? { callback: { webhook }, remoteTypes: ['Doors'] } : { callback: { webhook } },
-  );
-  const reports: RemoteReport[] = [
-    { remoteActionId: 'r-1', type: 'Doors', status: 'SentToVehicle' },
-    { remoteActionId: 'r-1', type: 'Doors', status: 'Failed', failureCause: 'VehicleInUse' },
-  ];
-  rig.callbacks.setOrigin('r-1', { callbackId });
-  for (const report of reports) rig.callbacks.remote(report);
-  await rig.pass(60_000);
-  const told = rig.bodies.flatMap((body) => (side === 'fleet' ? (body as { events: Json[] }).events : [body].flat()));
-  const states = told.map(
-    (event) => (side === 'fleet' ? event : (event as { remoteEvent: Json }).remoteEvent) as Members,
-  );
-  expect(states).toHaveLength(2);
-  for (const [n, state] of states.entries()) {
-    const { status, failureCause } = reports[n] as RemoteReport;
-    const action: RemoteAction = {
-      remoteActionId: 'r-1',
-      callbackId,
-      type: 'Doors',
-      remote: {},
-      status,
-      createdAt: T,
-      ...defined({ failureCause }),
-    };
-    world.remotes.actions.splice(0, 1, action);
-    const { remoteActionId, remoteType, eventStatus } = state;
-    expect(remoteType).toBe('Doors');
-    expect({ remoteActionId, ...(eventStatus as object), type: remoteType, remote: {} }).toEqual(
-      await world.remote(callbackId),
+test.each(['fleet', 'user'] as const)(
+  '%s side: telemetry in a notification has the times of the published models',
+  async (side) => {
+    const world = new World(side, everything);
+    channels[side]['webhook']?.(world);
+    world.live();
+    const [first] = (await world.told()).flatMap(({ extensions }) =>
+      extensions.flatMap(({ body }) => (body['telemetry'] === undefined ? [] : [body['telemetry'] as Json])),
     );
-  }
-});
+    const telemetry = first as Json;
+    const told = telemetry.vehicle as unknown as Record<string, Json>;
+    const { _embedded } = (await world.answer('/telemetry')) as Json;
+    const answered = _embedded.telemetries[0].vehicle as unknown as Record<string, Json>;
+    const stamp = new Date(T).toISOString();
+    for (const vehicleOf of [told, answered]) {
+      expect(vehicleOf['ignition']?.createdAt).toBe(stamp);
+      expect(vehicleOf['wipingBlades']?.createdAt).toBe(side === 'fleet' ? stamp : undefined);
+      expect(vehicleOf['doorsState']).not.toHaveProperty('createdAt');
+      expect((vehicleOf['adas'] as unknown as Record<string, string>)['aebs']).toBe(side === 'fleet' ? 'Off' : 'off');
+    }
+    // Stored telemetry has no positions, so only an event contains the position of an alarm.
+    const status = (await world.answer('/status')) as Json;
+    expect(told['alarm']?.trigger.position).toEqual(status.alarm.trigger.position);
+    expect(told['alarm']?.trigger.position.properties.createdAt).toBe(new Date(T - 1_000).toISOString());
+  },
+);
 
 test.each(['fleet', 'user'] as const)(
-  '%s side: the extension of an open trip tells how far it has come',
+  '%s side: command states in a notification equal the answers of the interface',
+  async (side) => {
+    const world = new World(side, []);
+    const { rig } = world;
+    const { callbackId } = rig.callbacks.add(
+      side,
+      side === 'fleet' ? { callback: { webhook }, remoteTypes: ['Doors'] } : { callback: { webhook } },
+    );
+    const reports: RemoteReport[] = [
+      { remoteActionId: 'r-1', type: 'Doors', status: 'SentToVehicle' },
+      { remoteActionId: 'r-1', type: 'Doors', status: 'Failed', failureCause: 'VehicleInUse' },
+    ];
+    rig.callbacks.setOrigin('r-1', { callbackId });
+    for (const report of reports) rig.callbacks.remote(report);
+    await rig.pass(60_000);
+    const told = rig.bodies.flatMap((body) => (side === 'fleet' ? (body as { events: Json[] }).events : [body].flat()));
+    const states = told.map(
+      (event) => (side === 'fleet' ? event : (event as { remoteEvent: Json }).remoteEvent) as Members,
+    );
+    expect(states).toHaveLength(2);
+    for (const [n, state] of states.entries()) {
+      const { status, failureCause } = reports[n] as RemoteReport;
+      const action: RemoteAction = {
+        remoteActionId: 'r-1',
+        callbackId,
+        type: 'Doors',
+        remote: {},
+        status,
+        createdAt: T,
+        ...defined({ failureCause }),
+      };
+      world.remotes.actions.splice(0, 1, action);
+      const { remoteActionId, remoteType, eventStatus } = state;
+      expect(remoteType).toBe('Doors');
+      expect({ remoteActionId, ...(eventStatus as object), type: remoteType, remote: {} }).toEqual(
+        await world.remote(callbackId),
+      );
+    }
+  },
+);
+
+test.each(['fleet', 'user'] as const)(
+  '%s side: the extension of an open trip has its current duration and distance',
   async (side) => {
     const world = new World(side, []);
     channels[side]['webhook']?.(world);
@@ -495,7 +504,7 @@ const models: Readonly<Record<string, string>> = {
 };
 
 describe('objects in notifications', () => {
-  test.each(['fleet', 'user'] as const)('of the %s side are as published', async (side) => {
+  test.each(['fleet', 'user'] as const)('of the %s side follow the published models', async (side) => {
     const reference = new Reference(side);
     const check = async (values: readonly (SlotValue | undefined)[]): Promise<number> => {
       const world = new World(side, values);

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-test('grows, follows the time, and never goes back with it or with a restart', async () => {
+test('each number is higher than the last and at least the time, also after restarts and when the clock goes back', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.integer({ min: 0, max: 5000 }), fc.boolean()), { maxLength: 12 }),
@@ -36,7 +36,7 @@ test('grows, follows the time, and never goes back with it or with a restart', a
   );
 });
 
-test('what was given is on disk, and only that', async () => {
+test('the directory contains only the file of the last number', async () => {
   const counter = new Counter(directory, 'key', () => 100);
   expect(await counter.next()).toBe(100);
   expect(await readdir(directory)).toEqual(['key.counter.100']);
@@ -44,13 +44,13 @@ test('what was given is on disk, and only that', async () => {
   expect(await readdir(directory)).toEqual(['key.counter.101']);
 });
 
-test('numbers asked for at once are all different', async () => {
+test('simultaneous requests get different numbers', async () => {
   const counter = new Counter(directory, 'key', () => 7);
   const numbers = await Promise.all(Array.from({ length: 20 }, () => counter.next()));
   expect(numbers).toEqual(Array.from({ length: 20 }, (_, i) => 7 + i));
 });
 
-test('another process that went past in between is noticed', async () => {
+test('a number that another process used meanwhile is skipped', async () => {
   await writeFile(join(directory, 'key.counter.100'), '');
   let overtaken = false;
   // The clock is read after the directory and before the new file. Meanwhile another process has used 101 and 102.
@@ -66,7 +66,7 @@ test('another process that went past in between is noticed', async () => {
   expect(await readdir(directory)).toEqual(['key.counter.103']);
 });
 
-test('keys and files beside it do not count', async () => {
+test('counters of other keys and unrelated files are ignored', async () => {
   for (const name of [
     'other.counter.900',
     'key.counter.',
@@ -79,7 +79,7 @@ test('keys and files beside it do not count', async () => {
   expect(await new Counter(directory, 'key', () => 5).next()).toBe(5);
 });
 
-test('processes that count with one key never get the same number', async () => {
+test('processes that share a key never get the same number', async () => {
   const script = fileURLToPath(new URL('count.ts', import.meta.url));
   const results = await Promise.all(
     Array.from({ length: 4 }, () => {
@@ -104,7 +104,7 @@ test('a failure uses up no number and does not stop the counter', async () => {
   expect(await counter.next()).toBe(5);
 });
 
-test('says so when there are no more numbers', async () => {
+test('an error is reported when all numbers are used up', async () => {
   await writeFile(join(directory, `key.counter.${Number.MAX_SAFE_INTEGER}`), '');
   await expect(new Counter(directory, 'key', () => 5).next()).rejects.toThrow(/used up/);
 });

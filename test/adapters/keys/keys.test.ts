@@ -44,7 +44,7 @@ describe.each(algorithms)('%s', (algorithm) => {
     expect(isTrusted(trust(), opened)).toBe(true);
   });
 
-  test('a command by another key, or changed in any bit, does not', async () => {
+  test('a command signed by another key, or with any bit changed, does not verify', async () => {
     await generateKey(directory, 'owner', { algorithm, kinds: ['Doors'] });
     const message = await (await CommandSigner.open(directory, 'owner', clock.now)).sign(payload);
     const store = trust();
@@ -73,7 +73,7 @@ describe.each(algorithms)('%s', (algorithm) => {
     expect(store.verify(keyId, theirs.toBeSigned, theirs.signature)).toBe(false);
   });
 
-  test('no signature is too odd to be refused', async () => {
+  test('any arbitrary signature is refused without an exception', async () => {
     const key = await generateKey(directory, 'owner', { algorithm, kinds: ['Doors'] });
     const id = new Uint8Array(Buffer.from(key.kid, 'hex'));
     const store = trust();
@@ -92,8 +92,8 @@ describe.each(algorithms)('%s', (algorithm) => {
   });
 });
 
-describe('making keys', () => {
-  test('the private key is for the owner only and not in the trust file', async () => {
+describe('generating keys', () => {
+  test('only the owner can read the private key, and the trust file does not contain it', async () => {
     await generateKey(directory, 'owner', { algorithm: 'ES256', kinds: ['Doors'] });
     expect((await stat(join(directory, 'owner.pem'))).mode & 0o777).toBe(0o600);
     expect(await readFile(join(directory, 'owner.pem'), 'utf8')).toMatch(/^-----BEGIN PRIVATE KEY-----/);
@@ -101,7 +101,7 @@ describe('making keys', () => {
     expect((await readdir(directory)).toSorted()).toEqual(['owner.pem', 'trust.json']);
   });
 
-  test('keys are listed in the order they were made, with what the trust file says', async () => {
+  test('keys are listed in the order of creation, with their entries of the trust file', async () => {
     expect(await listKeys(join(directory, 'none'))).toEqual([]);
     const limits = { notBefore: NOW, notAfter: NOW + 1000 };
     const first = await generateKey(directory, 'first', { algorithm: 'ES256', kinds: ['Doors'], ...limits });
@@ -111,7 +111,7 @@ describe('making keys', () => {
     expect(await listKeys(directory)).toEqual([first, { ...second, signs: false }]);
   });
 
-  test('validity is kept to, to the millisecond', async () => {
+  test('the validity is enforced to the millisecond', async () => {
     const limits = { notBefore: NOW, notAfter: NOW + 1000 };
     const { kid } = await generateKey(directory, 'owner', { algorithm: 'ES256', kinds: ['Doors'], ...limits });
     const id = new Uint8Array(Buffer.from(kid, 'hex'));
@@ -142,7 +142,7 @@ describe('making keys', () => {
     expect([await listKeys(directory), await readdir(directory)]).toEqual(before);
   });
 
-  test('does not overwrite a private key that the trust file does not know', async () => {
+  test('an existing private key that the trust file lacks is not overwritten', async () => {
     await writeFile(join(directory, 'owner.pem'), 'precious');
     await expect(generateKey(directory, 'owner', { algorithm: 'ES256', kinds: ['Doors'] })).rejects.toThrow(
       expect.objectContaining({ code: 'usage.wrong', where: join(directory, 'owner.pem') }),
@@ -150,7 +150,7 @@ describe('making keys', () => {
     expect(await readFile(join(directory, 'owner.pem'), 'utf8')).toBe('precious');
   });
 
-  test('a directory that cannot be made', async () => {
+  test('a directory that cannot be created is an error', async () => {
     await writeFile(join(directory, 'file'), '');
     const inside = join(directory, 'file', 'keys');
     await expect(generateKey(inside, 'owner', { algorithm: 'ES256', kinds: ['Doors'] })).rejects.toThrow(
@@ -165,7 +165,7 @@ describe('damaged files', () => {
     await generateKey(directory, 'owner', { algorithm: 'ES256', kinds: ['Doors'] });
   });
 
-  test('no trust file', async () => {
+  test('a missing trust file is an error', async () => {
     await rm(path());
     expect(() => trust()).toThrow(
       expect.objectContaining({
@@ -176,7 +176,7 @@ describe('damaged files', () => {
     );
   });
 
-  test('a trust file cut at any byte is an error that names it', async () => {
+  test('a trust file cut at any byte is an error with its name', async () => {
     const whole = await readFile(path(), 'utf8');
     // The last byte is the newline after the document.
     for (let length = 0; length < whole.length - 1; length++) {
@@ -208,7 +208,7 @@ describe('damaged files', () => {
     ['an invalid date', { notAfter: 'soon' }, /keys\[0\]\.notAfter must be a date/],
     ['a date without offset', { notBefore: '2030-01-01T00:00:00' }, /keys\[0\]\.notBefore must be a date/],
     ['no name', { name: 7 }, /keys\[0\]\.name must be a text/],
-  ])('a key with %s', async (_, change, message) => {
+  ])('a key with %s is an error', async (_, change, message) => {
     const content = JSON.parse(await readFile(path(), 'utf8')) as { keys: object[] };
     content.keys = [{ ...content.keys[0], ...change }];
     await writeFile(path(), JSON.stringify(content));
@@ -216,7 +216,7 @@ describe('damaged files', () => {
       expect.objectContaining({ code: 'configuration.wrong', message: expect.stringMatching(message) }),
     );
   });
-  test('a key twice', async () => {
+  test('a duplicate key is an error', async () => {
     const content = JSON.parse(await readFile(path(), 'utf8')) as { keys: object[] };
     await writeFile(path(), JSON.stringify({ version: 1, keys: [content.keys[0], { ...content.keys[0], name: 'b' }] }));
     expect(() => trust()).toThrow(/keys\[1\] has the kid or name of keys\[0\]/);
@@ -230,7 +230,7 @@ describe('damaged files', () => {
     expect(await readdir(directory)).not.toContain('new.pem');
   });
 
-  test('no private key', async () => {
+  test('a missing private key is an error', async () => {
     await expect(CommandSigner.open(directory, 'other')).rejects.toThrow(
       expect.objectContaining({
         code: 'input.unreadable',
@@ -254,7 +254,7 @@ describe('damaged files', () => {
       }) as string,
       /must be a key of P-256/,
     ],
-  ])('%s for a private key', async (_, content, message) => {
+  ])('%s instead of a private key is an error', async (_, content, message) => {
     await writeFile(join(directory, 'owner.pem'), content);
     await expect(CommandSigner.open(directory, 'owner')).rejects.toThrow(
       expect.objectContaining({
@@ -264,7 +264,7 @@ describe('damaged files', () => {
       }),
     );
   });
-  test.skipIf(process.platform === 'win32')('a private key that others can read', async () => {
+  test.skipIf(process.platform === 'win32')('a private key that others can read is an error', async () => {
     await chmod(join(directory, 'owner.pem'), 0o640);
     await expect(CommandSigner.open(directory, 'owner')).rejects.toThrow(
       expect.objectContaining({ code: 'configuration.wrong', message: expect.stringMatching(/chmod 600/) }),

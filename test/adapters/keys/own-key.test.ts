@@ -29,7 +29,7 @@ const open = (at = directory): Promise<OwnKey | undefined> => ownKey(at, 'interf
 const signs = async (own: OwnKey | undefined): Promise<boolean> =>
   (await own?.signer.sign((counter) => Uint8Array.of(counter & 0xff))) !== undefined;
 
-test('is the same at every start', async () => {
+test('the key is the same at every start', async () => {
   const first = await open();
   expect((await open())?.key.kid).toBe(first?.key.kid);
   expect(log.lines).toEqual([]);
@@ -48,7 +48,7 @@ test.each<[string, () => void]>([
       writeFileSync(directory, '');
     },
   ],
-])('%s is put aside and another key is made', async (_, damage) => {
+])('%s is moved aside and a new key is made', async (_, damage) => {
   for (const times of [1, 2]) {
     const kid = (await open())?.key.kid;
     damage();
@@ -61,7 +61,7 @@ test.each<[string, () => void]>([
   expect(log.lines.map(({ level }) => level)).toEqual(['error', 'error']);
 });
 
-test('a file that the disk does not return is no damage: the key stays', async () => {
+test('a file that cannot be read does not count as damaged: the key is kept', async () => {
   const kid = (await open())?.key.kid;
   for (const name of ['interface.pem', 'trust.json']) {
     const file = join(directory, name);
@@ -77,7 +77,7 @@ test('a file that the disk does not return is no damage: the key stays', async (
   expect(log.lines).toEqual([]);
 });
 
-test('a disk that does not take it leaves the unit without one', async () => {
+test('a disk that cannot be written leaves the unit without a key', async () => {
   const nowhere = join(folder, 'file', 'interface-key');
   writeFileSync(join(folder, 'file'), '');
   expect(await open(nowhere)).toBeUndefined();

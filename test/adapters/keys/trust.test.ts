@@ -57,7 +57,7 @@ const owner = (publicKey: Uint8Array, more: Partial<NewKey> = {}): NewKey => ({
 });
 
 describe('keys changed by command', () => {
-  test('an added key is trusted, also after the next start, within its validity', async () => {
+  test('an added key is trusted within its validity, also after a restart', async () => {
     const changes = disk();
     const { id, spki, privateKey } = pair();
     const first = store(changes);
@@ -72,7 +72,7 @@ describe('keys changed by command', () => {
     expect(store(changes, NOW - 2).key(id)).toBeUndefined();
   });
 
-  test('the same key again changes nothing; its name or id for another is refused', async () => {
+  test('adding the same key again changes nothing, and its name or id cannot be reused for another', async () => {
     const changes = disk();
     const [one, two] = [pair(), pair()];
     const trust = store(changes);
@@ -86,7 +86,7 @@ describe('keys changed by command', () => {
     expect(trust.key(one.id)?.kinds).toEqual(['Doors']);
   });
 
-  test('a revoked key is gone for ever: after the next start, in the trust file, and if it is added again', async () => {
+  test('a revoked key is never trusted again: not after a restart, nor from the trust file, nor if added again', async () => {
     const changes = disk();
     const { kid } = await generateKey(directory, 'lost', { algorithm: 'Ed25519', kinds: ['Doors'] });
     const id = Buffer.from(kid, 'hex');
@@ -101,7 +101,7 @@ describe('keys changed by command', () => {
     await expect(trust.add(owner(spki))).rejects.toThrow(expect.objectContaining({ code: 'command.forbidden' }));
   });
 
-  test('the last key that may change keys stays, also if another has ceased to be valid', async () => {
+  test('the last valid key that may change keys cannot be revoked', async () => {
     const changes = disk();
     const trust = store(changes);
     const root = Buffer.from((await readRoot()).kid, 'hex');
@@ -130,7 +130,7 @@ describe('keys changed by command', () => {
     expect(changes.data).toEqual({});
   });
 
-  test('changes that are asked for at once are all kept, and each is checked against the result of those before', async () => {
+  test('simultaneous changes are all saved, and each is checked against the result of earlier ones', async () => {
     const changes = disk();
     const trust = store(changes);
     const [one, other] = [pair(), pair()];
@@ -149,7 +149,7 @@ describe('keys changed by command', () => {
     expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
-  test('a disk that refuses leaves the keys as they are', async () => {
+  test('a disk that cannot be written leaves the keys unchanged', async () => {
     const changes = disk();
     changes.full = true;
     const { id, spki } = pair();
@@ -168,7 +168,7 @@ describe('keys changed by command', () => {
     expect([trust.key(id), store(changes).key(id)]).toEqual([undefined, undefined]);
   });
 
-  test('a key that another version of the agent understands is not obeyed, said, and kept for it', async () => {
+  test('a key of a newer agent is not trusted, is reported, and stays in the document', async () => {
     const foreign = { name: 'later', kinds: ['Fly'] };
     const changes = disk({ keys: [foreign] });
     const log = new MemoryLog();
@@ -180,7 +180,7 @@ describe('keys changed by command', () => {
     expect(store(changes).key(id)?.kinds).toEqual(['Doors']);
   });
 
-  test('of the file, the keys that were there last are obeyed when it can be read; what commands did always is', async () => {
+  test('without a readable file, its last keys and all changes by commands remain in force', async () => {
     const changes = disk();
     const { kid } = await generateKey(directory, 'lost', { algorithm: 'Ed25519', kinds: ['Doors'] });
     const root = Buffer.from((await readRoot()).kid, 'hex');
@@ -206,7 +206,7 @@ describe('keys changed by command', () => {
     expect(known(trust)).toEqual([true, true, false]);
   });
 
-  test('a document of changes is told from another', () => {
+  test('a document of changes is recognised by its contents', () => {
     const unconfirmed = { why: 'a test' };
     for (const one of [{}, { revoked: ['12'], keys: [{}], generation: 2 }, { unconfirmed }]) {
       expect(readTrustChanges(one)).toEqual(one);
@@ -217,7 +217,7 @@ describe('keys changed by command', () => {
     }
   });
 
-  test('a car without a place to keep changes, an unknown key, and a damaged file are said so', async () => {
+  test('errors report a car that cannot save changes, an unknown key, and a damaged file', async () => {
     const fixed = TrustStore.open(file, { now: () => NOW });
     await expect(fixed.add(owner(pair().spki))).rejects.toThrow(expect.objectContaining({ code: 'command.forbidden' }));
     await expect(fixed.revoke(pair().id)).rejects.toThrow(expect.objectContaining({ code: 'input.unknown' }));

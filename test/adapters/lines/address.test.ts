@@ -36,14 +36,14 @@ describe('addresses of lines', () => {
     ['tcp://::1:2947', /an IPv6 address in brackets/],
     ['tcp:localhost:2947', /write tcp:\/\/host:port/],
     ['http://localhost:80', /http is not a kind of line/],
-  ])('%s is refused with what would do', (text, message) => {
+  ])('%s is refused with a suggestion', (text, message) => {
     const read = () => readLineAddress(text, 9_600, 'vigie.yaml:12');
     expect(read).toThrow(message);
     expect(read).toThrow(/^vigie\.yaml:12: /);
     expect(read).toThrow(expect.objectContaining({ code: 'configuration.wrong' }));
   });
 
-  it('any text is an address or refused', () => {
+  it('any text is either a valid address or refused', () => {
     const part = fc.constantFrom(
       'tcp://',
       'serial:',

@@ -17,7 +17,7 @@ async function looking(clock: VirtualClock, holds: () => boolean): Promise<void>
 }
 
 describe('a growing file', () => {
-  it('is read from its start and as it grows, and on from there when it is opened again', async () => {
+  it('is read from its start and as it grows, and continues there when it is reopened', async () => {
     const path = join(folder, 'grows');
     const clock = new VirtualClock();
     const open = fileLine({ path, clock });
@@ -53,7 +53,7 @@ describe('a growing file', () => {
         rmSync(path);
       },
     ],
-  ])('that was %s ends the line, and what is there then is read from its start', async (name, reason, change) => {
+  ])('that was %s ends the line, and the new content is read from its start', async (name, reason, change) => {
     const path = join(folder, name);
     const clock = new VirtualClock();
     const open = fileLine({ path, clock });
@@ -74,7 +74,7 @@ describe('a growing file', () => {
     await line.close();
   });
 
-  it('cannot be written', async () => {
+  it('cannot be written to', async () => {
     const path = join(folder, 'written');
     writeFileSync(path, '');
     const line = await fileLine({ path, clock: new VirtualClock() })(new Heard());
@@ -86,12 +86,12 @@ describe('a growing file', () => {
     ['/dev/null', /it is a device; write serial:/],
     [folder, /it is a directory/],
     [join(folder, 'absent'), /there is no such device or file/],
-  ])('%s is none', async (path, message) => {
+  ])('%s is refused', async (path, message) => {
     await expect(fileLine({ path, clock: new VirtualClock() })(new Heard())).rejects.toThrow(message);
   });
 });
 
-it('a named pipe waits for writers, outlives them and closes', async () => {
+it('a named pipe waits for writers, survives them, and can be closed', async () => {
   const path = join(folder, 'pipe');
   execFileSync('mkfifo', [path]);
   const heard = new Heard();

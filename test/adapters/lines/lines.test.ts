@@ -18,7 +18,7 @@ const everyByte = String.fromCharCode(...Array.from({ length: 256 }, (_, code) =
 function contract(
   wire: () => { open: OpenLine; far: FarEnd; lose: () => Promise<void>; restore: () => Promise<void> },
 ) {
-  it('carries every byte both ways', async () => {
+  it('carries every byte in both directions', async () => {
     const { open, far } = wire();
     const heard = new Heard();
     const line = await open(heard);
@@ -33,7 +33,7 @@ function contract(
     expect(heard.closings).toEqual([]);
   });
 
-  it('says once that it ended, and refuses writes then', async () => {
+  it('reports its end once, and then refuses writes', async () => {
     const { open, far, lose } = wire();
     const heard = new Heard();
     const line = await open(heard);
@@ -45,7 +45,7 @@ function contract(
     expect(heard.closings).toEqual([expect.stringMatching(/./)]);
   });
 
-  it('does not open what is not there, and opens it again when it is back', async () => {
+  it('fails to open if the far end is missing, and opens when it is back', async () => {
     const { open, far, lose, restore } = wire();
     const first = new Heard();
     await (await open(first)).write(bytes('1'));
@@ -88,7 +88,7 @@ describe('a TCP line', () => {
     };
   });
 
-  it('names the address when nobody listens', async () => {
+  it('names the address if nothing listens there', async () => {
     const { port } = far;
     await far.close();
     await expect(tcpLine({ host: '127.0.0.1', port })(new Heard())).rejects.toThrow(
@@ -120,7 +120,7 @@ describePeers(['socat', '/dev/ptmx'], 'a serial line', () => {
     },
   }));
 
-  it('may have any speed and flow control', async () => {
+  it('accepts any speed and flow control', async () => {
     for (const options of [{ baudRate: 9_600, flowControl: 'xonxoff' } as const, { baudRate: 3_000_000 }]) {
       const heard = new Heard();
       const line = await serialLine({ path, ...options })(heard);

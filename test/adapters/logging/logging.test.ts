@@ -20,7 +20,7 @@ function lines(level: 'info' | 'warn' = 'info', priorities = false) {
   return { log, written };
 }
 
-test('one line of JSON an event, with its level, time and fields', () => {
+test('each event is one line of JSON with level, time and fields', () => {
   const { log, written } = lines();
   log.warn('link.down', { reason: 'a line\nand "another"', waiting: 3, suppressed: undefined });
   expect(written).toHaveLength(1);
@@ -36,14 +36,14 @@ test('one line of JSON an event, with its level, time and fields', () => {
   });
 });
 
-test('what is below the level is not said', () => {
+test('events below the level are not logged', () => {
   const { log, written } = lines('warn');
   log.info('watchdog.moving');
   log.error('watchdog.stuck');
   expect(written.map((line) => JSON.parse(line).event)).toEqual(['watchdog.stuck']);
 });
 
-test('the journal gets its priorities', () => {
+test('lines for the journal have its priorities', () => {
   const { log, written } = lines('info', true);
   log.info('link.up');
   log.warn('link.down');
@@ -52,7 +52,7 @@ test('the journal gets its priorities', () => {
   expect(JSON.parse((written[1] as string).slice(3)).event).toBe('link.down');
 });
 
-test('a field with the name of one of the line does not replace it', () => {
+test('a field cannot replace a member of the line with the same name', () => {
   const { log, written } = lines();
   const fields = { state: 'awake', level: 3, event: 'x', at: 'home', message: 'y' };
   log.info('power.changed', fields);
@@ -84,7 +84,7 @@ test.each([
   ['-----BEGIN EC PRIVATE KEY-----\nMIGH', 'MIGH', '['],
   ['got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln today', 'c2ln', 'today'],
   ['GET /x?access_token=abcd1234&y=1', 'abcd1234', 'y=1'],
-])('secrets that give themselves away are hidden: %s', (text, secret, rest) => {
+])('secrets are hidden by their form: %s', (text, secret, rest) => {
   expect(redactedText(text)).not.toContain(secret);
   expect(redactedText(text)).toContain(rest);
   const { log, written } = lines();
@@ -92,14 +92,14 @@ test.each([
   expect(written[0]).not.toContain(secret);
 });
 
-test('what would fill the log is cut', () => {
+test('large values are truncated', () => {
   expect(redactedText('x'.repeat(100_000)).length).toBeLessThan(5_000);
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   expect(JSON.stringify(redacted({ circle, bytes: new Uint8Array(9), big: 10n }))).toContain('9 bytes');
 });
 
-test('an event that comes again and again is kept back, counted and told', () => {
+test('a frequent event is suppressed, counted, and the count is logged', () => {
   let now = 0;
   const memory = new MemoryLog();
   const log = new RateLimitedLog(memory, () => now);
@@ -115,7 +115,7 @@ test('an event that comes again and again is kept back, counted and told', () =>
   expect(memory.lines.at(-1)?.fields).toEqual({ by: 100 });
 });
 
-test('the lines that were kept back are counted at the end, whatever other events came between', () => {
+test('the suppressed lines are counted at the end, even if other events came between', () => {
   const memory = new MemoryLog();
   const log = new RateLimitedLog(memory, () => 0);
   for (let i = 0; i < LINES + 3; i++) log.error('agent.defect');

@@ -32,8 +32,8 @@ function mute(type: number, until: () => boolean): { readonly answer: Answer; re
   };
 }
 
-describe('a broker that answers questions', () => {
-  it('and acknowledges no message is left; what waited is rejected, and passes on the next connection', async () => {
+describe('a broker that answers pings', () => {
+  it('but acknowledges no message is left; waiting messages are rejected, and can be sent on the next connection', async () => {
     let mended = false;
     let silent = 0;
     const car = await carAt([
@@ -55,7 +55,7 @@ describe('a broker that answers questions', () => {
     expect(car.link.health().counts).toMatchObject({ overdue: 1, losses: 1, rejected: 3 });
   });
 
-  it('and never acknowledges the subscription is left for the next', async () => {
+  it('but never acknowledges the subscription is left for the next', async () => {
     const first = mute(8, () => false);
     const car = await carAt([first.answer, obliging]);
     await car.start();
@@ -63,7 +63,7 @@ describe('a broker that answers questions', () => {
     expect(car.link.health().counts).toMatchObject({ overdue: 1, ups: 1 });
   });
 
-  it('and acknowledges in time is asked nothing', async () => {
+  it('and acknowledges in time gets no pings from the link', async () => {
     const broker = mute(0, () => true);
     const car = await carAt([broker.answer], { connectTimeout: 20_000 });
     await car.start();
@@ -82,14 +82,14 @@ describe('acknowledgements', () => {
     return { clock, told, acknowledgements: new Acknowledgements(parts) };
   }
 
-  it('that the broker does not even answer about are not judged: the network may be slow, or gone', () => {
+  it('are not overdue while the broker answers no ping, because the network may be down', () => {
     const { clock, told, acknowledgements } = rig();
     acknowledgements.expect({});
     clock.advance(PATIENCE * 100);
     expect(told).toEqual(['asked']);
   });
 
-  it('are overdue a while after the broker is known to have the packet', () => {
+  it('are overdue some time after the broker is known to have the packet', () => {
     const { clock, told, acknowledgements } = rig();
     acknowledgements.expect({});
     clock.advance(PATIENCE + 60_000);
@@ -100,7 +100,7 @@ describe('acknowledgements', () => {
     expect(told).toEqual(['asked', 'overdue']);
   });
 
-  it('leave nothing to wait for when they have come', () => {
+  it('need no timer once they have arrived', () => {
     const { clock, acknowledgements } = rig();
     const packets = [{}, {}];
     for (const packet of packets) acknowledgements.expect(packet);
@@ -108,7 +108,7 @@ describe('acknowledgements', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('are overdue exactly when the broker had the packet for so long', () => {
+  it('are overdue exactly when the broker has had the packet for the time limit', () => {
     const step = fc.oneof(
       fc.record({ pass: fc.integer({ min: 1, max: 30_000 }) }),
       fc.constantFrom('send' as const, 'acknowledge' as const, 'answer' as const),

@@ -16,7 +16,7 @@ describe('broker URLs', () => {
     ['ssl://b.example:1', 'b.example', 1, true, 'mqtts://b.example:1'],
     ['tls://b.example', 'b.example', 8883, true, 'mqtts://b.example:8883'],
     ['mqtt://[::1]:1884', '::1', 1884, false, 'mqtt://[::1]:1884'],
-  ])('reads %s', (url, host, port, secure, text) => {
+  ])('parses %s', (url, host, port, secure, text) => {
     expect(parseAddress(url)).toEqual({ host, port, secure, text });
   });
 
@@ -30,11 +30,11 @@ describe('broker URLs', () => {
     'mqtt://b:70000',
     'mqtt://b/x',
     'ws://b',
-  ])('refuses "%s" and says how to write it', (url) => {
+  ])('refuses "%s" and shows the right form', (url) => {
     expect(() => parseAddress(url)).toThrow(/mqtt:\/\/host:1883/);
   });
 
-  it('repeats no password', () => {
+  it('omits the password from errors', () => {
     for (const url of ['mqtt://me:secret@broker', 'mqtt://me:secret@broker:x', 'mqtt://me:sec@ret@b']) {
       expect(faultOf(() => parseAddress(url))).toMatch(/^the broker URL "mqtt:\/\/…@b[^@]*$/);
     }
@@ -89,7 +89,7 @@ describe('topic filters', () => {
     expect(matches(filter, topic)).toBe(expected);
   });
 
-  it('agrees with the regular expression that a filter stands for', () => {
+  it('matches like the equivalent regular expression', () => {
     const level = fc.constantFrom('a', 'b', '');
     const topics = fc.array(level, { minLength: 1, maxLength: 5 }).map((levels) => levels.join('/'));
     const filters = fc

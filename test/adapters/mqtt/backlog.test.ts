@@ -11,7 +11,7 @@ const PINGREQ = 12;
 
 const typeOf = (packet: Buffer): number => (packet[0] ?? 0) >> 4;
 
-test('reads no more of a backlog than it may hold, and lives on while the answer to its question waits behind', async () => {
+test('the client reads no more of a backlog than its limit, and stays connected although the ping answer waits behind it', async () => {
   const asked = new Arrivals<true>();
   let connections = 0;
   let acknowledged = 0;
@@ -60,7 +60,7 @@ test('reads no more of a backlog than it may hold, and lives on while the answer
   await broker.close();
 });
 
-test('a broker that goes on sending is not given up for an answer that comes behind', async () => {
+test('the client does not give up a broker that keeps sending before it answers a ping', async () => {
   let [connections, questions] = [0, 0];
   const answered = new Arrivals<true>();
   const broker = await ScriptedBroker.open((packet, socket) => {
@@ -81,7 +81,7 @@ test('a broker that goes on sending is not given up for an answer that comes beh
   await broker.close();
 });
 
-test('a broker that sends nothing after the question is given up', async () => {
+test('the client gives up a broker that sends nothing after a ping', async () => {
   let connections = 0;
   const again = new Arrivals<true>();
   const broker = await ScriptedBroker.open((packet, socket) => {

@@ -83,7 +83,7 @@ function connectPacket(will: number): Buffer {
   return Buffer.concat([Buffer.of(0x10, ...length), body]);
 }
 
-test('a CONNECT that announces 256 MB is refused with its first bytes, on each of many TLS connections', async () => {
+test('a CONNECT that announces 256 MB is refused after its first bytes, on each of many TLS connections', async () => {
   const rig = await start(tlsOptions());
   for (let n = 0; n < 6; n++) {
     const socket = await dial(rig);
@@ -93,7 +93,7 @@ test('a CONNECT that announces 256 MB is refused with its first bytes, on each o
   }
 });
 
-test('a CONNECT of 4,096 bytes with its will is accepted, however it is cut, and one of 4,097 is not', async () => {
+test('a CONNECT of 4,096 bytes with a will is accepted however it is split, and one of 4,097 is refused', async () => {
   const rig = await start();
   const packet = connectPacket(4_096 - connectPacket(1_000).length + 1_000);
   expect(packet).toHaveLength(4_096);
@@ -113,7 +113,7 @@ test.each([
   ['another packet than CONNECT', Buffer.of(0x30, 0x80), 'the first packet is not CONNECT'],
   ['a length without end', Buffer.of(0x10, 0xff, 0xff, 0xff, 0xff, 0xff), 'a packet of Infinity bytes comes'],
   ['a CONNECT that is malformed', Buffer.of(0x10, 2, 0, 9), 'a malformed packet (CONNECT: it ends too early)'],
-])('a connection that begins with %s ends at once', async (_what, bytes, reason) => {
+])('a connection that begins with %s is closed at once', async (_what, bytes, reason) => {
   const rig = await start();
   const socket = await dial(rig);
   socket.write(bytes);
@@ -121,7 +121,7 @@ test.each([
   expect(await rig.refused.take()).toContain(reason);
 });
 
-test('a client that is let in loses its connection with a packet that is too large or malformed', async () => {
+test('an admitted client that sends a packet that is too large or malformed is disconnected', async () => {
   const rig = await start();
   for (const [bytes, reason] of [
     [Buffer.of(0x32, 0x80, 0x80, 0x80, 0x10), 'a packet of 33554437 bytes comes, 16842752 are allowed'],
@@ -140,7 +140,7 @@ test('a client that is let in loses its connection with a packet that is too lar
   }
 });
 
-test('600 connections that say nothing do not keep a car from connecting, nor end the connection of one', async () => {
+test('600 silent connections neither prevent a car from connecting nor disconnect one', async () => {
   const rig = await start();
   const before = await new Car(rig.url).start();
   const idle: Socket[] = [];
@@ -155,7 +155,7 @@ test('600 connections that say nothing do not keep a car from connecting, nor en
   for (const { link } of [before, car]) await link.close();
 });
 
-test('a connection ends when no client is let in in time, whatever came on it', async () => {
+test('a connection that does not authenticate in time is closed, whatever it has sent', async () => {
   const clock = new VirtualClock();
   const rig = await start({ ...tlsOptions(), after: (delay, due) => clock.after(delay, due) });
   const silent = await dial(rig);
@@ -171,7 +171,7 @@ test('a connection ends when no client is let in in time, whatever came on it', 
   await Promise.all(gone);
 });
 
-test('a client that was let in has all the time that it wants', async () => {
+test('an admitted client has no time limit', async () => {
   const clock = new VirtualClock();
   const rig = await start({ after: (delay, due) => clock.after(delay, due) });
   const observer = await Observer.connect(rig.url, 4);
@@ -180,7 +180,7 @@ test('a client that was let in has all the time that it wants', async () => {
   await observer.close();
 });
 
-test('what is thrown where a message, a subscription or a client is handled ends that connection alone', async () => {
+test('an exception in the handling of a message, a subscription or a client ends only that connection', async () => {
   const boom = (): never => {
     throw new TypeError('boom');
   };

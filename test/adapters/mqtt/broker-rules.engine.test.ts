@@ -72,7 +72,7 @@ describePeer('mosquitto', 'the example configuration of Mosquitto', () => {
     await broker?.remove();
   });
 
-  it('lets a car publish under its own VIN and under no other', async () => {
+  it('a car can publish under its own VIN and no other', async () => {
     const car = await startCar({ tls: tlsOf(ours) });
     const foreign = `vigie/1/${otherVin}/up/event`;
     await expect(car.link.publish(message('forged', { topic: foreign }))).rejects.toMatchObject({
@@ -88,7 +88,7 @@ describePeer('mosquitto', 'the example configuration of Mosquitto', () => {
     expect(car.link.connected).toBe(true);
   });
 
-  it('drops the same on MQTT 3.1.1, which cannot say no', async () => {
+  it('on MQTT 3.1.1, which cannot report a refusal, the broker drops forbidden messages', async () => {
     const car = await startCar({ tls: tlsOf(ours), protocol: 4 });
     await car.link.publish(message('forged', { topic: `vigie/1/${otherVin}/up/event` }));
     await car.link.publish(message('own again'));
@@ -96,7 +96,7 @@ describePeer('mosquitto', 'the example configuration of Mosquitto', () => {
     expect(seen.all.filter((line) => line.includes('forged'))).toEqual([]);
   });
 
-  it('gives a car only what is sent to it, whatever it subscribes to and calls itself', async () => {
+  it('a car receives only messages sent to it, whatever its subscriptions and client id', async () => {
     const spy = await startCar({
       tls: tlsOf(other),
       down: 'vigie/1/#',
@@ -113,7 +113,7 @@ describePeer('mosquitto', 'the example configuration of Mosquitto', () => {
     expect(spy.messages()).toEqual(['for the second']);
   });
 
-  it('lets nobody in without a certificate of its authority', async () => {
+  it('a client without a certificate from the authority is refused', async () => {
     const stranger = new Authority(broker.folder, 'stranger').issue(vin);
     const attempts = [{ ca: authority.cert }, { ca: authority.cert, cert: stranger.cert, key: stranger.key }];
     for (const tls of attempts) {
@@ -124,7 +124,7 @@ describePeer('mosquitto', 'the example configuration of Mosquitto', () => {
     }
   });
 
-  it('is not trusted by a client that knows another authority', async () => {
+  it('a client with another authority does not trust the broker', async () => {
     const ca = new Authority(broker.folder, 'another').cert;
     await expect(CloudClient.connect(url, { tls: { ...tlsOf(ours), ca } })).rejects.toMatchObject({
       code: 'link.refused',

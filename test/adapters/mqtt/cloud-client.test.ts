@@ -6,7 +6,7 @@ import { publishHead, ScriptedBroker } from '../../rig/script.ts';
 
 cloudClientContract('the cloud client over the embedded broker', () => new AedesRig(), 4);
 
-it('receives what a broker sends after it acknowledged a subscription and before it acknowledges its end', async () => {
+it('messages between the acknowledgement of a subscription and that of its end are received', async () => {
   const [topic, payload] = ['cars/one', Buffer.from('late')];
   // MQTT 5; the zero before the payload is the length of the properties.
   const retained = Buffer.concat([publishHead(0b0011, topic, 1 + payload.length), Buffer.of(0), payload]);

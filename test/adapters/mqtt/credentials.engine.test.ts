@@ -37,7 +37,7 @@ describePeer('mosquitto', 'a link to a broker that wants a certificate', () => {
   });
   afterEach(() => broker.remove());
 
-  it('waits for the file that is missing, says which, and comes up when it is there', async () => {
+  it('waits for the missing file, names it, and connects when it exists', async () => {
     const { cert, key } = authority.issue(vin);
     const file = join(folder, 'unit.key');
     const tls = (): TlsFiles => ({ ca: authority.cert, cert, key: readFileSync(file) });

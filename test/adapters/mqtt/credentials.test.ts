@@ -40,14 +40,14 @@ describe('certificates', () => {
     ['a key', () => ({ key: ours.key.subarray(0, 200) }), /key \(\/etc\/key\.pem\) is damaged/],
     ['a list', () => ({ crl: junk }), /crl \(\/etc\/list\.pem\) is damaged/],
     ['a key of another certificate', () => ({ key: other.key }), /key \(\/etc\/key\.pem\) does not belong to cert/],
-  ])('that cannot be used are named: %s', (_, spoilt, said) => {
+  ])('that are unusable are named: %s', (_, spoilt, said) => {
     const files = { ...sound(), ...spoilt() };
     expect(() => new BrokerCredentials(files, new MemoryLog())).toThrow(said);
     const waiting = new BrokerCredentials(() => files, new MemoryLog());
     expect(() => waiting.context()).toThrow(said);
   });
 
-  it('that come later are used from then on, and stay in use when they are spoilt again', () => {
+  it('that appear later are used from then on, and stay in use if their files are damaged again', () => {
     let files: () => TlsFiles = () => {
       throw new VigieError('input.unreadable', 'key cannot be read', { where: '/etc/key.pem' });
     };
@@ -67,7 +67,7 @@ describe('certificates', () => {
 });
 
 describe('a password', () => {
-  it('that cannot be read is waited for, and is read again for each connection', async () => {
+  it('is read again for each connection, and the link waits while it cannot be read', async () => {
     const said: string[] = [];
     const broker = await ScriptedBroker.open((packet, socket) => {
       if ((packet[0] ?? 0) >> 4 !== 1) return obliging(packet, socket);
@@ -93,7 +93,7 @@ describe('a password', () => {
   });
 });
 
-it('files that were given once and cannot be used are an error at once', () => {
+it('unusable files passed directly are an error at once', () => {
   const options = { url: 'mqtts://127.0.0.1:1', vin, log: new MemoryLog(), tls: { ca: new Uint8Array(1) } };
   expect(() => new MqttLink(options)).toThrow(/ca is damaged/);
 });

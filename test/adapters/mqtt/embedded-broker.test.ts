@@ -16,7 +16,7 @@ describe('the embedded broker', () => {
     for (const broker of brokers.splice(0)) await broker.stop();
   });
 
-  it('listens on a free port of the loopback and says which', async () => {
+  it('listens on a free loopback port and returns its address', async () => {
     const broker = make();
     expect(() => broker.url).toThrow('has not been started');
     const { url } = await broker.start();
@@ -25,7 +25,7 @@ describe('the embedded broker', () => {
     expect(broker.url).toBe(url);
   });
 
-  it('says so when the port is taken, and what to do', async () => {
+  it('reports a port in use, with advice', async () => {
     const { url } = await make().start();
     const port = Number(new URL(url).port);
     const second = make({ port });
@@ -38,7 +38,7 @@ describe('the embedded broker', () => {
     expect(await second.start()).toEqual({ url });
   });
 
-  it('speaks MQTT 3.1.1, by which name the log of the car calls it', async () => {
+  it("speaks MQTT 3.1.1, and the car's log says so", async () => {
     const car = await new Car((await make().start()).url).start();
     const told = await Promise.all(
       ['link.fallback', 'link.connected'].map((name) => car.log.take(({ event }) => event === name)),
@@ -47,7 +47,7 @@ describe('the embedded broker', () => {
     await car.link.close();
   });
 
-  it('acknowledges a message when it was accepted, not before, and then passes it on', async () => {
+  it('acknowledges and passes on a message only after it was accepted', async () => {
     const taken = new Arrivals<{ readonly topic: string; readonly payload: string; readonly done: () => void }>();
     const broker = make({
       accept: (topic, payload) =>
@@ -76,7 +76,7 @@ describe('the embedded broker', () => {
     for (const one of [client, observer]) await one.close();
   });
 
-  it('ends the connection without an acknowledgement when a message cannot be accepted', async () => {
+  it('disconnects without an acknowledgement if a message cannot be accepted', async () => {
     let disk: 'full' | 'free' = 'full';
     const kept: string[] = [];
     const broker = make({
@@ -94,7 +94,7 @@ describe('the embedded broker', () => {
     await car.link.close();
   });
 
-  it('does not let a client speak for the broker itself', async () => {
+  it('refuses messages from clients on topics of the broker itself', async () => {
     const accepted: string[] = [];
     const broker = make({ accept: async (topic) => void accepted.push(topic) });
     const client = await Observer.connect((await broker.start()).url, 4);
@@ -105,7 +105,7 @@ describe('the embedded broker', () => {
     await client.close();
   });
 
-  it('tells which filters clients subscribe to, and reaches them with messages of its own', async () => {
+  it('reports the filters to which clients subscribe, and can publish messages to them', async () => {
     const filters = new Arrivals<string>();
     const broker = make({ subscribed: (filter) => filters.push(filter) });
     await expect(broker.publish('a/b', new Uint8Array())).rejects.toMatchObject({ code: 'link.lost' });
@@ -117,14 +117,14 @@ describe('the embedded broker', () => {
     await observer.close();
   });
 
-  it('says so when the address is not of this machine', async () => {
+  it('reports an address that does not belong to this machine', async () => {
     await expect(make({ host: '192.0.2.1' }).start()).rejects.toMatchObject({
       code: 'usage.wrong',
       message: expect.stringContaining('127.0.0.1'),
     });
   });
 
-  it('ends all connections when it stops, and keeps what is retained until the next start', async () => {
+  it('ends all connections when it stops, and keeps retained messages until the next start', async () => {
     const broker = make();
     const { url } = await broker.start();
     const client = await Observer.connect(url, 4);

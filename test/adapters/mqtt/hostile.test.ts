@@ -29,7 +29,7 @@ function levelOf(packet: Buffer): number | undefined {
   return (packet[0] ?? 0) >> 4 === 1 ? packet[8] : undefined;
 }
 
-describe('a broker that knows only 3.1.1', () => {
+describe('a broker that supports only MQTT 3.1.1', () => {
   const refusals: Readonly<Record<string, Answer>> = {
     'closes the connection': (_packet, socket) => {
       socket.end();
@@ -44,7 +44,7 @@ describe('a broker that knows only 3.1.1', () => {
     'answers with a packet that MQTT 5 does not have': () => Uint8Array.of(0x20, 2, 4, 0),
   };
 
-  it.each(Object.keys(refusals))('and %s is spoken to in 3.1.1, once and for all', async (kind) => {
+  it.each(Object.keys(refusals))('and %s gets MQTT 3.1.1 from then on', async (kind) => {
     const levels: (number | undefined)[] = [];
     let socket: Socket | undefined;
     const car = await carAt((packet, from) => {
@@ -61,7 +61,7 @@ describe('a broker that knows only 3.1.1', () => {
   });
 });
 
-describe('a broker that misbehaves', () => {
+describe('a broker that violates the protocol', () => {
   it.each([
     ['bytes that are not packets', Uint8Array.of(0x00, 0x00)],
     ['a packet for brokers', Uint8Array.of(0x82, 2, 0, 1)],
@@ -71,7 +71,7 @@ describe('a broker that misbehaves', () => {
     ['a message that ends before its packet identifier', Uint8Array.of(0x32, 3, 0, 1, 0x61)],
     ['a release that ends before its packet identifier', Uint8Array.of(0x62, 0)],
     ['a topic longer than its packet', Uint8Array.of(0x32, 4, 0xff, 0xff, 1, 1)],
-  ])('with %s is left, and the link comes up again', async (_what, bytes) => {
+  ])('with %s is disconnected, and the link reconnects', async (_what, bytes) => {
     let sent = false;
     const car = await carAt(
       (packet, socket) => {
@@ -95,7 +95,7 @@ describe('a broker that misbehaves', () => {
     ['Assigned Client Identifier twice', [0x12, 0, 1, 0x61, 0x12, 0, 1, 0x62]],
     ['a topic alias, which CONNACK does not have', [0x23, 0, 1]],
     ['properties that are longer than the packet', [0x13, 0, 5, 0x1f, 0xff, 0xff]],
-  ])('with a CONNACK that has %s is left, and the link comes up in 3.1.1', async (_what, properties) => {
+  ])('with a CONNACK that has %s is disconnected, and the link reconnects with 3.1.1', async (_what, properties) => {
     const levels: (number | undefined)[] = [];
     const car = await carAt((packet, socket) => {
       const level = levelOf(packet);
@@ -114,19 +114,22 @@ describe('a broker that misbehaves', () => {
     ['a property that CONNACK does not have', 'may not have the property topic alias', [0x23, 0, 1]],
     ['a property that ends too early', 'ends too early', [0x13, 0]],
     ['a property that does not exist', 'no property 127', [0x7f]],
-  ])('with a CONNACK that has %s is left, and the log names it', async (_what, reason, properties) => {
-    const length = properties.length;
-    const car = await carAt(
-      (packet) => (levelOf(packet) === 5 ? Uint8Array.of(0x20, length + 3, 0, 0, length, ...properties) : undefined),
-      { protocol: 5 },
-    );
-    car.open();
-    const { fields } = await car.log.take(({ event }) => event === 'link.unreachable');
-    expect(fields).toMatchObject({ reason: expect.stringContaining(reason) });
-    expect(car.link.connected).toBe(false);
-  });
+  ])(
+    'with a CONNACK that has %s is disconnected, and the log contains the reason',
+    async (_what, reason, properties) => {
+      const length = properties.length;
+      const car = await carAt(
+        (packet) => (levelOf(packet) === 5 ? Uint8Array.of(0x20, length + 3, 0, 0, length, ...properties) : undefined),
+        { protocol: 5 },
+      );
+      car.open();
+      const { fields } = await car.log.take(({ event }) => event === 'link.unreachable');
+      expect(fields).toMatchObject({ reason: expect.stringContaining(reason) });
+      expect(car.link.connected).toBe(false);
+    },
+  );
 
-  it('with the largest packet there is gets no memory for it', async () => {
+  it('with a packet of the maximum size does not make the link allocate memory for it', async () => {
     const acknowledged = new Arrivals<Buffer>();
     const head = publishHead(0b010, down, 0xfff_ff00 - 4 - down.length);
     let sent = false;
@@ -168,7 +171,7 @@ describe('a broker that misbehaves', () => {
     expect(car.messages()).toEqual([]);
   });
 
-  it('and says that the session was taken over is asked again', async () => {
+  it('and reports that another client took over the session is contacted again with the same version', async () => {
     let sent = false;
     const car = await carAt((packet, socket) => {
       if (levelOf(packet) !== undefined) return Uint8Array.of(0x20, 3, 0, 0, 0);
@@ -185,7 +188,7 @@ describe('a broker that misbehaves', () => {
     expect(car.link.protocol).toBe(5);
   });
 
-  it('and refuses the subscription is left and asked again, the link is not up', async () => {
+  it('and refuses the subscription is disconnected and contacted again; meanwhile the link is not up', async () => {
     let refusedOnce = false;
     const car = await carAt(
       (packet, socket) => {
@@ -202,7 +205,7 @@ describe('a broker that misbehaves', () => {
     expect(car.events.all).toEqual([{ kind: 'up' }]);
   });
 
-  it('and never answers is given up in time', async () => {
+  it('and never answers is given up at the time limit', async () => {
     const car = await carAt(() => undefined, { connectTimeout: 50 });
     car.open();
     const { fields } = await car.log.take(({ event }) => event === 'link.unreachable');
@@ -212,8 +215,8 @@ describe('a broker that misbehaves', () => {
   });
 });
 
-describe('an error on connecting', () => {
-  it('says where, why and what to do', async () => {
+describe('an error while connecting', () => {
+  it('contains the address, the reason and advice', async () => {
     const broker = await ScriptedBroker.open(() => Uint8Array.of(0x20, 3, 0, 0x86, 0));
     closers.push(() => broker.close());
     await expect(CloudClient.connect(broker.url)).rejects.toMatchObject({
@@ -225,7 +228,7 @@ describe('an error on connecting', () => {
 });
 
 describe('the socket', () => {
-  it('does not wait for acknowledgements before it sends a small packet', async () => {
+  it("sends small packets at once (no delay by Nagle's algorithm)", async () => {
     const set = vi.spyOn(Socket.prototype, 'setNoDelay');
     const car = await carAt(obliging, { protocol: 4 });
     await car.start();

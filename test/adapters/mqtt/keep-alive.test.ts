@@ -18,7 +18,7 @@ function live(keepAlive: KeepAlive, patience: number, connections: number, quest
 const seconds = fc.integer({ min: 15, max: 3600 });
 
 describe('keep-alive', () => {
-  it('comes to what the network bears and stays there', () => {
+  it('finds the longest interval that the network tolerates, and keeps it', () => {
     fc.assert(
       fc.property(seconds, seconds, (longest, patience) => {
         const used = live(new KeepAlive(longest, 15), patience, 60);
@@ -32,7 +32,7 @@ describe('keep-alive', () => {
     );
   });
 
-  it('does not take a tunnel for a forgetful network', () => {
+  it('does not change after one loss that the network did not cause', () => {
     const keepAlive = new KeepAlive(60, 15);
     keepAlive.reached('10.0.0.2');
     keepAlive.ended(true);
@@ -41,7 +41,7 @@ describe('keep-alive', () => {
     expect(keepAlive.seconds).toBe(60);
   });
 
-  it('begins anew behind another address', () => {
+  it('starts again with another local address', () => {
     const keepAlive = new KeepAlive(60, 15);
     keepAlive.reached('10.0.0.2');
     keepAlive.ended(true);
@@ -52,7 +52,7 @@ describe('keep-alive', () => {
     expect(keepAlive.seconds).toBe(60);
   });
 
-  it('stays within its bounds whatever happens', () => {
+  it('stays within its limits for any events', () => {
     const event = fc.constantFrom('answered', 'lost', 'ended', 'missed', 'here', 'there');
     fc.assert(
       fc.property(seconds, fc.array(event, { maxLength: 200 }), (longest, events) => {
@@ -70,7 +70,7 @@ describe('keep-alive', () => {
     );
   });
 
-  it('is silent for longer in a unit that sleeps, while the broker was told the longer of the two', () => {
+  it('is longer while the unit sleeps, and the broker gets the longer of both values', () => {
     const keepAlive = new KeepAlive(60, 15, 900);
     keepAlive.reached('10.0.0.2');
     expect([keepAlive.seconds, keepAlive.announced]).toEqual([60, 900]);
@@ -91,7 +91,7 @@ describe('keep-alive', () => {
     expect(keepAlive.seconds).toBe(675);
   });
 
-  it('learns from a silence of an awake unit as well', () => {
+  it('of the sleeping unit also shortens after a loss in the awake unit', () => {
     const keepAlive = new KeepAlive(60, 15, 900);
     keepAlive.reached('10.0.0.2');
     keepAlive.ended(true);

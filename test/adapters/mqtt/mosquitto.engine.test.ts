@@ -21,7 +21,7 @@ describePeer('mosquitto', 'a link to Mosquitto', () => {
     await broker.remove();
   });
 
-  it('closes in bounded time while the broker is stopped', async () => {
+  it('closes within its time limit while the broker process is suspended', async () => {
     const observer = await Observer.connect(broker.url, 5, [presence]);
     expect((await observer.seen.take()).payload).toBe('online');
     broker.hang();
@@ -33,7 +33,7 @@ describePeer('mosquitto', 'a link to Mosquitto', () => {
     await observer.close();
   });
 
-  it('rejects what is in flight when the broker is killed', async () => {
+  it('rejects messages in flight when the broker is killed', async () => {
     broker.hang();
     const lost = expect(car.link.publish(message('x'))).rejects.toMatchObject({ code: 'link.lost', where: up });
     await broker.kill();
@@ -44,7 +44,7 @@ describePeer('mosquitto', 'a link to Mosquitto', () => {
     await car.link.publish(message('back'));
   });
 
-  it('does not send what is larger than the broker takes, and stays up', async () => {
+  it('does not send messages larger than the broker accepts, and stays connected', async () => {
     const large = { topic: up, payload: new Uint8Array(2000), retain: false };
     await expect(car.link.publish(large)).rejects.toMatchObject({
       code: 'link.refused',

@@ -39,7 +39,7 @@ describePeer('nats-server', 'a cluster of three NATS servers', () => {
     await cluster.remove();
   });
 
-  it('loses no message of a car when the server that it publishes to is killed', async () => {
+  it('no message of a car is lost when its server is killed', async () => {
     const sequences = new Sequences();
     let arrived: () => void = () => undefined;
     await cloud.subscribe(upFilter(vin), (_topic, payload) => {
@@ -97,7 +97,7 @@ describePeer('nats-server', 'a cluster of three NATS servers', () => {
     await link.close();
   });
 
-  it('keeps what it keeps on all three', () => {
+  it('all three servers store each message', () => {
     for (const folder of cluster.folders) {
       expect(existsSync(join(folder, 'jetstream', 'jetstream', '$G', 'streams', '$MQTT_msgs'))).toBe(true);
     }

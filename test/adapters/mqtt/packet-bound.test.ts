@@ -38,8 +38,8 @@ const poison = fc.record({
   size: fc.integer({ min: MAXIMUM, max: 40_000 }),
 });
 
-describe('the watch over packet sizes', () => {
-  it('lets allowed packets pass, however they are cut', () => {
+describe('the packet size check', () => {
+  it('passes allowed packets, however they are split', () => {
     fc.assert(
       fc.property(fc.array(packet, { maxLength: 8 }), fc.array(fc.nat(3000)), (packets, cuts) => {
         const bound = new PacketBound(MAXIMUM);
@@ -71,7 +71,7 @@ describe('the watch over packet sizes', () => {
     );
   });
 
-  it('finds it in every cutting that leaves something to gather', () => {
+  it('finds it in every split that needs reassembly', () => {
     fc.assert(
       fc.property(fc.array(packet, { maxLength: 4 }), poison, fc.array(fc.nat(3000)), (packets, large, cuts) => {
         const bound = new PacketBound(MAXIMUM);
@@ -89,7 +89,7 @@ describe('the watch over packet sizes', () => {
     );
   });
 
-  it('takes a remaining length that never ends for a packet without bounds', () => {
+  it('treats an endless remaining length as a packet of unlimited size', () => {
     const bound = new PacketBound(MAXIMUM);
     expect(bound.feed(Uint8Array.of(0x32, 0xff, 0xff, 0xff))).toBeUndefined();
     expect(bound.feed(Uint8Array.of(0xff, 0x7f, 1, 2, 3))).toEqual({

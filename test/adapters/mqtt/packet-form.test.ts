@@ -65,14 +65,14 @@ const all = Object.entries(properties).map(([id, property]) => [Number(id), prop
 const has = ({ places }: Property, place: PropertyPlace): boolean => places === 'all' || places.includes(place);
 
 describe.each(Object.entries(packets))('%s', (name, [place, make]) => {
-  test('may have each property that MQTT 5 gives it, and no other', () => {
+  test('accepts exactly the properties that MQTT 5 allows there', () => {
     for (const [id, property] of all) {
       const fault = malformation(make(encode(id, property)), 5);
       expect([property.name, fault === undefined]).toEqual([property.name, has(property, place)]);
     }
   });
 
-  test('may have a property twice only where MQTT 5 allows it', () => {
+  test('accepts a repeated property only where MQTT 5 allows it', () => {
     for (const [id, property] of all.filter(([, one]) => has(one, place))) {
       const fault = malformation(make([...encode(id, property), ...encode(id, property)]), 5);
       const repeats = property.name === 'user property' || (id === 0x0b && name.startsWith('PUBLISH'));
@@ -81,7 +81,7 @@ describe.each(Object.entries(packets))('%s', (name, [place, make]) => {
     }
   });
 
-  test('is refused with a property cut anywhere, and with properties longer than the packet', () => {
+  test('refuses a truncated property, and properties longer than the packet', () => {
     for (const [id, property] of all.filter(([, one]) => has(one, place))) {
       const whole = encode(id, property);
       for (let end = 1; end < whole.length; end++) {
@@ -146,7 +146,7 @@ const CONNACKS: Readonly<Record<4 | 5, Buffer>> = {
   5: packet(0x20, [0, 0, 0]),
 };
 
-test('packets that pass make the library throw nothing, at any stage of a connection', async () => {
+test('packets that pass the check cause no exception in the client library, at any stage of a connection', async () => {
   const level = fc.constantFrom(4 as const, 5 as const);
   await fc.assert(
     fc.asyncProperty(level, fc.boolean(), fc.array(anyPacket, { maxLength: 6 }), async (version, accepted, list) => {
@@ -168,7 +168,7 @@ test('packets that pass make the library throw nothing, at any stage of a connec
   );
 });
 
-test('an aedes that gets packets that pass throws nothing', async () => {
+test('packets that pass the check cause no exception in the broker library', async () => {
   const { Aedes } = await import('aedes');
   const broker = await Aedes.createBroker();
   const connect = packet(0x10, [...text('MQTT'), 4, 2, 0, 60, ...text('car')]);
@@ -193,7 +193,7 @@ test('an aedes that gets packets that pass throws nothing', async () => {
   await new Promise<void>((resolve) => broker.close(() => resolve()));
 });
 
-test('a stream is cut into the same packets, whatever the pieces in which it comes', () => {
+test('a stream is split into the same packets, whatever its chunks', () => {
   fc.assert(
     fc.property(fc.array(anyPacket, { maxLength: 6 }), fc.array(fc.integer({ min: 1, max: 20 })), (list, sizes) => {
       const whole = new PacketSplitter().feed(Buffer.concat(list));

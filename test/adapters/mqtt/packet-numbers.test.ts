@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 
-test('no packet of another length keeps a slab of the shared pool in memory', () => {
+test('cached packet lengths do not keep slabs of the shared buffer pool in memory', () => {
   // In a separate process, because the package caches its numbers and functions for all tests in a process.
   const program = `
     import '../../../adapters/mqtt/index.ts';

@@ -37,7 +37,7 @@ describePeer('mosquitto', 'clients that acknowledge later', () => {
     return client;
   }
 
-  test('acknowledgements go out in the order of the messages', async () => {
+  test('acknowledgements are sent in the order of the messages', async () => {
     const came = new Arrivals<{ readonly payload: string; acknowledge(): void }>();
     const client = await connect(
       'one',
@@ -58,7 +58,7 @@ describePeer('mosquitto', 'clients that acknowledge later', () => {
     third.acknowledge();
   });
 
-  test('a message that is not taken comes again, and what was acknowledged does not', async () => {
+  test('a rejected message is delivered again, and an acknowledged one is not', async () => {
     const came = new Arrivals<string>();
     let refusals = 1;
     await connect('one', async (_topic, payload) => {
@@ -73,7 +73,7 @@ describePeer('mosquitto', 'clients that acknowledge later', () => {
     expect(came.all.filter((payload) => payload === 'm1')).toHaveLength(2);
   });
 
-  test('what waits in the session of an earlier process comes to the next of the same name', async () => {
+  test('the backlog of a session is delivered to the next process with the same name', async () => {
     const first = await connect('one', async () => undefined);
     await first.close();
     await sender.send('a/b', 'meanwhile');
@@ -86,7 +86,7 @@ describePeer('mosquitto', 'clients that acknowledge later', () => {
     expect(sessions).toEqual([true]);
   });
 
-  test('closing waits for messages that are being kept, and acknowledges them', async () => {
+  test('close waits until pending messages are stored and acknowledges them', async () => {
     let keep: () => void = () => undefined;
     const came = new Arrivals<string>();
     const receive: Receive = (_topic, payload) => {
@@ -107,7 +107,7 @@ describePeer('mosquitto', 'clients that acknowledge later', () => {
     keep();
   });
 
-  test('two members of a group get each message once, and both get some', async () => {
+  test('the two members of a group get each message once, and each gets some', async () => {
     const [one, other]: [string[], string[]] = [[], []];
     const all = new Arrivals<string>();
     const into =

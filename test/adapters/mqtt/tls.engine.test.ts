@@ -57,14 +57,14 @@ describePeer('mosquitto', 'TLS to Mosquitto', () => {
     return car;
   }
 
-  it.each(['tlsv1.2', 'tlsv1.3'])('speaks %s', async (version) => {
+  it.each(['tlsv1.2', 'tlsv1.3'])('connects with %s', async (version) => {
     const url = await serve(server, `tls_version ${version}`);
     const car = await carAt(url, filesOf(authority.issue(vin))).start();
     await car.link.publish(message('encrypted'));
     expect(car.link.health()).toMatchObject({ state: 'up', broker: url });
   });
 
-  it('refuses a broker whose certificate has expired, and says what to do', async () => {
+  it('refuses a broker with an expired certificate, with advice', async () => {
     const url = await serve(authority.issue('expired', 0));
     await expect(CloudClient.connect(url, { tls: filesOf(authority.issue('cloud')) })).rejects.toMatchObject({
       code: 'link.refused',
@@ -73,7 +73,7 @@ describePeer('mosquitto', 'TLS to Mosquitto', () => {
   });
 
   describe('with a revocation list', () => {
-    it('refuses a broker that it names, and only that', async () => {
+    it('refuses a revoked broker, and no other', async () => {
       const stolen = authority.issue('stolen');
       const tls = filesOf(authority.issue('cloud'), { crl: authority.revoke(stolen) });
       await expect(CloudClient.connect(await serve(stolen), { tls })).rejects.toMatchObject({
@@ -85,7 +85,7 @@ describePeer('mosquitto', 'TLS to Mosquitto', () => {
       await client.close();
     });
 
-    it('refuses every broker of an authority that the list is not of', async () => {
+    it('refuses every broker if the list is from another authority', async () => {
       const crl = new Authority(brokers[0]?.folder ?? '', 'elsewhere').revoke();
       const tls = filesOf(authority.issue('cloud'), { crl });
       await expect(CloudClient.connect(await serve(server), { tls })).rejects.toMatchObject({
@@ -93,7 +93,7 @@ describePeer('mosquitto', 'TLS to Mosquitto', () => {
       });
     });
 
-    it('is refused itself where its own certificate was revoked', async () => {
+    it('is refused itself if its own certificate was revoked', async () => {
       const ours = authority.issue('taken-away');
       const list = `${brokers[0]?.folder}/revoked.pem`;
       writeFileSync(list, authority.revoke(ours));
@@ -104,7 +104,7 @@ describePeer('mosquitto', 'TLS to Mosquitto', () => {
     });
   });
 
-  it('shows a renewed certificate at the next connection, and keeps the former while the files do not fit', async () => {
+  it('uses a renewed certificate for the next connection, and the previous one while the files do not match', async () => {
     const url = await serve(server);
     const [old, renewed] = [authority.issue(vin, 10), authority.issue(`${vin}-renewed`, 300)];
     let files: TlsFiles = filesOf(old);

@@ -4,7 +4,7 @@ import { type Closing, ProtocolChoice } from '../../../adapters/mqtt/protocol-ch
 import { Backoff } from '../../../agent/backoff.ts';
 
 describe('back-off', () => {
-  it('doubles its bound up to the longest, for ever, and spreads evenly below it', () => {
+  it('doubles its limit up to the maximum, without end, and picks evenly below it', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 5000 }),
@@ -38,7 +38,7 @@ describe('choice of the protocol version', () => {
   const away: Closing = { ...silent, stage: 'dialing', silent: false };
   const lost: Closing = { ...silent, stage: 'connected' };
 
-  it('tries 3.1.1 at once when 5 is refused, in words or by closing', () => {
+  it('falls back to 3.1.1 at once if 5 is refused by a reason code or by closing', () => {
     for (const closing of [refused(0x84), refused(0x01), silent]) {
       const choice = new ProtocolChoice('auto');
       expect(choice.version).toBe(5);
@@ -50,7 +50,7 @@ describe('choice of the protocol version', () => {
     }
   });
 
-  it('does not take a broker that is away, or that refuses us, for one that speaks another version', () => {
+  it('stays with 5 if the broker is unreachable or refuses the client', () => {
     for (const closing of [away, refused(0x87), refused(0x05)]) {
       const choice = new ProtocolChoice('auto');
       expect(choice.ended(closing)).toBe(false);
@@ -58,7 +58,7 @@ describe('choice of the protocol version', () => {
     }
   });
 
-  it('begins with 5 again when neither was accepted', () => {
+  it('starts again with 5 if neither version was accepted', () => {
     const choice = new ProtocolChoice('auto');
     choice.ended(silent);
     expect(choice.ended(silent)).toBe(false);
@@ -68,7 +68,7 @@ describe('choice of the protocol version', () => {
     expect(choice.version).toBe(5);
   });
 
-  it('leaves what worked only for a refusal in words', () => {
+  it('leaves a version that has worked only after a reason code', () => {
     const choice = new ProtocolChoice('auto');
     choice.accepted();
     for (const closing of [silent, away, lost, refused(0x88)]) expect(choice.ended(closing)).toBe(false);
@@ -77,7 +77,7 @@ describe('choice of the protocol version', () => {
     expect(choice.version).toBe(4);
   });
 
-  it('keeps to the version it was told', () => {
+  it('stays with a configured version', () => {
     for (const version of [5, 4] as const) {
       const choice = new ProtocolChoice(version);
       for (const closing of [silent, away, refused(0x84)]) expect(choice.ended(closing)).toBe(false);

@@ -38,14 +38,14 @@ describePeer('mosquitto', 'the way to Mosquitto', () => {
     return observer;
   }
 
-  it('names a topic once and uses an alias ever after', async () => {
+  it('sends the full topic once and an alias afterwards', async () => {
     const car = await makeCar(relay.url).start();
     for (let i = 0; i < 20; i++) await car.link.publish(message(`${i}`));
     const sent = Buffer.concat(relay.received[0] ?? []).toString('latin1');
     expect(sent.split(up).length - 1).toBe(1);
   });
 
-  it('goes to the second address, and back to the first when that is there', async () => {
+  it('connects to the second address, and returns to the first when it is available', async () => {
     const first = new MosquittoRig();
     closers.push(() => first.remove());
     await first.start();
@@ -65,7 +65,7 @@ describePeer('mosquitto', 'the way to Mosquitto', () => {
     expect(observer.seen.all.map(({ payload }) => payload)).toEqual(['online']);
   });
 
-  it('looks for the first again when that takes a connection and then says nothing', async () => {
+  it('keeps probing the first address if that accepts connections but never answers', async () => {
     const sockets = new Arrivals<Socket>();
     const silent = createServer((socket) => {
       // Read, so that the server notices when the client closes.
@@ -91,7 +91,7 @@ describePeer('mosquitto', 'the way to Mosquitto', () => {
     await Promise.all(open.map((socket) => once(socket, 'close')));
   });
 
-  it('asks more often behind a box that forgets silent connections, and then keeps the connection', async () => {
+  it('pings more often behind a NAT that drops silent connections, and then stays connected', async () => {
     const car = makeCar(relay.url, { keepalive: 2, leastKeepalive: 1 });
     relay.patience = 1400;
     await car.start();
@@ -109,7 +109,7 @@ describePeer('mosquitto', 'the way to Mosquitto', () => {
     expect(car.events.all.filter(({ kind }) => kind === 'down')).toHaveLength(1);
   });
 
-  it('keeps silent about a cut that is shorter than the will delay', async () => {
+  it('does not publish the will for an interruption shorter than the will delay', async () => {
     const observer = await observe(presence);
     const will = { topic: presence, online: bytes('online'), offline: bytes('offline'), willDelay: 5 };
     const car = await makeCar(relay.url, { presence: will }).start();
@@ -124,7 +124,7 @@ describePeer('mosquitto', 'the way to Mosquitto', () => {
     expect(observer.seen.all.map(({ payload }) => payload)).toEqual([...Array(4).fill('online'), 'offline']);
   });
 
-  it('says where it is, since when, why, and what it did', async () => {
+  it('reports its broker, since when, the reason, and its counts', async () => {
     const car = makeCar([relay.url], { backoff: { first: 60_000, longest: 60_000 } });
     const began = Date.now();
     expect(car.link.health()).toMatchObject({ state: 'closed', counts: { attempts: 0, ups: 0 } });

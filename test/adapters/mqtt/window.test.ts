@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Car, message } from '../../rig/car.ts';
 import { ScriptedBroker } from '../../rig/script.ts';
 
-it('never has more publishes on their way than the broker takes, and says how many it takes itself', async () => {
+it("the link never exceeds the broker's Receive Maximum, and announces its own", async () => {
   const waiting: number[] = [];
   let most = 0;
   let connect: Buffer | undefined;

@@ -63,7 +63,7 @@ const adapterText = fc
   .array(fc.oneof(word, fc.stringMatching(/^[0-9A-F]{0,20}$/)), { maxLength: 30 })
   .map((a) => a.join(''));
 
-describe('whatever an adapter prints', () => {
+describe('any output of an adapter', () => {
   it.each([
     ['mutated answers', mutated],
     ['words of adapters', adapterText],
@@ -85,7 +85,7 @@ describe('whatever an adapter prints', () => {
     );
   });
 
-  it('a cut or doubled consecutive frame never gives a value', () => {
+  it('a dropped or repeated consecutive frame never yields a value', () => {
     const frames = ['7E81014490201314434', '7E82147503030523535', '7E82242313233343536'];
     fc.assert(
       fc.property(fc.nat({ max: 2 }), fc.boolean(), (at, doubled) => {
@@ -103,7 +103,7 @@ describe('whatever an adapter prints', () => {
     );
   });
 
-  it('a megabyte of it ends in an error, soon enough for a test', () => {
+  it('a megabyte of it ends in an error before the test times out', () => {
     const flood = '7E8 10 FF 49 02 01 31 44 34\r'.repeat(40_000);
     expect(() => decoder.decode({ response: flood })).toThrow(VigieError);
     expect(() => decoder.decode({ response: 'SEARCHING'.repeat(100_000) })).toThrow(VigieError);
@@ -113,7 +113,7 @@ describe('whatever an adapter prints', () => {
   });
 });
 
-describe('whatever a signal set holds', () => {
+describe('any contents of a signal set', () => {
   const names = [
     'commands',
     'hdr',
@@ -140,7 +140,7 @@ describe('whatever a signal set holds', () => {
     object: fc.dictionary(fc.constantFrom(...names), tie('value'), { maxKeys: 8 }),
   })).value;
 
-  it('any JSON is read or refused with its place', () => {
+  it('any JSON is accepted, or refused with the place', () => {
     fc.assert(
       fc.property(json, (value) => {
         orVigieError(() => new ObdDecoder([parseSignalSet(JSON.stringify(value, null, 1), 'any.json')]));
@@ -149,7 +149,7 @@ describe('whatever a signal set holds', () => {
     );
   });
 
-  it('any member of a command may be anything', () => {
+  it("any value of a command's member is accepted or refused", () => {
     const command = { hdr: '7E0', rax: '7E8', cmd: { '22': 'F190' }, freq: 1, signals: [raw('S')] };
     fc.assert(
       fc.property(fc.constantFrom(...Object.keys(command), 'eax', 'filter', 'fcm1', 'new'), json, (name, value) => {
@@ -161,7 +161,7 @@ describe('whatever a signal set holds', () => {
     );
   });
 
-  it('any format is read or refused, and decodes', () => {
+  it('any format is accepted and decodes, or is refused', () => {
     const number = fc.oneof(fc.integer({ min: -10, max: 80 }), fc.double(), fc.constantFrom(0, 1, 1e308));
     const fmt = fc.record(
       {
@@ -197,13 +197,13 @@ describe('whatever a signal set holds', () => {
     '{"commands": []}}',
     `${'['.repeat(100_000)}`,
     `{"commands":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
-  ])('broken or deep text is refused: %#', (text) => {
+  ])('broken or deeply nested text is refused: %#', (text) => {
     expect(() => parseSignalSet(text, 'deep.json')).toThrow(VigieError);
   });
 });
 
-describe('whatever the standard services answer', () => {
-  it('is read or refused', () => {
+describe('any answer of the standard services', () => {
+  it('is decoded or refused', () => {
     const start = fc.constantFrom([0x43], [0x47], [0x59, 2], [0x49, 2], [0x49, 4], [0x41, 0], []);
     fc.assert(
       fc.property(start, fc.uint8Array({ maxLength: 40 }), (begin, rest) => {

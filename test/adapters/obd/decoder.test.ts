@@ -12,7 +12,7 @@ describe('an answer', () => {
     expect(decoder.decode({ response: '7A8 10 08 62 C0 0B 00 00 00\r7A8 21 00 AF 00' }).values).toEqual({ TIRE: 35 });
   });
 
-  it('of the standard means the same from each ECU; of a manufacturer it belongs to one ECU', () => {
+  it("of a standard service means the same from each ECU; of a manufacturer's service it belongs to one ECU", () => {
     expect(valuesOf('7E9 03 41 0D 32')).toEqual({ VSS: 50 });
     expect(valuesOf('18 DA F1 10 03 41 0D 32')).toEqual({ VSS: 50 });
     expect(() => valuesOf('7A9 10 08 62 C0 0B 00 00 00\r7A9 21 00 AF 00')).toThrow('is answered by 62C00B00 from 7A9');
@@ -28,32 +28,32 @@ describe('an answer', () => {
     },
   );
 
-  it('to another command than the named one is not accepted', () => {
+  it('to another command than the named one is refused', () => {
     expect(() => valuesOf('41 0C 1A F8', '010D')).toThrow('7E0.7E8.010D is not answered by 410C1AF8');
     expect(() => valuesOf('41 0C 1A F8', '0105')).toThrow('no signal set has the command 0105');
     expect(() => valuesOf('41 0C 1A F8', 'speed')).toThrow('"speed" names no command');
   });
 
-  it('of the ECU that was meant goes before those of others', () => {
+  it('of the addressed ECU takes precedence over those of others', () => {
     expect(valuesOf('7E9 03 41 0D 01\r7E8 03 41 0D 32\r7EA 03 41 0D 02')).toEqual({ VSS: 50 });
   });
 
-  it('says by a null bound that there is no value', () => {
+  it('has no value at a null bound', () => {
     expect(valuesOf('7E8 03 41 0D FF')).toEqual({});
   });
 
-  it('that is too short says so; one that is shorter than some signals gives the others', () => {
+  it('that is too short is refused; one that is too short for some signals yields the others', () => {
     expect(() => valuesOf('7E8 03 41 0C 1A')).toThrow('7E0.7E8.010C is too short: 1 of at least 2 data bytes');
     const set = setOf({ cmd: { '22': '0001' }, signals: [raw('A'), raw('B', { bix: 8 })] });
     expect(valuesOf('62000105', undefined, set)).toEqual({ A: 5 });
   });
 
-  it('in a later set goes before the same in an earlier one', () => {
+  it('is decoded by the later of two sets with the same command', () => {
     const later = setOf({ rax: '7E8', cmd: { '01': '0D' }, signals: [raw('SPEED', { mul: 2, max: 999 })] });
     expect(valuesOf('7E8 03 41 0D 32', undefined, standard, later)).toEqual({ SPEED: 100 });
   });
 
-  it('has the variants of all model years, or of one', () => {
+  it('is decoded by the variants of all model years, or of a given one', () => {
     const set = setOf(
       { rax: '7E8', cmd: { '21': '01' }, filter: { to: 2018 }, signals: [raw('OLD')] },
       { rax: '7E8', cmd: { '21': '01' }, filter: { from: 2019 }, signals: [raw('NEW', { mul: 2, max: 999 })] },
@@ -70,12 +70,12 @@ describe('extended addressing', () => {
   const tires = { hdr: '750', rax: '758', eax: '2A', cmd: { '21': '30' }, signals: [raw('A'), raw('E', { bix: 32 })] };
   const frames = '7582A10076130010203\r7582A21040500000000';
 
-  it('is known from the signal set', () => {
+  it('is recognised from the signal set', () => {
     expect(valuesOf(frames, undefined, setOf(tires))).toEqual({ A: 1, E: 5 });
     expect(valuesOf(frames.replaceAll('2A', 'F1'), undefined, setOf(tires))).toEqual({ A: 1, E: 5 });
   });
 
-  it('differs from normal addressing on the same header', () => {
+  it('is distinguished from normal addressing on the same header', () => {
     const set = setOf(tires, { hdr: '750', rax: '758', cmd: { '21': '31' }, signals: [raw('LAST', { bix: 544 })] });
     expect(valuesOf(frames, undefined, set)).toEqual({ A: 1, E: 5 });
     // With eleven frames, the consecutive frame of index A resembles the address 2A.
@@ -84,11 +84,11 @@ describe('extended addressing', () => {
     expect(valuesOf([...long].join('\r'), undefined, set)).toEqual({ LAST: 0 });
   });
 
-  it('shows where no signal set has the header', () => {
+  it('is recognised from the frames if no signal set has the header', () => {
     expect(valuesOf('660 F1 03 41 0D 32')).toEqual({ VSS: 50 });
   });
 
-  it('keeps ECUs behind one header apart', () => {
+  it('keeps ECUs with a common header apart', () => {
     const set = setOf(tires, { ...tires, eax: '2B', cmd: { '21': '40' }, signals: [raw('Z', { bix: 32 })] });
     const text = '7582A10076130010203\r7582B10076140090909\r7582B21080700000000\r7582A21040500000000';
     expect(valuesOf(text, undefined, set)).toEqual({ A: 1, E: 5, Z: 7 });
@@ -96,12 +96,12 @@ describe('extended addressing', () => {
 });
 
 describe('a refusal', () => {
-  it('comes with its meaning', () => {
+  it('is reported with its meaning', () => {
     expect(() => valuesOf('7E8 03 7F 01 12')).toThrow('7E8: service 01 refused: sub-function not supported (0x12)');
     expect(() => valuesOf('7F 22 31', '22C00B')).toThrow('service 22 refused: request out of range (0x31)');
   });
 
-  it('that only asks to wait gives way to the answer', () => {
+  it('that only announces the answer is ignored once the answer has come', () => {
     expect(valuesOf('7E8 03 7F 01 78\r7E8 03 7F 01 78\r7E8 03 41 0D 32')).toEqual({ VSS: 50 });
     expect(() => valuesOf('7E8 03 7F 01 78')).toThrow(/response pending \(0x78\), and the answer did not follow/);
     expect(() => valuesOf('7E8 03 7F 01 78\r7E8 03 7F 01 22')).toThrow('conditions not correct (0x22)');
@@ -111,15 +111,15 @@ describe('a refusal', () => {
     expect(valuesOf('7E9 03 7F 01 11\r7E8 03 41 0D 32')).toEqual({ VSS: 50 });
   });
 
-  it('has a name for every code', () => {
+  it('has a meaning for every code', () => {
     expect(negativeResponseMeaning(0x33)).toBe('security access denied');
     expect(negativeResponseMeaning(0xf3)).toMatch(/manufacturer/);
     for (let code = 0; code <= 0xff; code++) expect(negativeResponseMeaning(code)).not.toBe('');
   });
 });
 
-describe('a loss', () => {
-  it('in another ECU’s answer does not touch the one that was asked for', () => {
+describe('a lost frame', () => {
+  it('in another ECU’s answer does not affect the requested one', () => {
     const text = '7A8 10 08 62 C0 0B 00 00 00\r7E8 03 41 0D 32';
     expect(valuesOf(text, '7E0.7E8.010D')).toEqual({ VSS: 50 });
     expect(valuesOf(text)).toEqual({ VSS: 50 });
@@ -128,11 +128,11 @@ describe('a loss', () => {
     ]);
   });
 
-  it('of an earlier answer, cut off by this one, is not accepted', () => {
+  it('of an earlier answer that this one interrupted is ignored', () => {
     expect(valuesOf('7E8 10 14 49 02 01 31 44 34\r7E8 03 41 0D 32')).toEqual({ VSS: 50 });
   });
 
-  it('that the adapter reports spoils lines whose length is not known', () => {
+  it('that the adapter reports invalidates lines of unknown length', () => {
     expect(valuesOf('7E8 03 41 0D 32\rBUFFER FULL')).toEqual({ VSS: 50 });
     expect(() => valuesOf('41 0D 32\rBUFFER FULL')).toThrow('the answer may be cut: BUFFER FULL');
   });
@@ -185,12 +185,12 @@ describe('two copies of a response', () => {
     });
   });
 
-  test('with frames that alternate after an announcement, which comes twice as well', () => {
+  test('with alternating frames are read after an announcement, which is repeated as well', () => {
     const pending = '7A8 03 7F 22 78';
     expect(valuesOf([pending, first, pending, first, last, last].join('\r'))).toEqual({ TIRE: 35 });
   });
 
-  test('whose bytes differ are two responses: no value is made of both', () => {
+  test('with different bytes are two responses: no value is a mix of both', () => {
     const begin = '7E8 10 14 49 02 01 31 44 34';
     const lines = [
       begin,

@@ -96,7 +96,7 @@ function decoded(lines: readonly string[]): Map<string, string[]> {
   return found;
 }
 
-test('every response whose frames are all there and in order is decoded, and nothing that was not sent', () => {
+test('every response with complete frames in order is decoded, and nothing else', () => {
   const orders = fc.array(fc.nat(100), { minLength: 1, maxLength: 50 });
   fc.assert(
     fc.property(fc.array(unit, { minLength: 1, maxLength: units.length }), orders, (scenario, order) => {
@@ -119,7 +119,7 @@ test('every response whose frames are all there and in order is decoded, and not
   );
 });
 
-test('two copies of a response that arrive frame by frame in any order give the response', () => {
+test('two copies of a response with frames interleaved in any order yield the response', () => {
   const orders = fc.array(fc.nat(1), { minLength: 1, maxLength: 50 });
   fc.assert(
     fc.property(fc.integer({ min: 8, max: 300 }), orders, (length, order) => {

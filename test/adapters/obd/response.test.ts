@@ -9,7 +9,7 @@ const messages = (text: string) =>
 
 const VIN = '4902013144344750303052353542313233343536';
 
-describe('what an adapter prints', () => {
+describe('the output of an adapter', () => {
   it.each([
     ['11 bits with spaces', '7E8 03 41 0D 32 \r\r>', '7E8', '410D32'],
     ['11 bits without', '7E803410D32\r', '7E8', '410D32'],
@@ -57,13 +57,13 @@ describe('what an adapter prints', () => {
     ['?', /does not know the command/],
     ['hello', /neither hexadecimal/],
     ['7G8 03', /neither hexadecimal/],
-  ])('complains: %j', (text, message) => {
+  ])('contains the error %j', (text, message) => {
     expect(read(text)).toMatchObject({ messages: [], faults: [] });
     expect(read(text).complaints[0]).toMatch(message);
     expect(() => valuesOf(text)).toThrow(message);
   });
 
-  it('has frames of several ECUs in any order', () => {
+  it('contains frames of several ECUs in any order', () => {
     const first = ['7E8 10 14 49 02 01 31 44 34', '7E8 21 47 50 30 30 52 35 35', '7E8 22 42 31 32 33 34 35 36'];
     const second = ['7E9 10 0A 49 04 01 41 42 43', '7E9 21 44 45 46 47 00 00 00'];
     fc.assert(
@@ -78,7 +78,7 @@ describe('what an adapter prints', () => {
     );
   });
 
-  it('has sequence numbers that begin anew after F', () => {
+  it('contains sequence numbers that restart after F', () => {
     const frames = Array.from({ length: 30 }, (_, i) => `7E82${((i + 1) & 15).toString(16)}${'41'.repeat(7)}`);
     const text = ['7E810D8490201414141', ...frames].join('\r');
     expect(messages(text)).toEqual([['7E8', `490201${'41'.repeat(213)}`]]);
@@ -96,7 +96,7 @@ describe('what an adapter prints', () => {
     ['014\r0:490201314434\r2:42313233343536', /line 1: is missing or out of order: 2: came/],
     ['014\r0:490201314434\r1:47503030523535', /13 of 20 bytes/],
     ['014\r0:490201314434\r0:490201314434', /several ECUs/],
-  ])('says what is lost: %j', (text, message) => {
+  ])('lacks a frame, which is reported: %j', (text, message) => {
     expect(() => valuesOf(text)).toThrow(message);
     expect(() => valuesOf(text)).toThrow('the answer is incomplete');
   });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { field } from './sets.ts';
 
-describe('a field of an answer', () => {
+describe('a field in an answer', () => {
   it.each([
     ['bits from the most significant', { bix: 4, len: 8 }, 'ABCD', 0xbc],
     ['across three bytes', { bix: 7, len: 12, max: 4096 }, '018001', 0xc00],
@@ -36,7 +36,7 @@ describe('a field of an answer', () => {
     expect(field(fmt, data)).toBe(expected);
   });
 
-  it('is the same number whichever way it is read', () => {
+  it('has the same value by each way of decoding', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 9, maxLength: 9 }),
@@ -54,7 +54,7 @@ describe('a field of an answer', () => {
     );
   });
 
-  it('with blsb is the number of the bytes in reverse', () => {
+  it('with blsb has the value of the reversed bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 2, maxLength: 6 }), (data) => {
         const hex = Buffer.from(data).toString('hex');

@@ -15,7 +15,7 @@ const ONE = `{ "diagnosticLevel": "03", "commands": [
 ]}`;
 
 describe('a signal set', () => {
-  it('is read with all its members', () => {
+  it('is parsed with all its members', () => {
     const set = parseSignalSet(ONE, 'car.json');
     expect(set.more).toEqual({ diagnosticLevel: '03' });
     expect(set.commands[0]).toMatchObject({
@@ -35,14 +35,14 @@ describe('a signal set', () => {
     ]);
   });
 
-  it('keeps members that are not known, and says so once', () => {
+  it('with unknown members is accepted, and each name is reported once', () => {
     const { diagnostics } = parseSignalSet(ONE, 'car.json');
     expect(diagnostics).toHaveLength(1);
     expect(diagnostics[0]).toMatchObject({ file: 'car.json', line: 5, severity: 'warning' });
     expect(diagnostics[0]?.message).toMatch(/"colour" .*a signal, 2 times/);
   });
 
-  it('with very many unknown members reports some, and how many more', () => {
+  it('with very many unknown members reports some and the number of the others', () => {
     const members = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`member${i}`, i]));
     const { diagnostics, more } = parseSignalSet(JSON.stringify({ commands: [], ...members }, null, 1), 'car.json');
     expect(Object.keys(more)).toHaveLength(20_000);
@@ -57,7 +57,7 @@ describe('a signal set', () => {
     [{ hdr: 'DA28', rax: '28', pri: '1C', tst: 'F9' }, ['DAF128', 'DAF928']],
     [{ hdr: 'EF21', rax: 'EFF921', pri: '18' }, ['EFF921']],
     [{ hdr: 'DA40', rax: '1CDAF940' }, ['DAF940']],
-  ])('knows who answers %o', (address, receive) => {
+  ])('has the address %o of its answers', (address, receive) => {
     expect(setOf({ ...address, cmd: { '22': 'F190' } }).commands[0]?.receive).toEqual(receive);
   });
 
@@ -78,7 +78,7 @@ describe('a signal set', () => {
     ['{"commands": [\n{"hdr": "XYZ"}]}', 'car.json:2: commands[0].hdr must be'],
     ['{"commands": [\n{"hdr": "7E0",\n"cmd": {"22": "F"}}]}', 'car.json:3: commands[0].cmd parameter F'],
     ['{"commands": [\n{"hdr": "7E0",\n"cmd": {"62": "F1"}}]}', 'car.json:3: commands[0].cmd 62 is the identifier'],
-  ])('that is broken says where: %j', (text, message) => {
+  ])('that is broken is refused with the place: %j', (text, message) => {
     expect(() => parseSignalSet(text, 'car.json')).toThrow(message);
   });
 
@@ -92,7 +92,7 @@ describe('a signal set', () => {
     [{ len: '8' }, 'fmt.len must be a number'],
     [{ len: 8, map: { A: 'x' } }, '"A" is not a raw value'],
     [{ len: 8, map: { 1: {} } }, 'raw value 1 has no "value"'],
-  ])('with a broken format says what: %o', (fmt, message) => {
+  ])('with a broken format is refused with the reason: %o', (fmt, message) => {
     expect(() => setOf({ cmd: { '22': 'F190' }, signals: [{ id: 'S', fmt }] })).toThrow(message);
   });
 });
@@ -112,7 +112,7 @@ describe('model years', () => {
   });
 });
 
-describe('the line of a place in JSON', () => {
+describe('the line of a position in JSON', () => {
   const text = '{"a": {"x": 1,\n"b": 2},\n"b": [1,\n[2, {"c": "}"}],\n{"c":\n3}]}';
   it.each([
     [['a'], 1],
@@ -125,14 +125,14 @@ describe('the line of a place in JSON', () => {
     expect(lineOf(text, path)).toBe(line);
   });
 
-  it('is the first or last one where the document is nested more deeply than the stack', () => {
+  it('is the first or last line if the document is nested too deeply for the stack', () => {
     const deep = `${'['.repeat(100_000)}\n${']'.repeat(100_000)}`;
     expect(lineOf(deep, [0, 0])).toBe(1);
     expect(lineOfSyntaxError(deep)).toBe(2);
   });
 });
 
-it('the line of a fault in JSON is found in any text that is broken', () => {
+it('the line of a syntax error is found in any broken JSON', () => {
   const lines = ['{', '"a": [', '1,', '{"b": "x"}', '],', '"c": -1.5e3', '}'];
   fc.assert(
     fc.property(fc.nat({ max: 6 }), fc.constantFrom('!', '}}', ']]', '1 1', '"', ':,'), (at, wrong) => {

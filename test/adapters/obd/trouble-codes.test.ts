@@ -21,13 +21,13 @@ describe('a trouble code', () => {
     expect(troubleCode(high, low)).toMatchObject({ code, system, definedBy });
   });
 
-  it('has a group where it is of the powertrain', () => {
+  it('has a group if it concerns the powertrain', () => {
     expect(troubleCode(0x03, 0x01).group).toBe('ignition system or misfire');
     expect(troubleCode(0x0a, 0x80).group).toBe('hybrid propulsion');
     expect(troubleCode(0xc1, 0x00).group).toBeUndefined();
   });
 
-  it('is written without loss', () => {
+  it('survives formatting and parsing', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 255 }), fc.integer({ min: 0, max: 255 }), (high, low) => {
         const { code } = troubleCode(high, low);
@@ -53,13 +53,13 @@ describe('answers with trouble codes', () => {
     expect(read.codes.map(({ code }) => code)).toEqual(codes);
   });
 
-  it('that are cut or others’ are refused', () => {
+  it('that are truncated or unrelated are refused', () => {
     expect(() => readTroubleCodes(bytes('43 03 03 01 C1 00'))).toThrow('counts 3 trouble codes and holds 2');
     expect(() => readTroubleCodes(bytes('41 0D 32'))).toThrow('410D32 is not an answer to service 03');
     expect(() => readTroubleCodes(bytes(''))).toThrow('nothing is not an answer');
   });
 
-  it('of UDS carry failure type and status', () => {
+  it('of UDS have failure type and status', () => {
     const { available, codes } = readUdsTroubleCodes(bytes('59 02 CB 03 01 1C 09 C1 00 00 80'));
     expect(available).toEqual([
       'testFailed',

@@ -12,7 +12,7 @@ const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex.replaceAll(' ', '
 const text = (ascii: string) => Buffer.from(ascii, 'latin1').toString('hex');
 
 describe('vehicle information', () => {
-  it('has the VIN in one answer on CAN, in five before', () => {
+  it('contains the VIN in one answer on CAN, and in five on earlier buses', () => {
     const vin = '1D4GP00R55B123456';
     expect(vehicleIdentificationNumber([bytes(`490201${text(vin)}`)])).toBe(vin);
     const padded = `000000${text(vin)}`;
@@ -22,7 +22,7 @@ describe('vehicle information', () => {
     expect(() => vehicleIdentificationNumber(parts.slice(0, 4))).toThrow('messages are missing');
   });
 
-  it('refuses what is not a VIN', () => {
+  it('excludes text that is not a VIN', () => {
     expect(() => vehicleIdentificationNumber([bytes(`490201${text('1D4GP00R55B12345I')}`)])).toThrow(
       'is not a vehicle',
     );
@@ -31,7 +31,7 @@ describe('vehicle information', () => {
     expect(() => vehicleIdentificationNumber([])).toThrow('no answer');
   });
 
-  it('has calibrations and names', () => {
+  it('contains calibrations and names', () => {
     const ids = `${text('JMB*36761500')}00000000${text('JMB*476214150000')}`;
     expect(calibrationIdentifications([bytes(`490402${ids}`)])).toEqual(['JMB*36761500', 'JMB*476214150000']);
     expect(calibrationVerificationNumbers([bytes('490602 1791BC82 16E062BE')])).toEqual(['1791BC82', '16E062BE']);
@@ -41,7 +41,7 @@ describe('vehicle information', () => {
 });
 
 describe('supported parameters', () => {
-  it('are the bits after the one requested', () => {
+  it('are the bits after the requested one', () => {
     expect(supportedParameters(bytes('41 00 80 00 00 01'))).toEqual([0x01, 0x20]);
     expect(supportedParameters(bytes('41 20 80 00 00 00 40 40 00 00 00'))).toEqual([0x21, 0x42]);
     expect(supportedParameters(bytes('49 00 55 40 00 00'))).toEqual([2, 4, 6, 8, 10]);
@@ -58,7 +58,7 @@ describe('supported parameters', () => {
     );
   });
 
-  it('are not read of anything else', () => {
+  it('are not read from other answers', () => {
     expect(() => supportedParameters(bytes('41 0D 32 00 00 00'))).toThrow('0D asks for no bitmap');
     expect(() => supportedParameters(bytes('41 00 80'))).toThrow('not a bitmap of parameters');
   });

@@ -54,7 +54,7 @@ const kind: fc.Arbitrary<EmulatorOptions> = fc
   .filter(({ buffer, ignored }) => buffer > 4 || !ignored.test('ATFCSD'));
 
 describe('however the bytes come', () => {
-  it('the answers are the same', async () => {
+  it('the answers are the same for any splitting', async () => {
     await fc.assert(
       fc.asyncProperty(
         kind,
@@ -95,8 +95,8 @@ const habits: fc.Arbitrary<EmulatorOptions> = fc
   // Without headers, a repeated line could come from two units.
   .map((options) => (options.lacking.test('ATH1') ? { ...options, copies: 1 } : options));
 
-describe('whatever the habits of a clone', () => {
-  it('no stray byte goes out, and the answers are those of its units', async () => {
+describe('whatever the quirks of a clone', () => {
+  it('no stray byte is sent, and the answers are those of its units', async () => {
     await fc.assert(
       fc.asyncProperty(
         habits,
@@ -179,8 +179,8 @@ const accident = fc.oneof(
   { weight: 1, arbitrary: fc.nat({ max: 30 }).map((at) => (text: string) => text.slice(0, at)) },
 );
 
-describe('whatever comes', () => {
-  it('a request ends, with an answer or an error of the table, and later ones are answered', async () => {
+describe('whatever an adapter prints', () => {
+  it('a request ends with an answer or a VigieError, and later ones are answered', async () => {
     await fc.assert(
       fc.asyncProperty(
         kind,
@@ -222,7 +222,7 @@ describe('whatever comes', () => {
     );
   });
 
-  it('what is unplugged at any moment comes back', async () => {
+  it('the driver recovers after the adapter was unplugged at any moment', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 40 }), asked, async (moment, payload) => {
         const emulator = new Emulator({ ecus: [engine()] });

@@ -27,7 +27,7 @@ async function opened() {
   return { clock, sent, lost, conversation, say, end: (reason: string) => events?.closed(reason) };
 }
 
-describe('what is heard', () => {
+describe("the adapter's output", () => {
   it.each([
     ['010D\r41 0D 32\r\r>', '41 0D 32'],
     ['0 1 0 d\r41 0D 32\r\r>', '41 0D 32'],
@@ -35,7 +35,7 @@ describe('what is heard', () => {
     ['41 0D 32\r\r>', '41 0D 32'],
     ['010\r>', '010'],
     ['01\xff0D\r>', '01\ufffd0D'],
-  ])('%j is without echo, NULs and prompt', async (said, text) => {
+  ])('%j is returned without echo, NULs and prompt', async (said, text) => {
     const { conversation, say } = await opened();
     const heard = conversation.ask('010D', PATIENCE);
     say(said);
@@ -43,7 +43,7 @@ describe('what is heard', () => {
     expect([heardText.trim(), prompted]).toEqual([text, true]);
   });
 
-  it('ends without a prompt when nothing comes any more, or too much for too long', async () => {
+  it('ends without a prompt after silence, or if it is too long or takes too long', async () => {
     const { conversation, say, clock } = await opened();
     const silence = conversation.ask('ATI', PATIENCE);
     say('ELM');
@@ -61,7 +61,7 @@ describe('what is heard', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is stopped when it is enough', async () => {
+  it('is stopped when it is sufficient', async () => {
     const { conversation, say, sent } = await opened();
     const heard = conversation.watch('ATMA', PATIENCE, (text) => text.includes('7E8'));
     say('123 00\r7E');
@@ -72,7 +72,7 @@ describe('what is heard', () => {
     expect((await heard).text).toContain('7E8 00');
   });
 
-  it('between commands is kept as a sign', async () => {
+  it('between commands is recorded as stray', async () => {
     const { conversation, say } = await opened();
     say('\r>\r\n');
     expect(conversation.stray).toBe('');
@@ -80,7 +80,7 @@ describe('what is heard', () => {
     expect(conversation.stray).toBe('LV RESET');
   });
 
-  it('is nothing more once the line has ended', async () => {
+  it('ends with the line', async () => {
     const { conversation, end, lost } = await opened();
     const heard = conversation.ask('ATI', PATIENCE);
     end('unplugged');

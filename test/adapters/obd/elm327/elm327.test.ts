@@ -58,7 +58,7 @@ const KINDS: readonly (readonly [string, EmulatorOptions])[] = [
 ];
 
 describe.each(KINDS)('%s', (_, options) => {
-  it('asks what is urgent before all that waits, in its order', async () => {
+  it('sends urgent requests before waiting ones, each in order', async () => {
     const { clock, elm } = rig(options);
     const asked: string[] = [];
     const ask = (payload: string, urgent: boolean) => {
@@ -79,7 +79,7 @@ describe.each(KINDS)('%s', (_, options) => {
     ]);
   });
 
-  it('asks nothing that is forbidden when its turn comes', async () => {
+  it('does not send a request that is forbidden when its turn comes', async () => {
     const { clock, elm, ecus } = rig(options);
     const refusal = new VigieError('command.vehicleInUse', 'the car drives');
     const request = {
@@ -94,7 +94,7 @@ describe.each(KINDS)('%s', (_, options) => {
     expect(await within(clock, elm.request({ ...request, allowed: () => undefined }))).toHaveLength(1);
   });
 
-  it('answers in one frame, and in many', async () => {
+  it('yields answers of one frame and of many', async () => {
     const { ask, emulator } = rig(options);
     expect(await ask(ALL, '010D')).toEqual([['7e8', '410D32']]);
     expect(await ask(ONE, '0902')).toEqual([['7e8', VIN]]);
@@ -105,14 +105,14 @@ describe.each(KINDS)('%s', (_, options) => {
     expect(emulator.repeated).toBe(0);
   });
 
-  it('is silent where nobody answers', async () => {
+  it('yields no answers if no unit answers', async () => {
     const { ask, elm } = rig(options);
     expect(await ask(ALL, '0146')).toEqual([]);
     expect(await ask(BODY, '2101')).toEqual([]);
     expect(elm.health()).toMatchObject({ state: 'running', counts: { unanswered: 2, failed: 0 } });
   });
 
-  it('speaks to control units beside the usual ones', async () => {
+  it('can address control units with non-standard identifiers', async () => {
     const body = {
       request: 0x7b0,
       response: 0x7b8,
@@ -125,7 +125,7 @@ describe.each(KINDS)('%s', (_, options) => {
     expect(await ask(ALL, '010D')).toEqual([['7e8', '410D32']]);
   });
 
-  it('sends flow control where it is wanted', async () => {
+  it('sends flow control to a configured identifier', async () => {
     const odd = {
       request: 0x6b4,
       response: 0x694,
@@ -178,7 +178,7 @@ describe.each(KINDS)('%s', (_, options) => {
     expect(await ask(ONE, '010D')).toEqual([['7e8', '410D32']]);
   });
 
-  it('waits for what was announced', async () => {
+  it('waits for an announced answer', async () => {
     const slow = {
       ...ENGINE,
       answers: {
@@ -198,7 +198,7 @@ describe.each(KINDS)('%s', (_, options) => {
     expect(await ask(ONE, '2201FF')).toEqual([['7e8', '6201FF01']]);
   });
 
-  it('speaks with 29 bits', async () => {
+  it('supports 29-bit identifiers', async () => {
     const engine = { ...ENGINE, request: 0x18da10f1, response: 0x18daf110, extended: true };
     const { ask, elm } = rig({ ...options, protocol: '7' }, [engine]);
     const one = { request: 0x18da10f1, response: 0x18daf110, extended: true };
@@ -218,7 +218,7 @@ function omit({ request, response, extended, target }: DiagnosticAddress): Diagn
 }
 
 describe('an adapter', () => {
-  it('gets no setting twice', async () => {
+  it('gets each setting only once', async () => {
     const { ask, emulator } = rig({});
     await ask(ONE, '010D');
     await ask(ONE, '0902');
@@ -229,7 +229,7 @@ describe('an adapter', () => {
     expect(emulator.commands.slice(before)).toEqual(['010D1', '09023']);
   });
 
-  it('that lacks a command is asked for it once', async () => {
+  it('that lacks a command gets it only once', async () => {
     const { ask, emulator, elm } = rig({ lacking: /^AT(CRA|FCS|AL)|^ST/, countless: true });
     for (let i = 0; i < 3; i++) {
       await ask(BODY, '2101');
@@ -244,7 +244,7 @@ describe('an adapter', () => {
     expect(elm.adapter?.lacking).toEqual(expect.arrayContaining(['ATAL/0', 'ATCRA/3', 'ATFCSH/3']));
   });
 
-  it('whose flow control does not arrive has it made by hand, from then on at once', async () => {
+  it('whose flow control fails gets it from the driver, afterwards without another trial', async () => {
     const body = { request: 0x7b0, response: 0x7b8, answers: { '2105': [`6105${'11'.repeat(20)}`] } };
     const { ask, emulator } = rig({ lacking: /^ATFC/ }, [ENGINE, body]);
     await ask(BODY, '2105');
@@ -254,7 +254,7 @@ describe('an adapter', () => {
     expect(emulator.commands.slice(before)).toEqual(['022105CCCCCCCCCC1', '300000CCCCCCCCCC']);
   });
 
-  it('that loses frames gets them slower', async () => {
+  it('that loses frames gets a longer separation time', async () => {
     const { ask, emulator, ecus } = rig({ buffer: 6 });
     expect(await ask(ONE, '22F190')).toEqual([['7e8', LONG]]);
     expect(ecus[0]?.pauses).toEqual([0, 5]);
@@ -262,7 +262,7 @@ describe('an adapter', () => {
     expect(await ask(ONE, '22F190')).toEqual([['7e8', LONG]]);
   });
 
-  it('finds the protocol once and keeps it over a replug', async () => {
+  it('keeps the detected protocol when it is unplugged and plugged in again', async () => {
     const { ask, emulator, cable, clock, elm } = rig({});
     await ask(ALL, '010D');
     expect(elm.protocol).toBe('6');
@@ -282,7 +282,7 @@ describe('an adapter', () => {
     expect(cable.opened).toBe(2);
   });
 
-  it('that restarts is set up again, before and within a request', async () => {
+  it('that restarts is configured again, between and within requests', async () => {
     const { ask, emulator, elm } = rig({});
     await ask(ONE, '010D');
     emulator.restart();
@@ -296,7 +296,7 @@ describe('an adapter', () => {
     expect(emulator.settings).toMatchObject({ echo: false, headers: true, spaces: false });
   });
 
-  it.each(['LV RESET', 'ERR94', 'ACT ALERT', 'LP ALERT'])('that says %s is set up again', async (alert) => {
+  it.each(['LV RESET', 'ERR94', 'ACT ALERT', 'LP ALERT'])('that prints %s is configured again', async (alert) => {
     const { ask, emulator, elm } = rig({});
     await ask(ONE, '010D');
     emulator.interventions.push(() => `\r\r${alert}\r\r>`);
@@ -304,7 +304,7 @@ describe('an adapter', () => {
     expect(elm.health().counts['resets']).toBe(1);
   });
 
-  it('that hangs is brought back without repeating a request', async () => {
+  it('that hangs is recovered without repeating a request', async () => {
     const { ask, emulator, elm, ecus } = rig({});
     await ask(ONE, '010D');
     emulator.interventions.push(() => undefined);
@@ -330,7 +330,7 @@ describe('an adapter', () => {
     ['7E8 10 14 49 02 01 31 44 34\r7E8 22 42 31 32 33 34 35 36', 'input.malformed'],
     ['#$%&', 'input.malformed'],
     ['', 'input.malformed'],
-  ])('that says %j fails with %s, and answers next', async (text, code) => {
+  ])('that prints %j fails with %s, and answers the next request', async (text, code) => {
     const { ask, emulator } = rig({});
     await ask(ONE, '010D');
     const said = () => `${text}\r\r>`;
@@ -340,14 +340,14 @@ describe('an adapter', () => {
     expect(await ask(ONE, '010D')).toEqual([['7e8', '410D32']]);
   });
 
-  it('differs from no adapter and from another device', async () => {
+  it('that is missing, or another device, is reported', async () => {
     const { ask, emulator, elm } = rig({ script: () => 'x' });
     emulator.interventions.push(...Array<() => undefined>(6).fill(() => undefined));
     await expect(ask(ONE, '010D')).rejects.toThrow(/no ELM327 answers on this line/);
     expect(elm.health()).toMatchObject({ state: 'waiting' });
   });
 
-  it('says when the car sleeps, and looks for its protocol anew', async () => {
+  it('reports a sleeping car, and then searches for the protocol again', async () => {
     const { ask, emulator, elm } = rig({});
     emulator.asleep = true;
     await expect(ask(ALL, '010D')).rejects.toMatchObject({
@@ -365,14 +365,14 @@ describe('an adapter', () => {
     expect(await ask(ALL, '010D')).toEqual([['7e8', '410D32']]);
   });
 
-  it('measures the voltage of the port, or says that it does not', async () => {
+  it('measures the voltage of the port, or reports that it cannot', async () => {
     const { elm, clock } = rig({});
     expect(await within(clock, elm.voltage())).toBe(12.6);
     const poor = rig({ lacking: /^ATRV/ });
     await expect(within(poor.clock, poor.elm.voltage())).rejects.toMatchObject({ code: 'input.unreadable' });
   });
 
-  it('sends nothing to the bus by itself', async () => {
+  it('sends nothing to the bus without a request', async () => {
     const { emulator, elm, clock, ecus } = rig({});
     await within(clock, elm.start());
     await clock.settle(120_000, 1000);
@@ -381,19 +381,19 @@ describe('an adapter', () => {
     expect(elm.adapter).toMatchObject({ name: 'ELM327 v1.5', stn: undefined });
   });
 
-  it('without headers still gives answers of the one that was asked', async () => {
+  it('without headers yields the answers of the addressed unit', async () => {
     const { ask } = rig({ lacking: /^ATH/ });
     expect(await ask(ONE, '010D')).toEqual([['7e8', '410D32']]);
   });
 
-  it('on a car without CAN takes requests to all, with their headers', async () => {
+  it('in a car without CAN accepts only functional requests, and yields headers', async () => {
     const { ask, elm } = rig({ protocol: '3' });
     expect(await ask(ALL, '0100')).toEqual([['486b10', '4100BE3EB811']]);
     expect(elm.protocol).toBe('3');
     await expect(ask(ONE, '0100')).rejects.toThrow('the car has no CAN');
   });
 
-  it('keeps answers of several control units, and leaves out those of others', async () => {
+  it('yields the answers of several control units, but only of those addressed', async () => {
     const second = { request: 0x7e1, response: 0x7e9, answers: { '010D': ['410D33'], '0100': ['410080000000'] } };
     const { ask } = rig({}, [ENGINE, second]);
     expect(await ask(ALL, '010D')).toEqual([
@@ -403,7 +403,7 @@ describe('an adapter', () => {
     expect(await ask({ request: 0x7df, response: 0x7e9, extended: false }, '010D')).toEqual([['7e9', '410D33']]);
   });
 
-  it('gives a late answer to no other request', async () => {
+  it('with a late answer does not yield it for another request', async () => {
     const { ask, emulator, elm } = rig({});
     await ask(ONE, '010D');
     emulator.interventions.push(() => '7E8 03 41 0C 1A F8\r\r>');
@@ -412,7 +412,7 @@ describe('an adapter', () => {
     expect(await ask(ONE, '010D')).toEqual([['7e8', '410D32']]);
   });
 
-  it('that says something unasked is brought in step before it does anything', async () => {
+  it('with unexpected output is synchronised before the next request', async () => {
     const { ask, emulator, elm, ecus } = rig({});
     await ask(ONE, '010D');
     for (const unasked of ['7E8 03 41 0C 1A\r', 'xyz', '\r\rELM327 v1.5\r\r>']) {
@@ -423,7 +423,7 @@ describe('an adapter', () => {
     expect(ecus[0]?.requests.filter((got) => got === '31010203')).toHaveLength(3);
   });
 
-  it('takes requests in order, from any number of callers', async () => {
+  it('serves requests in order, from any number of callers', async () => {
     const { elm, clock } = rig({});
     const asked = Array.from({ length: 20 }, (_, i) =>
       elm.request({ address: ONE, payload: Uint8Array.from(unhex(i % 2 === 0 ? '010D' : '0902')) }),
@@ -432,7 +432,7 @@ describe('an adapter', () => {
     expect(all.map(([answer]) => answer?.payload.length)).toEqual(asked.map((_, i) => (i % 2 === 0 ? 3 : 20)));
   });
 
-  it('that is closed rejects what waits and stays closed', async () => {
+  it('that is closed rejects waiting requests and stays closed', async () => {
     const { elm, clock, cable } = rig({});
     await within(clock, elm.start());
     const waiting = elm.request({ address: ONE, payload: Uint8Array.of(1, 13) });

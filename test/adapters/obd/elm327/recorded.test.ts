@@ -90,18 +90,18 @@ async function speaks({ sets, answers }: Car): Promise<number> {
   return same;
 }
 
-describe('answers that are spoken by an adapter', () => {
-  it.each(ownCars())('of $name give the same values by the driver as by the text', async (car) => {
+describe('recorded answers replayed by an adapter', () => {
+  it.each(ownCars())('of $name yield the same values by the driver as by the text', async (car) => {
     expect(await speaks(car)).toBe([...car.answers()].length);
   });
 });
 
 describeShared('answers of real cars that are spoken by an adapter', () => {
-  it.each(sharedCars())('of $name give the same values by the driver as by the text', async (car) => {
+  it.each(sharedCars())('recorded answers of $name yield the same values by the driver as by the text', async (car) => {
     expect(await speaks(car)).toBeGreaterThan(0);
   });
 
-  it('are more than a handful', () => {
+  it('there are more than a handful of recorded answers', () => {
     const count = sharedCars().reduce((sum, { answers }) => sum + [...answers()].length, 0);
     expect(count).toBeGreaterThan(1000);
   });

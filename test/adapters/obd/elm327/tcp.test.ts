@@ -9,7 +9,7 @@ import { listen } from './lines.ts';
 const ONE: DiagnosticAddress = { request: 0x7e0, response: 0x7e8, extended: false };
 const LONG = `62F190${'5A'.repeat(200)}`;
 
-describe('an adapter on the network', () => {
+describe('an adapter on a TCP port', () => {
   let emulator: Emulator;
   let port: Awaited<ReturnType<typeof listen>>;
   let elm: Elm327;
@@ -35,7 +35,7 @@ describe('an adapter on the network', () => {
     return answers.map((answer) => hex([...answer.payload]));
   };
 
-  it('is asked, one request after the other', async () => {
+  it('answers one request after another', async () => {
     for (let i = 0; i < 20; i++) {
       expect(await ask('010D')).toEqual(['410D32']);
       expect(await ask('22F190')).toEqual([LONG]);
@@ -44,7 +44,7 @@ describe('an adapter on the network', () => {
     expect(elm.health()).toMatchObject({ state: 'running', counts: { answered: 40, failed: 0, resyncs: 0 } });
   });
 
-  it('comes back after the connection was cut', async () => {
+  it('is reconnected after the connection was cut', async () => {
     expect(await ask('010D')).toEqual(['410D32']);
     emulator.interventions.push(() => {
       port.cut();
@@ -57,7 +57,7 @@ describe('an adapter on the network', () => {
     expect(elm.health().counts['restarts']).toBeGreaterThan(0);
   });
 
-  it('is not there: requests say so at once, and why', async () => {
+  it('that is missing fails requests at once, with the reason', async () => {
     await port.close();
     await expect(ask('010D')).rejects.toMatchObject({ code: 'input.unreadable' });
     expect(elm.health()).toMatchObject({ state: 'waiting', reason: expect.stringContaining('cannot connect') });

@@ -33,7 +33,7 @@ function bench(options: Partial<IsoTpOptions> = {}) {
 
 const vin = `4902 01${'56463335323133343536373839303132333435'}`;
 
-describe('one request', () => {
+describe('a request', () => {
   it('is a single frame, padded to eight bytes', async () => {
     const { bus, unit, ask } = bench();
     unit({ serve: () => [hex('410D32')] });
@@ -41,14 +41,14 @@ describe('one request', () => {
     expect(hexOf(bus.sent[0]?.data as Uint8Array)).toBe('02010DCCCCCCCCCC');
   });
 
-  it('is as short as it is without padding', async () => {
+  it('is not padded if padding is off', async () => {
     const { bus, unit, ask } = bench({ settings: { padding: undefined } });
     unit({ serve: () => [hex('410D32')] });
     await ask('010D');
     expect(hexOf(bus.sent[0]?.data as Uint8Array)).toBe('02010D');
   });
 
-  it('has a long answer put together, flow control goes to the one that answers', async () => {
+  it('with a long answer sends flow control to the unit that answers', async () => {
     const { bus, unit, ask } = bench();
     unit({ serve: () => [hex(vin)] });
     expect(await ask('0902', { address: all })).toEqual([`7e8 ${vin.replaceAll(' ', '')}`]);
@@ -59,7 +59,7 @@ describe('one request', () => {
     ]);
   });
 
-  it('is heard by several units at once', async () => {
+  it('can have answers of several units at once', async () => {
     const { unit, ask } = bench();
     for (const n of [0, 1, 2, 3]) {
       unit({ listens: [0x7e0 + n, 0x7df], answers: 0x7e8 + n, serve: () => [hex(`${vin}0${n}`)] });
@@ -70,7 +70,7 @@ describe('one request', () => {
     );
   });
 
-  it('takes what is whole when another unit answers in part', async () => {
+  it("yields the complete answer although another unit's is incomplete", async () => {
     const { bus, unit, ask, isotp } = bench();
     unit({ serve: () => [hex(vin)] });
     unit({ listens: [0x7e1, 0x7df], answers: 0x7e9, serve: () => [hex(vin)] });
@@ -79,7 +79,7 @@ describe('one request', () => {
     expect(isotp.counts).toMatchObject({ requests: 1, answers: 1, incomplete: 1 });
   });
 
-  it('works with 29-bit identifiers', async () => {
+  it('can have 29-bit identifiers', async () => {
     const { unit, ask, bus } = bench();
     unit({
       listens: [extended(0x18da10f1), extended(0x18db33f1)],
@@ -94,13 +94,13 @@ describe('one request', () => {
     ]);
   });
 
-  it('does not take an 11-bit frame for a 29-bit one of the same number', async () => {
+  it('ignores an 11-bit frame with the number of its 29-bit identifier, and vice versa', async () => {
     const { unit, ask } = bench();
     unit({ answers: extended(0x7e8), serve: () => [hex('410D32')] });
     expect(await ask('010D')).toEqual([]);
   });
 
-  it('works with extended addressing', async () => {
+  it('can have extended addressing', async () => {
     const { unit, ask, bus } = bench();
     unit({
       listens: [0x750],
@@ -114,7 +114,7 @@ describe('one request', () => {
     expect(hexOf(bus.sent[2]?.data as Uint8Array)).toBe('2A300000CCCCCCCC');
   });
 
-  it('may be long itself; block size and separation of the receiver are kept', async () => {
+  it("can be long, and then follows the receiver's block size and separation time", async () => {
     const { unit, ask, bus, clock } = bench();
     const long = hex(`2E F190${'00'.repeat(60)}`);
     const times: number[] = [];
@@ -131,7 +131,7 @@ describe('one request', () => {
     expect(bus.sent.filter(({ data, id }) => id === 0x7e8 && data[0] === 0x30)).toHaveLength(3);
   });
 
-  it('asks for blocks when told so', async () => {
+  it('asks for blocks if configured', async () => {
     const { unit, ask, bus } = bench({ settings: { blockSize: 1, separation: 0.3 } });
     unit({ serve: () => [hex(vin)] });
     expect(await ask('0902')).toHaveLength(1);
@@ -140,7 +140,7 @@ describe('one request', () => {
     ).toEqual(['3001F3', '3001F3', '3001F3']);
   });
 
-  it('uses frames of CAN FD, and lengths beyond 4095', async () => {
+  it('can use CAN FD frames and lengths beyond 4095', async () => {
     const { unit, ask, bus } = bench({ settings: { frameLength: 64 } });
     const long = `22F1${'AB'.repeat(5000)}`;
     const ecu = unit({
@@ -154,8 +154,8 @@ describe('one request', () => {
   });
 });
 
-describe('an answer that is late or none', () => {
-  it('is empty when nobody answers', async () => {
+describe('a late or missing answer', () => {
+  it('yields an empty list after the time limit', async () => {
     const { ask, clock } = bench();
     expect(await ask('010D')).toEqual([]);
     expect(clock.monotonic()).toBeGreaterThanOrEqual(200);
@@ -169,13 +169,13 @@ describe('an answer that is late or none', () => {
     expect(await ask('22F190')).toEqual(['7e8 62F19041']);
   });
 
-  it('is an error when it was announced and did not come', async () => {
+  it('is an error if it was announced and did not come', async () => {
     const { unit, ask } = bench();
     unit({ serve: () => [hex('7F2278')] });
     await expect(ask('22F190')).rejects.toThrow(/7E8 said "response pending" to service 22/);
   });
 
-  it('is an error when it is announced for ever', async () => {
+  it('is an error if it is announced again and again', async () => {
     const { clock, bus, unit, ask } = bench({ settings: { longestPending: 10_000 } });
     unit({ serve: () => Array.from({ length: 100 }, () => hex('7F2278')) });
     let announced = 0;
@@ -185,13 +185,13 @@ describe('an answer that is late or none', () => {
     expect(clock.monotonic()).toBeLessThan(15_000);
   });
 
-  it('is a refusal as it came', async () => {
+  it('may be a refusal, which is returned unchanged', async () => {
     const { unit, ask } = bench();
     unit({ serve: () => [hex('7F0112')] });
     expect(await ask('01FF')).toEqual(['7e8 7F0112']);
   });
 
-  it('does not pass for the answer to the next request', async () => {
+  it('does not count as the answer to the next request', async () => {
     const { bus, unit, ask, isotp } = bench();
     unit({ serve: (request) => [hex(`41${hexOf(request.subarray(1))}32`)] });
     let n = 0;
@@ -205,7 +205,7 @@ describe('an answer that is late or none', () => {
 describe('flow control', () => {
   const long = `2EF190${'00'.repeat(30)}`;
 
-  it('may say WAIT, but not for ever', async () => {
+  it('may ask to WAIT, but not forever', async () => {
     const { bus, isotp, ask } = bench({ settings: { waits: 3 } });
     const put = bus.join(() => undefined);
     let sent = 0;
@@ -230,12 +230,12 @@ describe('flow control', () => {
     expect(ecu.faults.map(({ code }) => code)).toEqual(['input.malformed']);
   });
 
-  it('that does not come is an error', async () => {
+  it('that is missing is an error', async () => {
     const { ask } = bench();
     await expect(ask(long)).rejects.toThrow(/no flow control came within 1000 ms/);
   });
 
-  it('refuses an answer beyond the bound', async () => {
+  it('refuses an answer that is too long', async () => {
     const { clock, unit, ask } = bench({ settings: { longest: 10 } });
     const ecu = unit({ serve: () => [hex(vin)] });
     await expect(ask('0902')).rejects.toThrow(/an answer of 22 bytes; at most 10/);
@@ -245,7 +245,7 @@ describe('flow control', () => {
   });
 });
 
-describe('an answer in pieces', () => {
+describe('an answer in several frames', () => {
   it.each([
     [
       'lost',
@@ -262,14 +262,14 @@ describe('an answer in pieces', () => {
       /frame 3 is missing or out of order: 2 came/,
       ({ data }: { data: Uint8Array }) => (data[0] === 0x22 ? [1, 1] : [1]),
     ],
-  ])('is an error when one is %s', async (_, message, fate) => {
+  ])('is an error if one is %s', async (_, message, fate) => {
     const { bus, unit, ask } = bench();
     unit({ serve: () => [hex(`${vin}0102030405`)] });
     bus.fate = fate;
     await expect(ask('0902')).rejects.toThrow(message);
   });
 
-  it('is over before the next request goes out', async () => {
+  it('that failed has ended before the next request is sent', async () => {
     const { clock, bus, unit, ask } = bench();
     unit({ settings: { separation: 0 }, serve: () => [hex(`${vin}0102030405`)] });
     bus.fate = ({ id, data }) => (id !== 0x7e8 ? [1] : data[0] === 0x22 ? [] : data[0] === 0x23 ? [40] : [1]);
@@ -284,7 +284,7 @@ describe('an answer in pieces', () => {
     expect(asked).toBeGreaterThanOrEqual(broken + 1000);
   });
 
-  it('gives way to a whole one of the same sender', async () => {
+  it('is replaced by a complete one of the same sender', async () => {
     const { bus, ask } = bench();
     const put = bus.join(({ id }) => {
       if (id !== 0x7e0) return;
@@ -295,8 +295,8 @@ describe('an answer in pieces', () => {
   });
 });
 
-describe('silence on the bus', () => {
-  it('is not broken, but by a request that says so', async () => {
+describe('a silent bus', () => {
+  it('gets no request except one that may wake it', async () => {
     const { clock, bus, unit, ask, isotp } = bench({ asleepAfter: 3000 });
     unit({ serve: () => [hex('410D32')] });
     await expect(ask('010D')).rejects.toMatchObject({ code: 'input.unreadable' });
@@ -315,8 +315,8 @@ describe('silence on the bus', () => {
   });
 });
 
-describe('bounds', () => {
-  it('refuse requests of no or too many bytes, and too many requests', async () => {
+describe('limits', () => {
+  it('apply to the length and the number of requests', async () => {
     const { ask, isotp, clock } = bench({ settings: { longest: 100 } });
     await expect(ask('')).rejects.toMatchObject({ code: 'message.unbounded' });
     await expect(ask('22'.repeat(101))).rejects.toMatchObject({ code: 'message.unbounded' });
@@ -330,11 +330,11 @@ describe('bounds', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('take no frame lengths that do not exist', () => {
+  it('exclude invalid frame lengths', () => {
     expect(() => bench({ settings: { frameLength: 63 } })).toThrow(/do not exist/);
   });
 
-  it('say so when the bus takes nothing', async () => {
+  it('report a bus that does not accept frames', async () => {
     const clock = new VirtualClock();
     const stuck = new IsoTp({
       clock,

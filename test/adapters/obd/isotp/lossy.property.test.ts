@@ -106,7 +106,7 @@ const shape = {
 };
 
 describe('over a wire that loses, repeats, delays and reorders', () => {
-  it('an answer arrives exactly, or an error says why not', async () => {
+  it('an answer arrives unchanged, or an error is reported', async () => {
     let whole = 0;
     await fc.assert(
       fc.asyncProperty(
@@ -127,7 +127,7 @@ describe('over a wire that loses, repeats, delays and reorders', () => {
     expect(whole).toBeGreaterThan(50);
   });
 
-  it('the same for long answers', async () => {
+  it('a long answer arrives unchanged, or an error is reported', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -147,7 +147,7 @@ describe('over a wire that loses, repeats, delays and reorders', () => {
     );
   });
 
-  it('without disturbance, every answer arrives', async () => {
+  it('every answer arrives if there are no disturbances', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -170,7 +170,7 @@ describe('over a wire that loses, repeats, delays and reorders', () => {
   });
 });
 
-describe('whatever comes', () => {
+describe('whatever frames arrive', () => {
   const data = fc.oneof(
     fc.uint8Array({ maxLength: 64 }),
     // Plausible frames: control information before random bytes.
@@ -185,7 +185,7 @@ describe('whatever comes', () => {
       .map((text) => Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16))),
   );
 
-  it('a request ends, with answers to it or an error of ours', async () => {
+  it('a request ends with its answers or a VigieError', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.constantFrom(0x7e8, 0x7e9, 0x123), data, fc.nat({ max: 300 })), { maxLength: 40 }),
@@ -222,7 +222,7 @@ describe('whatever comes', () => {
 });
 
 describe('segments', () => {
-  it('carry the message whatever its length', () => {
+  it('reproduce the message for any length', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.integer({ min: 1, max: 200 }), fc.integer({ min: 4000, max: 5000 })),
@@ -258,7 +258,7 @@ describe('segments', () => {
     );
   });
 
-  it('are read of any bytes without an error, and never reach beyond them', () => {
+  it('are parsed from any bytes without an exception, and never extend beyond them', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), fc.constantFrom(0, 1) as fc.Arbitrary<0 | 1>, (data, taken) => {
         const control = readControl(data, taken);

@@ -35,7 +35,7 @@ function car(table: Readonly<Record<string, readonly string[]>>): DiagnosticRequ
 }
 
 describe('discovery', () => {
-  it('reads the lists of every unit, on 11 bits', async () => {
+  it('reads the lists of every unit with 11-bit identifiers', async () => {
     const requester = car({
       '7DF 0100': ['7E8:4100 08180001', '7E9:4100 00180000'],
       '7DF 0120': ['7E8:4120 00000000', '7E9:7F0112'],
@@ -49,30 +49,30 @@ describe('discovery', () => {
     expect(requester.asked).toEqual(['7DF 0100', '7DF 0120']);
   });
 
-  it('tries 29 bits where nobody answers on 11', async () => {
+  it('tries 29-bit identifiers if no unit answers 11-bit ones', async () => {
     const requester = car({ '18DB33F1 0900': ['18DAF110:4900 54000000'] });
     const [unit] = await discoverUnits(requester, 0x09);
     expect(unit?.address).toEqual({ request: 0x18da10f1, extended: true, response: 0x18daf110 });
     expect([...(unit?.parameters ?? [])]).toEqual([2, 4, 6]);
   });
 
-  it('reads the lists of freeze frames', async () => {
+  it('reads the lists for freeze frames', async () => {
     const [unit] = await discoverUnits(car({ '7DF 020000': ['7E8:420000 58180000'] }), 0x02);
     expect([...(unit?.parameters ?? [])]).toEqual([2, 4, 5, 12, 13]);
   });
 
-  it('finds nobody in a car that is off', async () => {
+  it('finds no unit in a car that is off', async () => {
     expect(await discoverUnits(car({}))).toEqual([]);
   });
 
-  it('takes a unit whose list makes no sense for one that may have everything', async () => {
+  it('assumes that a unit with an invalid list supports everything', async () => {
     const [unit] = await discoverUnits(car({ '7DF 0100': ['7E8:4100 0818'] }));
     expect(unit?.parameters.size).toBe(31);
   });
 });
 
 describe('diagnosis', () => {
-  it('reads lamp and count', async () => {
+  it('reads the lamp and the number of codes', async () => {
     const requester = car({ '7DF 0101': ['7E8:4101 83 07 E5 00', '7E9:4101 00 00 00 00', '7EA:7F0112'] });
     expect(await readMonitorStatus(requester)).toEqual([
       { unit: 0x7e8, lamp: true, codes: 3 },
@@ -80,7 +80,7 @@ describe('diagnosis', () => {
     ]);
   });
 
-  it('reads what units say of themselves', async () => {
+  it('reads VIN, names and calibrations of units', async () => {
     const text = (word: string, size: number) => hexOf(new TextEncoder().encode(word)).padEnd(2 * size, '0');
     const requester = car({
       '7DF 0902': [`7E8:490201${text('VF3CC5FS0GT000001', 17)}`],
@@ -100,7 +100,7 @@ describe('diagnosis', () => {
     ]);
   });
 
-  it('reads the codes of three stores', async () => {
+  it('reads the stored, pending and permanent codes', async () => {
     const requester = car({
       '7DF 03': ['7E8:4302 0301 0420', '7E9:4300'],
       '7DF 07': ['7E8:4701 C100'],
@@ -120,7 +120,7 @@ describe('diagnosis', () => {
     ]);
   });
 
-  it('asks one unit by UDS', async () => {
+  it('sends UDS requests to one unit', async () => {
     const requester = car({
       '7E0 22F190': ['7E8:62F190 5646'],
       '7E0 190208': ['7E8:5902FF 030100 2F'],
@@ -135,7 +135,7 @@ describe('diagnosis', () => {
 });
 
 describe('monitor tests', () => {
-  it('are scaled by their identifier', () => {
+  it('are scaled by their scaling identifier', () => {
     expect(readMonitorTests(hex('46 01 01 0A 0E03 0000 FFFF 21 84 96 FFF6 FF9C 0064'))).toEqual([
       {
         monitor: 1,
@@ -167,7 +167,7 @@ describe('monitor tests', () => {
     });
   });
 
-  it('are raw where the identifier is not known', () => {
+  it('are raw if the scaling identifier is unknown', () => {
     expect(scalingOf(0x7f)).toBeUndefined();
     expect(readMonitorTests(hex('46 E1 01 7F 0005 0000 0009'))[0]).toMatchObject({
       name: 'monitor E1',
@@ -177,17 +177,17 @@ describe('monitor tests', () => {
     });
   });
 
-  it('must be whole', () => {
+  it('must be complete', () => {
     expect(() => readMonitorTests(hex('46 01 01 0A 0E03 0000 FF'))).toThrow(/results have 9 each/);
     expect(() => readMonitorTests(hex('46'))).toThrow(/results have 9/);
     expect(() => readMonitorTests(hex('41 01'))).toThrow(/not an answer to service 06/);
   });
 });
 
-describe('the sets', () => {
+describe('the shipped signal sets', () => {
   const current = standard();
 
-  it('name every signal once, and decode what they describe', () => {
+  it('have unique signal names, and decode their own example', () => {
     const ids = [...current.commands, ...standard('sae-j1979-09.json').commands].flatMap(({ signals }) =>
       signals.map(({ id }) => id),
     );
@@ -199,7 +199,7 @@ describe('the sets', () => {
     });
   });
 
-  it('have a range that the bits of each signal fill', () => {
+  it('have ranges equal to those of their bits', () => {
     for (const { parameter, signals } of current.commands) {
       for (const { id, format } of signals) {
         if (format.map !== undefined || id === 'EngineRunning') continue;
@@ -212,7 +212,7 @@ describe('the sets', () => {
     }
   });
 
-  it('give freeze frames the names of what they froze', () => {
+  it('prefix the names of signals in freeze frames', () => {
     const frozen = freezeFrameSet(current);
     expect(frozen.commands.some(({ parameter }) => parameter === '0100')).toBe(false);
     expect(new ObdDecoder([frozen]).decode({ response: '7E8 05 42 0C 00 1A F8' }).values).toMatchObject({

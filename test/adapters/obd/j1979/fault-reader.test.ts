@@ -72,7 +72,7 @@ test('the lists of several control units are read with 11-bit identifiers, long 
   expect(log.lines).toEqual([]);
 });
 
-test('a car with 29-bit identifiers is read too, and asked that way first the next time', async () => {
+test('a car with 29-bit identifiers is read, and the next reading begins with them', async () => {
   const { read, asked } = car({ 417001744: { '0101': '4101 80 00 00 00', '03': '43 01 0143' } }, true);
   const found = [{ unit: '18DAF110', lamp: true, lists: { Stored: ['P0143'] } }];
   expect(await read()).toEqual(found);
@@ -80,13 +80,13 @@ test('a car with 29-bit identifiers is read too, and asked that way first the ne
   expect(asked.filter((one) => one.endsWith(' 0101'))).toHaveLength(2);
 });
 
-test('a car that is off has no control units, and is not asked for its lists', async () => {
+test('a car that is off has no control units, and gets no request for lists', async () => {
   const { read, asked } = car({ 2024: { '03': '43 01 0143' } });
   expect(await read()).toEqual([]);
   expect(asked).toEqual(['7E8 0101']);
 });
 
-test('the freeze frame of a new code has the values by the names of the signal set', async () => {
+test('the freeze frame of a new code has values named like in the signal set', async () => {
   const engine = {
     '0101': '4101 81 00 00 00',
     '03': '43 01 0143',
@@ -148,7 +148,7 @@ const second = {
 test.each([
   ['first', '4200'],
   ['second', '4220'],
-])('no value of a freeze frame is missing when the %s list of its parameters comes late', async (_, late) => {
+])('no value of a freeze frame is missing if the %s list of its parameters comes late', async (_, late) => {
   const { read } = carWithLateAnswer({ 2024: frozen, 2025: second }, late);
   const [first] = await read();
   expect(first?.freezeFrame?.values.map(({ name, value }) => [name, value])).toEqual([
@@ -157,7 +157,7 @@ test.each([
   ]);
 });
 
-test('a control unit that never gives a list it has is asked for each parameter of the list', async () => {
+test('a control unit that never answers with an announced list is asked for each of its parameters', async () => {
   const { '022000': _, ...silent } = frozen;
   const { read, asked } = car({ 2024: silent, 2025: second });
   const [first] = await read();
@@ -165,14 +165,14 @@ test('a control unit that never gives a list it has is asked for each parameter 
   expect(asked.filter((one) => one === '7E8 022000')).toHaveLength(2);
 });
 
-test('a freeze frame of another code, or none, is not taken for that of the new one', async () => {
+test('the freeze frame of another code, or an empty one, is not used for the new code', async () => {
   for (const cause of ['4202 00 0000', '4202 00 0301', '7F 02 12']) {
     const { read } = car({ 2024: { '0101': '4101 01 00 00 00', '03': '43 01 0143', '020200': cause } });
     expect(await read()).toEqual([{ unit: '7E8', lamp: false, lists: { Stored: ['P0143'] } }]);
   }
 });
 
-test('a list that a control unit refuses or garbles is absent, and the others are read', async () => {
+test('a list that is refused or garbled is omitted, and the others are read', async () => {
   const { read, log } = car({
     2024: { '0101': '4101 00 00 00 00', '03': '43 02 0143', '07': '47 01 0301', '0A': '7F 0A 11' },
   });
@@ -180,7 +180,7 @@ test('a list that a control unit refuses or garbles is absent, and the others ar
   expect(log.lines.map(({ event, fields }) => [event, fields?.['unit']])).toEqual([['obd.faults.unreadable', '7E8']]);
 });
 
-test('an answer that breaks off costs its list alone', async () => {
+test('an answer that breaks off costs only its list', async () => {
   const requester: DiagnosticRequester = {
     async request({ payload }) {
       const request = hexOf(payload);
@@ -193,7 +193,7 @@ test('an answer that breaks off costs its list alone', async () => {
   expect(await reader.read(nothingKnown)).toEqual([{ unit: '7E8', lamp: true, lists: { Pending: ['P0143'] } }]);
 });
 
-test('where there is no way to ask, the reading fails', async () => {
+test('the reading fails if no request can be sent', async () => {
   const requester: DiagnosticRequester = {
     request: async () => {
       throw new VigieError('input.unreadable', 'the line is gone');
@@ -203,7 +203,7 @@ test('where there is no way to ask, the reading fails', async () => {
   await expect(reader.read(nothingKnown)).rejects.toMatchObject({ code: 'input.unreadable' });
 });
 
-test('three codes a message of the buses before CAN become one list, under the header of six digits', async () => {
+test('messages with three codes each, from buses before CAN, become one list, under the six-digit header', async () => {
   const requester: DiagnosticRequester = {
     async request({ payload }) {
       const said: Readonly<Record<string, readonly string[]>> = {
@@ -229,7 +229,7 @@ function naiveCode(bytes: string): string {
   return `${letter}${Number.parseInt(bits.slice(2, 4), 2)}${digits.join('')}`;
 }
 
-test('whatever codes the control units list, they are those of a second, naive decoder', async () => {
+test('all listed codes equal those of a naive second decoder', async () => {
   const code = fc.integer({ min: 1, max: 0xffff }).map((raw) => raw.toString(16).toUpperCase().padStart(4, '0'));
   const list = fc.uniqueArray(code, { maxLength: 40 });
   await fc.assert(

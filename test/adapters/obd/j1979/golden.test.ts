@@ -34,8 +34,8 @@ const lengthOf = (parameter: string): number => {
   return Math.max(...(command?.signals ?? []).map(({ format: { bix, len } }) => Math.ceil((bix + len) / 8)));
 };
 
-describe('service 01 beside Annex B of the standard', () => {
-  test.each(Object.entries(annexB))('%s: every number is what its formula gives', (parameter, formulae) => {
+describe('service 01 compared with Annex B of the standard', () => {
+  test.each(Object.entries(annexB))('%s: every number equals its formula', (parameter, formulae) => {
     for (const data of payloads(lengthOf(parameter), Number.parseInt(parameter, 16))) {
       const values = decoded(parameter, data);
       for (const [name, formula] of Object.entries(formulae)) {
@@ -46,7 +46,7 @@ describe('service 01 beside Annex B of the standard', () => {
     }
   });
 
-  test.each(Object.entries(flagsOfAnnexB))('%s: every flag is its bit', (parameter, bytes) => {
+  test.each(Object.entries(flagsOfAnnexB))('%s: every flag equals its bit', (parameter, bytes) => {
     for (const data of payloads(lengthOf(parameter), Number.parseInt(parameter, 16))) {
       const values = decoded(parameter, data);
       for (const [byte, names] of Object.entries(bytes)) {
@@ -192,7 +192,7 @@ function explained(parameter: string, id: string): boolean {
 describeShared('service 01 beside an independent table', () => {
   const { found, alone } = pairs();
 
-  it('has every signal of it', () => {
+  it('our table has every signal of the foreign table', () => {
     expect(alone).toEqual([
       // The foreign table reads three of eight bits, which misses the fourth state.
       '12 AIR_STAT',
@@ -203,7 +203,7 @@ describeShared('service 01 beside an independent table', () => {
     expect(found.size).toBeGreaterThan(280);
   });
 
-  it('computes the same', () => {
+  it('our table computes the same values as the foreign table', () => {
     const differ: string[] = [];
     for (const { command, theirs, mine } of found.values()) {
       const a = theirs.format;
@@ -225,7 +225,7 @@ describeShared('service 01 beside an independent table', () => {
     expect(differ).toEqual([]);
   });
 
-  it('decodes answers of real cars to the values expected', () => {
+  it('answers of real cars decode to the expected values', () => {
     const decoder = new ObdDecoder([ours]);
     let compared = 0;
     const differ: string[] = [];

@@ -105,7 +105,7 @@ test.each([
     ['service 09 02: 0902 is odd', '7E8 22F190: 22F190 is odd', NO_VIN],
   ],
   ['a later list of parameters', /^0120/, ['list 20 of service 01: 0120 is odd']],
-] as const)('an odd answer for %s costs that item alone', async (_, fails, problems) => {
+] as const)('an invalid answer for %s costs only that item', async (_, fails, problems) => {
   const findings = await scanFailing(fails, { ...engine.answers, '0100': '4100 80180001', '0120': '4120 00000000' });
   expect(findings.flatMap((finding) => ('problem' in finding ? [finding.problem] : []))).toEqual(problems);
   expect(findings).toContainEqual(expect.objectContaining({ command: '010C' }));
@@ -120,7 +120,7 @@ const gearbox: Unit = {
   answers: { '0100': '4100 00080000', '010D': '410D 33', '03': '4300', '07': '4701 0730', '19020D': '7F1911' },
 };
 
-test('a car with two control units says its VIN, parameters with values, and fault codes of all stores', async () => {
+test('a car with two control units reports its VIN, parameters with values, and fault codes of all stores', async () => {
   const { findings } = await scan([engine, gearbox]);
   expect(findings).toMatchObject([
     { unit: '7E8', vin: VIN, name: 'ECM-EngineControl', lamp: true, parameters: ['01', '0C', '0D'] },
@@ -142,7 +142,7 @@ test('a car with two control units says its VIN, parameters with values, and fau
   ]);
 });
 
-test('a car with 29-bit identifiers gives its VIN by F190 where service 09 has none', async () => {
+test('a car with 29-bit identifiers reports its VIN by F190 if service 09 has none', async () => {
   const answers = { '0100': '4100 00080000', '010D': '410D 32', '22F190': `62F190${ascii(VIN)}`, '03': '4300' };
   const { findings } = await scan([{ request: 0x18da10f1, response: 0x18daf110, answers }]);
   expect(findings).toMatchObject([
@@ -153,7 +153,7 @@ test('a car with 29-bit identifiers gives its VIN by F190 where service 09 has n
   ]);
 });
 
-test('a parameter that is listed and not answered, and a damaged list of codes, cost only themselves', async () => {
+test('an announced parameter without an answer, and a damaged list of codes, cost only themselves', async () => {
   const answers = { ...engine.answers, '03': '4305 0301', '0100': '4100 000C0000', '010E': '7F0112' };
   const { findings } = await scan([{ ...engine, answers }]);
   expect(findings).toContainEqual({ problem: '7E8 010E: no answer, though the control unit lists it' });
@@ -161,7 +161,7 @@ test('a parameter that is listed and not answered, and a damaged list of codes, 
   expect(findings.at(-1)).toMatchObject({ faults: [{ status: ['permanent'] }, { code: 'P0301-1C' }] });
 });
 
-test('a car without the services of SAE J1979 gives its VIN', async () => {
+test('a car without the services of SAE J1979 reports its VIN', async () => {
   const { findings } = await scan([{ ...engine, answers: { '22F190': `62F190${ascii(VIN)}` } }]);
   expect(findings).toEqual([
     { unit: '7E8', parameters: [] },
@@ -170,6 +170,6 @@ test('a car without the services of SAE J1979 gives its VIN', async () => {
   ]);
 });
 
-test('a car that is off gives nothing', async () => {
+test('a car that is off reports nothing', async () => {
   expect((await scan([{ ...engine, answers: {} }])).findings).toEqual([]);
 });

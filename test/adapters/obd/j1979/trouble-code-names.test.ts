@@ -6,7 +6,7 @@ import { namedTroubleCodes, troubleCodeName } from '../../../../adapters/obd/j19
 import { describeShared, sharedData } from '../../../shared.ts';
 
 describe('names of trouble codes', () => {
-  it('are those of the standard, not of makers', () => {
+  it('exist only for codes of the standard, not of manufacturers', () => {
     for (const code of namedTroubleCodes) {
       const digits = Number.parseInt(code.slice(1), 16);
       const high = (code.startsWith('U') ? 0xc0 : 0) | (digits >> 8);
@@ -76,15 +76,15 @@ const saidByTheStandard: readonly (readonly [word: string, ours: RegExp, codes: 
   ['misfire', /misfire/, 'P0300 P0301 P0302 P0303 P0304 P0305 P0306 P0307 P0308 P0309 P0310 P0311 P0312'],
 ];
 
-describe('what SAE J2012 says is wrong', () => {
-  it.each(saidByTheStandard)('%s: the names of the same codes say so', (_, ours, codes) => {
+describe('the fault in the description of SAE J2012', () => {
+  it.each(saidByTheStandard)('%s: our names of the same codes agree', (_, ours, codes) => {
     const named = namedTroubleCodes.filter((code) => ours.test(troubleCodeName(code) as string));
     expect(named).toEqual(codes.split(' '));
   });
 });
 
 describeShared('lists of trouble codes', () => {
-  it('know every code that has a name', () => {
+  it('every code with a name is in the foreign table', () => {
     const folder = join(sharedData, 'obd', 'dtc');
     const text = readdirSync(folder)
       .map((name) => readFileSync(join(folder, name), 'latin1'))
@@ -92,7 +92,7 @@ describeShared('lists of trouble codes', () => {
     expect(namedTroubleCodes.filter((code) => !text.includes(code))).toEqual([]);
   });
 
-  it('say the same of what is wrong', () => {
+  it('our names report the same fault as the foreign table', () => {
     const text = readFileSync(join(sharedData, 'obd', 'dtc', 'wal33d-p_codes.txt'), 'latin1');
     const theirs = new Map(
       [...text.matchAll(/^(P\w{4})\s*-\s*(.*)$/gm)].map(([, code = '', name = '']) => [code, name]),

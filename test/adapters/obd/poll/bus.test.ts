@@ -22,7 +22,7 @@ function serve(data: Readonly<Record<string, string>>, vin?: string) {
   };
 }
 
-it('a car is found out, asked, and left alone when it sleeps', async () => {
+it('a car is discovered, polled, and left alone when it sleeps', async () => {
   const clock = new VirtualClock();
   const bus = new Bus(clock);
   const isotp = new IsoTp({ clock, sender: bus, bus: 'obd', index: 0, asleepAfter: 2000 });

@@ -24,8 +24,8 @@ function planned(sets: Parameters<typeof planPolls>[1], signals: readonly string
   return planPolls(wanted, sets, { ...defaultPollSettings, ...settings });
 }
 
-describe('the plan', () => {
-  it('asks a command once for all its signals, as often as the most impatient wants', () => {
+describe('the poll plan', () => {
+  it('has one request for all signals of a command, at the shortest interval', () => {
     const { commands, missing } = planned([standard()], ['EngineSpeed', 'EngineRunning', 'FuelLevel', 'Unknown'], {
       rules: {
         'OBD.EngineRunning': { interval: 300, priority: 'high' },
@@ -46,7 +46,7 @@ describe('the plan', () => {
     expect(missing).toEqual([want('Unknown')]);
   });
 
-  it("takes the set's own period, but not below the shortest", () => {
+  it("uses the set's period, but at least the minimum interval", () => {
     const set = setOf(
       { cmd: { '22': '0001' }, freq: 0.05, signals: [raw('FAST')] },
       { cmd: { '22': '0002' }, freq: 3, signals: [raw('SLOW')] },
@@ -54,7 +54,7 @@ describe('the plan', () => {
     expect(planned([set], ['FAST', 'SLOW']).commands.map(({ interval }) => interval)).toEqual([250, 3000]);
   });
 
-  it('keeps to the model year, leaves debug commands alone, and prefers later sets', () => {
+  it('respects the model year, skips debug commands, and prefers later sets', () => {
     const set = setOf(
       { cmd: { '22': '0001' }, filter: { to: 2018 }, signals: [raw('A')] },
       { cmd: { '22': '0002' }, filter: { from: 2019 }, signals: [raw('A')] },
@@ -72,12 +72,12 @@ describe('the plan', () => {
     expect(planned([set, later], ['220005 D']).commands.map(({ command }) => command.parameter)).toEqual(['0005']);
   });
 
-  it('delivers no text', () => {
+  it('excludes text signals', () => {
     expect(planned([standard('sae-j1979-09.json')], ['Vin']).missing).toHaveLength(1);
   });
 });
 
-describe('addresses of a set', () => {
+describe('addresses in a signal set', () => {
   const of = (command: Record<string, unknown>) => {
     const [first] = setOf({ cmd: { '22': '0001' }, ...command }).commands;
     return first === undefined ? undefined : addressOf(first);
@@ -117,7 +117,7 @@ describe('addresses of a set', () => {
     expect(of(command)).toEqual(expected);
   });
 
-  it('pairs requests and answers where the set leaves them out', () => {
+  it('are completed from requests to answers if the set omits them', () => {
     expect(routeOf({ request: 0x7e2, extended: false }).responder(0x7ea, undefined)?.flowControl).toBe(0x7e2);
     expect(routeOf({ request: 0x6b4, extended: false, response: 0x694 }).responder(0x694, undefined)?.flowControl).toBe(
       0x6b4,
@@ -131,14 +131,14 @@ describe('addresses of a set', () => {
     expect(routeOf({ request: 0x7df, extended: false }).responder(0x7f0, undefined)).toBeUndefined();
   });
 
-  it('counts time-outs in steps of 4 ms', () => {
+  it('have timeouts in steps of 4 ms', () => {
     const [command] = setOf({ cmd: { '22': '0001' }, tmo: '32' }).commands;
     expect(command === undefined ? undefined : timeoutOf(command)).toBe(200);
   });
 });
 
 describe('answers to several parameters', () => {
-  it('are taken apart as they were put together, in any order, or not at all', () => {
+  it('are split correctly in any order, or refused', () => {
     const lengths = { 4: 1, 12: 2, 13: 1, 36: 4, 66: 2, 166: 4 } as const;
     const pids = Object.keys(lengths).map(Number);
     fc.assert(
@@ -159,7 +159,7 @@ describe('answers to several parameters', () => {
   });
 });
 
-describe('the profile of any car', () => {
+describe('the profile for any car', () => {
   const file = join(shippedProfiles, 'generic-obd2', 'profile.yaml');
   const profile = parse(readFileSync(file, 'utf8')) as {
     buses: { obd: { signalsets: string[]; poll: { signals: Record<string, unknown> } } }[];
@@ -167,7 +167,7 @@ describe('the profile of any car', () => {
   };
   const sources = Object.values(profile.status).flat();
 
-  it('maps signals that its set has, and polls only those', () => {
+  it('maps only signals in its set, and polls only mapped signals', () => {
     // The position comes from the GNSS receiver.
     const asked = sources.filter(({ signal }) => !signal.startsWith('GNSS.'));
     expect(asked.length).toBeLessThan(sources.length);
@@ -182,7 +182,7 @@ describe('the profile of any car', () => {
     expect(rules.filter((rule) => !sources.some(({ signal }) => signal === rule))).toEqual([]);
   });
 
-  it('maps raw values that the set names', () => {
+  it('maps only raw values that the set names', () => {
     for (const { signal, map } of sources) {
       const own = standard()
         .commands.flatMap(({ signals }) => signals)
@@ -210,12 +210,12 @@ function isPlannedWhole(set: SignalSet): void {
   }
 }
 
-describe('sets of every feature', () => {
-  it.each(ownCars().flatMap(({ sets }) => sets))('$file can be planned and addressed whole', isPlannedWhole);
+describe('sets with every feature', () => {
+  it.each(ownCars().flatMap(({ sets }) => sets))('$file can be planned and addressed completely', isPlannedWhole);
 });
 
 describeShared('sets of real cars', () => {
-  it.each(['SAEJ1979', 'Peugeot-208', 'Toyota-RAV4'])('%s can be planned and addressed whole', (repository) => {
+  it.each(['SAEJ1979', 'Peugeot-208', 'Toyota-RAV4'])('%s can be planned and addressed completely', (repository) => {
     const name = join(sharedData, 'obd', repository, 'signalsets', 'v3', 'default.json');
     const set = parseSignalSet(readFileSync(name, 'utf8'), name);
     if (set.commands.length > 0) isPlannedWhole(set);

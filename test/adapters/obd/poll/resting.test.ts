@@ -25,8 +25,8 @@ function watched(volts: number | undefined, asleep = false) {
   return { ...parts, battery, watch: new VoltageWatch({ polls, rest, clock, voltage }) };
 }
 
-describe('polls beside a bus that is heard', () => {
-  it('rest while the unit sleeps, also when it slept from the start, and no longer once they are let go', () => {
+describe('polls beside a monitored bus', () => {
+  it('pause while the unit sleeps, also from the start, and no longer after release', () => {
     const { rest, told, polls } = rig();
     rest.set(true);
     const release = pauseAsleep(polls, rest);
@@ -40,8 +40,8 @@ describe('polls beside a bus that is heard', () => {
   });
 });
 
-describe('a unit that only hears answers', () => {
-  it('asks nothing while it sleeps and the voltage stays, or falls', async () => {
+describe('a unit with only an OBD adapter', () => {
+  it('sends no request while it sleeps and the voltage is constant or falls', async () => {
     const { clock, rest, told, battery } = watched(12.6);
     rest.set(true);
     for (let minute = 0; minute < 60; minute++) {
@@ -52,7 +52,7 @@ describe('a unit that only hears answers', () => {
     expect(battery.asked).toBe(60);
   });
 
-  it('asks the car when the voltage rises, gives it up after a while, and only a further rise counts', async () => {
+  it('polls the car when the voltage rises, stops without an answer, and waits for a further rise', async () => {
     const { clock, rest, told, battery } = watched(12.4, true);
     await clock.settle(180_000, 10_000);
     battery.volts = 13.4;
@@ -72,7 +72,7 @@ describe('a unit that only hears answers', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('asks for a while every ten minutes where the adapter does not measure', async () => {
+  it('polls briefly every ten minutes if the adapter cannot measure', async () => {
     const { clock, rest, told } = watched(undefined);
     rest.set(true);
     await clock.settle(600_000, 10_000);
@@ -83,7 +83,7 @@ describe('a unit that only hears answers', () => {
     expect(trials).toBeLessThan(7);
   });
 
-  it('sets nothing once it is stopped, not even when the adapter answers late', async () => {
+  it('does nothing after it was stopped, even if the adapter answers late', async () => {
     const { clock, rest, told, watch } = watched(12.6);
     rest.set(true);
     clock.advance(60_000);

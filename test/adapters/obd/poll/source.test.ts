@@ -57,7 +57,7 @@ async function drive(
 const unreadable = (why: string) => new VigieError('input.unreadable', why);
 
 describe('polling', () => {
-  it('asks first what the car has, then only for what is wanted and there, of the unit that has it', async () => {
+  it('first discovers the parameters, then polls only wanted ones, from the unit that has them', async () => {
     const { clock, car, sink, source, end } = await drive(parameters({ '0D': '32', A6: '0001E240' }), [
       'VehicleSpeed',
       'Odometer',
@@ -81,7 +81,7 @@ describe('polling', () => {
     await end();
   });
 
-  it('keeps the intervals of profile and set, one request at a time, and no more in a second than allowed', async () => {
+  it('respects the intervals of profile and set, with one request at a time and within the rate limit', async () => {
     const data = Object.fromEntries(['04', '05', '0B', '0C', '0D', '0F', '10', '11'].map((pid) => [pid, '0102']));
     const { clock, car, end } = await drive(
       parameters({ ...data, '04': '01', '05': '01', '0B': '01', '0D': '01', '0F': '01', '11': '01' }),
@@ -115,7 +115,7 @@ describe('polling', () => {
     }
   });
 
-  it('asks for up to six parameters at once, and singly where the car does not answer that', async () => {
+  it('requests up to six parameters together, or one at a time if the car does not support that', async () => {
     const data = { '04': '80', '05': '5A', '0B': '64', '0C': '1AF8', '0D': '32', '0F': '40', '11': '33' };
     const names = [
       'EngineLoad',
@@ -139,7 +139,7 @@ describe('polling', () => {
     await Promise.all([able.end(), unable.end()]);
   });
 
-  it('asks alone for what an answer to several leaves out', async () => {
+  it('requests parameters separately that a combined answer omits', async () => {
     const whole = parameters({ '0C': '1AF8', '0D': '32' });
     const { clock, car, sink, end } = await drive(
       (payload) => (payload === '010C0D' || payload === '010D0C' ? { [ENGINE]: '410D32' } : whole(payload)),
@@ -151,7 +151,7 @@ describe('polling', () => {
     await end();
   });
 
-  it('takes no answer to several that does not add up', async () => {
+  it('ignores an inconsistent combined answer', async () => {
     const whole = parameters({ '0C': '1AF8', '0D': '32' });
     for (const wrong of ['410C1AF80D', '410C1AF80E32', '410C1AF80C1AF8', '41']) {
       const { clock, sink, end } = await drive(
@@ -165,7 +165,7 @@ describe('polling', () => {
     }
   });
 
-  it('delivers raw numbers for names, and nothing for sensors that the car says it lacks', async () => {
+  it('delivers raw numbers for named values, and nothing for sensors that the car lacks', async () => {
     const { clock, sink, end } = await drive(parameters({ '51': '04', '67': '017B00', '0C': '0001' }), [
       'FuelType',
       'CoolantTemperature1',
@@ -187,13 +187,13 @@ describe('polling', () => {
   });
 });
 
-describe('what the car does not answer', () => {
+describe('a command without an answer', () => {
   const set = setOf(
     { hdr: '7E0', rax: '7E8', cmd: { '22': 'F40D' }, freq: 1, signals: [raw('A')] },
     { hdr: '7E4', rax: '7EC', cmd: { '22': '0101' }, freq: 1, signals: [raw('B')] },
   );
 
-  it('is asked less and less often, up to the longest, and anew after a pause', async () => {
+  it('is repeated at growing intervals up to the maximum, and again at once after a pause', async () => {
     const { clock, car, source, end } = await drive(
       (payload) => (payload === '22F40D' ? { [ENGINE]: '62F40D07' } : undefined),
       ['A', 'B'],
@@ -221,7 +221,7 @@ describe('what the car does not answer', () => {
     await end();
   });
 
-  it('is not asked again for long when the unit says that it lacks it; sooner when it is busy', async () => {
+  it('is not repeated for long if the unit does not support it, and sooner if the unit is busy', async () => {
     const { clock, car, source, end } = await drive(
       (payload) => ({ [ENGINE]: payload === '22F40D' ? '7F2231' : '', 2028: '7F2221' }),
       ['A', 'B'],
@@ -237,7 +237,7 @@ describe('what the car does not answer', () => {
     await end();
   });
 
-  it('is not a fault of the command while the bus sleeps', async () => {
+  it('does not count as a failure while the bus sleeps', async () => {
     let asleep = true;
     const there = parameters({ '0D': '32' });
     const { clock, car, sink, source, end } = await drive(
@@ -258,7 +258,7 @@ describe('what the car does not answer', () => {
     await end();
   });
 
-  it('may be the whole car: it says so, and takes up again what it had given up', async () => {
+  it('is reported if the whole car is silent, and polling resumes when the car answers', async () => {
     let off = false;
     const there = parameters({ '0D': '32', '2F': '80' });
     const { clock, car, sink, source, end } = await drive(
@@ -284,7 +284,7 @@ describe('what the car does not answer', () => {
     await end();
   });
 
-  it('with a malformed answer is counted as such', async () => {
+  it('counts a malformed answer as a fault', async () => {
     const { clock, source, end } = await drive(
       () => new VigieError('input.malformed', 'frame 2 is missing'),
       ['A'],
@@ -297,8 +297,8 @@ describe('what the car does not answer', () => {
   });
 });
 
-describe('29-bit cars', () => {
-  it('are asked with 29 bits for the standard, whatever the set writes', async () => {
+describe('cars with 29-bit identifiers', () => {
+  it('get 29-bit requests for standard services, whatever the set contains', async () => {
     const there = parameters({ '0D': '32' });
     const { clock, car, sink, end } = await drive(
       (payload, { address }) => {

@@ -18,8 +18,8 @@ async function carry(bench: ReturnType<typeof benchOf>, action: string, manners:
   return `${code}: ${message}`;
 }
 
-describe('what a control unit is asked', () => {
-  it('an output is taken, held with a session that is kept, and returned', async () => {
+describe('the requests to a control unit', () => {
+  it('take an output, keep the session, and return the output', async () => {
     const bench = benchOf();
     const begun = bench.clock.monotonic();
     expect(await carry(bench, 'lights.on')).toBeUndefined();
@@ -28,31 +28,31 @@ describe('what a control unit is asked', () => {
     expect(bench.unit).toMatchObject({ idle: true, taken: 1, violations: [] });
   });
 
-  it('a routine is started, asked for its results, and not stopped', async () => {
+  it('start a routine, read its results, and do not stop it', async () => {
     const bench = benchOf();
     expect(await carry(bench, 'doors.lock')).toBeUndefined();
     expect(bench.unit.requests).toEqual([...UNLOCKING, '3101020101', '31030201', '1001']);
   });
 
-  it('a routine with a time is stopped after it', async () => {
+  it('stop a timed routine after its time', async () => {
     const bench = benchOf();
     expect(await carry(bench, 'horn.on')).toBeUndefined();
     expect(bench.unit.requests).toEqual([...UNLOCKING, '31010201', '31020201', '1001']);
   });
 
-  it('a control unit that says zeros is unlocked already, and given no key', async () => {
+  it('contain no key if a zero seed shows that it is already unlocked', async () => {
     const bench = benchOf({ locked: false, seed: new Uint8Array(4) });
     expect(await carry(bench, 'doors.lock')).toBeUndefined();
     expect(bench.unit.requests).toEqual(['1003', '2703', '3101020101', '31030201', '1001']);
   });
 
-  it('a long key goes in several frames', async () => {
+  it('send a long key in several frames', async () => {
     const bench = benchOf({ seed: new Uint8Array(32).fill(7) });
     expect(await carry(bench, 'doors.lock')).toBeUndefined();
     expect(bench.unit.requests[2]).toBe(`2704${'5D'.repeat(32)}`);
   });
 
-  it('its own times are waited for', async () => {
+  it("wait as long as the unit's own times allow", async () => {
     const bench = benchOf({ times: [0x03, 0xe8, 0x03, 0x20] });
     const slow: Manner[] = ['proper', { late: 1_400 }, { pending: 1, every: 7_900, kept: true }];
     expect(await carry(bench, 'doors.lock', slow)).toMatch(/^command.expired/);
@@ -60,7 +60,7 @@ describe('what a control unit is asked', () => {
   });
 });
 
-describe('what a control unit says', () => {
+describe('an answer of a control unit', () => {
   const pending = { pending: 3, every: 1_000, kept: true };
   const cases: [what: string, manners: Manner[], outcome: RegExp | undefined, taken: number][] = [
     ['response pending is waited for', ['proper', 'proper', pending, pending], undefined, 1],
@@ -89,7 +89,7 @@ describe('what a control unit says', () => {
     expect(bench.unit).toMatchObject({ taken, session: 1, unlocked: false, violations: [] });
   });
 
-  it('no answer to what is asked is not a failure: the car shows it or does not', async () => {
+  it('that is missing for the action is not a failure: the state of the car decides', async () => {
     const bench = benchOf();
     expect(await carry(bench, 'lights.on', ['proper', 'proper', 'proper', 'mute'])).toBeUndefined();
     expect(bench.unit).toMatchObject({ idle: true, taken: 1 });
@@ -97,14 +97,14 @@ describe('what a control unit says', () => {
     expect(bench.log.lines).toMatchObject([{ level: 'warn', event: 'uds.noAnswer' }]);
   });
 
-  it('an announced answer that never comes is not a refusal: what may be held is returned', async () => {
+  it('that is announced but missing is not a refusal, and control is returned', async () => {
     const bench = benchOf();
     const never: Manner = { pending: 1, every: 1, kept: false };
     expect(await carry(bench, 'lights.on', ['proper', 'proper', 'proper', never])).toBeUndefined();
     expect(bench.unit.requests.slice(-2)).toEqual(['2FD01000', '1001']);
   });
 
-  it('a requester that takes the announcement for the answer does not pass for a refusal', async () => {
+  it('that only announces the result does not count as a refusal, even if the requester returns it', async () => {
     const { clock, log } = benchOf();
     const asked: string[] = [];
     const answers: Readonly<Record<number, number[]>> = { 16: [0x50, 3], 39: [0x67, 3, 0, 0], 47: [0x7f, 0x2f, 0x78] };
@@ -117,20 +117,20 @@ describe('what a control unit says', () => {
     expect(asked.filter((text) => text.startsWith('2fd01000'))).toHaveLength(3);
   });
 
-  it('other results are a failure', async () => {
+  it('with unexpected results is a failure', async () => {
     const bench = benchOf({ results: Uint8Array.of(1, 2) });
     expect(await carry(bench, 'doors.lock')).toBe('command.actuation: the routine ended with 0102 and not with 00');
     expect(bench.unit.session).toBe(1);
   });
 
-  it('the late answer to taking control is none to returning it', async () => {
+  it('to taking control that comes late does not count as one to returning it', async () => {
     const bench = benchOf();
     const manners: Manner[] = ['proper', 'proper', 'proper', { late: 6_200 }, 'proper', 'proper', 'deaf'];
     expect(await carry(bench, 'lights.on', manners)).toBeUndefined();
     expect(bench.unit.requests.slice(-3)).toEqual(['2FD01000', '2FD01000', '1001']);
   });
 
-  it('a session that is lost is not taken for one that was held', async () => {
+  it('about a lost session shows that control has ended', async () => {
     const bench = benchOf();
     expect(await carry(bench, 'lights.on', ['proper', 'proper', 'proper', 'proper', 'reset', 'deaf', 'deaf'])).toBe(
       undefined,
@@ -141,7 +141,7 @@ describe('what a control unit says', () => {
 });
 
 describe('a sleeping bus', () => {
-  it('is not asked', async () => {
+  it('gets no request', async () => {
     const bench = benchOf();
     bench.talk(false);
     await bench.clock.settle(4_000, 500);
@@ -150,7 +150,7 @@ describe('a sleeping bus', () => {
     expect(bench.bus.sent.length).toBe(before);
   });
 
-  it('that falls silent meanwhile is left as it was', async () => {
+  it('that falls silent during a command gets no further request', async () => {
     const bench = benchOf();
     const done = carry(bench, 'lights.on');
     bench.talk(false);
@@ -159,8 +159,8 @@ describe('a sleeping bus', () => {
   });
 });
 
-describe('one after the other', () => {
-  it('commands to a control unit wait for each other', async () => {
+describe('a command to a control unit', () => {
+  it('waits until the previous one has ended', async () => {
     const bench = benchOf();
     await bench.clock.settle(10, 1);
     const both = Promise.all(['horn.on', 'doors.lock'].map((action) => bench.actuator.actuate(action)));
@@ -170,7 +170,7 @@ describe('one after the other', () => {
     expect(bench.unit.violations).toEqual([]);
   });
 
-  it('also where one says the bus by another name', async () => {
+  it('waits also if the previous one names the same bus differently', async () => {
     const { clock, log, isotp, unit } = benchOf();
     await clock.settle(10, 1);
     const other = { ...commands['doors.lock'], uds: { ...commands['doors.lock'].uds, bus: 'plug' } };
@@ -189,7 +189,7 @@ describe('one after the other', () => {
     ]);
   });
 
-  it('what waits too long is not begun', async () => {
+  it('is not started if it has waited too long', async () => {
     const bench = benchOf();
     await bench.clock.settle(10, 1);
     const both = Promise.allSettled(['lights.on', 'doors.lock'].map((action) => bench.actuator.actuate(action)));
@@ -200,7 +200,7 @@ describe('one after the other', () => {
     expect(bench.unit.taken).toBe(1);
   });
 
-  it('goes before what is polled: one poll at most between two of its requests', async () => {
+  it('precedes polls: at most one poll comes between two of its requests', async () => {
     const bench = benchOf();
     await bench.clock.settle(10, 1);
     const engine = { request: 0x7e0, extended: false };
@@ -216,7 +216,7 @@ describe('one after the other', () => {
   });
 });
 
-describe('what may not be done any more', () => {
+describe('an action that is no longer allowed', () => {
   const inUse = new VigieError('command.vehicleInUse', 'the car drives');
 
   /** Executes an action while the car drives off at a chosen time; returns the code of the failure. */
@@ -232,7 +232,7 @@ describe('what may not be done any more', () => {
     return outcome.status === 'rejected' ? (outcome.reason as VigieError).code : undefined;
   }
 
-  it('is not asked again of a control unit that was busy', async () => {
+  it('is not repeated after a busy answer', async () => {
     const bench = benchOf();
     await bench.clock.settle(10, 1);
     bench.unit.manners = ['proper', 'proper', 'proper', { refuse: 0x21 }];
@@ -249,7 +249,7 @@ describe('what may not be done any more', () => {
     expect([...bench.unit.requests]).toEqual([...UNLOCKING, '2FD0100303', '1001']);
   });
 
-  it('is not sent when it has waited behind what somebody else asks', async () => {
+  it('is not sent after waiting behind another request', async () => {
     const bench = benchOf();
     await bench.clock.settle(10, 1);
     const engine = new DiagnosedUnit(bench.clock, bench.bus, { request: 0x7e0, answers: 0x7e8 });
@@ -279,7 +279,7 @@ describe('what may not be done any more', () => {
   });
 });
 
-describe('keys', () => {
+describe('security keys', () => {
   const hooked = (hook: KeyHook): KeyHooks => new Map([['xor', hook]]);
 
   it.each<[string, KeyHook, RegExp]>([
@@ -287,14 +287,14 @@ describe('keys', () => {
     ['gives nothing', () => new Uint8Array(0), /0 bytes are not keys/],
     ['gives too much', () => new Uint8Array(4_000), /4000 bytes are not keys/],
     ['never ends', () => new Promise(() => undefined), /the key was not computed within 4 s/],
-  ])('what %s ends the command and leaves the session', async (_, hook, message) => {
+  ])('a key function that %s ends the command and the session', async (_, hook, message) => {
     const bench = benchOf({ hooks: hooked(hook) });
     expect(await carry(bench, 'doors.lock')).toMatch(message);
     expect(bench.unit.requests).toEqual(['1003', '2703', '1001']);
     expect(bench.unit.idle).toBe(true);
   });
 
-  it('what computes is told when its key is not wanted any more', async () => {
+  it('a key function is aborted when its key is no longer needed', async () => {
     const aborted = vi.fn();
     const bench = benchOf({
       hooks: hooked(({ signal }) => new Promise(() => signal.addEventListener('abort', aborted))),
@@ -303,7 +303,7 @@ describe('keys', () => {
     expect(aborted).toHaveBeenCalledOnce();
   });
 
-  it('a name that nothing computes by is a problem, and the others are offered', () => {
+  it('a missing key function is reported with its command, and the other commands remain', () => {
     const { prepared, problems } = prepareUdsCommands(commands, new Map());
     expect(prepared.size).toBe(0);
     expect(problems[0]).toEqual({
@@ -313,12 +313,12 @@ describe('keys', () => {
   });
 });
 
-describe('control that was taken', () => {
+describe('control of an output', () => {
   const forbidden = new VigieError('command.vehicleInUse', 'it drives');
   const ended = (bench: ReturnType<typeof benchOf>, action: string, allowed?: () => void): Promise<unknown> =>
     bench.actuator.actuate(action, undefined, allowed).catch((error: unknown) => error);
 
-  it('is given back as soon as the car must not be touched any more', async () => {
+  it('is returned as soon as the interlock forbids it', async () => {
     const bench = benchOf();
     await bench.clock.settle(10, 1);
     let drives = false;
@@ -334,7 +334,7 @@ describe('control that was taken', () => {
     expect(await came).toMatchObject({ code: 'command.vehicleInUse', cause: forbidden });
   });
 
-  it('and of which the results cannot be asked may have done it', async () => {
+  it('may have had effect if the results cannot be read', async () => {
     const bench = benchOf();
     const asked = bench.isotp.request.bind(bench.isotp);
     // The line is lost when the results are requested.
@@ -351,7 +351,7 @@ describe('control that was taken', () => {
     expect(bench.unit.taken).toBe(1);
   });
 
-  it('and that the control unit says has come to something else was not done', async () => {
+  it('had no effect if the control unit reports another result', async () => {
     const bench = benchOf({ results: Uint8Array.of(1, 2) });
     await bench.clock.settle(10, 1);
     const came = ended(bench, 'doors.lock');
@@ -361,8 +361,8 @@ describe('control that was taken', () => {
   });
 });
 
-describe('the end of the agent', () => {
-  it('gives back what is held, and begins nothing more', async () => {
+describe('a stop of the agent', () => {
+  it('returns control, and starts no further command', async () => {
     const bench = benchOf();
     await bench.clock.settle(10, 1);
     const done = bench.actuator.actuate('lights.on').catch((error: VigieError) => error.code);
@@ -379,7 +379,7 @@ describe('the end of the agent', () => {
     expect(bench.unit.requests.length).toBe(asked);
   });
 
-  it('does not wait longer than it may for a control unit that is silent', async () => {
+  it('does not wait too long for a silent control unit', async () => {
     const bench = benchOf();
     await bench.clock.settle(10, 1);
     const done = bench.actuator.actuate('lights.on').catch(() => undefined);
@@ -393,7 +393,7 @@ describe('the end of the agent', () => {
     expect(bench.unit.idle).toBe(true);
   });
 
-  it('that has no time to give anything back leaves it to the control unit', async () => {
+  it("without time to return control leaves it to the control unit's timeout", async () => {
     const bench = benchOf();
     await bench.clock.settle(10, 1);
     bench.actuator.actuate('lights.on').catch(() => undefined);
@@ -406,8 +406,8 @@ describe('the end of the agent', () => {
   });
 });
 
-describe('what is not offered', () => {
-  it('actions of buses without requests, unknown ones, parameters', async () => {
+describe('unsupported actions', () => {
+  it('are those on buses without a requester, unknown ones, and ones with a parameter', async () => {
     const { clock, log, actuator } = benchOf();
     const deaf = new UdsActuator({ commands, requesters: new Map(), clock, log });
     expect([...deaf.actions]).toEqual([]);

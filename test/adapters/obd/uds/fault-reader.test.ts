@@ -74,7 +74,7 @@ const empty = {
   WarningIndicator: [],
 };
 
-test('codes of three bytes come with their failure type and every bit of their status, in several frames', async () => {
+test('codes of three bytes have their failure type and every status bit, in several frames', async () => {
   const { read, asked } = car([battery({ '19020D': '5902FF 01431C09 C1000004 9ABC11F2 0A0B9260' }, 'Battery')]);
   const [found, ...others] = await read();
   expect(others).toEqual([]);
@@ -92,13 +92,13 @@ test('codes of three bytes come with their failure type and every bit of their s
   expect(asked[0]).toBe('19020D');
 });
 
-test('a control unit without codes has empty lists, which end the codes that it had', async () => {
+test('a control unit without codes has empty lists, which end its earlier codes', async () => {
   const { read, log } = car([battery({ '19020D': '5902FF' })]);
   expect(await read()).toEqual([{ unit: '7AE', lists: empty, uds: { details: new Map() } }]);
   expect(log.lines).toEqual([]);
 });
 
-test('an answer that the control unit announces, and one for which it is busy, are waited for', async () => {
+test('the reader waits for an announced answer and for a busy unit', async () => {
   const table: Answers = { '19020D': ['7F1978', '7F1978', '5902FF 01431C08'] };
   expect((await car([battery(table)]).read())[0]?.lists.Stored).toEqual(['P0143-1C']);
   const busy: Answers = { '19020D': '7F1921' };
@@ -109,7 +109,7 @@ test('an answer that the control unit announces, and one for which it is busy, a
   expect((await read())[0]?.lists.Stored).toEqual(['P0143-1C']);
 });
 
-test('snapshot and extended data of a new code come as bytes, and parameters of SAE J1979 in the snapshot as values', async () => {
+test('a new code has its snapshot and extended data as bytes, and SAE J1979 parameters as values', async () => {
   const { read, asked } = car([
     battery({
       '19020D': '5902FF 01431C09',
@@ -130,7 +130,7 @@ test('snapshot and extended data of a new code come as bytes, and parameters of 
   expect(asked).toEqual(['19020D', '190401431CFF', '190601431CFF']);
 });
 
-test('a code that is known is not asked for its snapshot, and nothing but service 19 is ever asked', async () => {
+test('a known code causes no request for its snapshot, and every request belongs to service 19', async () => {
   const { read, asked } = car([battery({ '19020D': '5902FF 01431C09 C1000008' })]);
   await read((unit, code) => unit === '7AE' && code === 'P0143-1C');
   expect(asked).toEqual(['19020D', '1904C10000FF', '1906C10000FF']);
@@ -138,7 +138,7 @@ test('a code that is known is not asked for its snapshot, and nothing but servic
   expect(asked.every((one) => one.startsWith('19'))).toBe(true);
 });
 
-test('a code without snapshot costs no other code its own; a control unit that has none at all is asked once', async () => {
+test('a code without a snapshot does not affect others; a unit without any snapshot is asked once', async () => {
   const codes = '5902FF 01431C09 C1000008';
   const some = car([
     battery({ '19020D': codes, '190401431CFF': '7F1931', '1904C10000FF': '5904C10000 08 01 01 F40D 32' }),
@@ -151,7 +151,7 @@ test('a code without snapshot costs no other code its own; a control unit that h
   expect(none.asked).toEqual(['19020D', '190401431CFF', '190601431CFF']);
 });
 
-test('a snapshot that is cut short or too long makes no values up, and is reported', async () => {
+test('a snapshot that is too short or too long yields no values, and is reported', async () => {
   const long = `590401431C09 01 01 ${'F40D'}${'32'.repeat(513)}`;
   const { read, log } = car([
     battery({
@@ -168,7 +168,7 @@ test('a snapshot that is cut short or too long makes no values up, and is report
   ]);
 });
 
-test('control units with 29-bit identifiers and with extended addressing are asked at their own addresses', async () => {
+test('control units with 29-bit identifiers and extended addressing are read at their addresses', async () => {
   const { read } = car([
     {
       listed: { address: { request: 0x18da40f1, extended: true } },
@@ -200,7 +200,7 @@ test.each([
   ['silent', undefined, 'no whole answer'],
   ['refusing', '7F1911', 'service not supported'],
   ['garbled', '5902FF 0143', '2 of 4 bytes'],
-])('a control unit that is %s is left out and named once, and the others are read', async (_, answer, why) => {
+])('a control unit that is %s is skipped and reported once, and the others are read', async (_, answer, why) => {
   const table: Answers = defined({ '19020D': answer });
   const gearbox: Simulated = {
     listed: { address: { request: 0x7e1, extended: false } },
@@ -234,7 +234,7 @@ function naive(code: string, status: string) {
   };
 }
 
-test('whatever codes a control unit reports, they are those of a second, naive decoder, and are asked for by their bytes', async () => {
+test('all reported codes equal those of a naive second decoder, and are requested by their bytes', async () => {
   const digits = (length: number) =>
     fc.integer({ min: 0, max: 16 ** length - 1 }).map((raw) => raw.toString(16).toUpperCase().padStart(length, '0'));
   const codes = fc.uniqueArray(fc.tuple(digits(6), digits(2)), { maxLength: 30, selector: ([code]) => code });

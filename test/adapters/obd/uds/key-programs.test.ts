@@ -27,14 +27,14 @@ async function keyOf(name: string, { constant = new Uint8Array(0), signal = new 
   return key === undefined ? undefined : hexOf(key);
 }
 
-describe('a program', () => {
-  it('is given level, seed and constant, and prints the key', async () => {
+describe('a key program', () => {
+  it('receives level, seed and constant, and prints the key', async () => {
     program('acme', 'read -r level seed constant; echo "$level$seed$constant"');
     expect(await keyOf('acme', { constant: Uint8Array.of(0x5a) })).toBe('110AFF5A');
     expect(await keyOf('acme')).toBe('110AFF');
   });
 
-  it('has no arguments, and of the environment only where programs are', async () => {
+  it('has no arguments, and only the search path as environment', async () => {
     process.env['TEST_SECRET'] = '1';
     try {
       program('acme', `read -r line; [ $# = 0 ] && [ -n "$PATH" ] && [ -z "$TEST_SECRET" ] && echo 01`);
@@ -52,7 +52,7 @@ describe('a program', () => {
     ['that prints for ever', 'while :; do echo 0102030405060708; done', /it gave no key/],
     ['that reads nothing', 'exec <&-; exit 1', /it ended with status 1/],
     ['that kills itself', 'kill -9 $$', /it gave no key: SIGKILL/],
-  ])('%s ends the command, and nothing of its output is told', async (_, script, message) => {
+  ])('%s ends the command, and its output is not logged', async (_, script, message) => {
     program('acme', script);
     const failed = keyOf('acme');
     await expect(failed).rejects.toMatchObject({ code: 'command.actuation', where: join(folder, 'acme') });
@@ -60,7 +60,7 @@ describe('a program', () => {
     await expect(failed).rejects.not.toThrow(/0102/);
   });
 
-  it('that hangs is ended when its key is not wanted any more', async () => {
+  it('that hangs is ended when its key is no longer needed', async () => {
     program('acme', 'exec sleep 600');
     const over = new AbortController();
     const failed = keyOf('acme', { signal: over.signal });
@@ -69,8 +69,8 @@ describe('a program', () => {
   });
 });
 
-describe('the folder', () => {
-  it('gives the programs by their names, and passes over what is not a name of a profile', () => {
+describe('the folder of key programs', () => {
+  it('yields the programs by name, and skips invalid names', () => {
     program('acme', 'true');
     program('.hidden', 'true');
     program('acme.old', 'true');
@@ -81,7 +81,7 @@ describe('the folder', () => {
     expect(problems).toEqual([]);
   });
 
-  it('says what is wrong with one, and offers the others', () => {
+  it('reports faulty programs, and offers the others', () => {
     program('acme', 'true');
     program('open', 'true', 0o777);
     program('text', 'true', 0o644);
@@ -93,7 +93,7 @@ describe('the folder', () => {
     ]);
   });
 
-  it.each(['xor', 'add', 'complement'])('refuses a program that is called %s: that is computed here', (name) => {
+  it.each(['xor', 'add', 'complement'])('refuses a program named %s, which is a built-in method', (name) => {
     program('acme', 'true');
     program(name, 'echo 01');
     const { hooks, problems } = keyPrograms(folder);
@@ -102,7 +102,7 @@ describe('the folder', () => {
     expect(problems[0]?.message).toMatch(new RegExp(`never started: ${name} is .*rename it`));
   });
 
-  it('that others may write to, or that is not there, gives none', () => {
+  it('yields no program if others can write to it, or if it is missing', () => {
     program('acme', 'true');
     chmodSync(folder, 0o777);
     expect(keyPrograms(folder)).toMatchObject({ hooks: new Map(), problems: [{ code: 'configuration.wrong' }] });

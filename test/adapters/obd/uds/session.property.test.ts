@@ -51,7 +51,7 @@ const run = fc.record({
   times: fc.constantFrom([], [0x00, 0x32, 0x01, 0xf4], [0xff, 0xff, 0xff, 0xff], [0, 0, 0, 0], [1]),
 });
 
-it('control is taken at most once, returned, and the end comes in time', async () => {
+it('control is taken at most once, always returned, and the command ends in time', async () => {
   const seen = { fulfilled: 0, rejected: 0, taken: 0 };
   await fc.assert(
     fc.asyncProperty(run, async ({ manners, orders, lost, silentFrom, stopped, times }) => {
