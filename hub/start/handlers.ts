@@ -29,7 +29,8 @@ import type { HubDatabase } from './database.ts';
 import { digestOf } from './monitors.ts';
 import { servedVehicles } from './vehicles.ts';
 
-interface HandlersParts {
+/** Parts that the handlers use. */
+export interface HandlersParts {
   readonly database: Pick<HubDatabase, 'reader' | 'audit' | 'monitorStore' | 'rollouts'>;
   readonly states: RegistryStates;
   readonly commands: HubCommands;

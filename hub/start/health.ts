@@ -20,9 +20,11 @@ interface HubHealthParts {
   readonly host?: string;
   readonly measures: HubMeasures;
   readonly intake: Pick<Intake, 'waiting'>;
-  readonly reader: Pick<OverviewReader, 'countVehicles'> &
-    Pick<NumbersStore, 'missingNumbers'> &
-    Pick<DeliveryStore, 'totals'>;
+  readonly database: {
+    readonly overviewReader: Pick<OverviewReader, 'countVehicles'>;
+    readonly reader: Pick<NumbersStore, 'missingNumbers'>;
+    readonly deliveries: Pick<DeliveryStore, 'totals'>;
+  };
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -37,13 +39,14 @@ interface HubHealth {
 
 /** Starts the servers. Rejects with `input.unreadable` if the port is in use. */
 export async function serveHealth(parts: HubHealthParts): Promise<HubHealth> {
-  const { data, port, host = '127.0.0.1', measures, intake, reader, clock, log } = parts;
+  const { data, port, host = '127.0.0.1', measures, intake, clock, log } = parts;
+  const { overviewReader, reader, deliveries: deliveryStore } = parts.database;
   const begun = clock.monotonic();
   const metrics = hubMetricsPage(async () => ({
     counted: measures.snapshot(),
     uptime: clock.monotonic() - begun,
     waiting: intake.waiting,
-    kept: await Promise.all([reader.countVehicles(), reader.missingNumbers(), reader.totals()]).then(
+    kept: await Promise.all([overviewReader.countVehicles(), reader.missingNumbers(), deliveryStore.totals()]).then(
       ([cars, missing, deliveries]) => ({ cars, missing, deliveries }),
       (error: Error) => {
         log.warn('hub.database.silent', { error: error.message });
@@ -52,7 +55,7 @@ export async function serveHealth(parts: HubHealthParts): Promise<HubHealth> {
     ),
   }));
   const countHealthy = async (): Promise<number> => {
-    const cars = await reader.countVehicles();
+    const cars = await overviewReader.countVehicles();
     if (measures.snapshot().failing) throw new VigieError('store.failed', 'the last commit of messages failed');
     return cars;
   };

@@ -1,33 +1,26 @@
 /** Starts the synchronization of monitors to the cars. */
 import { createHash, randomUUID } from 'node:crypto';
 import { Backoff } from '../../agent/backoff.ts';
-import type { Clock, Log } from '../../agent/ports.ts';
-import type { Teardown } from '../../assembly/teardown.ts';
 import type { HubCommands } from '../core/commands.ts';
 import { MonitorSync } from '../core/monitor-sync.ts';
 import type { CarMonitorStore } from '../core/monitors.ts';
+import type { HubStart } from './options.ts';
 
 /** Wait for the report of a car, ms. A command is valid for two minutes, so the previous ones have expired. */
 export const MONITOR_WAIT = { first: 240_000, longest: 6 * 3_600_000 };
 
-interface HubMonitorsParts {
-  readonly store: CarMonitorStore;
-  readonly commands: HubCommands;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-/** Starts the synchronization. Adds a function to the front of `teardowns` to stop it. */
+/** Starts the synchronization. */
 export function startMonitorSync(
-  { store, commands, clock, log }: HubMonitorsParts,
-  teardowns: Teardown[],
+  { clock, log, after, teardowns }: HubStart,
+  store: CarMonitorStore,
+  commands: HubCommands,
 ): MonitorSync {
   const sync = new MonitorSync({
     store,
     commands,
     clock,
     log,
-    after: (delay, due) => clock.after(delay, due),
+    after,
     // Random, so that cars that received monitors together are not compared together.
     wait: (attempts) => new Backoff(MONITOR_WAIT, () => 0.5 + Math.random() / 2, attempts).next(),
     newId: randomUUID,

@@ -1,17 +1,12 @@
 /** Regular work of a hub: missing messages, roll-outs, due times set by a fast clock, and old messages. */
 import { randomUUID } from 'node:crypto';
 import { Backoff } from '../../agent/backoff.ts';
-import type { Clock, Log } from '../../agent/ports.ts';
-import type { Teardown } from '../../assembly/teardown.ts';
-import type { HubCommands } from '../core/commands.ts';
 import { DueTimes } from '../core/due-times.ts';
-import type { HubMeasures } from '../core/measures.ts';
-import type { Timer } from '../core/ports.ts';
 import { ResendRequests } from '../core/resend.ts';
-import { Retention, type RetentionDays } from '../core/retention.ts';
+import { Retention } from '../core/retention.ts';
 import { Rollouts } from '../core/rollouts.ts';
-import type { HubDatabase } from './database.ts';
 import { MONITOR_WAIT } from './monitors.ts';
+import type { HubParts, HubStart } from './options.ts';
 
 /** Waits between requests for missing messages, ms. The previous command has expired, as it is valid for 2 minutes. */
 const RESEND = { first: 120_000, longest: 6 * 3_600_000 };
@@ -25,19 +20,11 @@ const MAX_WAITS_MS = {
   deliveries: 3_600_000,
 };
 
-interface RoundsParts {
-  readonly database: HubDatabase;
-  readonly commands: HubCommands;
-  readonly measures: HubMeasures;
-  readonly days: RetentionDays;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
 /** Starts all regular work. @returns the requests for missing messages, which callers of the interface may also use */
-export function startRounds(parts: RoundsParts, teardowns: Teardown[]): ResendRequests {
-  const { database, commands, measures, days, clock, log } = parts;
-  const after: Timer = (delay, due) => clock.after(delay, due);
+export function startRounds(
+  { options, clock, log, after, teardowns }: HubStart,
+  { database, commands, measures }: HubParts,
+): ResendRequests {
   const shared = { clock, log, after };
   // Random, so that cars that lost messages together are not asked together.
   const waitOf = (range: typeof RESEND) => (attempts: number) =>
@@ -50,7 +37,7 @@ export function startRounds(parts: RoundsParts, teardowns: Teardown[]): ResendRe
     resends,
     new Rollouts({ ...asking, store: database.rollouts, wait: waitOf(ROLLOUT) }),
     new DueTimes({ ...shared, store: database.dueTimes, longest: MAX_WAITS_MS }),
-    new Retention({ ...shared, store: database.retention, days, removed }),
+    new Retention({ ...shared, store: database.retention, days: options.retention ?? {}, removed }),
   ];
   for (const round of rounds) {
     round.begin();

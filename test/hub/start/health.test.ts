@@ -100,7 +100,11 @@ test('while the database is away, health and vigie_hub_up report it, and the cou
     intake: { waiting: 7 },
     clock,
     log: new MemoryLog(),
-    reader: { countVehicles: silent, missingNumbers: silent, totals: silent },
+    database: {
+      overviewReader: { countVehicles: silent },
+      reader: { missingNumbers: silent },
+      deliveries: { totals: silent },
+    },
   });
   onTestFinished(() => served.close());
   const where = { socketPath: join(folder, HUB_SOCKET) };
@@ -113,9 +117,12 @@ test('while the database is away, health and vigie_hub_up report it, and the cou
 test('health is bad after a failed commit until one succeeds', async () => {
   const data = mkdtempSync(join(folder, 'failing-'));
   const measures = new HubMeasures(clock);
-  const totals = async () => ({ waiting: 0, receivers: 0 });
-  const reader = { countVehicles: async () => 3, missingNumbers: async () => [], totals };
-  const served = await serveHealth({ data, measures, intake: { waiting: 0 }, reader, clock, log: new MemoryLog() });
+  const database = {
+    overviewReader: { countVehicles: async () => 3 },
+    reader: { missingNumbers: async () => [] },
+    deliveries: { totals: async () => ({ waiting: 0, receivers: 0 }) },
+  };
+  const served = await serveHealth({ data, measures, intake: { waiting: 0 }, database, clock, log: new MemoryLog() });
   onTestFinished(() => served.close());
   const where = { socketPath: join(data, HUB_SOCKET) };
   measures.commitFailed();

@@ -1,0 +1,71 @@
+/** First steps of the start of a hub: directory, database, key for commands, access control. */
+import { isLoopback } from '../../adapters/http/hosts.ts';
+import { CommandSigner, generateKey, listKeys } from '../../adapters/keys/index.ts';
+import { lockDirectory } from '../../adapters/store/index.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { remoteTypes } from '../../protocol/remote/table.ts';
+import type { CommandKey } from '../core/commands.ts';
+import type { Registry } from '../core/registry.ts';
+import { RegistryStates } from '../core/registry-state.ts';
+import { type HubDatabase, onPostgres, onSqlite } from './database.ts';
+import type { HubCertificates, SecureHub } from './enrolment.ts';
+import { makeDatabaseFile, makeHubDirectory } from './folder.ts';
+import { type HubStart, LOCAL } from './options.ts';
+
+/** Creates the directory and locks it. @throws VigieError `usage.wrong` if another process uses it */
+export function openDirectory({ options, log, teardowns }: HubStart): void {
+  makeHubDirectory(options.data, log);
+  const unlock = lockDirectory(options.data);
+  teardowns.unshift(async () => unlock());
+}
+
+/** Opens PostgreSQL or the SQLite file. Each receiver has at most `limit` waiting notifications. */
+export async function openDatabase({ options, clock, log, teardowns }: HubStart, limit: number): Promise<HubDatabase> {
+  const { data, database: url } = options;
+  const database =
+    url === undefined
+      ? await onSqlite(makeDatabaseFile(data, log), limit, log)
+      : await onPostgres(url, { limit, clock, log });
+  teardowns.unshift(database.close);
+  return database;
+}
+
+/** Name of the hub's key in its directory of keys. */
+const KEY = 'hub';
+
+/** Returns the signing key of the hub. Generates it at the first start. Rejects as {@link CommandSigner.open} does. */
+export async function openCommandKey(directory: string): Promise<CommandKey> {
+  if (!(await listKeys(directory)).some(({ name }) => name === KEY)) {
+    await generateKey(directory, KEY, {
+      algorithm: 'Ed25519',
+      kinds: [...remoteTypes, 'Resend', 'Configuration', 'Monitor'],
+    });
+  }
+  const signer = await CommandSigner.open(directory, KEY);
+  return { id: Buffer.from(signer.keyId).toString('hex'), sign: (payload) => signer.seal(payload) };
+}
+
+/** Opens the registry. Rejects with `usage.wrong` if other machines could use the hub without protection. */
+export async function openRegistry({ options }: HubStart, registry: Registry): Promise<RegistryStates> {
+  const { broker = LOCAL, http = LOCAL } = options.hosts ?? {};
+  const exposed = [broker, http].find((host) => !isLoopback(host));
+  if (exposed !== undefined) await requireProtection(exposed, options.secure, registry);
+  return new RegistryStates(registry, exposed !== undefined);
+}
+
+/** Opens the certificates. A hub without TLS has none, and does not load their code. */
+export async function openTls({ options, clock }: HubStart): Promise<HubCertificates | undefined> {
+  if (options.secure === undefined) return undefined;
+  const { openCertificates } = await import('./enrolment.ts');
+  return openCertificates(options.data, options.secure.names, clock.now());
+}
+
+/** @throws VigieError `usage.wrong` if others could use the hub without access control or encryption */
+async function requireProtection(where: string, secure: SecureHub | undefined, registry: Registry): Promise<void> {
+  if (secure === undefined) {
+    throw new VigieError('usage.wrong', 'a hub that listens beyond this machine needs TLS: --tls', { where });
+  }
+  if (await registry.inUse()) return;
+  const text = 'a hub that listens beyond this machine needs access control: register a car first (vigie hub add)';
+  throw new VigieError('usage.wrong', text, { where });
+}
