@@ -1,49 +1,71 @@
 import { createInterface } from 'node:readline';
-import { type DecodedExchange, ObdDecoder, type ObdExchange } from '../adapters/obd/index.ts';
+import type { Readable } from 'node:stream';
+import type { DecodedExchange, ObdDecoder, ObdExchange } from '../adapters/obd/index.ts';
 import { readStandardAnswers, type StandardAnswers } from '../adapters/obd/j1979/index.ts';
+import { isScanDump, ScanDump } from '../adapters/obd/recorded/index.ts';
 import { counted } from '../protocol/counted.ts';
 import { defined } from '../protocol/defined.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { standardTexts, valueText } from './finding-text.ts';
+import { dumpedLine, type ObdLine, obdText } from './obd-line.ts';
 import type { Format, Lines } from './output.ts';
-import { loadSignalSet, standardSets } from './signal-sets.ts';
+
+/** A text with answers. */
+export interface AnswerText {
+  readonly stream: Readable;
+  /** Name for users. */
+  readonly name: string;
+}
 
 /**
- * `vigie decode --obd`: decodes answers of an ELM327-class adapter on standard input, one `{command?, response}` per
- * line, with signal sets (default: those of the standard). Prints `{command, values}` or `{error}` for each line in
- * the same order, with `{vin}` and `{faults}` if the answer has them. Resolves with the number of lines that could be
- * decoded.
- * @throws VigieError `input.unreadable` or `input.malformed` for a signal set, with file and line.
+ * `vigie decode --obd` for a text: decodes answers of an ELM327-class adapter, one `{command?, response}` per line, and
+ * lines of a scan (see `ScanDump`). Prints `{command, values}` or `{error}` for each line in the same order, with
+ * `{vin}` and `{faults}` if the answer has them. Resolves with the number of lines that could be decoded.
  */
-export async function decodeObd(signalSetPaths: string[], format: Format, lines: Lines): Promise<number> {
-  const decoder = new ObdDecoder((signalSetPaths.length === 0 ? standardSets : signalSetPaths).map(loadSignalSet));
-  const input = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
+export async function decodeAnswers(
+  decoder: ObdDecoder,
+  { stream, name }: AnswerText,
+  format: Format,
+  lines: Lines,
+): Promise<number> {
+  const input = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY });
+  const dump = new ScanDump();
   let number = 0;
   let answers = 0;
   let failed = 0;
-  for await (const line of input) {
-    number++;
-    if (line.trim() === '') continue;
-    const outcome = decoded(decoder, line, number);
+  const print = (outcome: AnswerLine): void => {
     answers++;
     if ('error' in outcome) failed++;
-    lines.line(format === 'ndjson' ? JSON.stringify(outcome) : text(outcome));
+    lines.line(format === 'ndjson' ? JSON.stringify(outcome) : textOf(outcome));
+  };
+  for await (const line of input) {
+    number++;
+    if (dump.continues || isScanDump(line)) {
+      for (const exchange of dump.line(line)) print(dumpedLine(decoder, exchange));
+    } else if (line.trim() !== '') print(decoded(decoder, line, `${name}:${number}`));
     if (lines.full) await lines.flush();
   }
+  for (const exchange of dump.end()) print(dumpedLine(decoder, exchange));
   await lines.flush();
-  if (answers === 0) process.stderr.write('vigie: standard input has no line\n');
+  if (dump.assumed > 0) {
+    const what = `${counted(dump.assumed, 'line')} of a scan without its service`;
+    process.stderr.write(`${name}: ${what} read as service 22, the scanner's default\n`);
+  }
+  if (answers === 0) process.stderr.write(`vigie: ${name} has no line\n`);
   else if (failed === answers) {
-    process.stderr.write(`vigie: cannot decode standard input: ${counted(answers, 'line')} failed\n`);
+    process.stderr.write(`vigie: cannot decode ${name}: ${counted(answers, 'line')} failed\n`);
   }
   return answers - failed;
 }
 
 type Decoded = Partial<DecodedExchange> & StandardAnswers;
+/** A line of a scan has its control unit and request, or only an error. */
+type AnswerLine = Outcome | (ObdLine & { readonly to: string });
 type Outcome = Decoded | { readonly error: string };
 
-function decoded(decoder: ObdDecoder, line: string, number: number): Outcome {
+function decoded(decoder: ObdDecoder, line: string, where: string): Outcome {
   try {
-    const asked = exchange(line, number);
+    const asked = exchange(line, where);
     const values = attempt(() => decoder.decode(asked));
     const standard = attempt(() => readStandardAnswers(decoder.messages(asked.response), asked.command));
     const found = standard instanceof VigieError ? {} : standard;
@@ -67,8 +89,7 @@ function attempt<T>(read: () => T): T | VigieError {
   }
 }
 
-function exchange(line: string, number: number): ObdExchange {
-  const where = `standard input:${number}`;
+function exchange(line: string, where: string): ObdExchange {
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -91,7 +112,8 @@ function exchange(line: string, number: number): ObdExchange {
   return { command, response };
 }
 
-function text(outcome: Outcome): string {
+function textOf(outcome: AnswerLine): string {
+  if ('to' in outcome) return obdText(outcome);
   if ('error' in outcome) return `error: ${outcome.error}`;
   const { command, values = {}, incomplete = [] } = outcome;
   return [

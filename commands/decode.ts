@@ -1,9 +1,11 @@
+import { createReadStream } from 'node:fs';
 import { Command, Option } from 'commander';
 import { DbcFrameReader, type Signal } from '../adapters/can/dbc/index.ts';
 import type { FrameFilter } from '../adapters/can/inspect/frame-filter.ts';
 import { J1939Transport, type ParameterGroup } from '../adapters/can/j1939/transport.ts';
 import { formatNames, packings } from '../adapters/can/log/formats.ts';
 import { type LogReader, openLog } from '../adapters/can/log/index.ts';
+import { ObdDecoder } from '../adapters/obd/index.ts';
 import { ERROR, EXTENDED, type FrameBatch, REMOTE } from '../agent/ports.ts';
 import { counted } from '../protocol/counted.ts';
 import { defined } from '../protocol/defined.ts';
@@ -11,12 +13,14 @@ import { VigieError } from '../protocol/errors.ts';
 import { loadDbc } from './dbc-files.ts';
 import { decodeFixes } from './decode-fixes.ts';
 import { type Decoded, faultWords, groupsIn, ParameterGroupReader } from './decode-groups.ts';
-import { decodeObd } from './decode-obd.ts';
+import { decodeAnswers } from './decode-obd.ts';
+import { decodeObdLog, isAnswerText } from './decode-obd-log.ts';
 import { isFixLog } from './fix-logs.ts';
 import { type Chosen, chosenOf, type FilterOptions, filterOf, usedFilters, withFilters } from './frame-filter.ts';
 import { detailsLast } from './help.ts';
 import { COLUMNS_HELP, reportLog } from './log-summary.ts';
 import { type Format, formatOf, Lines, progressBar } from './output.ts';
+import { loadSignalSets, standardSets } from './signal-sets.ts';
 import { decodeValues, isValueLog, timeZoneOption } from './value-log.ts';
 
 /** Identifier bits of a frame id. */
@@ -49,9 +53,14 @@ has only these signals, and with --changes a frame differs when one of the signa
 
 NMEA 0183, u-blox UBX, SiRF and gpsd logs, a line per fix: {t, latitude, longitude, altitude, speed, heading, fix, satellites} in \
 degrees, m and km/h. Tables of values (CSV of a phone or data logger: a time and named columns), a line per row: \
-{t, values: {name: number}}, in km/h, °C, km, kPa and m/s² where the header names a unit of these. With --obd, answers of an ELM327 on standard input, {command?, response} a line, become \
-{command, values: {signalId: value}} or {error}. Answers to 09 02 and 22 F190 give {vin}; answers to 03, 07, 0A and \
-19 02 give {faults: [{code, status: [...], name?, unit?, system, definedBy, group?}]}.
+{t, values: {name: number}}, in km/h, °C, km, kPa and m/s² where the header names a unit of these.
+
+With --obd, diagnostics (ISO 15765-2 on 7DF, 7E0 to 7EF, 18DB33F1, 18DAxxF1, 18DAF1xx, and on the 11-bit identifiers of the signal \
+sets). CAN logs, a line per answer: {t, bus, unit, to, request, commands, values: {signalId: value}}, or {refused: {service, \
+code, meaning}}, {unrequested} without its request, {unanswered} for a request without an answer, {data} if no set describes \
+it. Texts, a line per answer: {command?, response} of an ELM327 gives {command, values} or {error}; scans of OVMS \
+(7e0[7e8]:f190 31 47) give lines as from a log. Answers to 09 02 and 22 F190 have {vin}; answers to 03, 07, 0A and \
+19 02 have {faults: [{code, status: [...], name?, unit?, system, definedBy, group?}]}.
 
 Exit status 0, 1 when nothing could be decoded or more than one in a hundred frames of a log was left out, 2 for files \
 that cannot be read.`,
@@ -60,7 +69,7 @@ that cannot be read.`,
     .option('--dbc <file...>', 'network descriptions; all of several are used')
     .option(
       '--obd [file...]',
-      'answers of control units on standard input, by OBDb signal sets (signalsets/v3/default.json; without a file: SAE J1979)',
+      'answers of control units in logs, or on standard input, by OBDb signal sets (signalsets/v3/default.json; without a file: SAE J1979)',
     )
     .option('--raw', 'every frame as recorded, undecoded: {t, bus, id, extended, data}')
     .option('--columns <names>', COLUMNS_HELP)
@@ -79,7 +88,8 @@ Examples:
   vigie decode drive.log --raw --ids 1A0,300-3FF --changes
   vigie decode walk.nmea
   echo '{"response": "7E8 03 41 0D 3C"}' | vigie decode --obd default.json
-  echo '{"response": "7E8 06 43 02 03 01 04 20"}' | vigie decode --obd`,
+  echo '{"response": "7E8 06 43 02 03 01 04 20"}' | vigie decode --obd
+  vigie decode drive.log --obd default.json`,
     )
     .action(decode);
 }
@@ -92,8 +102,10 @@ async function decode(logs: string[], options: Options): Promise<void> {
   const filters = usedFilters(options);
   if (obd !== undefined) {
     if (filters.length > 0) throw onlyFrames(filters);
-    if (logs.length > 0) throw new VigieError('usage.wrong', `--obd reads standard input, not ${logs.join(' ')}`);
-    decoded = await decodeObd(obd === true ? [] : obd, format, lines);
+    if (dbc !== undefined || raw === true) {
+      throw new VigieError('usage.wrong', '--obd decodes answers of control units: leave out --dbc and --raw');
+    }
+    decoded = await decodeObd(logs, obd === true ? [] : obd, columns, { format, lines });
     if (decoded === 0) process.exitCode = NOTHING;
     return;
   }
@@ -148,6 +160,26 @@ async function decode(logs: string[], options: Options): Promise<void> {
   }
   await lines.flush();
   if (decoded === 0) process.exitCode = NOTHING;
+}
+
+/** Decodes diagnostics in logs, or answers in texts; without a log, answers on standard input. */
+async function decodeObd(
+  logs: readonly string[],
+  files: readonly string[],
+  columns: string | undefined,
+  { format, lines }: { readonly format: Format; readonly lines: Lines },
+): Promise<number> {
+  const sets = loadSignalSets(files.length === 0 ? standardSets : files);
+  const decoder = new ObdDecoder(sets);
+  if (logs.length === 0)
+    return decodeAnswers(decoder, { stream: process.stdin, name: 'standard input' }, format, lines);
+  let decoded = 0;
+  for (const path of logs) {
+    decoded += (await isAnswerText(path))
+      ? await decodeAnswers(decoder, { stream: createReadStream(path), name: path }, format, lines)
+      : await decodeObdLog(path, sets, columns, { decoder, format, lines });
+  }
+  return decoded;
 }
 
 interface Selection {

@@ -8,7 +8,7 @@ import { obdProtocols } from '../config/configuration-schema.ts';
 import { configurationDefaults } from '../config/defaults.ts';
 import { findingText } from './finding-text.ts';
 import { type Format, formatOf, Lines } from './output.ts';
-import { loadSignalSet, standardSets } from './signal-sets.ts';
+import { loadSignalSets, standardSets } from './signal-sets.ts';
 
 /** Exit status if no control unit answers. */
 const NOTHING = 1;
@@ -46,7 +46,7 @@ Exit status 0, 1 when no control unit answers, 2 when the adapter cannot be used
 }
 
 async function scan(adapter: string, options: Options): Promise<void> {
-  const decoder = new ObdDecoder([...standardSets, ...(options.obd ?? [])].map(loadSignalSet));
+  const decoder = new ObdDecoder(loadSignalSets([...standardSets, ...(options.obd ?? [])]));
   const format = formatOf(options.format);
   const lines = new Lines();
   const { requester, close } = await connectTo(adapter, options);

@@ -1,7 +1,7 @@
 /** OBDb signal sets for commands that decode answers. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseSignalSet, type SignalSet } from '../adapters/obd/index.ts';
+import { parseSignalSet, repeatedCommands, type SignalSet } from '../adapters/obd/index.ts';
 import { shippedProfiles } from '../config/shipped.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { complain } from './output.ts';
@@ -23,4 +23,24 @@ export function loadSignalSet(file: string): SignalSet {
   const set = parseSignalSet(content, file);
   complain(set.diagnostics);
   return set;
+}
+
+/** Largest number of commands that a warning names. */
+const MAX_NAMED = 3;
+
+/**
+ * Loads signal sets. Warns on standard error if several contain the same command.
+ * @throws VigieError as {@link loadSignalSet}
+ */
+export function loadSignalSets(files: readonly string[]): readonly SignalSet[] {
+  const sets = files.map(loadSignalSet);
+  const repeated = repeatedCommands(sets);
+  const [first] = repeated;
+  if (first !== undefined) {
+    const named = repeated.slice(0, MAX_NAMED).map(({ command }) => command);
+    const more = repeated.length > MAX_NAMED ? `, … (${repeated.length} commands)` : '';
+    const message = `${named.join(', ')}${more} is in several signal sets; that of ${first.files.at(-1)} is used`;
+    complain([{ file: first.files[0] as string, line: 0, severity: 'warning', message }]);
+  }
+  return sets;
 }

@@ -57,6 +57,8 @@ interface Match {
 export class ObdDecoder {
   readonly #byPrefix = new Map<string, Prepared[]>();
   readonly #all: Prepared[] = [];
+  /** Commands that a control unit may answer, by the header of its answers. */
+  readonly #byHeader = new Map<string, readonly Prepared[]>();
   #longestPrefix = 0;
 
   constructor(sets: readonly SignalSet[], options: { readonly modelYear?: number } = {}) {
@@ -108,6 +110,27 @@ export class ObdDecoder {
     }));
     const response = { messages, faults: [], complaints: [], reasons: new Set<never>() };
     return this.#decoded(response, command, this.#named(command));
+  }
+
+  /**
+   * Decodes one message of a control unit, which identifies the command. `header` as {@link ObdMessage.header}. Beyond
+   * SAE J1979 the same parameter means something else in each unit, so only commands of this unit count.
+   * @throws VigieError as {@link decode} does
+   */
+  decodeMessage(header: string, data: Uint8Array): DecodedExchange {
+    let wanted = this.#byHeader.get(header);
+    if (wanted === undefined) {
+      wanted = this.#all.filter(
+        ({ command }) => command.service <= LAST_STANDARD_SERVICE || certainty(command, header) > OPEN,
+      );
+      this.#byHeader.set(header, wanted);
+    }
+    const messages = [{ header, address: undefined, data, complete: true }];
+    const response = { messages, faults: [], complaints: [], reasons: new Set<never>() };
+    const matches = this.#matching(messages[0] as ObdMessage, wanted);
+    const found = matches[0];
+    if (found === undefined) throw this.#absence(response, undefined);
+    return { command: found.prepared.command.id, values: valuesOf(matches) };
   }
 
   #read(text: string, pool: readonly Prepared[]): ObdResponse {

@@ -2,7 +2,7 @@ import { defined } from '../../protocol/defined.ts';
 import type { Diagnostic } from '../../protocol/diagnostic.ts';
 import { commandId, responseHeaders } from './addressing.ts';
 import { JsonObject, type SignalSetText } from './json-object.ts';
-import type { ModelYears } from './model-years.ts';
+import { type ModelYears, yearsText } from './model-years.ts';
 import { LONGEST_FIELD, type SignalFormat } from './signal-format.ts';
 
 /** One value of a command's answer. */
@@ -80,6 +80,24 @@ export function parseSignalSet(text: string, file: string): SignalSet {
     more,
     diagnostics: [...source.unknown.values()].map(({ count, finding }) => finding(count)),
   };
+}
+
+/** Returns the commands that several sets contain, with the files in the order of the sets: the last one is used. */
+export function repeatedCommands(
+  sets: readonly SignalSet[],
+): readonly { readonly command: string; readonly files: readonly string[] }[] {
+  const found = new Map<string, { readonly command: string; readonly files: Set<string> }>();
+  for (const { file, commands } of sets) {
+    for (const { id, header, service, parameter, extendedAddress = '', years } of commands) {
+      const key = `${header} ${extendedAddress} ${service} ${parameter} ${years === undefined ? '' : yearsText(years)}`;
+      const same = found.get(key) ?? { command: id, files: new Set() };
+      found.set(key, same);
+      same.files.add(file);
+    }
+  }
+  return [...found.values()]
+    .filter(({ files }) => files.size > 1)
+    .map(({ command, files }) => ({ command, files: [...files] }));
 }
 
 function commandOf(from: JsonObject): ObdCommand {
