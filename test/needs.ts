@@ -2,13 +2,15 @@ import { describe, test } from 'vitest';
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** What the test needs and this machine does not have; `scripts/test.ts` lists it at the end of the run. */
+    /** Need of the test that this machine lacks. `scripts/test.ts` lists it at the end of the run. */
     absence?: string;
   }
 }
 
 /**
- * `describe` for suites that need something that a clone does not bring. If the need is absent, the body does not run,
+ * `describe` for suites that need something that a clone does not contain. If the need is absent, the body does not
+ * run,
+ * because it may read missing files. One skipped test with the reason replaces it.
  * because it may read what is missing; one skipped test with the reason takes its place.
  */
 export function describeNeeding(present: boolean, absence: string, name: string, suite: () => void): void {

@@ -1,6 +1,7 @@
 /**
- * Real logs, network descriptions and expected values may lie beside the checkout. They add cases to suites that have
- * their own in `test/`; where they are absent, these additions are skipped by name.
+ * Real logs, DBCs and expected values in a directory next to the checkout. They add cases to suites that have their own
+ * in
+ * `test/`. If the directory is missing, these cases are skipped by name.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

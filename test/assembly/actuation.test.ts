@@ -1,4 +1,4 @@
-/** Which way each command of a profile takes to the car, as configured. */
+/** Route of each command of a profile to the car, as configured. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -80,7 +80,7 @@ describe('the ways', () => {
     const { ways, actions } = waysOf(`${stick}\nobd: { isotp: body }`);
     expect(ways.requesters.get('plug')).toBeInstanceOf(IsoTp);
     expect(ways.requesters.get('plug')).toBe(ways.requesters.get('body'));
-    // Nothing here computes the keys of doors.unlock.
+    // The configuration has no key computation for doors.unlock.
     expect(actions).toEqual(['doors.lock', 'lights.off', 'lights.on']);
   });
 

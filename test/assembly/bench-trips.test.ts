@@ -1,4 +1,4 @@
-/** The trips that a newcomer sees on the bench. */
+/** Trips that a new user sees on the bench. */
 
 import { expect, test } from 'vitest';
 import { memoryStore } from '../../adapters/store/index.ts';
@@ -15,7 +15,7 @@ import { MemoryLog } from '../rig/log.ts';
 
 const MINUTE = 60_000;
 
-/** A trip as it was published, and when, ms after the start. */
+/** A published trip, and the time of its message, ms after the start. */
 interface Told {
   readonly after: number;
   readonly trip: Trip;
@@ -24,11 +24,11 @@ interface Told {
 interface Published {
   readonly trips: readonly Told[];
   readonly waypoints: readonly Waypoint[];
-  /** Of the messages of waypoints. */
+  /** Bytes of the waypoint messages. */
   readonly bytes: number;
 }
 
-/** What the bench publishes of trips in so many minutes. */
+/** Trip messages of the bench within this many minutes. */
 async function bench(minutes: number): Promise<Published> {
   const clock = new VirtualClock();
   const vehicle = benchVehicle('loop');

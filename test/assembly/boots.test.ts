@@ -1,4 +1,4 @@
-/** The number of a start, by which receivers tell apart what a failing disk made the agent number twice. */
+/** Start numbers, by which receivers distinguish messages that got the same number because of a failing disk. */
 import { mkdirSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ async function start(): Promise<number> {
   return countBoot(boots, 'VF3SERVCECAR00001', folder, new MemoryLog(), anyNumber);
 }
 
-/** The least number of the range, plus one more each time. */
+/** The lowest number of the range, plus one for each call. */
 let drawn = 0;
 const anyNumber = (least: number): number => least + 1_000 * ++drawn;
 beforeEach(() => {
@@ -51,7 +51,7 @@ test('a folder in which starts were counted from 1 keeps its count', async () =>
 
 test('starts that the disk does not take have numbers of their own all the same', async () => {
   await start();
-  // What the document is written to first cannot be written.
+  // The temporary file of the document cannot be written.
   mkdirSync(join(folder, 'boot.json.next'));
   const unwritten = [await start(), await start(), await start()];
   rmdirSync(join(folder, 'boot.json.next'));

@@ -1,6 +1,7 @@
 /**
- * Faults at random behind every input of a hub and of a car, while clients come, go away and send nonsense: each ends its
- * request or connection alone. A fault that leaves its boundary ends this run as an unhandled error.
+ * Random faults behind every input of a hub and of a car, while clients connect, leave and send garbage: each fault
+ * ends
+ * only its request or connection. A fault that crosses its boundary ends this run as an unhandled error.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:https';
@@ -34,7 +35,7 @@ import { MqttClient } from '../rig/mqtt-client.ts';
 import { runs } from '../rig/runs.ts';
 import '../rig/seed.ts';
 
-/** What a client does, and when it goes away. */
+/** Action of a client, and when it leaves. */
 const step = fc.record({
   kind: fc.nat(9),
   path: fc.nat(99),
@@ -43,7 +44,7 @@ const step = fc.record({
 });
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
-/** Resolves when the connection is closed, or the answer has begun where the client stays. */
+/** Resolves when the connection is closed, or when the answer has begun if the client stays. */
 function ask(url: string, path: string, { leaves }: Step): Promise<void> {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' });
   socket.on('error', () => undefined);
@@ -54,13 +55,13 @@ function ask(url: string, path: string, { leaves }: Step): Promise<void> {
       if (leaves === 'at once') socket.destroy();
       else socket.write(head, () => void (leaves === 'after the head' && socket.destroy()));
     });
-    // A stream would go on for ever.
+    // A stream would never end.
     socket.once('data', () => void (leaves === 'with the answer' ? socket.resetAndDestroy() : socket.end()));
     socket.resume();
   });
 }
 
-/** Sends bytes on a connection of its own, which it may leave. */
+/** Sends bytes on a separate connection, which the client may close early. */
 function send(url: string, bytes: Uint8Array, { leaves }: Step): Promise<void> {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' });
   socket.on('error', () => undefined);
@@ -73,7 +74,7 @@ function send(url: string, bytes: Uint8Array, { leaves }: Step): Promise<void> {
   });
 }
 
-/** Has clients act at the same time while the classes fail at random. */
+/** Runs clients at the same time while the classes fail at random. */
 function actUnder(faults: Faults, act: (step: Step) => Promise<void>): Promise<void> {
   return fc.assert(
     fc.asyncProperty(fc.integer(), fc.array(step, { minLength: 4, maxLength: 12 }), async (seed, steps) => {
@@ -98,7 +99,7 @@ const HUB_PATHS = [
   '/docs',
 ];
 
-/** CONNECT of MQTT 3.1.1. */
+/** CONNECT packet of MQTT 3.1.1. */
 const CONNECT = Uint8Array.of(0x10, 15, 0, 4, 0x4d, 0x51, 0x54, 0x54, 4, 2, 0, 60, 0, 3, 0x63, 0x61, 0x72);
 
 test('a hub whose parts fail at random serves on when they no longer fail, over broker, interface and enrolment', async () => {
@@ -109,7 +110,7 @@ test('a hub whose parts fail at random serves on when they no longer fail, over 
   const faults = new Faults(
     [SqlReader, SqlOverview, SqlRegistry, RegistryStates, Intake, HubCommands, LiveFeed],
     [
-      // What ends the hub is not an input.
+      // `stop` is not an input.
       'stop',
       'settled',
       'close',

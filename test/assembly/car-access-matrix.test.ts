@@ -1,4 +1,4 @@
-/** Every route of a running car, asked by every kind of caller and compared with the table of access. */
+/** Requests every route of a running car as every kind of caller, and compares the answers with the access table. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -75,7 +75,7 @@ test('a fleet user, whose account has no scopes, uses the whole fleet side and n
 
 test('a token of a user with each single scope gets what the table says, and positions only with data:position', async () => {
   for (const scope of allScopes) {
-    // A user holds no reserved right, even if the issuer states it.
+    // A user never has a reserved right, even if the issuer states it.
     const held = new Set((reservedScopes as readonly string[]).includes(scope) ? [] : [scope]);
     const answers = await ask(closed(), await gates.user([scope]));
     for (const { row, status } of answers) {

@@ -14,7 +14,7 @@ import { VigieError } from '../../protocol/errors.ts';
 import { agentSettings } from '../../protocol/settings.ts';
 import { MemoryLog } from '../rig/log.ts';
 
-/** Knows what still waits for its time. */
+/** Tracks pending timers. */
 class WatchedClock extends SystemClock {
   readonly waiting = new Set<() => void>();
 

@@ -1,4 +1,7 @@
-/** Every TLS client of car and hub, at real servers whose certificate has one fault: it refuses, names it, and says what to do. */
+/**
+ * Every TLS client of car and hub, at real servers with one fault in the certificate: each refuses, names the fault and
+ * advises.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -31,7 +34,7 @@ const clock = new SystemClock();
 const silent = new MemoryLog();
 const loopback = new Addresses({ networks: ['127.0.0.0/8', '::1/128'] });
 
-/** Servers are asked for as localhost. */
+/** The clients connect to the servers as localhost. */
 const faults: readonly (readonly [string, Certificate, RegExp])[] = [
   ['of another authority', stranger.issue('other', 2, ['localhost']), /authority of .* is not trusted; give it as \S+/],
   [
@@ -49,7 +52,7 @@ const right = authority.issue('right', 2, ['localhost']);
 const car = authority.issue(VIN);
 const identity = { pem: Buffer.concat([car.key, car.cert]).toString() };
 
-/** Clients of a server at `localhost:port`. Each resolves with the words in its error or its log. */
+/** Clients of a server at `localhost:port`. Each resolves with the text of its error or its log. */
 const clients: readonly (readonly [string, (port: number) => Promise<string>])[] = [
   ['the car at its broker', linkOf],
   [
@@ -103,7 +106,7 @@ describe.each(clients)('%s', (name, connect) => {
   });
 });
 
-/** A server that ends every connection after its first bytes; PostgreSQL asks for TLS before it (SSLRequest). */
+/** A server that closes every connection after its first bytes. PostgreSQL clients first ask for TLS (SSLRequest). */
 async function serve({ cert, key }: Certificate, name: string, accepted = (): void => undefined): Promise<number> {
   const secured = (socket: TLSSocket): void => {
     socket.on('error', () => undefined);
@@ -196,7 +199,7 @@ function push(): PushChannel {
   return channel;
 }
 
-/** RFC 8291, appendix A: the keys of a device. */
+/** Keys of a push device from RFC 8291, appendix A. */
 function pushTo(port: number): object {
   const keys = {
     p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',

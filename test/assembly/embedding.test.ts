@@ -1,4 +1,4 @@
-/** Programs that build agents of parts of their own, without a command line. */
+/** Programs that build agents from their own parts, without a command line. */
 
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ import { MemoryLog } from '../rig/log.ts';
 const vehicle = loadVehicle('bench');
 const speed = slotByPath.get('kinetic.speed')!;
 
-/** The program's own bus: frames are what it says they are. */
+/** A bus of the program, which supplies the frames. */
 class OwnBus implements FrameSource {
   readonly buses = ['body'];
   readonly #codec = new DbcCodec(vehicle.databases);
@@ -44,7 +44,7 @@ class OwnBus implements FrameSource {
   }
 }
 
-/** The program's own way to the cloud, which takes everything, or nothing while it is not `connected`. */
+/** A cloud link of the program. It accepts every message while it is `connected`, and none otherwise. */
 class OwnLink implements CloudLink {
   connected = false;
   readonly messages: (OutgoingMessage & { readonly decoded: Message })[] = [];
@@ -72,7 +72,7 @@ class OwnLink implements CloudLink {
     this.closed = true;
   }
 
-  /** Resolves with the first message that fits. */
+  /** Resolves with the first message that matches. */
   message(fits: (message: Message) => boolean): Promise<Message> {
     return new Promise((resolve) => {
       const look = (): void => {

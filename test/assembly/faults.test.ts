@@ -1,4 +1,4 @@
-/** Fault codes as configured: who is asked, and what comes of it. */
+/** Fault codes as configured: which control units are read, and the records that result. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -44,7 +44,7 @@ test('fault codes are asked over the transport of the polls, with the signal set
   expect(faults?.sets[0]?.commands.length).toBeGreaterThan(0);
 });
 
-/** A profile of one bus of frames with a control unit. */
+/** A profile with one frame bus and a control unit. */
 function askedUnits(inputs: string, status = '{}') {
   car.file(
     'units.profile.yaml',
@@ -75,7 +75,7 @@ test('control units of the profile are asked over the bus of frames, without obd
       requester: expect.any(IsoTp),
     },
   ]);
-  // Without another frame that the profile needs, the whole bus shows that it is awake.
+  // No other frame is needed by the profile, so every frame shows that the bus is awake.
   expect(heard).toBeUndefined();
   const speed = '{ kinetic.speed: { signal: MOTION.Speed, timeout: 5s } }';
   expect(askedUnits('faults: {}', speed).heard).toEqual([0x100, 0x7ae]);

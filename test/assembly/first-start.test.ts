@@ -1,4 +1,4 @@
-/** A first start that the power cuts at any operation of the disk is followed by a good first start, or by a good later one. */
+/** A first start with a power cut at any operation of the disk is followed by a good first or later start. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(keys, { recursive: true, force: true }));
 
-/** A start as far as its records are concerned, in the order of `vigie run`. */
+/** The part of a start that concerns records, in the order of `vigie run`. */
 async function start(files: RecordedDisk) {
   const log = new MemoryLog();
   const clock = new SystemClock();
@@ -46,7 +46,7 @@ async function start(files: RecordedDisk) {
   if (first) await finishFirstStart(DATA, records.store.outbox, log, files);
   const { ledger, boot } = records;
   const doubtful = records.store.memory.damaged === true || ledger.found !== 'newest' || (ledger.corrupt ?? 0) > 0;
-  // A disk that refused something is asked again; the power is cut where it refuses still.
+  // A failed operation is retried. The power is cut while it still fails.
   for (const end of teardowns)
     await end().catch((error: unknown) => expect(error).toMatchObject({ code: 'store.failed' }));
   return {
@@ -115,7 +115,7 @@ test('a first start whose disk refuses any one operation is followed by one with
     const after = new RecordedDisk(disk.after(disk.moments, (most) => most));
     const { unconfirmed, missing, fault } = await start(after);
     expect([operation, unconfirmed, missing]).toEqual([operation, undefined, []]);
-    // A number that the disk refused was reported then.
+    // A start number that the disk refused was reported in that start.
     expect([operation, fault === undefined || refused !== undefined]).toEqual([operation, true]);
   }
 });

@@ -1,4 +1,4 @@
-/** A car of several fleets tells each of itself alone. */
+/** A car in several fleets sends each fleet only its own events. */
 import { expect, test } from 'vitest';
 import { envelopeOf } from '../../adapters/callbacks/attributes.ts';
 import { fleetNotification } from '../../adapters/callbacks/notification.ts';
@@ -23,7 +23,7 @@ test.each([
   ['f1', ownedId(ownerOfFleet('f1'), UUID)],
   ['f2', ownedId(ownerOfFleet('f2'), UUID)],
   ['f3', ownedId(ownerOfFleet('f3'), UUID)],
-  // What came by command is of no fleet alone.
+  // Monitors added by command belong to no single fleet.
   ['f1', 'by-command'],
 ])('%s is named in events of %s', (fleet, monitorId) => {
   const names = namesOf({ vin: VIN, vehicle, http });

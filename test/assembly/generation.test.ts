@@ -1,4 +1,4 @@
-/** A configuration that is sent: with real files, a broker that is or is not reached, and virtual time. */
+/** Configurations sent to a car: real files, a broker that is reachable or not, and virtual time. */
 import {
   existsSync,
   mkdirSync,
@@ -39,7 +39,7 @@ function text(level = 'info', vin = 'VF3SERVCECAR00001'): string {
 
 const order = (configuration: string) => encodeBody('Configuration', { configuration });
 
-/** A start of the agent; `unwritten` is of the process, when it is the same one as before. */
+/** A start of the agent. `unwritten` belongs to the process, so the same process passes it on. */
 function open(unwritten: Unwritten = {}): Promise<Configurations> {
   const file = join(folder, 'vigie.yaml');
   const parts = { file, data: join(folder, 'records'), environment: {}, clock, log, unwritten };
@@ -60,7 +60,7 @@ test('it is tried, and stays when the broker was reached with it', async () => {
   const trying = await open();
   const { configuration } = await trying.choose();
   expect(configuration.log.level).toBe('warn');
-  // Relative paths are those of the file on the unit.
+  // Relative paths are relative to the file on the unit.
   expect(configuration.data).toBe(join(folder, 'records'));
   const digest = digestOf(order(text('warn')));
   expect(trying.hello).toEqual({ generation: 1, state: 'trial', digest });
@@ -97,7 +97,7 @@ test('without the broker the last good one is back after ten minutes', async () 
 test('the broker that is reached with the one before proves nothing of the one that was sent', async () => {
   const before = await open();
   await before.choose();
-  // The command waited at the broker: it is there before the first acknowledgement.
+  // The command waited at the broker: it arrives before the first acknowledgement.
   await before.agentCommand(order(text('warn')), clock.now());
   await before.reached();
   expect(before.trying).toBe(false);
@@ -133,7 +133,7 @@ test('on a disk that refuses, the last good one is back all the same', async () 
   const process: Unwritten = {};
   const trying = await open(process);
   await trying.choose();
-  // What the document is written to first cannot be written.
+  // The temporary file of the document cannot be written.
   mkdirSync(join(folder, 'records', 'configuration.json.next'));
   await clock.settle(TRIAL, TRIAL);
   await trying.changed;

@@ -1,6 +1,7 @@
 /**
- * Faults at random behind the lines of a car, while adapters and receivers send nonsense and hang up: each ends its line
- * alone, which is opened again. A fault that leaves its boundary ends this run as an unhandled error.
+ * Random faults behind the lines of a car, while adapters and GNSS receivers send garbage and hang up: each fault ends
+ * only
+ * its line, which is reopened. A fault that crosses its boundary ends this run as an unhandled error.
  */
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
@@ -35,7 +36,7 @@ const step = fc.record({
   ),
 });
 
-/** Resolves when the line was opened again, so when all that was said before was read. */
+/** Resolves when the line has been reopened, so that all earlier data has been read. */
 async function hangUp(end: FarEnd): Promise<void> {
   const before = end.connections;
   end.hangUp();

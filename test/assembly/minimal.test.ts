@@ -1,4 +1,4 @@
-/** A minimal mode that cannot begin leaves nothing behind, and one without the keys it is to trust waits for them. */
+/** A minimal mode that cannot start leaves nothing behind, and one without its trusted keys waits for them. */
 import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,13 +19,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Files of the journal that this process has open (proc(5)). */
+/** Number of journal files that this process has open (proc(5)). */
 function openFiles(): number {
   const targets = readdirSync('/proc/self/fd').map((name) => {
     try {
       return readlinkSync(`/proc/self/fd/${name}`);
     } catch {
-      // The one that lists them is closed again.
+      // The directory of the listing itself is closed again.
       return '';
     }
   });
@@ -45,7 +45,7 @@ mqtt: { url: mqtt://127.0.0.1:1 }
 commands: { trust: keys/trust.json }
 `,
   );
-  // It was there when the configuration was read.
+  // The key existed when the configuration was read.
   await generateKey(join(folder, 'keys'), 'owner', { algorithm: 'ES256', kinds: ['Doors'] });
   const [clock, log] = [new SystemClock(), new MemoryLog()];
   await beginRecords(data, log);

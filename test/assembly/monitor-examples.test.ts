@@ -1,4 +1,4 @@
-/** Every form of a monitor that the published interface has, given over HTTP to a car: it watches, or says why not. */
+/** Every published form of a monitor, sent over HTTP to a car: the car watches it, or refuses it with a reason. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ beforeAll(async () => {
     vehicle: loadVehicle('bench'),
     data: folder,
     sources: [],
-    // Nobody is there: a car that is offline takes monitors all the same.
+    // An address without a broker. An offline car accepts monitors too.
     mqtt: { url: 'mqtt://127.0.0.1:1' },
     settings: agentSettings(),
     notificationChannels: callbackChannels({ networks: [], allowHttp: false, now: () => clock.now() }),
@@ -62,7 +62,7 @@ interface Linked {
   readonly _links?: Readonly<Partial<Record<'callbacks' | 'monitors', { readonly href: string }>>>;
 }
 
-/** What the answers that are looked at may have. */
+/** Members of the answers that the tests read. */
 interface Body {
   readonly message?: string;
   readonly monitorId?: string;
@@ -83,7 +83,7 @@ async function ask(method: string, url: string, body?: object): Promise<{ status
 const webhook = { name: 'n', target: 'https://receiver.example/' };
 const cold = { name: 'cold', data: { data: 'environment.air.temp', op: 'lowerThan', value: ['3'] } };
 
-/** A monitor of the side with these triggers; the expression asks for all of them. */
+/** A monitor of the side with these triggers, all of which the expression requires. */
 function monitorOf(side: Side, triggers: readonly { readonly name: string }[], more: object = {}): object {
   return {
     label: 'an example',
@@ -93,7 +93,7 @@ function monitorOf(side: Side, triggers: readonly { readonly name: string }[], m
   };
 }
 
-/** Gives it to the car. Undefined: it runs there as it was given; else why it was refused. */
+/** Sends the monitor to the car. Undefined if it runs unchanged, otherwise the reason of the refusal. */
 async function refusal(side: Side, monitor: object): Promise<string | undefined> {
   const { status, body } = await ask('POST', places[side], monitor);
   if (status === 400) {
@@ -104,7 +104,7 @@ async function refusal(side: Side, monitor: object): Promise<string | undefined>
   const shown = await ask('GET', `${places[side]}/${body.monitorId}`);
   expect(shown.status).toBe(200);
   expect(car.agent.monitors.get(body.monitorId ?? '')?.status).toBe('Running');
-  // A user has at most five of a vehicle.
+  // A user can have at most five monitors per vehicle.
   const removed = await ask('DELETE', `${places[side]}/${body.monitorId}`);
   expect(removed.status).toBeLessThan(300);
   return undefined;
@@ -113,7 +113,7 @@ async function refusal(side: Side, monitor: object): Promise<string | undefined>
 const bare = (name: string): string => name.replace(/^vehicle\./, '');
 const rules = (): Record<Side, MonitorRules> => ({ fleet: monitorRules('fleet'), user: monitorRules('user') });
 
-/** Some value that the data can have. */
+/** A possible value of the data. */
 function someValue(data: string): string {
   const { values } = dataRules[data as DataName];
   return values === 'number' || values === undefined ? '1' : (values[0] as string);
@@ -187,7 +187,7 @@ describe('every form of a monitor that is published', () => {
         const set = await ask('PUT', `${places[side]}/${body.monitorId}/status`, { status });
         expect([set.status, set.body.status]).toEqual([202, status]);
       }
-      // It is in the list of what a monitor can be, and nothing that it can be told to be.
+      // A monitor can have this status, but a request cannot set it.
       const failed = await ask('PUT', `${places[side]}/${body.monitorId}/status`, { status: 'Failed' });
       expect(failed.status).toBe(400);
       expect(failed.body.message).toContain('status');

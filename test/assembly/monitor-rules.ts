@@ -1,8 +1,8 @@
-/** What the published interface says of monitors, without the project's tables. */
+/** Rules of the published interface for monitors, independent of the project's tables. */
 import type { Side } from '../../protocol/interface/operation.ts';
 import { factsOf, type Model, releases } from '../protocol/interface/published/facts.ts';
 
-/** Everything of one line that a monitor can name. */
+/** All data names and operators that monitors of one side can use. */
 export interface MonitorRules {
   readonly data: readonly string[];
   readonly operators: readonly string[];
@@ -12,7 +12,7 @@ export interface MonitorRules {
   readonly statuses: readonly string[];
 }
 
-/** @throws Error when there is no such list: what it cannot find it must not pass over */
+/** @throws Error if the document has no such list, so that a missing list is never taken for an empty one */
 export function monitorRules(side: Side): MonitorRules {
   const { models } = factsOf(releases[side]);
   const values = (name: string, ...members: readonly string[]): readonly string[] => {

@@ -1,4 +1,4 @@
-/** A reader of the page receives notifications of what the reader may read, and of nothing else. */
+/** A reader of the page receives only notifications that the reader's scopes permit. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { idOf } from '../../assembly/view.ts';
 import { callbackOfDevice, monitorOfIncidents } from '../../page/shared/push/monitor.ts';
@@ -22,7 +22,7 @@ const device = (name: string) => ({
   keys: { p256dh: vapidKeys().publicKey, auth: 'A'.repeat(22) },
 });
 
-/** Subscribes with a token of these scopes to the incidents of `chosen`. */
+/** Subscribes to the incidents of `chosen` with a token of these scopes. */
 async function subscribe(scopes: readonly string[], chosen: readonly string[]): Promise<readonly number[]> {
   const { headers } = await gates.user(scopes);
   const body = callbackOfDevice('Notifications', device(scopes.join('-').replaceAll(':', '')));

@@ -1,6 +1,8 @@
 /**
- * Marked values that a car has on its bus during a private time are in no output: captures, fault codes, metrics, log, disk,
- * messages, and what the hub keeps and serves. Each output must have the values of the public time, which the same search
+ * Marked values on the bus of a car during a private time appear in no output: captures, fault codes, metrics, log,
+ * disk,
+ * messages, and the hub's data and answers. Each output must contain the values of the public time, which the same
+ * search
  * finds.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +33,7 @@ const VIN = 'VF3VGEHVBP0000001';
 const [MOTION, PLACE, PRIVACY, CRASH] = [0x100, 0x110, 0x120, 0x130];
 const FAULT_READING_INTERVAL_MS = 20_000;
 
-/** Values as the car has them: speed (km/h), distance (km), degrees, a custom signal, a fault code. */
+/** Values of the car: speed (km/h), distance (km), degrees, a custom signal, a fault code. */
 interface Marked {
   readonly speed: number;
   readonly mileage: number;
@@ -120,7 +122,7 @@ function framesOf({ speed, mileage, latitude, longitude, torque }: Marked): read
   ];
 }
 
-/** Forms in which outputs may have the values: text, floats of CBOR (RFC 8949 §3.3), and bytes of frames. */
+/** Encodings that outputs may use: text, CBOR floats (RFC 8949 §3.3), and bytes of frames. */
 function formsOf({ latitude, longitude, torque, mileage, speed, code }: Marked): readonly Buffer[] {
   const floats = [latitude, longitude, speed].flatMap((value) => {
     const [big, little] = [Buffer.alloc(8), Buffer.alloc(8)];
@@ -154,7 +156,7 @@ function filesIn(folder: string): Buffer {
   return Buffer.concat(files.map((entry) => readFileSync(join(entry.parentPath, entry.name))));
 }
 
-/** A message with everything that it packs: bytes of its body as a receiver decodes them. */
+/** A message with its unpacked content: bytes of its body as a receiver decodes them. */
 function contentOf(message: Message): Buffer {
   const text = Buffer.from(JSON.stringify(message));
   return message.kind === 'capture' ? Buffer.concat([text, Buffer.from(unpackFrames(message.body).data)]) : text;
@@ -243,7 +245,7 @@ test('values of a private time are in no capture, fault code, metric, log, file,
     const [[, motion] = []] = framesOf(marked);
     const [, [, position] = []] = framesOf(place);
     for (let step = 0; step < seconds * 5; step++) {
-      // The state comes first: a private time begins with the batch that reports it.
+      // The privacy state comes first: a private time begins with the batch that reports it.
       const hit = step === seconds * 3 ? 1 : 0;
       bus.send(clock.now(), [
         [PRIVACY, Uint8Array.of(state)],
@@ -311,7 +313,7 @@ test('values of a private time are in no capture, fault code, metric, log, file,
   expect(new Set(messages.map(({ kind }) => kind))).toEqual(
     new Set(['alert', 'trip', 'hello', 'status', 'telemetry', 'waypoint', 'catalog', 'collision', 'capture', 'fault']),
   );
-  // The search finds what may be there.
+  // The search finds the values that are allowed.
   for (const name of [
     'messages, decoded',
     'captures at the hub',

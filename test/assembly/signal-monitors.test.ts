@@ -63,7 +63,7 @@ interface CellReading {
   readonly volts: number;
 }
 
-/** A drive whose highest cell goes over 4.15 V several times; no reading repeats the one before. */
+/** A drive whose highest cell exceeds 4.15 V several times. No reading repeats the previous one. */
 function drive(from: number): CellReading[] {
   return Array.from({ length: 600 }, (_, i) => {
     const millivolts = 4_120 + Math.round(60 * Math.sin(i / 40)) + ((i * 7) % 13);
@@ -93,7 +93,7 @@ function monitorOf(data: object, more: object = {}): object {
   return { label: 'cell', triggerParam: { triggers, boolExp: 't' } };
 }
 
-/** When a value above 4.15 V counts until it is 4.13 V or less, by going through the readings. */
+/** Readings at which the voltage rises above 4.15 V, with re-arming at 4.13 V, by a simple pass. */
 function crossings(readings: readonly CellReading[]): CellReading[] {
   let above = false;
   return readings.filter(({ volts }) => {
@@ -133,14 +133,14 @@ test('a replayed drive: a monitor of a cell voltage fires at the right readings,
   const held = eventsOf(online, 'held');
   expect(held.length).toBeGreaterThan(0);
   for (const { at, values } of held) {
-    // The wait was over before the reading of that moment: the event has the one before.
+    // The wait had ended before the reading of that time, so the event has the previous reading.
     const last = readings.findLastIndex((reading) => reading.at < at);
     const since = readings.findLastIndex(({ volts }, i) => i <= last && volts <= 4.15) + 1;
     expect(at - (readings[since] as CellReading).at).toBeGreaterThanOrEqual(3_000);
     expect(values).toEqual([{ data: 'signal', signal: MAX, literal: `${(readings[last] as CellReading).volts}` }]);
   }
 
-  // It goes on where it stood: a drive in which the voltage comes down first and then goes up once more.
+  // The monitor continues with its state: in this drive the voltage first falls and then rises once more.
   const before = eventsOf(online, 'over').length;
   const again = [4.2, 4.14, 4.12, 4.149, 4.16].map((volts, i) => ({ at: online.clock.now() + i * 100, volts }));
   await replay(online, logOf(again));
@@ -151,7 +151,7 @@ test('a replayed drive: a monitor of a cell voltage fires at the right readings,
   await online.drop();
 });
 
-/** The frames of a capture as lines of a candump log, in the order of its parts. */
+/** Frames of a capture as lines of a candump log, in the order of its parts. */
 function linesOf(parts: readonly Capture[]): string[] {
   return [...parts]
     .sort((a, b) => a.part - b.part)
@@ -168,7 +168,7 @@ test('a monitor of a cell voltage fires with its capture, whose frames are those
   const over = { data: `signal.${MAX}`, op: 'greaterThan', value: ['4.15'], hysteresis: 0.02 };
   await car.agent.monitors.put('over', monitorOf(over));
   const readings = drive(car.clock.now());
-  // Frames that no DBC describes come between those of the battery.
+  // Frames that no DBC describes arrive between those of the battery.
   const lines = readFileSync(logOf(readings), 'utf8')
     .trim()
     .split('\n')

@@ -1,4 +1,4 @@
-/** Which custom signals of a profile say where the car is, so that privacy of the position hides them. */
+/** Which custom signals of a profile are positions, so that Geolocation privacy hides them. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A signal that a profile may record can be sent: of any bits and any step. */
+/** Every signal that a profile may record can be sent, whatever its bits and resolution. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stepFault } from '../../assembly/signal-steps.ts';

@@ -1,4 +1,4 @@
-/** Every damage of what commands have changed of the keys: the file, its generation before, and the copy in the journal. */
+/** Every damage to the record of key changes: the file, its previous generation, and the copy in the journal. */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { MemoryLog } from '../rig/log.ts';
 const NOW = 1_790_000_000_000;
 const names = ['root', 'first', 'second', 'third', 'added'] as const;
 type Name = (typeof names)[number];
-/** Which keys are trusted after each change: `first` is revoked, `added` is added, `second` is revoked. */
+/** Trusted keys after each change: `first` is revoked, `added` is added, `second` is revoked. */
 const trusted: Readonly<Record<number, readonly Name[]>> = {
   0: ['root', 'first', 'second', 'third'],
   1: ['root', 'second', 'third'],
@@ -24,10 +24,10 @@ let folder: string;
 let keys: string;
 let data: string;
 const ids = new Map<Name, Uint8Array>();
-/** The folder of the records after each change. */
+/** Copy of the data directory after each change. */
 const after = (change: number): string => join(folder, `after-${change}`);
 
-/** A start of the agent as far as its keys are concerned; `changes` is given the keys before the stop. */
+/** The part of a start that concerns keys. `changes` receives the keys before the stop. */
 async function start(changes?: (keys: TrustStore) => Promise<void>) {
   const log = new MemoryLog();
   const file = join(keys, 'trust.json');
@@ -88,7 +88,7 @@ const flip = (bytes: Buffer, at: number): Buffer => {
 const rewrite = (path: string, change: (bytes: Buffer) => Uint8Array): void =>
   writeFileSync(path, change(readFileSync(path)));
 
-/** What may become of a file: the number of the last change that it still has; undefined: it cannot be read. */
+/** Outcomes for a file: the number of the last change that it still has, or undefined if it cannot be read. */
 const fates: readonly (readonly [string, (path: string) => void, lasts: boolean])[] = [
   ['sound', () => undefined, true],
   ['missing', (path) => rmSync(path), false],
@@ -104,7 +104,7 @@ const journals: readonly (readonly [string, () => void, last: number | undefined
   ['older', () => putBack('outbox', 1), 1],
 ];
 
-/** Makes the copy in the journal unreadable: a bit of the key id that was revoked last, wherever that is. */
+/** Makes the copy in the journal unreadable by changing a bit of the key id revoked last, wherever it occurs. */
 function damageJournal(): void {
   const kid = Buffer.from(Buffer.from(ids.get('second') as Uint8Array).toString('hex'));
   let found = 0;
@@ -153,7 +153,7 @@ describe.each(journals)('with a journal that is %s', (_, damage, journal) => {
     damage();
     happens();
     const { trusts, unconfirmed, log } = await start();
-    // The file is written before the journal; the generation before lacks the last change.
+    // The file is written before the journal. Its previous generation lacks the last change.
     const known =
       file === undefined
         ? journal !== undefined && journal >= (generation ?? 0)
@@ -164,7 +164,7 @@ describe.each(journals)('with a journal that is %s', (_, damage, journal) => {
     expect(unconfirmed === undefined).toBe(known !== undefined);
     const said = log.lines.filter(({ event }) => event === 'trust.unconfirmed');
     expect(said).toHaveLength(known === undefined ? 1 : 0);
-    // It stays so: what this start has written proves nothing.
+    // The state stays: data written by this start proves nothing.
     if (known === undefined) expect((await start()).trusts).toEqual([]);
   });
 });

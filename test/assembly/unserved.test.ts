@@ -1,4 +1,4 @@
-/** An interface that cannot be served is when that is mended; the car is recorded meanwhile. */
+/** An interface that cannot be served is retried until its cause is repaired, and the car is recorded meanwhile. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -67,7 +67,7 @@ test.each([
   expect(String(fields?.['error'])).toMatch(named);
   writeFileSync(key, certificate.key);
   await events.take(({ event }) => event === 'http.ready');
-  // It was said once, however often it was tried.
+  // The failure was logged once, however often it was retried.
   expect(events.all.filter(({ event }) => event === 'http.unavailable')).toHaveLength(1);
 });
 

@@ -105,7 +105,7 @@ test.each([
   });
   expect(lacking.get('trust')).toContain(trust);
   expect(lacking.get('callbacks')).toMatch(/push/);
-  // It speaks all the same.
+  // The car still publishes.
   await messages.take(({ kind }) => kind === 'hello');
   await order('before');
   const { fields } = await log.said.take(({ event }) => event === 'command.refused');
@@ -120,7 +120,7 @@ test.each([
   writeFileSync(push, privateKey);
   await log.said.take(({ fields: of }) => of?.['was'] === 'callbacks.limited');
   expect(lacking.get('callbacks')).toBeUndefined();
-  // Each was said once, however often it was tried.
+  // Each failure was logged once, however often it was retried.
   const failed = log.lines.filter(({ event }) => event === 'trust.unavailable' || event === 'callbacks.limited');
   expect(failed.map(({ level, event }) => [level, event]).sort()).toEqual([
     ['error', 'callbacks.limited'],

@@ -1,6 +1,6 @@
 /**
- * The process that kill.long.test.ts kills: lives the day from where the store left it. Arguments: the file of frames, the
- * directory of the store, the number of the start. Prints how far it is, and `done` at the end.
+ * The process that kill.long.test.ts kills: continues the day from the state of the store. Arguments: file of frames,
+ * directory of the store, start number. Prints its progress, and `done` at the end.
  */
 import { readFileSync, writeSync } from 'node:fs';
 import { openStore } from '../../adapters/store/index.ts';

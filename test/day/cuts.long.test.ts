@@ -1,4 +1,6 @@
-/** The scripted day, cut at random points and taken up again: the same records, ids included. DAY_CUTS=200 for many. */
+/**
+ * The scripted day with power cuts at random points produces the same records, including ids. DAY_CUTS=200 for many.
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Noise } from '../../adapters/simulated/noise.ts';
 import { classOf } from '../../protocol/classes.ts';
@@ -26,7 +28,7 @@ beforeAll(async () => {
   );
 }, 600_000);
 
-/** A cut in the seconds that a collision keeps from before it takes them away. */
+/** Whether a cut falls within the seconds before a collision that its record includes. */
 function spoilsPulse(): boolean {
   return anywhere.some((frame) => {
     const before = truth.collision.at - (log.elapsed[frame] as number);
@@ -73,7 +75,7 @@ describe(`the day cut ${CUTS} times`, () => {
   });
 
   test('leaves the same events of monitors, each once', () => {
-    // What was measured around an event is not kept over a cut (docs/monitors.md).
+    // Measurements around an event are lost in a power cut (docs/monitors.md).
     const facts = (outcome: DayOutcome): object[] =>
       eventsIn(outcome)
         .filter(({ complement }) => !complement)

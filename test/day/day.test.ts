@@ -1,4 +1,4 @@
-/** The scripted day through the whole core: exactly what the script says is recorded, and nothing else. */
+/** The scripted day through the whole core: exactly the events of the script are recorded. */
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -12,11 +12,11 @@ import { type DayOutcome, runDay, wholeDay } from '../rig/day-run.ts';
 import { firstDifference, messagesOf, objectsIn, recordsOf, timeOf } from './records.ts';
 import * as truth from './truth.ts';
 
-/** The slowest frame of those that tell of trips, alerts, alarms and thefts comes every so many ms. */
+/** Period of the slowest frame for trips, alerts, alarms and thefts, ms. */
 const FRAME = 220;
-/** Half a step of the odometer that Status keeps, km. */
+/** Half the resolution of the odometer in Status, km. */
 const ODOMETER = 0.05;
-/** While a car falls asleep: the end of a trip that may still go on, an alert that may still flicker. ms */
+/** Time in which a parked car falls asleep, ms: a trip may still continue, an alert may still flicker. */
 const FALLING_ASLEEP = 360_000;
 
 let log: DayLog;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   ({ log, day } = await wholeDay());
 }, 120_000);
 
-/** Where a position says it is, and how far from where the car was, m. */
+/** Distance of a recorded position from the true one, m. */
 function off(position: { geometry: { coordinates: readonly number[] } } | undefined, elapsed: number): number {
   const [longitude = Number.NaN, latitude = Number.NaN] = position?.geometry.coordinates ?? [];
   return distance({ latitude, longitude }, truth.placeAt(elapsed));
@@ -90,7 +90,7 @@ describe('the day of the bench car', () => {
       expectTime(alert?.startedAt, expected.from);
       expectTime(alert?.endAt, expected.to);
       expect(alert?.active).toBe(false);
-      // A car that wakes up has no fix yet: the last one counts, where there was one.
+      // A car that wakes up has no fix yet: the last one counts, if there was one.
       if (alert?.startPosition !== undefined) expect(off(alert.startPosition, expected.from)).toBeLessThan(8);
       expect(off(alert?.endPosition, expected.to)).toBeLessThan(8);
       const trip = truth.trips.findIndex(({ from, to }) => from <= expected.from && expected.from <= to + 300_000);
@@ -134,7 +134,7 @@ describe('the day of the bench car', () => {
     expect(collision?.tid).toBe(recordsOf(day, 'trip')[trip]?.id);
     expect(off(collision?.position, at)).toBeLessThan(5);
     expect(collision?.tippedOver).toBeUndefined();
-    // What the driver accelerated with is taken for the inclination of the sensor.
+    // The driver's acceleration is taken for an inclination of the sensor.
     expect(Math.abs((collision?.longitudinalChange ?? 0) + speed * 3.6)).toBeLessThan(2);
     expect(Math.abs(collision?.lateralChange ?? 9)).toBeLessThan(1);
     const { start = 0, interval = 0, longitudinal = [], vertical = [] } = collision?.pulse ?? {};
@@ -142,7 +142,7 @@ describe('the day of the bench car', () => {
     expect(Math.abs(timeOf(start) - (timeOf(collision?.createdAt) - 5_000))).toBeLessThan(20);
     expect(longitudinal).toHaveLength(1_000);
     expect(new Set(vertical)).toEqual(new Set([9.8]));
-    // Half a sine of 100 ms.
+    // Half sine of 100 ms.
     expect(Math.min(...longitudinal) / ((-speed * Math.PI) / 0.2)).toBeCloseTo(1, 1);
     const braked = longitudinal.filter((value) => value < -5).reduce((sum, value) => sum + value / 100, 0);
     expect(Math.abs(braked / -speed - 1)).toBeLessThan(0.05);
@@ -205,7 +205,7 @@ describe('the time', () => {
     for (const piece of recordsOf(day, 'telemetry')) {
       for (const { slot, at, value } of readingsFromTelemetry(piece)) {
         expect(wrong(at)).toBe(false);
-        // A moment that is itself a reading stands in compressed columns: `hello` tells the receiver how to correct it.
+        // A time that is itself a reading is in compressed columns. `hello` tells the receiver how to correct it.
         if (slot.kind !== 'instant' || timeOf(at) > timeKnownAt) expect(wrong(value), slot.path).toBe(false);
       }
     }
@@ -294,16 +294,18 @@ test('while it is parked, the car says nothing; while it falls asleep, a few wor
     const late = said.filter(({ elapsed }) => elapsed >= from + FALLING_ASLEEP);
     return { early: said.length - late.length, late: late.length };
   });
-  // At midnight the agent starts: it greets. At its end it stops: it hands over what is open.
+  // At midnight the agent starts and sends hello. When it stops, it sends open batches.
   expect(counts.map(({ late }) => late)).toEqual(counts.map(() => 0));
   for (const { early } of counts) expect(early).toBeLessThan(12);
 });
 
-/** The same day with other positions in its private times, and anything else in every frame that full privacy hides. */
+/**
+ * The same day with other positions under Geolocation privacy, and other data in all frames that Full privacy hides.
+ */
 function disguised({ elapsed, frames, ...rest }: DayLog): DayLog {
   const data = frames.data.slice();
   const noise = new Noise(7);
-  // Privacy begins with the frame that says so, up to half a second after the driver has chosen it.
+  // Privacy begins with the frame that reports it, up to half a second after the driver's choice.
   const since = (spans: readonly truth.Span[]) => spans.map(({ from, to }) => ({ from: from + 520, to }));
   const [places, everything] = [since(truth.hiddenPlaces), since(truth.full)];
   const [gnss, fix, modes, safety, accelerometer] = [769, 768, 840, 80, 184];

@@ -1,6 +1,7 @@
 /**
- * The scripted day in a process of its own with its store on disk, killed at random points and started again: the same
- * records as if it had never been. DAY_KILLS=200 for many.
+ * The scripted day in a separate process with its store on disk, killed at random points and restarted: the records are
+ * the
+ * same as without a kill. DAY_KILLS=200 for many.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +33,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Lets a process live the day until it says that it has fed so many frames, or to its end; gives its last words. */
+/** Runs a process until it reports this number of frames, or to the end of the day. Returns its last output. */
 async function live(boot: number, frames: number): Promise<string> {
   const parameters = [child, join(folder, 'frames'), join(folder, 'data'), String(boot)];
   const running = spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -59,7 +60,7 @@ test(`killed ${KILLS} times, it leaves the records of a day without a kill`, asy
   expect(killed).toBeGreaterThan(KILLS / 2);
   const store = await openStore(join(folder, 'data'), { now: () => undefined });
   const records = Object.fromEntries(Object.keys(whole.records).map((kind) => [kind, [...store.records.list(kind)]]));
-  // Readings, not bytes: what differs can be read then.
+  // Readings instead of bytes, so that a difference can be read.
   expect(readingsIn({ records })).toEqual(readingsIn(whole));
   for (const [kind, expected] of Object.entries(whole.records)) expect(records[kind], kind).toEqual(expected);
   await store.close();

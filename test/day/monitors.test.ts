@@ -1,4 +1,4 @@
-/** What the car tells of its monitors over the scripted day. */
+/** Monitor events of the car during the scripted day. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import { readingsFromTelemetry } from '../../protocol/schema/telemetry.ts';

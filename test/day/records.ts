@@ -1,4 +1,4 @@
-/** Reading what the day left. */
+/** Reads the records of a day. */
 import type { StoredRecord } from '../../agent/ports.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
@@ -13,7 +13,7 @@ export function recordsOf<K extends BodyKind>(outcome: Kept, kind: K): Body<K>[]
   return (outcome.records[kind] ?? []).map(({ record }: StoredRecord) => record as Body<K>);
 }
 
-/** All readings, piece by piece, for people. */
+/** All readings, piece by piece, as text. */
 export function readingsIn(outcome: Kept): string[][] {
   return recordsOf(outcome, 'telemetry').map((piece) =>
     readingsFromTelemetry(piece).map(({ slot, at, value }) => `${slot.path} ${new Date(at).toISOString()} ${value}`),
@@ -24,19 +24,19 @@ export function messagesOf(outcome: DayOutcome): (Published & { readonly message
   return outcome.published.map((published) => ({ ...published, message: decodeMessage(published.payload) }));
 }
 
-/** ms since midnight of a moment that the unit knew. */
+/** Time of day of a known time, ms since midnight. */
 export function timeOf(at: number | undefined): number {
   return (at ?? Number.NaN) - MIDNIGHT;
 }
 
-/** Every object in a value, however deep. */
+/** Every object in a value, at any depth. */
 export function* objectsIn(value: unknown): Generator<Readonly<Record<string, unknown>>> {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
   if (!Array.isArray(value)) yield value as Readonly<Record<string, unknown>>;
   for (const inner of Object.values(value)) yield* objectsIn(inner);
 }
 
-/** The first message of which topic or payload is not the same in both runs, as it is in the one. */
+/** The first message that differs between the runs, as in `one`. */
 export function firstDifference(one: DayOutcome, other: DayOutcome): Message | { count: number } | undefined {
   if (one.published.length !== other.published.length) return { count: one.published.length };
   const found = one.published.find(({ topic, payload }, index) => {
@@ -46,7 +46,7 @@ export function firstDifference(one: DayOutcome, other: DayOutcome): Message | {
   return found && decodeMessage(found.payload);
 }
 
-/** Events of monitors as a receiver has them that drops what it has seen. */
+/** Monitor events at a receiver that drops duplicates. */
 export function eventsIn(outcome: DayOutcome): MonitorEvent[] {
   const seen = new Map<number, MonitorEvent>();
   for (const { message } of messagesOf(outcome)) {

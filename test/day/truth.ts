@@ -1,4 +1,4 @@
-/** What the script of the day says must be recorded. Times are ms since midnight. */
+/** Expected records according to the script of the day. Times are ms since midnight. */
 import { day as script } from '../../adapters/simulated/day.ts';
 import { timeOfDay } from '../../adapters/simulated/day-scenario.ts';
 import { Route, type RoutePoint } from '../../adapters/simulated/route.ts';
@@ -7,7 +7,7 @@ import { distance } from '../../agent/model/position.ts';
 import { recordingDefaults } from '../../protocol/recording.ts';
 import { DAY, scenario } from '../rig/day.ts';
 
-/** From `from` until, but without, `to`. */
+/** From `from` (inclusive) to `to` (exclusive). */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -22,7 +22,7 @@ export function sceneAt(elapsed: number): Scene {
   return scenario.scene(elapsed, scenario.motion(elapsed), Number.POSITIVE_INFINITY);
 }
 
-/** When something is so, as the script has it. */
+/** Spans in which a condition holds, according to the script. */
 export function spans(so: (scene: Scene) => boolean): Span[] {
   const found: Span[] = [];
   let from: number | undefined;
@@ -37,7 +37,7 @@ export function spans(so: (scene: Scene) => boolean): Span[] {
   return found;
 }
 
-/** Spans with a pause shorter than `pause` between them are one. */
+/** Merges spans with a pause shorter than `pause` between them. */
 function joined(parts: readonly Span[], pause: number): Span[] {
   const whole: Span[] = [];
   for (const part of parts) {
@@ -48,7 +48,7 @@ function joined(parts: readonly Span[], pause: number): Span[] {
   return whole;
 }
 
-/** Way of the day so far, km. */
+/** Distance of the day so far, km. */
 export function wayAt(elapsed: number): number {
   return scenario.motion(elapsed).distance / 1000;
 }
@@ -67,7 +67,7 @@ export function within(at: number, among: readonly Span[]): boolean {
 }
 
 export interface ExpectedTrip extends Span {
-  /** km, what is driven in full privacy left out. */
+  /** Distance in km, without the parts under Full privacy. */
   readonly way: number;
   readonly startMileage: number;
   readonly private: boolean;
@@ -101,7 +101,7 @@ const warnings: Readonly<Record<string, (scene: Scene) => boolean>> = {
   ReplaceBrakePads: ({ lamps }) => lamps.includes('BrakePads'),
 };
 
-/** A lamp that is lit for long enough, flicker taken together, and not in full privacy. */
+/** Lamps that are lit for long enough, with flicker merged, and not under Full privacy. */
 export const alerts: readonly (Span & { readonly type: string })[] = Object.entries(warnings)
   .flatMap(([type, lit]) => {
     const seen = spans((scene) => lit(scene) && scene.privacy !== 'Full').filter(({ from, to }) => to - from >= on);
@@ -109,7 +109,7 @@ export const alerts: readonly (Span & { readonly type: string })[] = Object.entr
   })
   .sort((a, b) => a.from - b.from);
 
-/** Changes of the alarm that the car tells, from the first that it was heard with. */
+/** Changes of the alarm, from its first reading on. */
 export const alarms: readonly { readonly at: number; readonly what: string }[] = script
   .map(({ at }) => timeOfDay(at))
   .filter((at) => sceneAt(at).network === 'Awake')
@@ -123,7 +123,7 @@ export const alarms: readonly { readonly at: number; readonly what: string }[] =
     return changes;
   });
 
-/** The theft: found out 100 m from where the alarm went off, over when a key is there. */
+/** The theft: detected 100 m from the place of the alarm, ends when a key is present. */
 export const theft: Span = (() => {
   const [break_in] = spans(({ trigger }) => trigger !== 'NoBreakIn');
   const key = spans(({ keyPresent }) => keyPresent).find(({ from }) => from > (break_in?.from ?? DAY));
@@ -134,7 +134,7 @@ export const theft: Span = (() => {
 })();
 
 const crash = scenario.journeys.find(({ impactAt }) => impactAt !== undefined);
-/** The collision; its speed in m/s. */
+/** The collision. Speed in m/s. */
 export const collision = {
   at: crash?.impactAt ?? DAY,
   speed: crash?.drive.impact?.speed ?? 0,

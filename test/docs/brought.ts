@@ -1,4 +1,7 @@
-/** What the readers of a page bring along: their own recordings and files, which the page speaks of and does not make. */
+/**
+ * Files that the readers of a page already have: recordings and configurations that the page mentions and does not
+ * create.
+ */
 import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,9 +9,9 @@ import { writeDrive } from '../../scripts/benchmark/drive-log.ts';
 
 const vehicles = fileURLToPath(new URL('../../config/vehicles/', import.meta.url));
 
-/** One sentence of a receiver, with its checksum (NMEA 0183 §6.1). */
+/** One sentence of a GNSS receiver, with its checksum (NMEA 0183 §6.1). */
 const fix = '$GPRMC,081836,A,3751.65,S,14507.36,E,000.0,360.0,130998,011.3,E*62\r\n';
-/** What an ELM327 printed when it was asked for the speed (SAE J1979 service 01, parameter 0D: 60 km/h). */
+/** Output of an ELM327 for a speed request (SAE J1979 service 01, parameter 0D: 60 km/h). */
 const answer = `${JSON.stringify({ command: '010D', response: '7E8 03 41 0D 3C' })}\n`;
 
 const brought: Readonly<Record<string, (folder: string) => Promise<void>>> = {
@@ -26,7 +29,7 @@ const brought: Readonly<Record<string, (folder: string) => Promise<void>>> = {
   },
 };
 
-/** Puts them into the folder in which the page is read. */
+/** Puts the files into the reader's folder. */
 export async function bring(page: string, folder: string): Promise<void> {
   await brought[page]?.(folder);
 }

@@ -1,4 +1,4 @@
-/** What the pages have readers type works, and prints what they say. */
+/** Types the commands of the pages, and compares the output with the pages. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const pages = ['.', 'docs']
   .filter((name) => name.endsWith('.md'));
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');
 
-/** The one bench that all pages talk to, in a folder as the reader's. */
+/** The bench that all pages use, in a folder like the reader's. */
 let home: Shell;
 let bench: VigieProcess;
 let http: string;
@@ -34,7 +34,7 @@ afterAll(async () => {
   home.remove();
 });
 
-/** Programs of the pages that a machine with Node and npm may lack. */
+/** Programs in the pages that a machine with Node and npm may lack. */
 const programs = ['curl', 'jq', 'openssl', 'python3', 'socat'];
 
 function starts(text: string, program: string): boolean {
@@ -72,7 +72,7 @@ describe.each(typed)('%s', (name, sessions) => {
     for (const command of session.commands) {
       const text = command.text.replaceAll('127.0.0.1:8080', http);
       const ended = await shell.type({ ...command, text });
-      // A car that refuses makes the command fail, and the page says so beside it.
+      // A car that refuses makes the command fail, and the page states that in a comment.
       const allowed = command.comment.includes('refused') ? [0, 1] : [0];
       expect(allowed, `${name}:${command.line}: ${text}\n${ended.output}`).toContain(ended.status);
       output += ended.output;
@@ -81,7 +81,7 @@ describe.each(typed)('%s', (name, sessions) => {
   }
 
   test('what is left in the folder is no matter of `npm run check`', () => {
-    // In a checkout the folder of the project is the one that the reader types in.
+    // In a checkout the reader types in the project folder.
     for (const rules of ['biome.json', '.gitignore', 'scripts/lint']) {
       cpSync(join(root, rules), join(shell.folder, rules), { recursive: true });
     }
@@ -134,7 +134,7 @@ describe('what is not typed', () => {
         if (used) expect(Object.keys(scripts), `${name}: ${line}`).toContain(script);
       }
     }
-    // The two commands of the README: the bench of these tests, and what CI runs.
+    // The two commands of the README: the bench of these tests, and the tests that CI runs.
     expect(scripts['start']).toBe('node scripts/vigie.js bench');
     expect(read('.ci/run')).toContain('\nnpm ci\n');
     const commands = stages.map(({ command }) => command.join(' '));

@@ -1,4 +1,4 @@
-/** The list of what the interface asks for: nothing is missing from it, and what it names is there. */
+/** The conformance list covers everything that the interface requires, and names existing files. */
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { requestedEntries } from '../protocol/interface/published/facts.ts';
@@ -6,7 +6,7 @@ import { requestedEntries } from '../protocol/interface/published/facts.ts';
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/conformance.md', root), 'utf8');
 
-/** Sections of the page with their rows, cells trimmed. */
+/** Sections of the page with their rows and trimmed cells. */
 const sections = new Map(
   page
     .split(/^## /m)

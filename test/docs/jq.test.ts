@@ -1,4 +1,4 @@
-/** The filters of docs/receiving.md, on what `vigie watch` prints of a car that drives. */
+/** The filters of docs/receiving.md, applied to the output of `vigie watch` for a driving car. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -14,7 +14,7 @@ import { describePeer } from '../rig/peers.ts';
 const VIN = 'VF3VGEBENCH000001';
 const page = readFileSync(new URL('../../docs/receiving.md', import.meta.url), 'utf8');
 
-/** A node of a flow of Node-RED, as the page has it. */
+/** A node of the Node-RED flow on the page. */
 interface FlowNode {
   readonly id: string;
   readonly type: string;
@@ -22,7 +22,7 @@ interface FlowNode {
   readonly wires: readonly (readonly string[])[];
 }
 
-/** What the bench car publishes in two minutes. */
+/** Messages of the bench car in two minutes. */
 async function twoMinutes(): Promise<OutgoingMessage[]> {
   const messages: OutgoingMessage[] = [];
   const link: CloudLink = {

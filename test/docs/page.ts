@@ -1,31 +1,32 @@
 /**
- * What the pages have readers type. A block fenced as `sh` is typed as it stands and works; a block that follows it
- * fenced as `text` is what it prints, with `…` for what differs from run to run. A block that begins with `#!` is a file,
- * and not typed. Whatever needs a machine of the reader's (root, hardware, a network) is indented and not fenced.
+ * Commands on the pages. A block fenced as `sh` is typed unchanged and must work. A block fenced as `text` after it is
+ * its
+ * output, with `…` for varying parts. A block that begins with `#!` is a file and is not typed. Commands that need a
+ * machine of the reader's (root, hardware, a network) are indented and not fenced.
  */
 
 /** A fenced block of a page. */
 export interface Block {
-  /** Word behind the fence. */
+  /** Word after the fence. */
   readonly language: string;
   /** Line of the page on which its text begins, from 1. */
   readonly line: number;
   readonly text: string;
 }
 
-/** Commands of one `sh` block, and what the page says that they print. */
+/** Commands of one `sh` block, and their output according to the page. */
 export interface Session {
   readonly line: number;
   readonly commands: readonly Typed[];
-  /** The `text` block that follows with nothing but blank lines between, if there is one. */
+  /** The following `text` block, if only blank lines come between. */
   readonly printed: string | undefined;
 }
 
-/** One command, over as many lines as it takes. */
+/** One command, with all of its lines. */
 export interface Typed {
   readonly line: number;
   readonly text: string;
-  /** What the comment at the end of its last line says, else ''. */
+  /** Comment at the end of its last line, or ''. */
   readonly comment: string;
 }
 
@@ -46,7 +47,7 @@ export function blocksOf(page: string): Block[] {
   return blocks;
 }
 
-/** What a page has its readers type, in order. */
+/** Sessions that readers of a page type, in order. */
 export function sessionsOf(page: string): Session[] {
   const blocks = blocksOf(page);
   const lines = page.split('\n');
@@ -60,7 +61,7 @@ export function sessionsOf(page: string): Session[] {
   });
 }
 
-/** Cuts a block where the shell would: a here-document and a line that ends with a backslash go on. */
+/** Splits a block like the shell: here-documents and lines that end with a backslash continue. */
 function commandsOf({ line: first, text }: Block): Typed[] {
   const commands: Typed[] = [];
   let lines: string[] = [];
@@ -83,7 +84,7 @@ function commandsOf({ line: first, text }: Block): Typed[] {
   return commands;
 }
 
-/** Whether something was printed as a page says. */
+/** Whether the output matches the page. */
 export function printedAs(said: string, printed: string): boolean {
   const pattern = said
     .trim()

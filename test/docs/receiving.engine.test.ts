@@ -1,4 +1,4 @@
-/** The Python program of docs/receiving.md reads every message as `decode` does. */
+/** The Python program of docs/receiving.md reads every message like `decode` does. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -15,14 +15,14 @@ import { hourOfTheBench } from '../rig/hour.ts';
 
 const program = fileURLToPath(new URL('../../docs/receive.py', import.meta.url));
 const VIN = 'VF3VGEBENCH000001';
-/** A whole day and an hour are lived first; a busy machine is no failure, ms. */
+/** Time limit, ms. A day and an hour are simulated first, and the machine may be busy. */
 const PATIENCE = 600_000;
 
-/** A Python that has cbor2: that of the path may be another than Debian's. */
+/** A Python with cbor2: the one on the path may not be Debian's. */
 const python =
   ['python3', '/usr/bin/python3'].find((command) => spawnSync(command, ['-c', 'import cbor2']).status === 0) ?? '';
 
-/** Both read the same messages of one car in their order. */
+/** Compares both decoders on the messages of one car in order. */
 function compare(payloads: readonly Uint8Array[]): void {
   const decoder = new CarDecoder();
   const ours = payloads.map((payload) => JSON.parse(JSON.stringify(decoder.decode(payload))));

@@ -1,4 +1,4 @@
-/** A reader at a terminal, in a folder of their own, with `vigie` on the path. */
+/** A reader at a terminal, in a separate folder, with `vigie` on the path. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { program } from '../rig/bench.ts';
 import type { Typed } from './page.ts';
 
-/** What takes longer, ms, hangs: commands of the pages take a second or two on a machine that is not busy. */
+/** Time limit of a command, ms. Commands of the pages take a second or two on an idle machine. */
 const PATIENCE = 45_000;
 
 export interface Ended {
@@ -21,7 +21,7 @@ export class Shell {
 
   constructor() {
     this.folder = mkdtempSync(join(tmpdir(), 'vigie-page-'));
-    // `npx vigie` without npm and the launcher: the program that all tests start.
+    // Replaces `npx vigie`, without npm and the launcher: the program that all tests start.
     const bin = join(this.folder, '.bin');
     mkdirSync(bin);
     const scripts = { vigie: `exec node '${program}' "$@"`, npx: 'exec "$@"' };
@@ -31,29 +31,30 @@ export class Shell {
     this.#path = [bin, dirname(process.execPath), process.env['PATH']].join(':');
   }
 
-  /** Something of the project under a name in the folder. */
+  /** Links a file of the project under a name in the folder. */
   link(name: string, target: string): void {
     symlinkSync(target, join(this.folder, name));
   }
 
   /**
-   * Types a command. One whose comment says `Ctrl-C` goes on until it is told to end, so that it is told as soon as it
-   * has printed something.
+   * Types a command. A command with `Ctrl-C` in its comment runs until it is interrupted, which happens as soon as it
+   * has
+   * printed something.
    */
   type({ text, comment }: Typed): Promise<Ended> {
     const endless = comment.includes('Ctrl-C');
     return new Promise((resolve, reject) => {
-      // One pipe for both, as a terminal is: of two pipes the order is lost.
+      // One pipe for both, like on a terminal: two pipes would lose the order.
       const child = spawn('sh', ['-c', endless ? text : `exec 2>&1\n${text}`], {
         cwd: this.folder,
         env: { ...process.env, PATH: this.#path, HOME: this.folder },
         stdio: ['ignore', 'pipe', 'pipe'],
-        // A group of its own, as a terminal gives: the signal reaches all of a pipeline.
+        // A separate process group, like on a terminal: the signal reaches the whole pipeline.
         detached: true,
       });
       let output = '';
       const signal = (name: NodeJS.Signals): void => {
-        // It may be gone already.
+        // The process may have ended already.
         if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name);
       };
       const patience = setTimeout(() => {
@@ -69,7 +70,7 @@ export class Shell {
       child.on('error', reject);
       child.on('close', (code, ended) => {
         clearTimeout(patience);
-        // 128 and the number of the signal is what the shell says of a command that Ctrl-C ended.
+        // The shell reports 128 plus the signal number for a command that Ctrl-C ended.
         resolve({ status: endless && (ended === 'SIGINT' || code === 130) ? 0 : code, output });
       });
     });

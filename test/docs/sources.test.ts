@@ -1,4 +1,4 @@
-/** The source of frames that docs/sources.md shows is one: it runs here over a real socket. */
+/** The example source of docs/sources.md is a working source: it runs here over a real socket. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What stands on the pages and is not typed as it stands. */
+/** Commands on the pages that are not typed unchanged. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,16 +1,18 @@
 /**
- * Commands that stand on pages without being typed by `commands.test.ts`: indented ones. Each is run by a test that this list
- * names, or a comment on the page says that it needs root, hardware or a network: at the end of its line, or alone in the
- * first line of its block, for the whole block.
+ * Indented commands on pages, which `commands.test.ts` does not type. Each is run by a test in this list, or a comment
+ * on the
+ * page states that it needs root, hardware or a network: at the end of its line, or alone in the first line of its
+ * block
+ * for the whole block.
  */
 import { stages } from '../../scripts/ci/stages.ts';
 
 export interface UntypedCommand {
   /** Line of the page, from 1. */
   readonly line: number;
-  /** Over as many lines as it takes, without the comment at its end. */
+  /** All lines of the command, without the comment at its end. */
   readonly text: string;
-  /** What the page says that it needs. */
+  /** Needs according to the page. */
   readonly needs: string | undefined;
 }
 
@@ -41,15 +43,15 @@ export function untypedOf(page: string): UntypedCommand[] {
   return commands;
 }
 
-/** The commands of the stages of CI. */
+/** Commands of the stages of CI. */
 const ci: readonly string[] = stages.map(({ command }) => command.join(' '));
 
-/** Whether CI runs it, as a stage or as a part of one that the command narrows. */
+/** Whether CI runs the command, as a stage or as part of a stage that the command narrows. */
 export function isStage(command: string): boolean {
   return command === 'npm ci' || ci.some((stage) => command === stage || command.startsWith(`${stage} -- `));
 }
 
-/** Beginnings of commands, and the file that runs them with the options that stand on a page. */
+/** Beginnings of commands, and the file that runs them with the options on the pages. */
 export const runBy: readonly (readonly [beginning: RegExp, file: string])[] = [
   [/^npx vigie send VIN collect (?!file)/, 'test/commands/orders.test.ts'],
   [/^npx vigie send VF3\S+ doors /, 'test/commands/presence.test.ts'],
@@ -87,7 +89,7 @@ export const runBy: readonly (readonly [beginning: RegExp, file: string])[] = [
   [/^npx vitest run /, 'scripts/test.ts'],
 ];
 
-/** Commands that no test runs, although they need none of these, and why. */
+/** Commands that no test runs although they need none of these, with the reason. */
 export const notRun: Readonly<Record<string, string>> = {
   'npm run coverage': 'runs the tests of protocol and agent, as npm test does, and records what they reach',
   'npm run fleet -- --readings 200 --minutes 60 --speed 30': 'measures for minutes what PostgreSQL stores',
@@ -100,10 +102,10 @@ export const notRun: Readonly<Record<string, string>> = {
   'npm run screenshots -- FOLDER': 'makes pictures for people, in Chromium',
 };
 
-/** Files that read their commands from the page: nothing of these needs to stand in the file. */
+/** Files that read their commands from the page, so the commands need not appear in the file. */
 export const reading: readonly string[] = ['scripts/tcu/fresh.ts', 'test/world/simulate.long.test.ts'];
 
-/** Words of a command that the file must have: the options of Vigie and of a script, the words of an order, the end of an address. */
+/** Words of a command that must be in the file: options, command words, and the end of an address. */
 export function evidenceOf(command: string): readonly string[] {
   const options = /^(?:(?:npx )?vigie|npm run) /.test(command) ? (command.match(/(?<= )--[a-z]+[a-z-]*/g) ?? []) : [];
   const [, order] = /^(?:npx )?vigie (?:hub|keys|send \S+) ([a-z]+)/.exec(command) ?? [];
@@ -111,7 +113,7 @@ export function evidenceOf(command: string): readonly string[] {
   return [...new Set([...options, ...(order === undefined ? [] : [order]), ...ends])];
 }
 
-/** Whether a file has a word of a command, an option also as a member such as `cars:`. */
+/** Whether a file contains a word of a command. An option may also be a member such as `cars:`. */
 export function hasWord(content: string, word: string): boolean {
   return content.includes(word) || (word.startsWith('--') && content.includes(`${word.slice(2)}:`));
 }

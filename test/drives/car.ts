@@ -1,16 +1,16 @@
-/** A control unit that says what a recorded drive says at this moment, by the formulae of SAE J1979, annex B. */
+/** A control unit that answers with the values of a recorded drive, by the formulae of SAE J1979, annex B. */
 import { Ecu, hex, unhex } from '../adapters/obd/elm327/car.ts';
 import type { VirtualClock } from '../rig/clock.ts';
 import type { Column, RecordedDrive } from './recording.ts';
 
-/** What a control unit has under a parameter of service 01. */
+/** A parameter of service 01 in the control unit. */
 export interface Parameter {
   readonly pid: number;
   readonly column: Column;
   readonly bytes: (value: number) => readonly number[];
-  /** What a tester makes of the bytes. */
+  /** Physical value of the bytes. */
   readonly value: (bytes: readonly number[]) => number;
-  /** Step of what can be said. */
+  /** Resolution of the encoding. */
   readonly resolution: number;
 }
 
@@ -51,21 +51,21 @@ export const parameters: readonly Parameter[] = [
 ];
 
 const ODOMETER = 0xa6;
-/** Km on the odometer when the recording begins. */
+/** Odometer at the start of the recording, km. */
 const MILEAGE = 41_270.06;
 
 export interface CarOptions {
   readonly clock: VirtualClock;
   readonly drive: RecordedDrive;
-  /** Seconds that the ignition is on before the recording begins; the engine stands. */
+  /** Time with ignition on and engine off before the recording begins, s. */
   readonly before?: number;
-  /** Seconds that the control unit still answers after the driver stopped the engine at the end. */
+  /** Time for which the control unit still answers after the driver stopped the engine, s. */
   readonly after?: number;
-  /** It also has an odometer, in steps of 0.1 km. */
+  /** Whether it also has an odometer, with a resolution of 0.1 km. */
   readonly odometer?: boolean;
 }
 
-/** What the car said to one request for one parameter. */
+/** Answer of the car to one request for one parameter. */
 export interface Said {
   readonly pid: number;
   /** Monotonic ms. */
@@ -81,10 +81,10 @@ export interface Said {
 export class DrivenCar {
   readonly ecu: Ecu;
   readonly said: Said[] = [];
-  /** Monotonic ms of the first and of the last row. */
+  /** Times of the first and the last row, monotonic ms. */
   readonly begin: number;
   readonly end: number;
-  /** From then on nobody answers. */
+  /** Time from which no control unit answers. */
   readonly silentAt: number;
   readonly #clock: VirtualClock;
   readonly #drive: RecordedDrive;
@@ -100,7 +100,7 @@ export class DrivenCar {
     this.ecu = new Ecu({ request: 0x7e0, response: 0x7e8, answers: (request) => this.#answer(unhex(request)) });
   }
 
-  /** The value at a moment, monotonic ms. */
+  /** Value at a time, monotonic ms. */
   value(column: Column, at: number): number {
     const outside = at < this.begin || at > this.end;
     if (outside && (column === 'rpm' || column === 'speed')) return 0;
@@ -115,7 +115,7 @@ export class DrivenCar {
       const bytes = this.#data(pid, at);
       return bytes === undefined ? [] : [pid, ...bytes];
     });
-    // Addressed alone it would say 7F; asked with all others a unit says nothing of what it does not have (§6.1.2.3).
+    // A physical request would get 7F. In a functional request, a unit ignores parameters that it lacks (§6.1.2.3).
     return data.length === 0 ? undefined : [hex([0x41, ...data])];
   }
 
@@ -134,12 +134,12 @@ export class DrivenCar {
     return [steps >>> 24, (steps >> 16) & 0xff, (steps >> 8) & 0xff, steps & 0xff];
   }
 
-  /** 51 says that it burns petrol. */
+  /** Parameter 51 states that the engine burns petrol. */
   #has(pid: number): boolean {
     return parameters.some((one) => one.pid === pid) || pid === 0x51 || (this.#odometer && pid === ODOMETER);
   }
 
-  /** Which of the next 32 parameters it has, the first in the highest bit; the last says that there are more. */
+  /** Bit map of the next 32 parameters, the first in the highest bit. The last bit means that more exist. */
   #list(from: number): readonly number[] | undefined {
     const highest = this.#odometer ? 0xa0 : 0x40;
     if (from > highest) return undefined;

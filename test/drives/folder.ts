@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runFolder } from '../rig/run.ts';
 import { generatedDrives } from './generated.ts';
 
-/** Path of a folder with the generated drives as files, which is removed at the end of the run. */
+/** Path of a directory with the generated drives as files. It is removed at the end of the run. */
 export function folderOfDrives(): string {
   const folder = mkdtempSync(join(runFolder(), 'drives-'));
   for (const [name, text] of generatedDrives()) writeFileSync(join(folder, name), text);

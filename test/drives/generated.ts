@@ -1,23 +1,25 @@
 /**
- * Drives that nobody drove, as a logger writes them: 27 values over OBD, a column each and a row a second, the same in
- * every run. A car with an engine, five gears and a tank follows a plan; the logger asks it every few seconds and
- * repeats its last row in between, as real ones do.
+ * Generated drives in the form of a data logger: 27 OBD values, one column each, one row a second, the same in every
+ * run. A
+ * car with an engine, five gears and a tank follows a plan. The logger polls it every few seconds and repeats its last
+ * row
+ * in between, like real ones.
  */
 import { chance } from '../golden/naive-frames.ts';
 
 interface Leg {
   readonly seconds: number;
-  /** Where the driver wants the speedometer, km/h. */
+  /** Target speed, km/h. */
   readonly kmh: number;
-  /** The engine turns; it does where nothing is said. */
+  /** Whether the engine runs. Default: true. */
   readonly engine?: false;
 }
 
 interface Plan {
   readonly legs: readonly Leg[];
-  /** °C at the begin. */
+  /** Coolant temperature at the start, °C. */
   readonly coolant: number;
-  /** Per cent of the tank at the begin. */
+  /** Fuel level at the start, per cent. */
   readonly fuel: number;
 }
 
@@ -31,25 +33,25 @@ const town = (rounds: number): Leg[] =>
   ]).flat();
 
 const plans: Readonly<Record<string, Plan>> = {
-  // Cold; the engine is stalled once and started again, and turns in the last row.
+  // A cold start. The engine stalls once and restarts, and runs in the last row.
   'cold-town.csv': {
     coolant: 21,
     fuel: 24,
     legs: [off(9), leg(30, 0), ...town(4), leg(20, 22), leg(6, 0), off(7), leg(5, 0), ...town(3), leg(8, 0)],
   },
-  // The engine turns in the first row and in the last one.
+  // The engine runs in the first row and in the last one.
   'motorway.csv': {
     coolant: 86,
     fuel: 71,
     legs: [leg(6, 0), ...town(2), leg(420, 112), leg(60, 88), leg(380, 124), ...town(3), leg(10, 0)],
   },
-  // The car is left for longer than a trip waits for more: two trips.
+  // The car stands for longer than the grace time: two trips.
   'errand.csv': {
     coolant: 34,
     fuel: 45,
     legs: [off(5), leg(20, 0), ...town(6), leg(12, 0), off(420), leg(15, 0), ...town(7), leg(10, 0), off(20)],
   },
-  // Out of town and back, with a stop that is shorter than that: one trip.
+  // Out of town and back, with a stop shorter than the grace time: one trip.
   'commute.csv': {
     coolant: 15,
     fuel: 62,
@@ -73,7 +75,7 @@ const plans: Readonly<Record<string, Plan>> = {
   },
 };
 
-/** Speed from which each gear is used, km/h, and engine speed for each km/h in it, 1/min. */
+/** Lowest speed in each gear, km/h, and engine speed per km/h in it, 1/min. */
 const gears: readonly (readonly [from: number, rpm: number])[] = [
   [0, 112],
   [17, 63],
@@ -82,7 +84,7 @@ const gears: readonly (readonly [from: number, rpm: number])[] = [
   [72, 27],
 ];
 
-/** Title and step of each column, in the order of the rows (SAE J1979, annex B). */
+/** Title and resolution of each column, in the order of the rows (SAE J1979, annex B). */
 const columns = {
   ENGINE_RUN_TIME: 1,
   ENGINE_RPM: 0.25,
@@ -148,7 +150,7 @@ function* drive({ legs, coolant, fuel }: Plan, seed: number): Iterable<Row> {
         LONG_TERM_FUEL_TRIM_BANK_1: longTrim,
         SHORT_TERM_FUEL_TRIM_BANK_1: running ? 3 * noise() : 0,
         INTAKE_MANIFOLD_PRESSURE: running ? Math.min(100, 26 + work * 0.7) : 101,
-        // It splashes when the car brakes and pulls.
+        // Fuel sloshes when the car brakes and accelerates.
         FUEL_TANK: level + (pull === 0 ? 0 : 0.9 * noise()),
         ABSOLUTE_THROTTLE_B: 48 + pedal,
         PEDAL_D: 16 + 1.2 * pedal,
@@ -172,7 +174,7 @@ function* drive({ legs, coolant, fuel }: Plan, seed: number): Iterable<Row> {
   }
 }
 
-/** Rows as a logger has them that is through with its questions every three to five seconds. */
+/** Rows of a logger that finishes a round of requests every three to five seconds. */
 function* logged(rows: Iterable<Row>, seed: number): Iterable<readonly number[]> {
   const next = chance(seed);
   let wait = 0;

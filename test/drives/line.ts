@@ -1,11 +1,11 @@
-/** Serial lines on a virtual clock: what is said on one side comes to the other later. */
+/** Serial lines on a virtual clock, with a transmission delay. */
 import type { LineEvents, OpenLine } from '../../agent/ports.ts';
 import type { Emulator } from '../adapters/obd/elm327/emulator.ts';
 import type { VirtualClock } from '../rig/clock.ts';
 
 const bytesOf = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0));
 
-/** The way to an emulated adapter; `latency` ms pass before a command is read, and before its answer comes. */
+/** A line to an emulated adapter. A command arrives after `latency` ms, and so does its answer. */
 export function adapterLine(emulator: Emulator, clock: VirtualClock, latency: number): OpenLine {
   return async (events) => {
     emulator.print = (text) => void clock.after(latency, () => events.data(bytesOf(text)));
@@ -20,7 +20,7 @@ export function adapterLine(emulator: Emulator, clock: VirtualClock, latency: nu
   };
 }
 
-/** A receiver that only speaks. */
+/** A GNSS receiver that only sends. */
 export class ReceiverLine {
   #events: LineEvents | undefined;
 

@@ -1,4 +1,4 @@
-/** Drives through adapter, polling and agent, with the profile that is shipped for any car. */
+/** Drives through adapter, polling and agent, with the shipped profile for any car. */
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadVehicle } from '../../assembly/vehicle.ts';
@@ -11,20 +11,17 @@ import { Rig } from './rig.ts';
 import { Comparison, DELIVERY, GRID, type Quantity, quantities } from './telemetry.ts';
 
 const { grace } = recordingDefaults.trip;
-/** The control unit is not heard for longer than a trip waits for more. */
+/** The control unit is silent for longer than the grace time of a trip. */
 const PARKED = grace + 100_000;
 
 interface Expected {
-  /** Seconds of the recording between which the trip began, and ended. */
+  /** Range of seconds of the recording in which the trip began, and in which it ended. */
   readonly began: readonly [number, number];
   readonly ended: readonly [number, number];
   readonly km: number;
 }
 
-/**
- * The trips of a drive: what lies between two times that the engine stood, and the car with it, for longer than the
- * grace time.
- */
+/** Trips of a drive: the parts between two stops of engine and car that are longer than the grace time. */
 function tripsOf(drive: RecordedDrive): Expected[] {
   const stretches: [number, number][] = [];
   for (const { at, runs } of drive.engineTurns()) {
@@ -41,7 +38,7 @@ function tripsOf(drive: RecordedDrive): Expected[] {
     .filter(({ km }) => km >= 0.02);
 }
 
-/** What is true of any drive that an ELM327 asks for. */
+/** Properties of every drive that is read through an ELM327. */
 function areAskedFor(paths: readonly string[]): void {
   const vehicle = loadVehicle('generic-obd2');
   const polls = vehicle.profile.buses.find(({ obd }) => obd !== undefined)?.obd?.signals ?? {};
@@ -108,13 +105,13 @@ function areAskedFor(paths: readonly string[]): void {
       const interval = polls[signal]?.interval ?? Number.NaN;
       expect(readings.length).toBeGreaterThan(drive.end / (rule.heartbeat / 1000) - 1);
       expect(readings.length).toBeLessThanOrEqual(answers.length);
-      // The car is asked as often as the profile says; one request may have to wait for another, or a search.
+      // The car is polled at the interval of the profile. One request may wait for another, or for a search.
       expect(gap).toBeLessThanOrEqual(interval + 500);
-      // Every reading is what the car said then.
+      // Every reading is a value that the car sent then.
       expect(comparison.unfounded()).toEqual([]);
-      // What it says and what was recorded are never apart by the dead-band for longer than the interval …
+      // A difference of a dead-band or more between answers and records lasts at most the interval …
       expect(comparison.longestAside()).toBeLessThanOrEqual(rule.interval + gap + DELIVERY);
-      // … and so is what was so, but for what can be said of it, and for what it did while the answer was on its way.
+      // … and so does that from the true value, apart from resolution and from changes while the answer was in transit.
       const moved = (drive.steepest(column) * (DELIVERY + GRID)) / 1000;
       const bound = rule.deadBand + parameter.resolution + resolution + moved;
       expect(comparison.longestWrong(bound)).toBeLessThanOrEqual(rule.interval + gap + DELIVERY + GRID);

@@ -1,4 +1,4 @@
-/** A drive on a way of its own, with a receiver beside the adapter. */
+/** A drive on a made-up route, with a GNSS receiver in addition to the adapter. */
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { GnssSource } from '../../adapters/gnss/index.ts';
@@ -14,18 +14,18 @@ import { vehicleWithReceiver } from './sky.ts';
 import { aside, fix, moved, offset, type Place, Way } from './way.ts';
 
 const { grace } = recordingDefaults.trip;
-/** From the moment of a fix until the receiver begins to tell it, ms. */
+/** Delay from a fix until the receiver begins to send it, ms. */
 const TOLD = 120;
-/** How far the fixes of a standing car wander, m. */
+/** Position drift of a standing car, m. */
 const DRIFT = 6;
-/** What five decimals of a minute and the wire's 1e-7 degrees leave of a place, m. */
+/** Rounding error of a position, m: five decimals of a minute, and 1e-7 degrees on the wire. */
 const ROUNDED = 0.03;
 
 interface Fix {
   /** UTC ms. */
   readonly at: number;
   readonly place: Place;
-  /** The car has stood for some seconds, and will. */
+  /** The car has stood for some seconds, and stays. */
   readonly stands: boolean;
 }
 
@@ -82,7 +82,7 @@ function goOnAWay(paths: readonly string[]): void {
       let farthest = 0;
       for (const { at, place } of driven) {
         const next = points.findIndex((point) => point.at >= at);
-        // Behind the last point the car may only be where it stopped.
+        // After the last waypoint the car may only be at the place where it stopped.
         const [before, after = before] = points.slice(next < 0 ? -1 : Math.max(0, next - 1)) as Waypoint[];
         farthest = Math.max(farthest, aside(place, before as Waypoint, after as Waypoint));
       }
@@ -91,7 +91,7 @@ function goOnAWay(paths: readonly string[]): void {
     });
 
     test('points are fixes, with the speed that the car said, and none is the drift of a standing one', () => {
-      // The first says where the parked car was found.
+      // The first one is the place of the parked car.
       const points = rig.waypoints.slice(1);
       for (const { gap, at, latitude, longitude, speed, fixStatus, type } of points) {
         const same = fixes.find((one) => one.at === at);

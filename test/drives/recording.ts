@@ -1,4 +1,4 @@
-/** Drives that were recorded over OBD: a column per value, a row per second. */
+/** Drives recorded over OBD: one column per value, one row per second. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ export function drivesIn(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-/** Columns by the begin of their title. */
+/** Columns by the beginning of their title. */
 export const titles = {
   load: 'ENGINE_LOAD',
   coolant: 'COOLANT_TEMPERATURE',
@@ -29,7 +29,7 @@ export class RecordedDrive {
   /** Last second of the recording, counted from 0. */
   readonly end: number;
   readonly #columns: ReadonlyMap<Column, readonly number[]>;
-  /** Km driven by each second. */
+  /** Distance driven until each second, km. */
   readonly #way: readonly number[];
 
   constructor(path: string) {
@@ -52,12 +52,12 @@ export class RecordedDrive {
     this.#way = way;
   }
 
-  /** The value of a row. */
+  /** Value in a row. */
   row(column: Column, second: number): number {
     return this.#columns.get(column)?.[second] as number;
   }
 
-  /** The value at a moment, seconds: as a straight line between two rows, and as the nearest row outside. */
+  /** Value at a time in seconds: linear between two rows, and that of the nearest row outside. */
   at(column: Column, moment: number): number {
     const inside = Math.min(Math.max(moment, 0), this.end);
     const before = Math.min(Math.floor(inside), Math.max(0, this.end - 1));
@@ -65,7 +65,7 @@ export class RecordedDrive {
     return this.end === 0 ? value : value + (inside - before) * (this.row(column, before + 1) - value);
   }
 
-  /** Km driven by a moment: the integral of {@link at}, which is that of trapezoids. */
+  /** Distance driven until a time, km: the trapezoidal integral of {@link at}. */
   km(moment: number): number {
     const inside = Math.min(Math.max(moment, 0), this.end);
     const before = Math.floor(inside);
@@ -73,7 +73,7 @@ export class RecordedDrive {
     return (this.#way[before] as number) + ((this.row('speed', before) + this.at('speed', inside)) / 7200) * part;
   }
 
-  /** The fastest that a value changes, per second. */
+  /** Maximum rate of change of a value, per second. */
   steepest(column: Column): number {
     let most = 0;
     for (let second = 1; second <= this.end; second++) {
@@ -83,8 +83,9 @@ export class RecordedDrive {
   }
 
   /**
-   * Seconds at which the engine begins to turn, or stops, within the second before. Outside of the recording it stands:
-   * where it turns in the first or last row, it was started just before, or is stopped just after.
+   * Seconds at which the engine starts or stops, within the second before. Outside of the recording it stands still: if
+   * it
+   * runs in the first or last row, it was started just before, or is stopped just after.
    */
   engineTurns(): { readonly at: number; readonly runs: boolean }[] {
     const turns: { at: number; runs: boolean }[] = [];

@@ -1,4 +1,6 @@
-/** A car that is driven as recorded, an adapter in its socket, and the agent that asks it; an hour takes seconds. */
+/**
+ * A car that follows a recorded drive, an adapter in its socket, and the agent that polls it. An hour takes seconds.
+ */
 
 import { expect } from 'vitest';
 import { Elm327 } from '../../adapters/obd/elm327/index.ts';
@@ -22,15 +24,15 @@ import { type CarOptions, DrivenCar } from './car.ts';
 import { adapterLine } from './line.ts';
 import type { RecordedDrive } from './recording.ts';
 
-/** One way on the line to the adapter, ms: a request takes two, as over Bluetooth. */
+/** Latency of the line to the adapter in one direction, ms, as over Bluetooth. */
 export const LATENCY = 20;
-/** Time passes in such steps, ms. */
+/** Time step of the simulation, ms. */
 export const STEP = 10;
 
 export interface RigOptions extends Omit<CarOptions, 'clock' | 'drive'> {
   readonly vehicle: Vehicle;
   readonly drive: RecordedDrive;
-  /** Sources beside the adapter. */
+  /** Sources in addition to the adapter. */
   readonly others?: (clock: VirtualClock) => readonly ReadingSource[];
 }
 
@@ -80,7 +82,7 @@ export class Rig {
     );
   }
 
-  /** Drives from before the ignition is switched on until `rest` ms after the car fell silent. */
+  /** Drives from before ignition on until `rest` ms after the car went silent. */
   async run(rest: number): Promise<void> {
     const { clock } = this;
     this.#agent.start();
@@ -101,7 +103,7 @@ export class Rig {
     return this.sent.filter((message) => message.kind === kind) as Message<K>[];
   }
 
-  /** The last form of each trip, in the order in which they began. */
+  /** The last version of each trip, in the order of their starts. */
   get trips(): Trip[] {
     return [...new Map(this.of('trip').map(({ body }) => [body.id, body])).values()];
   }
@@ -110,7 +112,7 @@ export class Rig {
     return this.of('waypoint').flatMap(({ body }) => body.points);
   }
 
-  /** Readings of one path, in order of time; times are monotonic ms. */
+  /** Readings of one path, in order of time. Times are monotonic ms. */
   series<V extends SlotValue>(path: string): { readonly at: number; readonly value: V }[] {
     const origin = this.clock.now() - this.clock.monotonic();
     this.#readings ??= this.of('telemetry').flatMap(({ body }) => readingsFromTelemetry(body));

@@ -1,4 +1,4 @@
-/** The shipped profile for any car, with a receiver beside it as a user adds one. */
+/** The shipped profile for any car, with a GNSS receiver as a user adds one. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const positions = `status:
   lastPosition.fixStatus: { signal: GNSS.fix, timeout: 5s, map: { 2: 2D, 3: 3D } }
 `;
 
-/** The text of the profile; its signal sets are named by whole paths. */
+/** Text of the profile, with absolute paths to its signal sets. */
 export function profileWithReceiver(): string {
   const text = readFileSync(join(shipped, 'profile.yaml'), 'utf8').replace('signalsets: [', `signalsets: [${shipped}`);
   if (text.includes('gnss: true')) return text;

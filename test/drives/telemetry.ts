@@ -1,13 +1,13 @@
-/** What a series of readings says, beside what the car said and what was so. */
+/** Compares a series of readings with the answers of the car and with the true values. */
 import type { TelemetryRule } from '../../protocol/recording.ts';
 import { slotByPath } from '../../protocol/slots.ts';
 import { type Parameter, parameters } from './car.ts';
 import type { Column } from './recording.ts';
 import { LATENCY, type Rig, STEP } from './rig.ts';
 
-/** Longest from the moment that the control unit reads its sensor until the reading is made, ms. */
+/** Longest time from reading the sensor in the control unit to the reading in the agent, ms. */
 export const DELIVERY = LATENCY + 2 * STEP;
-/** The true value is looked at this often, ms. */
+/** Interval at which the true value is compared, ms. */
 export const GRID = 50;
 
 export interface Quantity {
@@ -16,7 +16,7 @@ export interface Quantity {
   readonly column: Column;
 }
 
-/** What the shipped profile asks of a car like the recorded one. */
+/** Quantities that the shipped profile polls in a car like the recorded one. */
 export const quantities: readonly Quantity[] = [
   { path: 'kinetic.speed', signal: 'OBD.VehicleSpeed', column: 'speed' },
   { path: 'engines.Thermic.speed', signal: 'OBD.EngineSpeed', column: 'rpm' },
@@ -30,17 +30,17 @@ export interface Answer {
   readonly value: number;
 }
 
-/** One quantity of a drive that was driven. */
+/** One quantity of a completed drive. */
 export class Comparison {
   readonly readings: readonly Answer[];
   readonly answers: readonly Answer[];
-  /** Longest between two answers, ms. */
+  /** Longest time between two answers, ms. */
   readonly gap: number;
   readonly parameter: Parameter;
-  /** Step of what Status can hold. */
+  /** Resolution of the value in Status. */
   readonly resolution: number;
   readonly rule: TelemetryRule;
-  /** The times of readings are rounded by so much at most, ms. */
+  /** Maximum rounding of the times of readings, ms. */
   readonly #rounded: number;
   readonly #rig: Rig;
   readonly #column: Column;
@@ -59,7 +59,7 @@ export class Comparison {
     this.gap = this.answers.reduce((most, { at }, i) => Math.max(most, at - (this.answers[i - 1]?.at ?? at)), 0);
   }
 
-  /** Readings that are not what the car had said last, or was just saying. */
+  /** Readings that equal neither the last nor the current answer of the car. */
   unfounded(): Answer[] {
     return this.readings.filter(({ at, value }) => {
       const last = this.answers.findLastIndex((answer) => answer.at <= at - DELIVERY - this.#rounded);
@@ -69,7 +69,7 @@ export class Comparison {
     });
   }
 
-  /** Longest that the readings differed from what the car said by the dead-band or more, ms. */
+  /** Longest time for which readings and answers differed by the dead-band or more, ms. */
   longestAside(): number {
     const { deadBand } = this.rule;
     const moments = [...this.answers.map(({ at, value }) => ({ at: at + DELIVERY, value })), ...this.#ends()];
@@ -80,7 +80,7 @@ export class Comparison {
     });
   }
 
-  /** Longest that the readings differed from what was so by more than `bound`, ms. */
+  /** Longest time for which readings and true values differed by more than `bound`, ms. */
   longestWrong(bound: number): number {
     const from = this.readings[0]?.at ?? 0;
     const moments: Answer[] = [];
@@ -99,7 +99,7 @@ export class Comparison {
   }
 
   #cursor = 0;
-  /** What the readings up to a moment say; asked with rising moments. */
+  /** Value of the latest reading at a time. Call with increasing times. */
   #reading(at: number): number | undefined {
     if ((this.readings[this.#cursor]?.at ?? 0) > at) this.#cursor = 0;
     while ((this.readings[this.#cursor + 1]?.at ?? Number.POSITIVE_INFINITY) <= at) this.#cursor++;
@@ -108,7 +108,7 @@ export class Comparison {
   }
 }
 
-/** Longest stretch of moments for which something holds, from the first of them to the first for which it does not. */
+/** Longest run of times for which a condition holds, from its first time to the first where it fails. */
 function longest(moments: readonly Answer[], holds: (at: number, value: number) => boolean): number {
   let since: number | undefined;
   let most = 0;

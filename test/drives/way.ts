@@ -1,10 +1,10 @@
-/** Where a recorded drive may have gone, and what a receiver says on the way. */
+/** A possible route of a recorded drive, and the sentences of a GNSS receiver on it. */
 import { told } from '../adapters/gnss/sentences.ts';
 
 const METRES_PER_DEGREE = 111_195.08;
 const BEGIN = { latitude: 47.218, longitude: -1.553 };
 
-/** Straight roads, junctions, roundabouts and bends, one after the other: m, and degrees turned on them. */
+/** Straight roads, junctions, roundabouts and bends in sequence: length in m, and turn in degrees. */
 const ROADS: readonly (readonly [length: number, turn: number])[] = [
   [400, 0],
   [15, 90],
@@ -26,7 +26,7 @@ export interface Place {
   readonly heading: number;
 }
 
-/** The place after so many metres. */
+/** Place after this many metres. */
 export class Way {
   readonly #places: Place[] = [];
 
@@ -64,7 +64,7 @@ export function offset(of: Omit<Place, 'heading'>, from: Omit<Place, 'heading'>)
   return [(of.longitude - from.longitude) * scale, (of.latitude - from.latitude) * METRES_PER_DEGREE];
 }
 
-/** A place some metres aside. */
+/** A place moved by some metres. */
 export function moved(place: Place, east: number, north: number): Place {
   return {
     ...place,
@@ -73,7 +73,7 @@ export function moved(place: Place, east: number, north: number): Place {
   };
 }
 
-/** Metres from a place to the straight line between two others. */
+/** Distance in metres of a place from the straight line between two others. */
 export function aside(place: Omit<Place, 'heading'>, from: Omit<Place, 'heading'>, to: Omit<Place, 'heading'>): number {
   const [x, y] = offset(from, place);
   const [u, v] = offset(to, place);
@@ -82,7 +82,7 @@ export function aside(place: Omit<Place, 'heading'>, from: Omit<Place, 'heading'
   return Math.hypot(x + part * (u - x), y + part * (v - y));
 }
 
-/** The sentences of one fix, as a receiver with five decimals of a minute sends them (NMEA 0183). */
+/** Sentences of one fix from a GNSS receiver with five decimals of a minute (NMEA 0183). */
 export function fix({ latitude, longitude, heading }: Place, kmh: number, at: number): string {
   const [date = '', clock = ''] = new Date(at).toISOString().split('T');
   const time = clock.slice(0, 8).replaceAll(':', '');

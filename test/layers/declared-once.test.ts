@@ -1,4 +1,4 @@
-/** One name, one thing: an exported type of one file has the name of no exported type of another. */
+/** One name for one thing: no two files export types of the same name. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { remoteActions, remoteTypes } from '../../protocol/remote/table.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const rooms = ['protocol', 'agent', 'adapters', 'config', 'hub', 'assembly', 'commands', 'scripts'];
 
-/** What generators wrote, and the packages that the benchmark installs beside its own files. */
+/** Generated files, and packages that the benchmark installs next to its own files. */
 const foreign = new Set(['generated', 'node_modules']);
 
 function sources(folder: string): string[] {
@@ -49,7 +49,7 @@ test('no name of an exported type is declared in two files', () => {
   expect(repeated(found)).toEqual({});
 });
 
-/** Names that a file mentions as a text or as a key. */
+/** Names that a file contains as a string or as a key. */
 function mentioned(text: string, names: readonly string[]): string[] {
   return names.filter((name) => new RegExp(`'${name}'|\\n\\s*${name}:`).test(text));
 }
@@ -69,7 +69,7 @@ test('kinds of command, and their actions, are listed in the table of kinds alon
   expect(lists).toEqual([]);
 });
 
-/** Files that keep messages or records without a disk. */
+/** Files that store messages or records in memory. */
 function memoryStores(files: readonly (readonly [path: string, text: string])[]): string[] {
   const store = /implements (RecordStore|OutboxStore)\b|: (RecordStore|OutboxStore) = \{|memory: Memory; records/;
   return files.filter(([, text]) => store.test(text)).map(([path]) => path);
@@ -87,7 +87,7 @@ test('a second store in memory is found', () => {
 test('messages and records are kept in memory by one store, which tests use too', () => {
   const files = [...rooms, 'test/rig', 'test/agent'].flatMap(sources);
   const found = memoryStores(files.map((path) => [path, readFileSync(join(root, path), 'utf8')] as const));
-  // What counts the use of another store is none, and one that never comes back is a test of waiting.
+  // A counter around another store is not a store, and a store that never responds is for tests of waiting.
   expect(found).toEqual([
     'agent/health/metered-store.ts',
     'adapters/store/memory.ts',
@@ -95,7 +95,7 @@ test('messages and records are kept in memory by one store, which tests use too'
   ]);
 });
 
-/** Files that go through the members of a schema. */
+/** Files that traverse the members of a schema. */
 function schemaWalks(files: readonly (readonly [path: string, text: string])[]): string[] {
   return files.filter(([, text]) => /Object\.(entries|values)\(\w*\.?properties\b/.test(text)).map(([path]) => path);
 }
@@ -112,7 +112,7 @@ test('a way through a schema is found', () => {
 test('schemas are walked by the functions of one file, and compiled by those that are named', () => {
   const files = rooms.flatMap(sources).map((path) => [path, readFileSync(join(root, path), 'utf8')] as const);
   expect(schemaWalks(files).toSorted()).toEqual([
-    // `walk.ts` walks; the others make something else of a schema: a codec, a writer, JSON Schema, slots, lines of a page.
+    // `walk.ts` traverses. The others compile a schema to a codec, a writer, JSON Schema, slots, or lines of a page.
     'protocol/cbor/annotations.ts',
     'protocol/interface/json/writer.ts',
     'protocol/interface/schemas/derive.ts',

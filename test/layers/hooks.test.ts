@@ -1,4 +1,4 @@
-/** One process runs many test files, and loads a module that they share once. */
+/** One process runs many test files and loads a module that they share only once. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

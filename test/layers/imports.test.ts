@@ -1,4 +1,4 @@
-/** Each forbidden import is written into a source and must be refused; each allowed one must not. */
+/** Writes each forbidden import into a source and expects a refusal; each allowed import must pass. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,10 +11,10 @@ const adapters = readdirSync(join(root, 'adapters'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map((entry) => entry.name);
 
-/** Rooms that no adapter, and nothing below them, imports. */
+/** Rooms that adapters and the rooms below them may not import. */
 const above = ['assembly', 'hub/start', 'commands', 'scripts'];
 
-/** [importing file, imported file] with what both are. */
+/** [importing file, imported file], with the kind of both. */
 const forbidden: [string, string][] = [
   ...['agent', 'hub/core', 'adapters/can', 'config', ...above].map((to): [string, string] => ['protocol', to]),
   ...['hub/core', 'adapters/can', 'config', ...above].map((to): [string, string] => ['agent', to]),
@@ -84,7 +84,7 @@ test('the linter reads every folder of the project that has sources, and nothing
   const sources = folders.filter((name) =>
     readdirSync(join(root, name), { recursive: true }).some((file) => String(file).endsWith('.ts')),
   );
-  // What runs in browsers is checked against their library (page/tsconfig.json).
+  // Code for browsers is type-checked with their library (page/tsconfig.json).
   const checked = (name: string): boolean => include.includes(name) || existsSync(join(root, name, 'tsconfig.json'));
   expect(sources.filter((name) => !checked(name) || !files.includes.includes(`${name}/**`))).toEqual([]);
   expect(files.includes).not.toContain('**');

@@ -1,4 +1,4 @@
-/** Each rule of the linter for a room is broken in a scratch file, so that a rule that no longer matches is noticed. */
+/** Breaks each linter rule for a room in a scratch file, so that a rule that no longer matches is noticed. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Uses of `Date` that can read the clock, and those that are the calendar. */
+/** Uses of `Date` that can read the clock, and uses that only compute with the calendar. */
 const clocks = [
   ['clock-now', 'Date.now()'],
   ['clock-taken', 'Date.now'],
@@ -25,7 +25,7 @@ const calendars = [
   ['calendar-parse', "Date.parse('2026-01-31T08:00:00Z')"],
 ] as const;
 
-/** What only a program with a command line of its own may do. */
+/** Operations that only a program with its own command line may use. */
 const commandLine = [
   ['argv', 'process.argv'],
   ['exit', 'process.exit(1)'],
@@ -35,7 +35,7 @@ const commandLine = [
   ['console', "console.log('')"],
 ] as const;
 
-/** What writes the JSON of the interface a second time. */
+/** Code that writes the JSON of the interface a second time. */
 const secondSerialisers = [
   ['adapters/http', 'moment', 'new Date(0).toISOString()'],
   ['adapters/callbacks', 'moment', 'new Date(0).toISOString()'],
@@ -50,7 +50,7 @@ const secondSerialisers = [
   ['adapters/callbacks', 'position', "{ type: 'Feature' }"],
 ] as const;
 
-/** Everything is written into one tree and linted once: a linter start per pair would take minutes. */
+/** All cases are written into one tree and linted once, because a linter start per case would take minutes. */
 let scratch: string;
 let faults: Map<string, string[]>;
 

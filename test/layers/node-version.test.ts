@@ -1,4 +1,4 @@
-/** What the armv7 executable contains runs on Node 20.11, the newest for which an armv7 build could be made. */
+/** The code in the armv7 executable runs on Node 20.11, the newest version for which an armv7 build could be made. */
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 

@@ -1,4 +1,4 @@
-/** What the page keeps of the messages that wait: in numbers that stay bounded, and one outage until the next. */
+/** History of waiting messages on the page: bounded samples, and one outage until the next. */
 import { expect, test } from 'vitest';
 import { Backlog } from '../../page/car/backlog.ts';
 
@@ -11,7 +11,7 @@ test('an outage stays until the next one begins, with its peak', () => {
   expect(backlog.outage).toEqual({ from: 20_000, to: undefined, most: 57 });
   expect(backlog.span(31_000)).toEqual([10_000, 31_000]);
   backlog.take(32_000, { state: 'up', waiting: 57 });
-  // The link fails again before all is sent: it is the same outage.
+  // The link fails again before all messages are sent, so this is the same outage.
   backlog.take(33_000, { state: 'connecting', waiting: 40 });
   backlog.take(34_000, { state: 'up', waiting: 40 });
   backlog.take(36_000, { state: 'up', waiting: 0 });
@@ -51,7 +51,7 @@ test('a clock that is set back by an hour begins the line anew', () => {
   const hour = 3_600_000;
   backlog.take(hour, { state: 'up', waiting: 3 });
   backlog.take(hour + 1_000, { state: 'connecting', waiting: 5 });
-  // Whole seconds of the time that the car tells.
+  // Whole seconds of the car's clock.
   backlog.take(hour, { state: 'connecting', waiting: 6 });
   expect(backlog.outage).toMatchObject({ from: hour + 1_000, most: 6 });
   backlog.take(1_000, { state: 'connecting', waiting: 7 });

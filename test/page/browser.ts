@@ -11,7 +11,7 @@ import { findPeer } from '../rig/peers.ts';
 
 export const VIN = 'VF3VGEBENCH000001';
 
-/** What Chromium needs as root in a container; nothing of it may speak to anybody but the bench. */
+/** Switches that Chromium needs as root in a container, and that restrict it to requests to the bench. */
 const SWITCHES = [
   '--no-sandbox',
   '--disable-gpu',
@@ -21,10 +21,10 @@ const SWITCHES = [
   '--disable-component-update',
 ];
 
-/** Longest wait for something to appear, ms: a busy machine is no failure. */
+/** Maximum wait for an element, ms, long enough for a busy machine. */
 const PATIENCE = 60_000;
 
-/** A Chromium with a profile of its own, in `folder`, and `options` of Playwright. */
+/** Starts Chromium with a separate profile in `folder` and `options` of Playwright. */
 export async function launchChromium(
   folder: string,
   options: { readonly ignoreHTTPSErrors?: boolean } = {},
@@ -46,12 +46,12 @@ export interface Browsed {
   readonly bench: VigieProcess;
   /** Directory of the bench. */
   readonly data: string;
-  /** Requests to anybody but the bench, and what the browser complained of. */
+  /** Requests to other hosts than the bench, and errors in the browser console. */
   readonly complaints: readonly string[];
-  /** A new page at `hash`, e.g. `#car`, that shows the car. */
+  /** Opens a new page at `hash`, e.g. `#car`, that shows the car. */
   open(hash?: string): Promise<Page>;
   send(...words: readonly string[]): Promise<{ readonly status: number | null; readonly stderr: string }>;
-  /** Closes what a test left open: six connections are all that the browser has for the bench. */
+  /** Closes the pages of a test: the browser has only six connections to the bench. */
   closePages(): Promise<void>;
   close(): Promise<void>;
 }
@@ -61,12 +61,12 @@ export function browse(...options: readonly string[]): Promise<Browsed> {
   return browseIn((folder) => launchChromium(join(folder, 'browser')), options);
 }
 
-/** Starts the bench and Firefox, which Playwright drives by WebDriver BiDi; see firefox-relay.ts. */
+/** Starts the bench and Firefox, which Playwright controls by WebDriver BiDi; see firefox-relay.ts. */
 export function browseInFirefox(...options: readonly string[]): Promise<Browsed> {
   return browseIn(async (folder) => {
     const program = join(folder, 'firefox.sh');
     const relay = fileURLToPath(new URL('firefox-relay.ts', import.meta.url));
-    // Firefox refuses to run in the home of another user.
+    // Firefox refuses to run in the home directory of another user.
     const start = `HOME='${folder}' FIREFOX='${findPeer('firefox-esr')}' exec '${process.execPath}' '${relay}' "$@"`;
     writeFileSync(program, `#!/bin/sh\n${start}\n`, { mode: 0o755 });
     const browser = await firefox.launch({ channel: 'moz-firefox', executablePath: program });
@@ -127,9 +127,9 @@ interface AxeViolation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** Expects that axe finds nothing, in both colour schemes. */
+/** Checks with axe in both colour schemes. */
 export async function expectAccessible(page: Page): Promise<void> {
-  // The policy of the page forbids scripts of others; the test adds axe past it.
+  // The page's content policy forbids foreign scripts, so the test evaluates axe directly.
   await page.evaluate(axe);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });

@@ -68,7 +68,7 @@ describePeer('chromium', 'the page shows the buses', () => {
       .poll(() => moment.getAttribute('aria-valuetext'), { timeout: 60_000 })
       .toMatch(/Speed [\d,.]+ km\/h, Acceleration −?[\d.]+ m\/s²/);
     await page.locator('.plot canvas').waitFor();
-    // The cursor needs two moments to move between.
+    // The cursor needs at least two readings.
     const bounds = async (name: string): Promise<number> => Number(await moment.getAttribute(name));
     await expect
       .poll(async () => (await bounds('aria-valuemax')) - (await bounds('aria-valuemin')), { timeout: 60_000 })
@@ -159,7 +159,7 @@ describePeer('chromium', 'the page shows the buses', () => {
     await expectAccessible(page);
     await page.setViewportSize({ width: 390, height: 844 });
     await expectAccessible(page);
-    // Of the test in which the car refuses.
+    // Status 403 comes from the test in which the car refuses access.
     expect(browsed.complaints.filter((one) => !one.includes('403'))).toEqual([]);
   });
 });

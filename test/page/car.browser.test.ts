@@ -52,7 +52,7 @@ describePeer('chromium', 'the page shows the car', () => {
     await language.selectOption('Deutsch');
     await changes.filter({ hasText: 'Schlösser' }).filter({ hasText: 'verriegelt → entriegelt' }).first().waitFor();
     await page.reload();
-    // A change is one of a value that the page knows already.
+    // The page shows only changes of values that it already has.
     await lock.waitFor();
     await browsed.send('doors', 'lock');
     await changes.filter({ hasText: 'entriegelt → verriegelt' }).first().waitFor();
@@ -61,7 +61,7 @@ describePeer('chromium', 'the page shows the car', () => {
     await language.selectOption('English');
     await changes.filter({ hasText: 'unlocked → locked' }).first().waitFor();
     expect(await changes.filter({ hasText: /\b[a-z]+[A-Z]|Rlka|Artiv|Bsm/ }).allTextContents()).toEqual([]);
-    // The list of all values has the names of the interface; the filter knows the words too.
+    // The list of all values has interface names. The filter also matches the reader's language.
     await page.getByRole('searchbox', { name: 'Filter values' }).fill('boot closed');
     await page.locator('[data-row="doorsState.opening.Trunk.state"]').waitFor();
     await expect.poll(() => page.locator('[role=treeitem][aria-level="2"]').count()).toBe(1);
@@ -71,7 +71,7 @@ describePeer('chromium', 'the page shows the car', () => {
   test('a value that changes is tinted and then rests, in the row that was there before', async () => {
     const page = await browsed.open();
     await page.getByRole('treeitem', { name: /^lockedStates/ }).waitFor();
-    // Text: the types of a browser are not those of this test.
+    // Passed as text, because the types of a browser are not those of this test.
     await page.evaluate(`(async () => {
       const row = document.querySelector('[data-row="doorsState.lockedStates"]');
       row.scrollIntoView();
@@ -90,7 +90,7 @@ describePeer('chromium', 'the page shows the car', () => {
         observer.observe(shown, { attributes: true, characterData: true, childList: true, subtree: true });
       });
     })()`);
-    // One of the two changes the locks, however they are now.
+    // One of the two commands changes the locks, whatever their state.
     await browsed.send('doors', 'lock');
     await browsed.send('doors', 'unlock');
     expect(await page.evaluate('window.rested')).toBe(true);
@@ -172,7 +172,7 @@ describePeer('chromium', 'the page shows the car', () => {
   test('on the narrowest phone no view is wider than the screen', async () => {
     const page = await browsed.open();
     await page.setViewportSize({ width: 320, height: 640 });
-    // Each tab can be seen without a scroll.
+    // Each tab is visible without scrolling.
     for (const tab of await page.getByRole('tab').all()) {
       const { x = -1, width = 0 } = (await tab.boundingBox()) ?? {};
       expect([await tab.textContent(), x >= 0, x + width <= 320]).toEqual([expect.anything(), true, true]);

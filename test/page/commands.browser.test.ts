@@ -17,8 +17,9 @@ describePeer('chromium', 'the page commands the car', () => {
   const lock = (page: Page) => card(page, 'Doors').getByRole('button', { name: 'Lock', exact: true });
 
   /**
-   * The states of the command that `ask` gives. The car has two seconds to show the effect; where a busy machine makes
-   * it late, the doors are unlocked and the command is given again.
+   * States of the command that `ask` sends. The car has two seconds to show the effect. If a busy machine makes it
+   * late, the
+   * doors are unlocked and the command is sent again.
    */
   async function asked(page: Page, ask: () => Promise<void>): Promise<string[]> {
     for (let attempt = 1; ; attempt++) {
@@ -43,7 +44,7 @@ describePeer('chromium', 'the page commands the car', () => {
     await newest(page)
       .getByText(/^Confirmed by .* doorsState\.lockedStates\.$/)
       .waitFor();
-    // Nobody signs in on a bench.
+    // A bench has no sign-in.
     expect(await newest(page).locator('.run-title').textContent()).toMatch(/^Doors: Lock on the page [0-9a-f-]{36}$/);
     await card(page, 'Doors').getByText('locked', { exact: true }).waitFor();
     await browsed.bench.says('command Doors: Success');
@@ -54,7 +55,7 @@ describePeer('chromium', 'the page commands the car', () => {
     const page = await browsed.open();
     await page.keyboard.press('g');
     await page.keyboard.press('k');
-    // The history has come when it shows this one.
+    // The history is loaded when it shows this command.
     await browsed.send('horn', 'on');
     await newest(page).getByText(/^Horn/).waitFor();
     const before = await page.locator('.run').count();
@@ -69,10 +70,10 @@ describePeer('chromium', 'the page commands the car', () => {
     await unlock.focus();
     await page.keyboard.press('Enter');
     await question.waitFor();
-    // The question has the focus.
+    // The dialog has the focus.
     await page.keyboard.press('Enter');
     await card(page, 'Doors').getByText('unlocked', { exact: true }).waitFor();
-    // One command, although the question was answered twice.
+    // One command, although the dialog was answered twice.
     await expect.poll(() => page.locator('.run').count(), { timeout: 60_000 }).toBe(before + 1);
     await page.close();
   });
@@ -96,7 +97,7 @@ describePeer('chromium', 'the page commands the car', () => {
     const no = page.getByRole('group', { name: /Unlock the doors\?/ }).getByRole('button', { name: 'Cancel' });
     await no.focus();
     const before = await page.locator('.run').count();
-    // Every command draws the cards again.
+    // Every command redraws the cards.
     await browsed.send('horn', 'on');
     await expect.poll(() => page.locator('.run').count(), { timeout: 60_000 }).toBeGreaterThan(before);
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel');

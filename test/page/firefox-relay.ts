@@ -1,12 +1,14 @@
 /**
- * Stands between Playwright and Debian's Firefox, which speaks WebDriver BiDi but does not know each command that Playwright
- * sends for every new window. Those that only emulate another screen are answered here; nothing else is changed.
- * Playwright starts it in place of Firefox, with the arguments of Firefox.
+ * Relays between Playwright and Debian's Firefox, which supports WebDriver BiDi but not every command that Playwright
+ * sends
+ * for a new window. Commands that only emulate another screen are answered here, and all others pass unchanged.
+ * Playwright
+ * starts this program instead of Firefox, with the same arguments.
  */
 import { spawn } from 'node:child_process';
 import { type RawData, type WebSocket as Socket, WebSocket, WebSocketServer } from 'ws';
 
-/** Commands that Firefox 153 refuses as unknown: colour schemes cannot be emulated in it. */
+/** Commands that Firefox 153 refuses as unknown. It cannot emulate colour schemes. */
 const UNKNOWN = new Set(['emulation.setMediaFeaturesOverride']);
 
 const firefox = spawn(process.env['FIREFOX'] as string, process.argv.slice(2), {

@@ -38,7 +38,7 @@ describePeer('firefox-esr', 'the page in Firefox', () => {
     await shown.getByText('unlocked', { exact: true }).waitFor();
     await doors.getByRole('button', { name: 'Lock', exact: true }).click();
     await shown.getByText('locked', { exact: true }).waitFor();
-    // The car is locked, and not only on the page.
+    // The car itself is locked, not only its state on the page.
     await browsed.send('doors', 'lock');
     await page.locator('.run').first().getByText('Already so', { exact: true }).waitFor();
     await doors.getByRole('button', { name: 'Unlock …' }).focus();

@@ -1,4 +1,7 @@
-/** What cars, profiles and addresses name something may be anything: each view shows it as text, and stays as wide as its screen. */
+/**
+ * Names from cars, profiles and addresses may contain anything: each view shows them as text and stays as wide as its
+ * screen.
+ */
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Body, BodyKind } from '../../protocol/schema/message.ts';
@@ -9,11 +12,11 @@ import { type Browsed, browse } from './browser.ts';
 
 const CAR = 'VF3VGEHVB00000001';
 const WIDTHS = [390, 768, 1440];
-/** Sets the title of the page if it is taken for HTML, turns the direction of what follows, and has no place to break. */
+/** Sets the title of the page if it is read as HTML, reverses the text direction, and has no break opportunity. */
 const HOSTILE = `<img src=x onerror="document.title=1">\u202eturned\u{1f697}`;
 const LONG = `${HOSTILE}${'W'.repeat(3_000)}`;
 
-/** Expects that each view is as wide as its screen, at three widths, and that nothing of it was taken for HTML. */
+/** Checks at three widths that each view is as wide as its screen, and that no text was read as HTML. */
 async function expectFits(page: Page, views: Readonly<Record<string, () => Promise<unknown>>>): Promise<void> {
   for (const [view, shown] of Object.entries(views)) {
     await page.evaluate(`location.hash = ${JSON.stringify(view)}`);
@@ -28,7 +31,7 @@ async function expectFits(page: Page, views: Readonly<Record<string, () => Promi
             .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
             .map((one) => one.outerHTML.slice(0, 90)),
         })`);
-      // Drawings measure their width after the window has changed.
+      // Drawings measure their width after a resize of the window.
       await expect.poll(measured, { message: view.slice(0, 40), timeout: 20_000 }).toEqual({ width, outside: [] });
     }
   }

@@ -1,4 +1,4 @@
-/** What a hub learns of a car reaches its page: by a stream, and when that breaks by asking. */
+/** New data of a car at a hub reaches its page: by a stream, or by polling if the stream breaks. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { packFrames } from '../../protocol/captures/capture.ts';
@@ -12,7 +12,7 @@ import { type Browsed, browse, expectAccessible } from './browser.ts';
 
 const VIN = 'VF3VGEHVB00000001';
 
-/** What a car names something is text, never HTML. */
+/** Names from a car are text, never HTML. */
 const HOSTILE = '<img src="x" onerror="document.title=1"> O2 sensor';
 
 describePeer('chromium', 'a car on the page of a hub', () => {
@@ -24,7 +24,7 @@ describePeer('chromium', 'a car on the page of a hub', () => {
     browsed = await browse('--cars', '1', '--scenario', 'parked');
     car = await Observer.connect(/mqtt:\/\/127\.0\.0\.1:\d+/.exec(browsed.bench.output)?.[0] ?? '', 4);
     await tellSpeed(50);
-    // The hub answers when it has stored the message.
+    // The hub answers once it has stored the message.
     while (!(await fetch(`${browsed.url}/vigie/v1/vehicles/${VIN}/car`)).ok);
   });
   afterEach(() => browsed.closePages());
@@ -33,7 +33,7 @@ describePeer('chromium', 'a car on the page of a hub', () => {
     await browsed.close();
   });
 
-  /** Publishes it as the car would. */
+  /** Publishes the message as the car. */
   function tell<K extends BodyKind>(kind: K, body: Body<K>): Promise<void> {
     const seq = seqs.get(kind) ?? 0;
     seqs.set(kind, seq + 1);
@@ -107,7 +107,7 @@ describePeer('chromium', 'a car on the page of a hub', () => {
     const page = await browsed.open(`#cars/${VIN}/car`);
     const speed = page.getByTestId('speed');
     await speed.getByText('50.0', { exact: true }).waitFor();
-    // From now on no request for the values is answered.
+    // From here on no request for values is answered.
     await page.route('**/values', () => undefined);
     const times: number[] = [];
     for (const value of [51, 52, 53, 54, 55]) {

@@ -1,4 +1,4 @@
-/** The switch of notifications on the page of a hub: for all cars, and for one. */
+/** The switch for notifications on the page of a hub, for all cars and for one. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { vapidKeys } from '../adapters/callbacks/push-service.ts';
 import { describePeer } from '../rig/peers.ts';

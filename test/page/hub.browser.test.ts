@@ -17,19 +17,19 @@ describePeer('chromium', 'the page of a hub', () => {
   let browsed: Browsed;
   beforeAll(async () => {
     browsed = await browse('--cars', '3', '--scenario', 'parked');
-    // A car tells its values soon when somebody looks at it.
+    // A car sends its values soon after a viewer appears.
     for (const vin of VINS) while (!(await pathsOf(vin)).includes('lastPosition.latitude'));
   });
   afterEach(() => browsed.closePages());
   afterAll(() => browsed.close());
 
-  /** Paths of the values that the hub has of a car. */
+  /** Paths of the values that the hub has for a car. */
   async function pathsOf(vin: string): Promise<readonly string[]> {
     const answer = await fetch(`${browsed.url}/vigie/v1/vehicles/${vin}/values`);
     return ((await answer.json()) as HubValues).values.map(({ path }) => path);
   }
 
-  /** Gives a command past the page; resolves when the car has carried it out. */
+  /** Sends a command without the page. Resolves when the car has carried it out. */
   async function order(vin: string, body: object): Promise<void> {
     const remotes = `${browsed.url}/vigie/v1/vehicles/${vin}/remotes`;
     const headers = { 'content-type': 'application/json' };
@@ -69,7 +69,7 @@ describePeer('chromium', 'the page of a hub', () => {
     });
     await page.goto(browsed.url);
     await page.getByRole('img', { name: 'A map of 6,400 cars' }).waitFor();
-    // The middle of the drawing, where cars are everywhere: how much of it has the colour of cars.
+    // The centre of the drawing, which is full of cars: the share with the colour of cars.
     const share = (): Promise<number> =>
       page.evaluate(`(() => {
         const canvas = document.querySelector('.fleet-map canvas');
@@ -117,7 +117,7 @@ describePeer('chromium', 'the page of a hub', () => {
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('filter');
     await page.keyboard.type('000002');
     await expect.poll(() => rows.count()).toBe(1);
-    // Over the map, the events and the heads of the columns.
+    // Past the map, the events and the column headers.
     const focused = (): Promise<string> => page.evaluate('document.activeElement.dataset.row ?? ""');
     for (let presses = 0; presses < 60 && (await focused()) !== SECOND; presses++) await page.keyboard.press('Tab');
     expect(await focused()).toBe(SECOND);
@@ -184,7 +184,7 @@ describePeer('chromium', 'the page of a hub', () => {
     for (const state of ['Accepted', 'SentToVehicle', 'Success']) {
       await expect.poll(() => page.getByTestId(`many ${state}`).textContent(), { timeout: 60_000 }).toBe('2');
     }
-    // The third is still unlocked: a command to all finds two of them locked already.
+    // The third car is still unlocked: a command to all finds the other two locked already.
     await page.getByRole('checkbox', { name: `Choose ${THIRD}` }).check();
     await many.getByRole('button', { name: 'Doors: Lock …' }).click();
     await page
@@ -202,7 +202,7 @@ describePeer('chromium', 'the page of a hub', () => {
     await map.waitFor();
     await page.getByRole('button', { name: 'Zoom in' }).click();
     await page.getByRole('button', { name: 'All', exact: true }).click();
-    // The map shows all cars with a margin of 28 px: the one that is farthest north touches it.
+    // The map shows all cars with a margin of 28 px: the northernmost car touches it.
     const { positions } = (await (await fetch(`${browsed.url}/vigie/v1/positions`)).json()) as FleetPositions;
     const [latitudes, longitudes] = [positions.map(([, at]) => at), positions.map(([, , at]) => at)];
     const [south, north] = [Math.min(...latitudes), Math.max(...latitudes)];
@@ -231,7 +231,7 @@ describePeer('chromium', 'the page of a hub', () => {
 
   test('the commands of a car are those of that car, also while the address names none any more', async () => {
     const page = await browsed.context.newPage();
-    // Without a stream it asks again and again, and draws again before it hears that the address has changed.
+    // Without a stream the page polls, and redraws before it notices that the address has changed.
     await page.route('**/live', (route) => route.abort());
     await page.addInitScript("addEventListener('hashchange', (event) => event.stopImmediatePropagation(), true)");
     await page.goto(`${browsed.url}/#cars/${FIRST}/commands`);
@@ -275,7 +275,7 @@ describePeer('chromium', 'the page of a hub', () => {
       await page.getByRole('heading', { name: heading }).waitFor();
       await expectAccessible(page);
     }
-    // Of the tests in which the page asks for a car that is not there, and loses the hub.
+    // These errors come from tests with an unknown car and without the hub.
     expect(browsed.complaints.filter((one) => !/404|ERR_FAILED/.test(one))).toEqual([]);
   });
 
@@ -344,7 +344,7 @@ describePeer('chromium', 'the page of a hub', () => {
     expect(begun.status).toBe(0);
     const rollout = panel.getByRole('region', { name: 'fleet.yaml to local' });
     await rollout.getByText(/^Stopped because: \d cars? returned or refused it, such as /).waitFor();
-    // Cars of the bench take no configuration.
+    // Bench cars accept no configuration.
     await rollout.getByRole('button', { name: '3 refused it' }).click();
     await rollout
       .getByRole('listitem')

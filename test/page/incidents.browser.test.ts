@@ -20,7 +20,7 @@ describePeer('chromium', 'the first view shows incidents until a person has seen
     expect(await facts.getByText('Alarm armed').count()).toBe(0);
     await facts.locator('path.rings').waitFor();
     await list.getByRole('listitem').filter({ hasText: 'Alarm: somebody inside' }).waitFor();
-    // It ends by itself after 20 s. Nobody has seen it yet, so it stays, also after a reload.
+    // The alarm ends after 20 s. It is still unseen, so it stays, even after a reload.
     await sounding.waitFor({ state: 'detached' });
     await page.reload();
     await list.getByRole('button', { name: 'Seen: Alarm: somebody inside' }).click();

@@ -16,7 +16,7 @@ import { describePeer } from '../rig/peers.ts';
 import { type Browsed, browse, expectAccessible } from './browser.ts';
 
 const MINUTE = 60_000;
-/** The trip with a track takes 20 minutes; 10 minutes into it is a gap, and 5 minutes into it an alert begins. */
+/** The trip with a track takes 20 minutes. After 10 minutes it has a gap, and after 5 minutes an alert begins. */
 const BEGIN = Math.floor(Date.now() / 1000) * 1000 - 60 * MINUTE;
 const POINTS = 21;
 
@@ -67,7 +67,7 @@ const collision: Collision = {
   details: [{ side: 'Front', severity: 'Minor' }],
 };
 
-/** What a car has recorded in the last hour, as it is on its disk. */
+/** Writes the car's records of the last hour to its disk. */
 async function record(data: string): Promise<void> {
   const store = await openStore(join(data, 'outbox'), { log: new MemoryLog() });
   const put = (collection: string, record: { readonly id: string; readonly createdAt: number }): void =>
@@ -173,7 +173,7 @@ describePeer('chromium', 'the page shows the journey', () => {
     await page.getByRole('img', { name: /Track .* 21 points/ }).waitFor();
     const speed = page.getByTestId('moment Speed');
     const moment = page.getByRole('slider', { name: 'Moment' });
-    // A trip begins at its begin.
+    // A trip is first shown at its start.
     await speed.getByText('40.0 km/h').waitFor();
     await moment.press('PageUp');
     await speed.getByText('41.0 km/h').waitFor();
@@ -192,11 +192,11 @@ describePeer('chromium', 'the page shows the journey', () => {
   test('the mouse scrubs the whole period, and in a gap the position is unknown', async () => {
     const page = await openSeenTrip();
     const moment = page.getByRole('slider', { name: 'Moment' });
-    // The mouse reaches only what is on the screen.
+    // The mouse reaches only elements on the screen.
     await moment.scrollIntoViewIfNeeded();
     const box = await moment.boundingBox();
     if (box === null) throw new Error('the time line is not shown');
-    // 9.5 of 20 minutes: the way to the point of minute 10 is unknown.
+    // 9.5 of 20 minutes: the route to the point of minute 10 is unknown.
     await page.mouse.click(box.x + 5 + (box.width - 10) * (9.5 / 20), box.y + box.height / 2);
     await page.getByTestId('moment Position').getByText('unknown').waitFor();
     await page.getByRole('button', { name: 'Whole period' }).press('Enter');

@@ -18,7 +18,7 @@ describePeer('chromium', 'the page of a bench in the local network', () => {
     bench = new VigieProcess(['bench', '--lan', '--data', data, '--port', '0', '--http', '0', '--scenario', 'parked']);
     await bench.says('which this bench has made itself');
     url = `https://127.0.0.1:${/In the local network: https:\/\/[\d.]+:(\d+)\//.exec(bench.output)?.[1]}`;
-    // Somebody has compared its fingerprint.
+    // The user has compared its fingerprint.
     first = await launchChromium(join(folder, 'first'), { ignoreHTTPSErrors: true });
     second = await launchChromium(join(folder, 'second'), { ignoreHTTPSErrors: true });
   });
@@ -36,7 +36,7 @@ describePeer('chromium', 'the page of a bench in the local network', () => {
     expect((await page.goto(`${url}/`))?.status()).toBe(403);
     await page.goto(`${url}/?token=${token}`);
     await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
-    // The token does not stay in the address, which a reader may pass on.
+    // The token is removed from the address, which a reader may share.
     expect(page.url()).toBe(`${url}/`);
     await page.getByRole('tab', { name: 'Commands' }).click();
     const horn = page.getByRole('region', { name: 'Horn' });

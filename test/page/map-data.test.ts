@@ -8,7 +8,7 @@ const file = fileURLToPath(new URL('../../page/generated/map.json', import.meta.
 const map = landMapOf(JSON.parse(readFileSync(file, 'utf8')));
 const world = { west: -180, east: 180, south: -90, north: 90 };
 
-/** Even and odd: how often a ray to the east crosses the ring. */
+/** Even-odd rule: counts how often a ray to the east crosses the ring. */
 function contains(ring: readonly Place[], [x, y]: Place): boolean {
   return ring.reduce((inside, [ax, ay], at) => {
     const [bx, by] = ring[(at + 1) % ring.length] as Place;
@@ -18,7 +18,7 @@ function contains(ring: readonly Place[], [x, y]: Place): boolean {
 }
 
 const isLand = (part: LandMap, place: Place): boolean => part.land.some((ring) => contains(ring, place));
-/** Also on land that continues beyond the date line. */
+/** Includes land that continues across the date line. */
 const isLandOfWorld = ([x, y]: Place): boolean =>
   isLand(map, [x, y]) || isLand(map, [x + 360, y]) || isLand(map, [x - 360, y]);
 

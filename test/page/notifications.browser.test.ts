@@ -1,4 +1,4 @@
-/** Notifications of incidents: the switch of the page, the car that sends, the service worker that shows. */
+/** Notifications of incidents: switch on the page, sending car, and service worker. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { type Browsed, browse, expectAccessible, VIN } from './browser.ts';
 import { subscribeAt } from './push-device.ts';
 
 const DEVICE = 'this-browser';
-/** A busy machine is no failure. */
+/** Long enough for a busy machine. */
 const PATIENTLY = { timeout: 60_000, interval: 1_000 };
 const SWITCH = 'Notifications on this device';
 
@@ -25,7 +25,7 @@ const shownIn = (page: Page): Promise<readonly Shown[]> =>
   page.evaluate(`navigator.serviceWorker.getRegistration().then(async (registration) =>
     (await registration.getNotifications()).map(({ title, body, lang }) => ({ title, body, lang })))`);
 
-/** Delivers a push message as the browser does that has received it; the session ends with the page. */
+/** Delivers a push message as if the browser had received it. The session ends with the page. */
 async function deliver(page: Page, data: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const registered = new Promise<string>((resolve) => {
@@ -39,7 +39,10 @@ async function deliver(page: Page, data: string): Promise<void> {
   await session.send('ServiceWorker.deliverPushMessage', { origin: new URL(page.url()).origin, registrationId, data });
 }
 
-/** A push message that arrives again replaces its notification: the protocol may lose one while the worker starts. */
+/**
+ * Delivers the message repeatedly, because the protocol may lose one while the worker starts. A repeated one replaces
+ * its notification.
+ */
 async function shownAfter(page: Page, payload: string): Promise<readonly Shown[]> {
   await deliver(page, payload);
   return shownIn(page);
@@ -119,7 +122,7 @@ describePeer('chromium', 'the page receives notifications of incidents', () => {
       .toEqual([expect.objectContaining({ title: expect.stringMatching(/^Kollision: vorn/), lang: 'de' })]);
 
     const [worker] = browsed.context.serviceWorkers();
-    // Only the click itself is made by the test: no protocol can press a notification.
+    // The test simulates only the click, because no protocol can press a notification.
     await worker?.evaluate(`(async () => {
       const [notification] = await self.registration.getNotifications();
       const event = new NotificationEvent('notificationclick', { notification });

@@ -43,7 +43,7 @@ describePeer('chromium', 'the page kills the agent of the bench', () => {
   afterEach(() => browsed.closePages());
   afterAll(() => browsed.close());
 
-  /** Number in a row and column of the table of this name. */
+  /** Number in a row and column of the named table. */
   const cell = async (page: Page, table: string, row: string, column: string): Promise<number> => {
     const found = page.getByRole('region', { name: table }).getByRole('table');
     const heads = await found.getByRole('columnheader').allTextContents();
@@ -67,13 +67,13 @@ describePeer('chromium', 'the page kills the agent of the bench', () => {
     await page.getByTestId('link').getByText('online').waitFor();
     await page.getByRole('button', { name: 'Pull the plug' }).click();
     await page.getByTestId('link').getByText('offline').waitFor();
-    // Each attempt begins within 4 s: the time is that of the outage.
+    // Attempts begin within 4 s of each other, so this time is that of the outage.
     await page.getByText(/not connected for ([6-9]|\d\d) s/).waitFor();
     await expect.poll(backlog, { timeout: 60_000 }).toBeGreaterThan(5);
 
     const killed = Number(/has a process of its own: (\d+)/.exec((await page.textContent('.chain')) ?? '')?.[1]);
     const kill = page.getByRole('button', { name: 'Kill the process' });
-    // Text: the types of a browser are not those of this test.
+    // Passed as text, because the types of a browser are not those of this test.
     await page.evaluate(`
       window.contradictions = [];
       new MutationObserver(() => {
@@ -88,7 +88,7 @@ describePeer('chromium', 'the page kills the agent of the bench', () => {
     await page.getByRole('alert').getByText('The agent was killed. Start it again under The wire.').waitFor();
     expect(() => process.kill(killed, 0)).toThrow('ESRCH');
     await expectAccessible(page);
-    // The bench serves the page, which shows the plugs also to somebody who opens it now.
+    // The bench serves the page, and shows the plugs also on a newly opened page.
     const another = await browsed.context.newPage();
     await another.goto(`${browsed.url}/#wire`);
     await another.getByText('its process was killed').waitFor();

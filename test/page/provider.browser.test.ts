@@ -21,7 +21,7 @@ describePeer('chromium', 'people sign in to the page of a hub at their identity 
     provider = await IdentityProvider.start();
     writeFileSync(join(folder, 'secret'), CLIENT.secret, { mode: 0o600 });
     const signIn = { issuer: provider.url, clientId: CLIENT.id, clientSecretFile: 'secret' };
-    // JSON is YAML.
+    // JSON is valid YAML.
     writeFileSync(join(folder, 'hub.yaml'), JSON.stringify({ hub: 1, data: './hub', signIn }));
     const file = ['-c', join(folder, 'hub.yaml')];
     for (const [vin, fleet] of [
@@ -53,7 +53,7 @@ describePeer('chromium', 'people sign in to the page of a hub at their identity 
     expect(page.url()).toBe(`${url}/`);
     await hub.says('"hub.signedIn"');
     expect(hub.output).toMatch(/"name":"anna@example.org","fleets":\["north"\]/);
-    // What the browser keeps tells nothing to the next who uses it.
+    // The browser keeps nothing for its next user.
     expect((await context.cookies(url)).filter(({ name }) => name.startsWith('vigie'))).toEqual([]);
     await page.reload();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();

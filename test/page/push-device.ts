@@ -1,8 +1,9 @@
 /** A push subscription of the browser at a service of the test. */
 
 /**
- * Chromium subscribes at the push service of its vendor, which a test cannot reach: the subscription of the page is one
- * of the test's own push service. Everything else is the browser's.
+ * Chromium subscribes at its vendor's push service, which a test cannot reach. This script replaces the subscription of
+ * the
+ * page by one of the test's push service. All other parts are the browser's.
  */
 export function subscribeAt(device: object): string {
   return `(() => {

@@ -1,4 +1,4 @@
-/** `vigie/protocol` in a browser, as docs/receiving.md has readers bundle it. */
+/** `vigie/protocol` in a browser, bundled as described in docs/receiving.md. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,15 +12,15 @@ import { launchChromium } from './browser.ts';
 
 const receiver = fileURLToPath(new URL('../../protocol/receiver.ts', import.meta.url));
 
-/** A whole hour is lived first; a busy machine is no failure, ms. */
+/** Time limit, ms. An hour is simulated first, and the machine may be busy. */
 const PATIENCE = 600_000;
 
-/** What the bundle gives the page. */
+/** Exports of the bundle. */
 interface Bundled {
   decodeAll(payloads: readonly string[]): string[];
 }
 
-/** A script that decodes messages, given in hexadecimal, of one car in their order. */
+/** A script that decodes the messages of one car in order, given in hexadecimal. */
 const entry = `
 import { CarDecoder } from ${JSON.stringify(receiver)};
 export function decodeAll(payloads) {
@@ -35,7 +35,7 @@ describePeer('chromium', 'the browser bundle', () => {
   test(
     'decodes an hour of the bench car as Node does',
     async () => {
-      // For a browser a bundler refuses modules of Node.
+      // When it bundles for a browser, esbuild refuses modules of Node.
       const { outputFiles } = await build({
         stdin: { contents: entry, resolveDir: join(receiver, '..') },
         bundle: true,
@@ -58,7 +58,7 @@ describePeer('chromium', 'the browser bundle', () => {
       const context = await launchChromium(folder);
       try {
         const page = await context.newPage();
-        // A function of the page itself, so that nothing of Node can help.
+        // The code runs in the page itself, without access to Node.
         await page.addScriptTag({ content: outputFiles[0]!.text });
         const decoded = await page.evaluate(
           (all) => (globalThis as unknown as { receiving: Bundled }).receiving.decodeAll(all),

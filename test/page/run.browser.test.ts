@@ -1,4 +1,4 @@
-/** The page of a car as `vigie run` serves it: behind its access control, with fault codes, captures and tiles for its map. */
+/** The page of a car served by `vigie run`: behind access control, with fault codes, captures and map tiles. */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -77,7 +77,7 @@ const capture: Capture = {
   ),
 };
 
-/** What the car has recorded in the last hour, as it is on its disk. */
+/** Writes the car's records of the last hour to its disk. */
 async function record(data: string): Promise<void> {
   const store = await openStore(join(data, 'outbox'), { log: new MemoryLog() });
   const put = (collection: string, record: { readonly id: string }, at: number): void =>
@@ -90,7 +90,7 @@ async function record(data: string): Promise<void> {
   await store.close();
 }
 
-/** A server of tiles that all have one colour; `enough` is called when a few were loaded. */
+/** A server of single-coloured tiles. `enough` is called when some were loaded. */
 async function serveTiles(asked: string[], enough: () => void): Promise<Server> {
   const pixel = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
@@ -141,7 +141,7 @@ describePeer('chromium', 'the page of a car that runs', () => {
       profile: './profile.yaml',
       data: './records',
       can: [{ bus: 'body', simulated: true }],
-      // Nobody answers there.
+      // An address without an adapter.
       obd: { elm327: 'tcp://127.0.0.1:9' },
       faults: { every: '10m' },
       mqtt: { url: 'mqtt://127.0.0.1:9' },
@@ -152,7 +152,7 @@ describePeer('chromium', 'the page of a car that runs', () => {
         tiles: { url: `${tilesUrl}/{z}/{x}/{y}.png`, attribution: 'Map by a test' },
       },
     };
-    // JSON is YAML.
+    // JSON is valid YAML.
     writeFileSync(join(folder, 'vigie.yaml'), JSON.stringify(configuration));
     car = new VigieProcess(['run', '-c', join(folder, 'vigie.yaml')]);
     await car.says('"http.ready"');
@@ -172,7 +172,7 @@ describePeer('chromium', 'the page of a car that runs', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The car begins another trip in the course of these tests, which the page then shows first. */
+  /** The car begins another trip during these tests, which the page then shows first. */
   const chooseTrip = (page: Page) => page.getByRole('radio', { name: /12.50 km/ }).click();
   const openWithToken = async (hash: string, ...granted: Parameters<Gates['user']>): Promise<Page> => {
     const page = await context.newPage();
@@ -205,7 +205,7 @@ describePeer('chromium', 'the page of a car that runs', () => {
     await fill(PASSWORD);
     await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
     await page.getByRole('treeitem', { name: /^speed/ }).waitFor();
-    // The credentials go with every request, and nowhere else.
+    // The credentials are sent with every request, and appear nowhere else.
     await page.getByRole('tab', { name: 'Commands' }).click();
     await page.getByRole('heading', { name: 'History' }).or(page.getByText('This car takes no commands.')).waitFor();
     await page.reload();
@@ -221,12 +221,12 @@ describePeer('chromium', 'the page of a car that runs', () => {
   });
 
   test('a token that expires while the page is open ends the sign-in, and another goes on in the same view', async () => {
-    // The car admits tokens for 30 s longer, because clocks differ.
+    // The car accepts tokens for 30 s longer, because clocks differ.
     const page = await openWithToken('#commands', undefined, new Date(Date.now() - 26_000));
     await page.getByRole('alert').getByText('Your sign-in has ended.').waitFor();
     await page.getByTestId('connection').getByText('Signed out', { exact: true }).waitFor();
     expect(await page.getByText('did not admit you').count()).toBe(0);
-    // The page asks for a token again, as its holder used one.
+    // The page asks for a token again, because its reader used one.
     await enterToken(page);
     await page.getByRole('heading', { name: 'History' }).or(page.getByText('This car takes no commands.')).waitFor();
   });

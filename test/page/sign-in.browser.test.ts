@@ -22,7 +22,7 @@ describePeer('chromium', 'the page of a hub with a registry', () => {
     const client = await Observer.connect(/mqtt:\/\/127\.0\.0\.1:\d+/.exec(hub.output)?.[0] ?? '', 4);
     const kinetic = { createdAt: Date.now(), speed: 42 };
     const status = payloadOf('status', { full: true, status: { kinetic } } as never);
-    // As long as there is no registry, the hub knows a car from its first message on.
+    // Without a registry, the hub knows a car from its first message on.
     await client.send(`vigie/1/${VIN}/up/status`, Buffer.from(status));
     await client.close();
     expect((await vigie('hub', 'add', VIN, '--fleet', 'north', '--new', '--data', data)).status).toBe(0);

@@ -1,4 +1,4 @@
-/** What the page says, and how it goes on, when the car, the network or a clock does not do what it should. */
+/** Messages and recovery of the page when car, network or clock misbehave. */
 import type { Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { describePeer } from '../rig/peers.ts';
@@ -6,7 +6,7 @@ import { type Browsed, browse } from './browser.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-/** What a car names something is text, never HTML, however long it is. */
+/** Names from a car are text, never HTML, however long. */
 const HOSTILE = `<img src=x onerror="document.title=1">${'W'.repeat(200)}`;
 
 describePeer('chromium', 'the page in trouble', () => {
@@ -71,7 +71,7 @@ describePeer('chromium', 'the page in trouble', () => {
     const ends = new AbortController();
     const taken: Response[] = [];
     const ask = (): Promise<Response> => fetch(`${browsed.url}/vigie/v1/outbox`, { signal: ends.signal });
-    // Streams of pages that were closed a moment ago still count for that moment.
+    // Streams of closed pages count for a moment longer.
     while (taken.length < 16) {
       const response = await ask();
       if (response.ok) taken.push(response);
@@ -119,7 +119,7 @@ describePeer('chromium', 'the page in trouble', () => {
     const page = await browsed.context.newPage();
     await page.setViewportSize({ width: 390, height: 844 });
     await page.route('**/vigie/v1/car', async (route) => {
-      // A comparison of clocks asks for the head alone.
+      // A comparison of clocks sends a HEAD request.
       if (route.request().method() === 'HEAD') return route.fallback();
       const response = await route.fetch();
       await route.fulfill({ response, json: { ...((await response.json()) as object), title: HOSTILE } });
@@ -143,7 +143,7 @@ describePeer('chromium', 'the page in trouble', () => {
     await page.getByRole('treeitem').filter({ hasText: HOSTILE }).first().waitFor();
     expect(await width()).toBe(390);
     await page.goto(`${browsed.url}/#bus`);
-    // By keys: the strip about the stream, which ends at once here, moves the rows.
+    // By keys, because the strip about the stream, which ends at once here, moves the rows.
     await page.getByRole('row', { name: /0x001/ }).press('Enter');
     await page.getByRole('button', { name: `Plot ${HOSTILE}` }).press('Enter');
     await page.getByRole('button', { name: `Remove ${HOSTILE}` }).waitFor();
@@ -152,11 +152,11 @@ describePeer('chromium', 'the page in trouble', () => {
     expect(await page.title()).not.toBe('1');
   });
 
-  /** A page whose time flows, and can be set; `ages` tells how old its newest value is, and one that stays. */
+  /** A page with a running clock that can be set. `ages` returns the age of its newest value, and of one that stays. */
   async function openWithClock(): Promise<readonly [page: Page, ages: () => Promise<string>]> {
     const page = await browsed.context.newPage();
     await page.clock.install();
-    // The last request of the beginning: each brings the time of the car.
+    // The last request of the start. Each answer contains the car's time.
     const read = page.waitForResponse(/telemetry\?/);
     await page.goto(browsed.url);
     await read;
@@ -181,7 +181,7 @@ describePeer('chromium', 'the page in trouble', () => {
 
   test('ages follow the clock of the car when it is set while the page is open', async () => {
     const [page, ages] = await openWithClock();
-    // Every answer brings the time, except that of a stream that is open.
+    // Every answer contains the time, except an open stream.
     await page.route('**/*', async (route) => {
       if (route.request().headers()['accept'] === 'text/event-stream') return route.fallback();
       const response = await route.fetch();
@@ -223,7 +223,7 @@ describePeer('chromium', 'the page in trouble', () => {
     await page.getByRole('region', { name: 'Doors' }).waitFor();
     // The offline mode of Chromium sometimes lets requests pass.
     await page.route('**', (route) => route.abort('internetdisconnected'));
-    // What is open stays open until it is silent for too long.
+    // Open connections stay until they have been silent for too long.
     await page.clock.fastForward(60_000);
     await page
       .getByRole('alert')

@@ -39,7 +39,7 @@ describePeer('chromium', 'the page shows the wire', () => {
     await kept.waitFor();
     const [words, drawn] = [await outage.textContent(), await kept.locator('.outage').getAttribute('height')];
     expect(Number(drawn)).toBeGreaterThan(0);
-    // As much as the curve can rise: it shows what waited.
+    // The full height of the curve, which shows the waiting messages.
     const heights = (await kept.locator('.curve').getAttribute('d'))?.match(/(?<=V)[\d.]+/g)?.map(Number) ?? [];
     expect(Math.max(...heights) - Math.min(...heights)).toBeGreaterThan(10);
     await page.getByRole('tab', { name: 'The car' }).click();

@@ -1,4 +1,4 @@
-/** A whole run of the benchmark in portions. */
+/** A full run of the benchmark in portions. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

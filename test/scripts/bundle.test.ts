@@ -18,7 +18,7 @@ let outputs: Awaited<ReturnType<typeof bundleProgram>>['outputs'];
 
 beforeAll(async () => {
   ({ outputs } = await bundleProgram(folder));
-  // For packages with machine code, which stay where they are.
+  // For packages with machine code, which stay in place.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,11 +27,11 @@ function run(...args: string[]): { status: number | null; stdout: string; stderr
   return spawnSync(process.execPath, [join(folder, 'main.mjs'), ...args], { encoding: 'utf8' });
 }
 
-/** The packages and rooms of everything that a command loads. */
+/** Packages and rooms of all modules that a command loads. */
 function loaded(command: string): Set<string> {
   const begin = Object.keys(outputs).find((file) => basename(file).startsWith(`${command}-`)) ?? '';
   const files = new Set([begin]);
-  // A set that grows while it is walked is walked to its end.
+  // The set grows during the iteration, which includes the new entries.
   for (const file of files) {
     for (const { path, kind } of outputs[file]?.imports ?? []) if (kind === 'import-statement') files.add(path);
   }
@@ -53,7 +53,7 @@ test('takes the modules of Node with require, so that an HTTP server does not lo
   const taken = Object.keys(outputs).flatMap((file) => [
     ...readFileSync(join(root, file), 'utf8').matchAll(/(?:\bfrom|\bimport)\s*["'](node:[^"']+)/g),
   ]);
-  // What gives the bundle its `require`.
+  // The module that provides the bundle's `require`.
   expect(new Set(taken.map(([, name]) => name))).toEqual(new Set(['node:module']));
   const list = 'process.on("exit", () => console.log(process.moduleLoadList.join("\\n")))';
   const { stdout } = spawnSync(

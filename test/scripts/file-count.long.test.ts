@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const script = fileURLToPath(new URL('../../scripts/file-count/index.ts', import.meta.url));
 const page = readFileSync(new URL('../../scripts/file-count/files.md', import.meta.url), 'utf8');
 
-/** By title: the files that are listed below it. */
+/** Listed files by title. */
 function listsOf(text: string): ReadonlyMap<string, readonly string[]> {
   const lists = new Map<string, string[]>();
   for (const [, title = '', count, list = ''] of text.matchAll(/^\*\*(.+): (\d+)\*\*\n\n((?:- .+\n)+)/gm)) {
@@ -20,7 +20,7 @@ function listsOf(text: string): ReadonlyMap<string, readonly string[]> {
   return lists;
 }
 
-/** What the disk finishes while a command is counted varies by as many files. */
+/** Margin for disk work that finishes while a command is counted, in files. */
 const DISK = 4;
 
 test('a frame and a command call no more of our files than files.md lists', async () => {

@@ -1,4 +1,4 @@
-/** `npm run fleet`: its packets as a library reads them, and its account. */
+/** `npm run fleet`: its packets as parsed by a library, and its final account. */
 import { type IPublishPacket, type Packet, parser } from 'mqtt-packet';
 import { expect, test } from 'vitest';
 import { dueAfter } from '../../scripts/fleet/crowd.ts';
@@ -40,7 +40,7 @@ test.each([4, 5] as const)('what a bare car sends is MQTT %i, as a library reads
     messageId: 7,
     subscriptions: [{ topic: 'a/#', qos: 1 }],
   });
-  // Longer than a length of one byte, and of two.
+  // Longer than fits a length of one byte, and of two.
   for (const length of [3, 300, 20_000]) {
     const payload = new Uint8Array(length).fill(1);
     const sent = { topic: 'a/b', payload, id: 9, retain: true, repeated: true, expiry: 60 };

@@ -1,4 +1,4 @@
-/** The parts of the benchmark's section on growth that a wrong sign would turn into a wrong statement. */
+/** The parts of the benchmark's section on growth in which a wrong sign would make a wrong statement. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { exponent } from '../../scripts/benchmark/exponent.ts';
@@ -54,7 +54,7 @@ test('the drawing has every point where it belongs', () => {
     },
   ]);
   expect(svg).toContain('a &lt; b &amp; c');
-  // Powers of ten at equal distances, and what is proportional on the dashed line from corner to corner.
+  // Powers of ten are equidistant, and proportional growth lies on the dashed diagonal.
   const points = /<polyline points="([^"]+)"/
     .exec(svg)?.[1]
     ?.split(' ')

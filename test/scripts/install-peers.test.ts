@@ -10,11 +10,11 @@ const script = fileURLToPath(new URL('../../scripts/install-peers.sh', import.me
 const folder = mkdtempSync(join(tmpdir(), 'vigie-peers-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Makes a place with these programs in it, each of which does nothing and succeeds, and runs the script there. */
+/** Creates a directory with these programs, which do nothing and succeed, and runs the script there. */
 function runWith(programs: readonly string[]): string {
   const place = mkdtempSync(join(folder, 'place-'));
   for (const name of programs) writeFileSync(join(place, name), '#!/bin/sh\n', { mode: 0o755 });
-  // Not root, so that it installs nothing, whoever runs the test.
+  // Not root, so that the script installs nothing, whoever runs the test.
   writeFileSync(join(place, 'id'), '#!/bin/sh\necho 1000\n', { mode: 0o755 });
   return execFileSync('/bin/sh', [script], { env: { PATH: place, PEERS_PATH: place }, encoding: 'utf8' });
 }

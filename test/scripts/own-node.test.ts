@@ -1,4 +1,4 @@
-/** The Node that `npm ci` brings, which the scripts of the project run on. */
+/** The Node that `npm ci` installs, on which the scripts of the project run. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

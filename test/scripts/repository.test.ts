@@ -1,4 +1,4 @@
-/** What a host of repositories reads: workflows, templates, and the container to develop in. */
+/** Files for the repository host: workflows, templates, and the development container. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -23,7 +23,7 @@ test('a sample of the profiler belongs to the part of the agent whose function i
     node(10, 'fromCharCode', ''),
   ];
   const samples = [10, 5, 6, 4, 7, 8, 9, 2, 6];
-  // Between the last two another program ran.
+  // Another program ran between the last two samples.
   const times = timesOf({ nodes, samples, timeDeltas: [200, 100, 100, 50, 70, 30, 20, 10, 90_000] });
   expect(Object.fromEntries(times)).toEqual({
     'messages: CBOR, deflate': 300,

@@ -1,4 +1,4 @@
-/** The first table of the benchmark's page: what is said of a target must not depend on who wants it reached. */
+/** The first table of the benchmark's page: the verdict on a target must not depend on its author. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** `npm test` itself: a real run of the runner over a folder of a few tests. */
+/** `npm test` itself: a real run of the runner over a directory with a few tests. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -133,7 +133,7 @@ test('with TEST_REST=1 only the files run of which no earlier run has passed eve
   expect(rest(passed)).toMatchObject({ status: 0, lines: expect.arrayContaining(['0 passed, 0 failed, 0 skipped']) });
 });
 
-/** Runs what is left of the project's own tests. */
+/** Runs the rest of the project's own tests. */
 function rest(rows: readonly FileOutcome[]): ReturnType<typeof runTests> {
   const outcomes = join(folder, 'outcomes-rest');
   writeFileSync(outcomes, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));

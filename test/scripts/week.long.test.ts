@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 test('the car obeys the command of its first three hours, for which it is woken', async () => {
   const words = ['--expose-gc', 'scripts/scenarios/index.ts', 'week', '--days', '0.125', '--every', '3'];
   const printed = await new Promise<string>((resolve) => {
-    // Of one line it says that it shows nothing, and fails.
+    // One line of measurements is too few for a verdict, so the command exits with an error.
     execFile(process.execPath, words, (_error, stdout, stderr) => resolve(stdout + stderr));
   });
   expect(printed).toContain('\n1 × Success\n');

@@ -1,4 +1,4 @@
-/** What the simulated week calls flat. */
+/** When the simulated week counts as flat. */
 import { expect, test, vi } from 'vitest';
 import { disobeyed, growth, type WeekMemory } from '../../scripts/scenarios/week.ts';
 

@@ -1,4 +1,4 @@
-/** The package's own face: agents that a program makes with createAgent. */
+/** The public API of the package: agents that a program creates with createAgent. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Frames as the test says, now. */
+/** Emits the test's frames with the current time. */
 class OwnBus implements FrameSource {
   readonly buses = ['body'];
   #receive: (batch: FrameBatch) => void = () => undefined;

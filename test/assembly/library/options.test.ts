@@ -1,4 +1,6 @@
-/** What createAgent refuses: programs without a compiler get an error with a code, and no agent that works with half of it. */
+/**
+ * Wrong options of createAgent: programs without a compiler get an error with a code, and no partly configured agent.
+ */
 import { expect, test } from 'vitest';
 import { canLog, DbcCodec, parseDbc, recordFrames, slcan, socketcan } from '../../../assembly/library/can.ts';
 import { gpsd, receiver } from '../../../assembly/library/gnss.ts';
@@ -99,7 +101,7 @@ test('mqtt() refuses an option that does not exist, and names the one that was m
   );
 });
 
-/** As a program without a compiler calls them. */
+/** Called like from a program without a compiler. */
 const loose = {
   canLog,
   elm327,

@@ -1,4 +1,4 @@
-/** What programs that import the package load with it: packages, and code that would act on their process. */
+/** Modules that programs load with the package: dependencies, and code that would affect their process. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,11 +33,11 @@ beforeAll(async () => {
   inputs = metafile.inputs;
 });
 
-/** Own modules, and names of packages, that a module can load. */
+/** Modules of the project, and names of packages, that a module can load. */
 function reach(entry: string): { modules: ReadonlySet<string>; packages: ReadonlySet<string> } {
   const modules = new Set([entry]);
   const packages = new Set<string>();
-  // A set that grows while it is walked is walked to its end.
+  // The set grows during the iteration, which includes the new entries.
   for (const module of modules) {
     for (const { path, external } of inputs[module]?.imports ?? []) {
       if (!external) modules.add(path);

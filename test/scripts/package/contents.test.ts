@@ -1,4 +1,4 @@
-/** What the package for Debian has beside the executable. */
+/** Contents of the Debian package in addition to the executable. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'vigie-contents-'));
 const target = targetNamed('x64');
 const files = new Map<string, string>();
 
-// Help and completion load every command, which takes minutes on a machine that does much else.
+// Help and completion load every command, which takes minutes on a busy machine.
 beforeAll(async () => {
   for (const [place, bytes] of await contents(target, '0.1.0', new Date(0))) {
     files.set(place, String(place.endsWith('.gz') ? gunzipSync(bytes) : bytes));
@@ -32,7 +32,7 @@ function matching(pattern: RegExp): [place: string, text: string][] {
   return [...files].filter(([place]) => pattern.test(place));
 }
 
-/** The anchors of a page: its headings in small letters, without punctuation. */
+/** Anchors of a page: its headings in small letters, without punctuation. */
 function anchors(page: string): Set<string> {
   const headings = [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading);
   return new Set(
@@ -80,7 +80,7 @@ test('every command has a manual page with its options, and the page of the prog
     expect(manual).toContain(`.BR vigie\\-${command.name()} (1)`);
     const page = files.get(`usr/share/man/man1/vigie-${command.name()}.1.gz`) ?? '';
     expect(page).toContain(command.summary().replaceAll('-', '\\-'));
-    // A hidden option is what the program gives to its own processes.
+    // Hidden options are used by the program for its own processes.
     const shown = command.options.filter(({ hidden }) => !hidden);
     for (const { long } of shown) expect(page).toContain(long?.replaceAll('-', '\\-'));
   }

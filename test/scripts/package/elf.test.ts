@@ -15,7 +15,7 @@ interface Segment {
   readonly memsz: number;
 }
 
-/** A file as a linker would make it: code, data with zeros behind, a note before both, and sections at the end. */
+/** An ELF file as a linker makes it: code, data followed by zeros, a note before both, and sections at the end. */
 function executable(bits: 32 | 64, { data = 100, zeros = 37 } = {}): Buffer {
   const [header, entry] = bits === 64 ? [64, 56] : [52, 32];
   const segments: Segment[] = [
@@ -47,7 +47,7 @@ function executable(bits: 32 | 64, { data = 100, zeros = 37 } = {}): Buffer {
   return file;
 }
 
-/** The segments of a file, read with other code than that which is tested. */
+/** Segments of a file, read by code independent of the tested code. */
 function segmentsOf(file: Buffer): Segment[] {
   const wide = file[4] === 2;
   const word = (place: number): number => (wide ? Number(file.readBigUInt64LE(place)) : file.readUInt32LE(place));

@@ -12,10 +12,10 @@ import { sbomOf } from '../../../scripts/package/sbom.ts';
 import { type PackageTarget, targetNamed, targets } from '../../../scripts/package/targets.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-/** The one that this machine runs without an emulator. */
+/** The target that this machine runs without an emulator. */
 const target = targets.find(({ arch }) => arch === process.arch) as PackageTarget;
 const folder = mkdtempSync(join(tmpdir(), 'vigie-packaged-'));
-// Nothing of the project is beside it.
+// Nothing of the project is next to it.
 const executable = join(folder, 'vigie');
 
 beforeAll(async () => makeExecutable(target, executable), 600_000);
@@ -119,8 +119,9 @@ mqtt: { url: mqtt://127.0.0.1:1 }
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       said += text;
-      // What it cannot open differs from kernel to kernel; koffi was asked in each case. A second signal would be a
-      // command to stop at once.
+      // The reason why it cannot open the interface differs between kernels. In each case koffi was called. A second
+      // signal would
+      // stop it at once.
       if (!stopping && /ready:/.test(said) && /no such interface|kernel has no CAN|cannot be used/.test(said)) {
         stopping = child.kill('SIGINT');
       }

@@ -1,4 +1,4 @@
-/** The way into pkg, which is no documented interface of it. */
+/** The entry into pkg, which is not a documented interface. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -19,13 +19,13 @@ const job: PkgJob = {
   assets: { page: join(folder, 'page') },
   node: join(folder, 'node'),
   version: '24.21.0',
-  // Notes where and how the Node of the unit is started.
+  // Records where and how the Node of the unit is started.
   runner: ['sh', '-c', 'pwd >started; printf "%s\\n" "$@" >>started', 'sh', 'node-of-the-unit'],
   options: ['--option-of-the-unit'],
   output: join(folder, 'vigie'),
 };
 
-/** A file in the place of pkg's, in which `start` and `config` are at hand as they are in pkg's. */
+/** A replacement for pkg's file, in which `start` and `config` are available like in the original. */
 function changedEntrance(name: string, code: string): string {
   const file = join(folder, `${name}.cjs`);
   writeFileSync(
@@ -48,7 +48,7 @@ test('pkg is the exact version that its entrance was written for', () => {
 });
 
 test("pkg's entrance has the shape by which it is entered", () => {
-  // In a process of its own: it loads a hundred packages that are nothing to other tests.
+  // In a separate process, because it loads a hundred packages that other tests do not need.
   const code = `const sea = require('${entrance}'); console.log(JSON.stringify([Object.keys(sea), sea.default.length]));`;
   const [names, length] = JSON.parse(execFileSync(process.execPath, ['-e', code], { cwd: root, encoding: 'utf8' }));
   expect(names.sort()).toEqual(['default', 'pickMatchingHostTargetIndex', 'seaEnhanced', 'signMacOSIfNeeded']);

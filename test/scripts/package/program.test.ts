@@ -1,4 +1,4 @@
-/** What is done to the bundled script of an executable. */
+/** Processing of the bundled script for an executable. */
 import { compileFunction } from 'node:vm';
 import { expect, test } from 'vitest';
 import { withShortNames } from '../../../scripts/package/program.ts';

@@ -16,7 +16,7 @@ const asked: string[] = [];
 let tarball: Buffer;
 let integrity: string;
 
-/** A registry with one package, as npm asks it. */
+/** A registry with one package that answers like npm's. */
 const server = createServer(({ url = '' }, response) => {
   asked.push(url);
   if (url.endsWith('.tgz')) {
@@ -47,7 +47,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Fetches in a process of its own, since this one serves. */
+/** Fetches in a separate process, because this one serves. */
 async function fetchOnce(hash: string, cache: string): Promise<string> {
   const code = `import { fetchOnce } from ${JSON.stringify(registry)};
 process.stdout.write(fetchOnce('probe@1.0.0', ${JSON.stringify(hash)}));`;

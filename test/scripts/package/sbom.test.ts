@@ -35,7 +35,7 @@ beforeAll(() => {
   // Formats that ajv-formats lacks. The schema has `idn-email` for authors and contacts; a bill has none.
   ajv.addFormat('idn-email', () => false);
   ajv.addFormat('iri-reference', (text) => URL.canParse(text, 'https://example.org'));
-  // Its files refer to each other by these names.
+  // The schema files refer to each other by these names.
   for (const name of ['spdx.SNAPSHOT.schema.json', 'jsf-0.82.SNAPSHOT.schema.json']) {
     const { $id: _, ...content } = schema(name) as { readonly $id?: string };
     ajv.addSchema(content, `http://cyclonedx.org/schema/${name}`);
@@ -67,7 +67,7 @@ test('the schema of CycloneDX 1.6 refuses a bill of materials with an unknown fi
 test('the bill of materials of an executable has its Node and the OpenSSL in it', () => {
   const found = versions(bill({ kind: 'executable', target: host }));
   expect(found.get('Node.js')).toBe(host.node.version);
-  // The tests run on the Node that the x64 executable carries.
+  // The tests run on the Node that the x64 executable contains.
   const node = fileURLToPath(new URL('../../../node_modules/.bin/node', import.meta.url));
   const script = 'console.log(JSON.stringify(process.versions))';
   const carried = JSON.parse(spawnSync(node, ['-e', script], { encoding: 'utf8' }).stdout) as NodeJS.ProcessVersions;
