@@ -76,7 +76,7 @@ function waysOf(inputs: string, commands = 'commands: { trust: trust.json }', pr
 const stick = `can:\n  - { bus: body, slcan: 'tcp://127.0.0.1:1' }`;
 
 describe('the ways', () => {
-  test('what is polled and what is commanded on the same wires share one transport', () => {
+  test('polls and commands on the same wires share one transport', () => {
     const { ways, actions } = waysOf(`${stick}\nobd: { isotp: body }`);
     expect(ways.requesters.get('plug')).toBeInstanceOf(IsoTp);
     expect(ways.requesters.get('plug')).toBe(ways.requesters.get('body'));
@@ -84,24 +84,24 @@ describe('the ways', () => {
     expect(actions).toEqual(['doors.lock', 'lights.off', 'lights.on']);
   });
 
-  test('an adapter is asked for its bus, a transport for that of frames', () => {
+  test('an adapter gets commands for its own bus, and a transport gets those for the bus of its frames', () => {
     const { ways, actions } = waysOf(`${stick}\nobd: { elm327: 'tcp://127.0.0.1:1' }`);
     expect(ways.requesters.get('plug')).toBeInstanceOf(Elm327);
     expect(ways.requesters.get('body')).toBeInstanceOf(IsoTp);
     expect(actions).toEqual(['doors.lock', 'lights.off', 'lights.on']);
   });
 
-  test('what is not connected is not offered', () => {
+  test('commands on buses that are not connected are not offered', () => {
     expect(waysOf(stick).actions).toEqual(['lights.off', 'lights.on']);
   });
 
-  test('a log takes neither frames nor requests', () => {
+  test('a log accepts neither frames nor requests', () => {
     const { ways, actions } = waysOf('can:\n  - { bus: body, log: drive.log }');
     expect([...ways.requesters.keys()]).toEqual([]);
     expect(actions).toEqual([]);
   });
 
-  test('without keys that may command, control units are not asked for commands', () => {
+  test('without trusted command keys, control units get no command requests', () => {
     const { ways } = waysOf(`${stick}\nobd: { isotp: body }`, '');
     expect([...ways.requesters.keys()]).toEqual([]);
   });
@@ -133,17 +133,17 @@ ${captures}${orders}`,
     return (['body', 'orders'] as const).map((bus) => heardOf(configuration, vehicle, bus));
   };
 
-  test('on a bus that is commanded is everything where the profile reads nothing of it: it would seem to sleep', () => {
+  test('a commanded bus without mapped signals is received completely, so that it does not seem to sleep', () => {
     expect(heard('')).toEqual([[256, 512], undefined]);
     expect(heard('', '')).toEqual([[256, 512], []]);
   });
 
-  test('on a bus whose control units are asked, or that is recorded, is everything', () => {
+  test('a bus with polled control units, or a recorded bus, is received completely', () => {
     expect(heard('obd: { isotp: body }', '')).toEqual([undefined, []]);
     expect(heard('record: { folder: recorded }', '')).toEqual([undefined, undefined]);
   });
 
-  test('are the identifiers that captures name, and everything of a bus of which captures want all', () => {
+  test('captures add their identifiers to the filter, or receive their bus completely', () => {
     const some = 'captures: { collision: { buses: [body], identifiers: [0x123, 0x18FEF100] } }\n';
     expect(heard('', '', some)).toEqual([[256, 512, 0x123, 0x98fef100], []]);
     expect(heard('', '', 'captures: { monitors: { fast: { buses: [orders] } } }\n')).toEqual([[256, 512], undefined]);
@@ -154,7 +154,7 @@ ${captures}${orders}`,
 describe('what computes keys', () => {
   const profile = () => inspectVehicle(join(car.folder, 'asked.yaml')).diagnostics;
 
-  test('that is not here is a warning with its line', () => {
+  test('a missing key program is a warning with its line', () => {
     expect(profile().filter(({ message }) => message.includes('acme'))).toMatchObject([
       {
         severity: 'warning',
@@ -164,7 +164,7 @@ describe('what computes keys', () => {
     ]);
   });
 
-  test('is taken from the folder that the environment names', () => {
+  test('key programs are loaded from the directory named in the environment', () => {
     process.env['VIGIE_SEED_KEYS'] = car.folder;
     car.file('acme', '#!/bin/sh\necho 00\n');
     const { log } = waysOf(stick);
@@ -177,7 +177,7 @@ describe('what computes keys', () => {
     expect(waysOf(stick).actions).toEqual(['doors.unlock', 'lights.off', 'lights.on']);
   });
 
-  test('is never a program with the name of what is computed here: the check says so', () => {
+  test('a key program with the name of a built-in one is not used, and check reports it', () => {
     process.env['VIGIE_SEED_KEYS'] = car.folder;
     const file = car.file('xor', '#!/bin/sh\necho 00\n', 0o755);
     try {

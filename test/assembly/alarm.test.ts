@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { setAlarm } from '../../assembly/alarm.ts';
 
-test('wakes at a moment, here one that has passed, unless it is cancelled before', async () => {
+test('an alarm fires at its time, here a past one, unless it is cancelled before', async () => {
   const called: string[] = [];
   const past = Date.UTC(2026, 0, 1);
   setAlarm(past, () => called.push('cancelled'))();

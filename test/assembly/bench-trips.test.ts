@@ -80,7 +80,7 @@ async function bench(minutes: number): Promise<Published> {
   return { trips: told.map(({ after, trip }) => ({ after: after - begin, trip })), waypoints, bytes };
 }
 
-test('on the bench a trip ends within three minutes of the start, and the next within three minutes of it', async () => {
+test('on the bench a trip ends within three minutes of the start, and the next one within three minutes after that', async () => {
   const { trips: told } = await bench(13);
   const ends = told.filter(({ trip }) => trip.done === true);
   expect(ends.length).toBeGreaterThanOrEqual(4);
@@ -95,7 +95,7 @@ test('on the bench a trip ends within three minutes of the start, and the next w
   expect(second?.trip.startPosition?.geometry).toEqual(first?.trip.stopPosition?.geometry);
 });
 
-test('a track begins with its trip, and takes at most 150 bytes a kilometre', async () => {
+test('a track begins with its trip and takes at most 150 bytes a kilometre', async () => {
   const { trips, waypoints, bytes } = await bench(13);
   const ends = trips.flatMap(({ trip }) => (trip.done === true ? [trip] : []));
   expect(ends.length).toBeGreaterThanOrEqual(4);

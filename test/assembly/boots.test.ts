@@ -26,30 +26,30 @@ beforeEach(() => {
   drawn = 0;
 });
 
-test('counts up by one from a random number on as long as the disk takes it', async () => {
+test('start numbers count up by one from a random number while the disk works', async () => {
   expect([await start(), await start(), await start()]).toEqual([1_000, 1_001, 1_002]);
 });
 
-test('a folder that was wiped begins at another random number', async () => {
+test('a wiped directory begins at another random number', async () => {
   const before = [await start(), await start()];
   rmSync(folder, { recursive: true });
   mkdirSync(folder);
   expect([...before, await start(), await start()]).toEqual([1_000, 1_001, 2_000, 2_001]);
 });
 
-test('the first of the 2^32 numbers follows the last', async () => {
+test('after the last of the 2^32 start numbers the first follows', async () => {
   const boots = await openDocument<Boots>(join(folder, 'boot.json'), { boot: 0 });
   await boots.write({ boot: 2 ** 32 - 1, life: 2 ** 32 - 5 });
   expect([await start(), await start()]).toEqual([0, 1]);
 });
 
-test('a folder in which starts were counted from 1 keeps its count', async () => {
+test('a directory whose starts were counted from 1 keeps its count', async () => {
   const boots = await openDocument<Boots>(join(folder, 'boot.json'), { boot: 0 });
   await boots.write({ boot: 57 });
   expect([await start(), await start()]).toEqual([58, 59]);
 });
 
-test('starts that the disk does not take have numbers of their own all the same', async () => {
+test('starts that the disk cannot store have distinct numbers', async () => {
   await start();
   // The temporary file of the document cannot be written.
   mkdirSync(join(folder, 'boot.json.next'));
@@ -62,7 +62,7 @@ test('starts that the disk does not take have numbers of their own all the same'
   expect(unwritten.every(Number.isSafeInteger)).toBe(true);
 });
 
-test('a first start that the disk does not take begins a life of its own: it belongs to no life before', async () => {
+test('a first start that the disk cannot store begins a separate life', async () => {
   mkdirSync(join(folder, 'boot.json.next'));
   const unwritten = [await start(), await start()];
   expect(unwritten).toEqual([1_000, 2_000]);

@@ -102,7 +102,7 @@ const HUB_PATHS = [
 /** CONNECT packet of MQTT 3.1.1. */
 const CONNECT = Uint8Array.of(0x10, 15, 0, 4, 0x4d, 0x51, 0x54, 0x54, 4, 2, 0, 60, 0, 3, 0x63, 0x61, 0x72);
 
-test('a hub whose parts fail at random serves on when they no longer fail, over broker, interface and enrolment', async () => {
+test('a hub with random faults in its parts serves again once they stop, over broker, interface and enrolment', async () => {
   const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   onTestFinished(() => printed.mockRestore());
   const data = mkdtempSync(join(tmpdir(), 'vigie-boundaries-'));
@@ -167,7 +167,7 @@ test('a hub whose parts fail at random serves on when they no longer fail, over 
 
 const CAR_PATHS = ['/live', '/connectedcar/v4/live', '/vigie/v1/bus', '/fleets', '/connectedcar/v4/user/vehicles'];
 
-test('a car whose recorders, downlink and streams fail at random records and publishes on', async () => {
+test('a car with random faults in recorders, downlink and streams records and publishes again', async () => {
   const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   onTestFinished(() => printed.mockRestore());
   const faults = new Faults([TelemetryRecorder, WaypointRecorder, StatusRecorder, LiveChanges, Downlink], ['close']);

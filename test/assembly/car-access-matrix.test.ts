@@ -44,14 +44,14 @@ const ask = (asked: readonly AccessRow[], who?: Credentials) =>
   });
 const closed = () => served().filter(({ principal }) => principal !== 'anyone');
 
-test('all routes of the car are rows of the table; the rest are those of what this car does not have', () => {
+test('every route of the car is in the access table, and other rows are for parts that this car lacks', () => {
   const routes = (bench.car.interface as RunningServer).routes.filter(({ path }) => !path.endsWith('/stolen/'));
   expect(routes.map(rowKey).sort()).toEqual(served().map(rowKey).sort());
   const absent = rows.filter((row) => !served().includes(row)).map(({ path }) => path);
   for (const path of absent) expect(path).toMatch(/^\/vigie\/v1\/(bench|captures|signals|live|faults|bus)/);
 });
 
-test('without credentials and with an expired token nothing but documents answers', async () => {
+test('without credentials or with an expired token only documents are served', async () => {
   for (const who of [undefined, await gates.user(allScopes, new Date(0))]) {
     for (const { row, status } of await ask(closed(), who)) {
       expect([rowKey(row), [401, 429].includes(status)]).toEqual([rowKey(row), true]);
@@ -59,7 +59,7 @@ test('without credentials and with an expired token nothing but documents answer
   }
 });
 
-test('a fleet user, whose account has no scopes, uses the whole fleet side and no user side', async () => {
+test('a fleet user without scopes in its account can use the whole fleet side and no user side', async () => {
   for (const { row, status } of await ask(closed(), gates.fleet)) {
     const isAdmitted = row.principal !== 'user';
     expect([rowKey(row), [401, 403, 429].includes(status)]).toEqual([rowKey(row), !isAdmitted]);
@@ -73,7 +73,7 @@ test('a fleet user, whose account has no scopes, uses the whole fleet side and n
   }
 });
 
-test('a token of a user with each single scope gets what the table says, and positions only with data:position', async () => {
+test('a user token with one scope gets the access that the table allows, and positions only with data:position', async () => {
   for (const scope of allScopes) {
     // A user never has a reserved right, even if the issuer states it.
     const held = new Set((reservedScopes as readonly string[]).includes(scope) ? [] : [scope]);
@@ -89,7 +89,7 @@ test('a token of a user with each single scope gets what the table says, and pos
   }
 });
 
-test('what this car does not have is behind the same table where a server has it', async () => {
+test('routes that this car lacks follow the same table on a server that has them', async () => {
   const nothing = { begin: () => undefined, end: () => undefined, events: {} };
   const server = await startServer({
     ...gates.http,
@@ -126,7 +126,7 @@ test('what this car does not have is behind the same table where a server has it
   await server.stop();
 });
 
-test('enrolment gives a certificate and settings only to a car that shows its token or its certificate', async () => {
+test('enrolment issues certificate and settings only to a car with its token or certificate', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-enrolment-'));
   const authority = await CertificateAuthority.open(folder);
   const server = new EstServer({

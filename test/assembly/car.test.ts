@@ -48,7 +48,7 @@ afterEach(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-test('whose interface finds its port taken: no agent goes on in its records, nothing waits, and it is started after', async () => {
+test('a car whose interface port is taken leaves no agent, lock or timer behind, and can be started later', async () => {
   const { port } = taken.address() as { port: number };
   const clock = new WatchedClock();
   const log = new MemoryLog();
@@ -75,7 +75,7 @@ test('whose interface finds its port taken: no agent goes on in its records, not
   expect(log.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
-test('whose clock is 400 days ahead for one start keeps its records', async () => {
+test('a car whose clock is 400 days ahead for one start keeps its records', async () => {
   const now = Date.now();
   const day = 86_400_000;
   const records = await openStore(join(data, 'outbox'), { now: () => now });

@@ -90,13 +90,13 @@ afterAll(() => {
 });
 
 describe.each(clients)('%s', (name, connect) => {
-  test.each(faults)('refuses a certificate %s, and says so', async (_, certificate, words) => {
+  test.each(faults)('a TLS client refuses a certificate %s and names the fault', async (_, certificate, words) => {
     const said = await connect(await serve(certificate, name));
     expect(said).toMatch(words);
     expect(new Set(said.match(/is not trusted|has expired|another name/g)).size).toBe(1);
   });
 
-  test('accepts the right certificate', async () => {
+  test('a TLS client accepts the right certificate', async () => {
     let accepted = false;
     const port = await serve(right, name, () => {
       accepted = true;

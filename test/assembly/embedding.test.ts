@@ -115,7 +115,7 @@ const showsSpeed =
   ({ kind, body }: Message): boolean =>
     kind === 'status' && JSON.stringify(body).includes(`"speed":${kmh}`);
 
-test('a program builds an agent of its own source and its own link, and its frames are published as Status', async () => {
+test('a program builds an agent from its own source and link, and the frames are published as Status', async () => {
   const [bus, link] = [new OwnBus(), new OwnLink()];
   const { agent } = await start({ data: join(folder, 'car'), sources: [bus], link });
   bus.drive(42);
@@ -125,7 +125,7 @@ test('a program builds an agent of its own source and its own link, and its fram
   expect(link.messages.every(({ topic }) => topic.startsWith('vigie/1/VF3VGEBENCH000001/up/'))).toBe(true);
 });
 
-test('two agents in one process have a source, a link, records and a number of their own', async () => {
+test('two agents in one process have separate sources, links, records and start numbers', async () => {
   const [first, second] = ['VF3VGEBENCH000001', 'VF3VGEBENCH000002'].map((vin) => ({
     vin,
     bus: new OwnBus(),
@@ -152,7 +152,7 @@ interface Pair {
   readonly link: OwnLink;
 }
 
-test('stop() resolves when what was never published is on disk, and another agent may have the directory', async () => {
+test('stop() resolves when unpublished messages are on disk, and another agent can then use the directory', async () => {
   const data = join(folder, 'car');
   const bus = new OwnBus();
   const car = await start({ data, sources: [bus], link: new OwnLink(false) });
@@ -178,7 +178,7 @@ test('without a directory everything is in memory, and without a link nothing is
   expect(log.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });
 
-test('an interface without a directory for its keys is refused with what to do', async () => {
+test('an interface without a directory for its keys is refused with advice', async () => {
   const refused = start({ http: { local: true, port: 0 } });
   await expect(refused).rejects.toThrow(VigieError);
   await expect(refused).rejects.toThrow('give a directory of records');

@@ -38,7 +38,7 @@ function asked(inputs: string) {
 
 const stick = `can:\n  - { bus: body, slcan: 'tcp://127.0.0.1:1' }\nobd: { isotp: body }`;
 
-test('fault codes are asked over the transport of the polls, with the signal sets of the bus', () => {
+test('fault codes are read over the transport of the polls, with the signal sets of the bus', () => {
   const faults = asked(`${stick}\nfaults: { every: 10m }`);
   expect(faults?.requester).toBeInstanceOf(IsoTp);
   expect(faults?.sets[0]?.commands.length).toBeGreaterThan(0);
@@ -63,7 +63,7 @@ function askedUnits(inputs: string, status = '{}') {
   return { faults, heard: heardOf(configuration, vehicle, 'body') };
 }
 
-test('control units of the profile are asked over the bus of frames, without obd', () => {
+test('control units of the profile are read over the frame bus without obd', () => {
   const { faults, heard } = askedUnits('faults: {}');
   expect(faults).not.toHaveProperty('requester');
   expect(faults?.uds?.units).toEqual([
@@ -83,11 +83,11 @@ test('control units of the profile are asked over the bus of frames, without obd
   expect(none).toEqual({ faults: undefined, heard: [] });
 });
 
-test('nobody is asked for fault codes where the configuration does not say so', () => {
+test('no fault codes are read unless configured', () => {
   expect(asked(stick)).toBeUndefined();
 });
 
-test('the codes of a car are published and served', async () => {
+test('the fault codes of a car are published and served', async () => {
   const answers: Readonly<Record<string, string>> = {
     '0101': '410183000000',
     '03': '4303014303010420',
@@ -149,7 +149,7 @@ test('the codes of a car are published and served', async () => {
   expect(shown((json as { faults: FaultRecord[] }).faults)).toEqual(expected);
 });
 
-test('a command to read fault codes ends when the records are on disk, and with what kept them from being read', async () => {
+test('a command to read fault codes ends when the records are on disk, or with the reason of the failure', async () => {
   const steps: string[] = [];
   const commit = async (): Promise<void> => void steps.push('committed');
   const body = encodeBody('ReadFaults', {});

@@ -74,7 +74,7 @@ function chance(seed: number): Choose {
   };
 }
 
-test('an empty folder is a first start, which ends with its marker gone', async () => {
+test('an empty directory is a first start, which finally removes its marker', async () => {
   const disk = new RecordedDisk();
   const begun = await start(disk);
   expect(begun).toMatchObject({ first: true, ...good });
@@ -82,7 +82,7 @@ test('an empty folder is a first start, which ends with its marker gone', async 
   expect(await start(disk)).toMatchObject({ first: false, boot: begun.boot + 1, ...good });
 });
 
-test('a first start that the power cuts at any operation is followed by a start without a false report', async () => {
+test('a first start with a power cut at any operation is followed by a start without a false report', async () => {
   const disk = new RecordedDisk();
   await start(disk);
   const { moments } = disk;
@@ -105,7 +105,7 @@ test('a first start that the power cuts at any operation is followed by a start 
   expect(again).toBeGreaterThan(30);
 });
 
-test('a first start whose disk refuses any one operation is followed by one without a false report', async () => {
+test('a first start with a disk error at any operation is followed by a start without a false report', async () => {
   const clean = new RecordedDisk();
   await start(clean);
   for (let operation = 0; operation < 60; operation++) {

@@ -25,7 +25,7 @@ test.each([
   ['f3', ownedId(ownerOfFleet('f3'), UUID)],
   // Monitors added by command belong to no single fleet.
   ['f1', 'by-command'],
-])('%s is named in events of %s', (fleet, monitorId) => {
+])('fleet %s is named in events of monitor %s', (fleet, monitorId) => {
   const names = namesOf({ vin: VIN, vehicle, http });
   const event = { id: 'e', monitorId, at: 0, refresh: false };
   const happened = { type: 'Monitor', event } as const;

@@ -55,7 +55,7 @@ async function sent(level: string): Promise<void> {
   before.close();
 }
 
-test('it is tried, and stays when the broker was reached with it', async () => {
+test('a sent configuration is tried, and stays once it has reached the broker', async () => {
   await sent('warn');
   const trying = await open();
   const { configuration } = await trying.choose();
@@ -71,7 +71,7 @@ test('it is tried, and stays when the broker was reached with it', async () => {
   expect((await later.choose()).configuration.log.level).toBe('warn');
 });
 
-test('without the broker the last good one is back after ten minutes', async () => {
+test('without the broker the last good configuration returns after ten minutes', async () => {
   await sent('warn');
   const good = await open();
   await good.choose();
@@ -94,7 +94,7 @@ test('without the broker the last good one is back after ten minutes', async () 
   expect(back.hello.detail).toContain('not reached within 10 minutes');
 });
 
-test('the broker that is reached with the one before proves nothing of the one that was sent', async () => {
+test('a broker reached with the previous configuration proves nothing about the sent one', async () => {
   const before = await open();
   await before.choose();
   // The command waited at the broker: it arrives before the first acknowledgement.
@@ -113,7 +113,7 @@ test('the broker that is reached with the one before proves nothing of the one t
   expect((await (await open()).choose()).configuration.log.level).toBe('info');
 });
 
-test('the time of one on trial is not that of another that is sent meanwhile', async () => {
+test('the time of a trial does not apply to another configuration sent meanwhile', async () => {
   await sent('warn');
   const trying = await open();
   await trying.choose();
@@ -128,7 +128,7 @@ test('the time of one on trial is not that of another that is sent meanwhile', a
   expect(next.hello).toEqual({ generation: 2, state: 'trial', digest: digestOf(order(text('error'))) });
 });
 
-test('on a disk that refuses, the last good one is back all the same', async () => {
+test('the last good configuration returns even if the disk fails', async () => {
   await sent('warn');
   const process: Unwritten = {};
   const trying = await open(process);
@@ -146,7 +146,7 @@ test('on a disk that refuses, the last good one is back all the same', async () 
   expect((await (await open(process)).choose()).configuration.log.level).toBe('error');
 });
 
-test('starts that never reach the broker come to the same', async () => {
+test('starts that never reach the broker restore the last good configuration too', async () => {
   await sent('warn');
   for (let i = 0; i < 3; i++) {
     const crashing = await open();
@@ -158,7 +158,7 @@ test('starts that never reach the broker come to the same', async () => {
   expect(back.hello.state).toBe('returned');
 });
 
-test('the minimal mode proves none with which the agent crashed before it reached the broker', async () => {
+test('the minimal mode does not prove a configuration with which the agent crashed before it reached the broker', async () => {
   await sent('warn');
   const crashing = await open();
   await crashing.choose();
@@ -171,14 +171,14 @@ test('the minimal mode proves none with which the agent crashed before it reache
   expect((await (await open()).choose()).configuration.log.level).toBe('info');
 });
 
-test('crashes of before say nothing of one that was not started yet', async () => {
+test('earlier crashes do not count for a configuration that has not been started', async () => {
   await sent('warn');
   const minimal = await open();
   expect((await minimal.choose('it was killed')).configuration.log.level).toBe('warn');
   minimal.close();
 });
 
-test('one with faults is refused with all of them and changes nothing', async () => {
+test('a faulty configuration is refused with all of its faults and changes nothing', async () => {
   const agent = await open();
   await agent.choose();
   for (const [wrong, why] of [
@@ -198,7 +198,7 @@ test('one with faults is refused with all of them and changes nothing', async ()
   expect(agent.hello).toEqual({ generation: 0, state: 'local' });
 });
 
-test('the same command again, after a power cut, does nothing more', async () => {
+test('the same configuration command after a power cut changes nothing more', async () => {
   await sent('warn');
   const trying = await open();
   await trying.choose();
@@ -207,7 +207,7 @@ test('the same command again, after a power cut, does nothing more', async () =>
   expect(existsSync(join(folder, 'records', 'configuration', '2.yaml'))).toBe(false);
 });
 
-test('what a person changes on the unit comes first; its errors do not take the car down', async () => {
+test('a file edited on the unit takes precedence, and its errors do not stop the car', async () => {
   await sent('warn');
   const good = await open();
   await good.choose();
@@ -223,7 +223,7 @@ test('what a person changes on the unit comes first; its errors do not take the 
   expect(log.lines.some(({ event }) => event === 'configuration.fallback')).toBe(true);
 });
 
-test('a file on the unit with errors takes the place of nothing that was sent', async () => {
+test('a file on the unit with errors does not replace a sent configuration', async () => {
   await sent('warn');
   const good = await open();
   await good.choose();
@@ -234,7 +234,7 @@ test('a file on the unit with errors takes the place of nothing that was sent', 
   expect(still.hello.state).toBe('applied');
 });
 
-test('a damaged state falls back on the file of the unit', async () => {
+test('damaged state falls back to the file on the unit', async () => {
   writeFileSync(join(folder, 'records', 'configuration.json'), '{"crc32c":"00000000","data":{"good":7}}\n');
   const agent = await open();
   expect((await agent.choose()).configuration.log.level).toBe('info');
@@ -243,7 +243,7 @@ test('a damaged state falls back on the file of the unit', async () => {
 const wanting = (cert: string): string =>
   text().replace('mqtt://localhost', `mqtts://localhost, cert: ${cert}, key: ${cert}, ca: ${cert}`);
 
-test('without the files that the broker wants it is run all the same, and each is named', async () => {
+test('a configuration without its broker files runs, and each missing file is named', async () => {
   writeFileSync(join(folder, 'vigie.yaml'), wanting('gone.pem'));
   const { configuration, diagnostics } = await (await open()).choose();
   expect(configuration.mqtt.key).toBe(join(folder, 'gone.pem'));
@@ -256,7 +256,7 @@ test('without the files that the broker wants it is run all the same, and each i
   expect(log.lines.some(({ level, event }) => level === 'error' && event === 'configuration.filesMissing')).toBe(true);
 });
 
-test('the last one that was good comes before one that lacks what the broker wants', async () => {
+test('the last good configuration takes precedence over one that lacks broker files', async () => {
   const good = await open();
   await good.choose();
   await good.reached();
@@ -265,7 +265,7 @@ test('the last one that was good comes before one that lacks what the broker wan
   expect((await (await open()).choose()).configuration.mqtt.url).toBe('mqtt://localhost');
 });
 
-test('one that is sent and names a file that is not there is refused', async () => {
+test('a sent configuration that names a missing file is refused', async () => {
   const running = await open();
   await running.choose();
   await expect(running.agentCommand(order(wanting('gone.pem')), clock.now())).rejects.toMatchObject({
@@ -306,7 +306,7 @@ async function take(body: Uint8Array): Promise<void> {
   before.close();
 }
 
-test('a profile and its DBC come with a configuration, and go back with it', async () => {
+test('a profile and its DBC arrive with a configuration, and are reverted with it', async () => {
   await take(orderOf(packed('First')));
   const first = await open();
   const chosen = await first.choose();
@@ -344,7 +344,7 @@ test('the same text with another profile is another configuration', async () => 
   expect(second.hello.generation).toBe(2);
 });
 
-test('a profile that was sent goes before the one of that path on the unit, which stays', async () => {
+test('a sent profile takes precedence over the file of that path on the unit, which stays', async () => {
   mkdirSync(join(folder, 'car', 'dbc'), { recursive: true });
   writeFileSync(join(folder, 'car', 'profile.yaml'), profile('Unit'));
   writeFileSync(join(folder, 'car', 'dbc', 'small.dbc'), dbc());
@@ -359,7 +359,7 @@ test('a profile that was sent goes before the one of that path on the unit, whic
   expect(readFileSync(join(folder, 'car', 'profile.yaml'), 'utf8')).toBe(profile('Unit'));
 });
 
-test('files that cannot be used are refused by name, and nothing of them stays in effect', async () => {
+test('unusable files are refused by name, and none of them stays in effect', async () => {
   const agent = await open();
   await agent.choose();
   const [yaml, network] = packed('First');
@@ -381,7 +381,7 @@ test('files that cannot be used are refused by name, and nothing of them stays i
   expect(agent.hello).toEqual({ generation: 0, state: 'local' });
 });
 
-test('a configuration that leaves out vin and data keeps those of the unit', async () => {
+test('a configuration without vin and data keeps those of the unit', async () => {
   const configuration = text('warn').replace(/^(vin|data): .*\n/gm, '');
   expect(configuration).not.toContain('vin');
   await take(encodeBody('Configuration', { configuration }));

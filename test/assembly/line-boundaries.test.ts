@@ -43,7 +43,7 @@ async function hangUp(end: FarEnd): Promise<void> {
   await end.until(() => end.connections > before && end.open > 0);
 }
 
-test('a car whose lines carry nonsense and break off, and whose readers fail at random, opens them again and reads on', async () => {
+test('a car reopens lines after garbage, hang-ups and random faults in its readers, and continues reading', async () => {
   const faults = new Faults(
     [FrameIntake, SlcanConversation, LineSplitter, GpsdParser, FixReadings, Adapter, Conversation],
     ['end', 'close'],

@@ -32,7 +32,7 @@ function openFiles(): number {
   return targets.filter((path) => path.startsWith(join(folder, 'records', 'outbox'))).length;
 }
 
-test('what it needs not yet keeps it from nothing; what it cannot do without, and it closes its records again', async () => {
+test('the minimal mode waits for missing keys; if it cannot start, it closes its records', async () => {
   const [data, file] = [join(folder, 'records'), join(folder, 'vigie.yaml')];
   writeFileSync(
     file,

@@ -120,7 +120,7 @@ function someValue(data: string): string {
 }
 
 describe('every form of a monitor that is published', () => {
-  test('it is published of each data name which operators it takes', () => {
+  test('the published interface states the operators of each data name', () => {
     const { fleet, user } = rules();
     const operators = operatorsByData();
     const names = new Set([...fleet.data, ...user.data]);
@@ -159,7 +159,7 @@ describe('every form of a monitor that is published', () => {
   );
 
   test.each(sides)(
-    '%s: each extension, side of a zone, status and start state',
+    '%s: each extension, side of a zone, status and start state is accepted, or refused by name',
     async (side) => {
       const { extensions, transitions, statuses, previousOperators } = rules()[side];
       for (const extension of extensions) {
@@ -268,7 +268,7 @@ test.each<[what: string, monitor: (side: Side) => object, refused?: RegExp]>([
   ['spelled as the brief has it', data({ data: 'vehicle.doorsStates.opening', op: 'onChange', value: [] })],
   ['told again each minute', subscribed({ refreshEvent: 60 })],
   ['told again too often', subscribed({ refreshEvent: 59 }), /refreshEvent/],
-])('%s', async (_what, monitor, refused) => {
+])('a monitor is accepted, or refused with the reason: %s', async (_what, monitor, refused) => {
   for (const side of sides) {
     const why = await refusal(side, monitor(side));
     if (refused === undefined) expect([side, why]).toEqual([side, undefined]);
@@ -291,7 +291,7 @@ test.each<[what: string, subscribeParam: object, refused?: RegExp]>([
     { callback: { webhook: { ...webhook, target: 'https://127.0.0.1/' } } },
     /target|address/,
   ],
-])('of a fleet: %s', async (_what, more, refused) => {
+])('a fleet monitor is accepted, or refused with the reason: %s', async (_what, more, refused) => {
   const why = await refusal(
     'fleet',
     monitorOf('fleet', [cold], { subscribeParam: { callback: { webhook }, ...more } }),

@@ -40,17 +40,20 @@ async function subscribe(scopes: readonly string[], chosen: readonly string[]): 
 const all = ['data:telemetry', 'data:alert', 'data:collision', 'data:position'];
 
 test.each([[['data:telemetry']], [['data:alert', 'data:position']], [['data:collision', 'data:position']], [all]])(
-  'a token with %j subscribes to what it may read',
+  'a token with %j can subscribe to the incidents that it may read',
   async (scopes) => {
     expect(await subscribe(scopes, scopes)).toEqual([200, 202, 204]);
   },
 );
 
-test.each([['data:telemetry'], ['data:alert'], ['data:trip']])('a token with %s alone gets no more', async (scope) => {
-  expect(await subscribe([scope], all)).toEqual([200, 403, 204]);
-});
+test.each([['data:telemetry'], ['data:alert'], ['data:trip']])(
+  'a token with only %s cannot subscribe to other incidents',
+  async (scope) => {
+    expect(await subscribe([scope], all)).toEqual([200, 403, 204]);
+  },
+);
 
-test('a token that may read no incident has nothing to subscribe to', () => {
+test('a token that may read no incident can subscribe to none', () => {
   for (const scopes of [[], ['data:trip'], ['data:alert'], ['data:position']]) {
     expect(monitorOfIncidents('', '', (scope) => scopes.includes(scope as never))).toBeUndefined();
   }

@@ -109,7 +109,7 @@ function eventsOf({ published }: Run, id: string): MonitorEvent[] {
   );
 }
 
-test('a replayed drive: a monitor of a cell voltage fires at the right readings, and a restart loses no event', async () => {
+test('a cell voltage monitor fires at the right readings of a replayed drive, and a restart loses no event', async () => {
   const signals = vehicle.profile.signals ?? [];
   const offline = await run(signals, { profile: vehicle.profile, connected: false });
   const over = { data: `signal.${MAX}`, op: 'greaterThan', value: ['4.15'], hysteresis: 0.02 };
@@ -161,7 +161,7 @@ function linesOf(parts: readonly Capture[]): string[] {
     });
 }
 
-test('a monitor of a cell voltage fires with its capture, whose frames are those of the log around the event', async () => {
+test('a cell voltage monitor fires with a capture of exactly the logged frames around the event', async () => {
   const signals = vehicle.profile.signals ?? [];
   const car = await run(signals, { profile: vehicle.profile, ...(await capturesOf(vehicle)) });
   onTestFinished(() => car.drop());
@@ -202,7 +202,7 @@ test('a monitor of a cell voltage fires with its capture, whose frames are those
   }
 });
 
-test('nothing looks at custom signals for monitors until one names a signal, and nothing does after the last is gone', async () => {
+test('custom signals are evaluated for monitors only while a monitor names one', async () => {
   const car = await run(vehicle.profile.signals ?? [], { profile: vehicle.profile });
   onTestFinished(() => car.drop());
   const { signals } = car.agent.signals as unknown as { readonly signals: { readonly watchers: number } };
@@ -215,7 +215,7 @@ test('nothing looks at custom signals for monitors until one names a signal, and
   expect(signals.watchers).toBe(idle);
 });
 
-test('after a change of the profile a monitor of a signal that is gone stays, says so, and goes on when the signal is back', async () => {
+test('a monitor whose signal is removed from the profile stays, reports it, and continues when the signal returns', async () => {
   const signals = vehicle.profile.signals ?? [];
   const first = await run(signals, { profile: vehicle.profile });
   await first.agent.monitors.put('mode', monitorOf({ data: 'signal.Vehicle.Mode', op: 'equalsTo', value: ['Sport'] }));
@@ -244,7 +244,7 @@ test('after a change of the profile a monitor of a signal that is gone stays, sa
   await back.drop();
 });
 
-test('over HTTP a monitor names a custom signal; an unknown one and a wrong operator are refused by name', async () => {
+test('over HTTP a monitor can name a custom signal, and unknown signals and wrong operators are refused by name', async () => {
   const clock = new SystemClock();
   const car = await startCar({
     vin: 'VF3EXAMPLECAR0001',

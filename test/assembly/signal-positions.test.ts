@@ -25,7 +25,7 @@ function positionsOf(signals: string): readonly string[] {
   return (read.signals ?? []).filter(({ position }) => position).map(({ name }) => name);
 }
 
-test('a name with the part Location or CurrentLocation, wherever it is, says where the car is', () => {
+test('a signal name with the part Location or CurrentLocation is a position', () => {
   const signals = `  Location.Height: { signal: PLACE.Height }
   Vehicle.CurrentLocation.Longitude: { signal: PLACE.Longitude }
   Vehicle.Location: { signal: PLACE.Height }
@@ -41,7 +41,7 @@ test('a name with the part Location or CurrentLocation, wherever it is, says whe
   expect(positionsOf('  Vehicle.Place.*: { signal: PLACE.* }\n')).toContain('Vehicle.Place.Location');
 });
 
-test('what status maps to a position is one under any name, unless the profile says that it is none', () => {
+test('a signal that status maps to a position is one under any name, unless the profile denies it', () => {
   expect(positionsOf('  Vehicle.North: { signal: PLACE.Latitude }\n')).toEqual(['Vehicle.North']);
   expect(positionsOf('  Vehicle.Place.*: { signal: PLACE.* }\n')).toContain('Vehicle.Place.Latitude');
   expect(positionsOf('  Vehicle.North: { signal: PLACE.Latitude, position: false }\n')).toEqual([]);

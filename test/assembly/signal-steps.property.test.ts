@@ -17,7 +17,7 @@ const described = fc.record({
   offset: fc.oneof(fc.constantFrom(0, -40), magnitude),
 });
 
-test('without a fault every value of the bits fits into columns, and more than one integer stands for them', () => {
+test('if check finds no fault, every value fits into columns and the signal has more than one value', () => {
   let sound = 0;
   let faulty = 0;
   fc.assert(

@@ -149,27 +149,30 @@ describe.each(journals)('with a journal that is %s', (_, damage, journal) => {
     })),
   );
 
-  test.each(cases)('trust.json $state and its previous generation $before', async ({ happens, file, generation }) => {
-    damage();
-    happens();
-    const { trusts, unconfirmed, log } = await start();
-    // The file is written before the journal. Its previous generation lacks the last change.
-    const known =
-      file === undefined
-        ? journal !== undefined && journal >= (generation ?? 0)
-          ? journal
-          : undefined
-        : Math.max(file, journal ?? 0);
-    expect(trusts).toEqual(known === undefined ? [] : trusted[known]);
-    expect(unconfirmed === undefined).toBe(known !== undefined);
-    const said = log.lines.filter(({ event }) => event === 'trust.unconfirmed');
-    expect(said).toHaveLength(known === undefined ? 1 : 0);
-    // The state stays: data written by this start proves nothing.
-    if (known === undefined) expect((await start()).trusts).toEqual([]);
-  });
+  test.each(cases)(
+    'the right keys are trusted if trust.json is $state and its previous generation $before',
+    async ({ happens, file, generation }) => {
+      damage();
+      happens();
+      const { trusts, unconfirmed, log } = await start();
+      // The file is written before the journal. Its previous generation lacks the last change.
+      const known =
+        file === undefined
+          ? journal !== undefined && journal >= (generation ?? 0)
+            ? journal
+            : undefined
+          : Math.max(file, journal ?? 0);
+      expect(trusts).toEqual(known === undefined ? [] : trusted[known]);
+      expect(unconfirmed === undefined).toBe(known !== undefined);
+      const said = log.lines.filter(({ event }) => event === 'trust.unconfirmed');
+      expect(said).toHaveLength(known === undefined ? 1 : 0);
+      // The state stays: data written by this start proves nothing.
+      if (known === undefined) expect((await start()).trusts).toEqual([]);
+    },
+  );
 });
 
-test('no single damage, and no damage of both generations of the file, makes a revoked key valid', async () => {
+test('no single damage, and no damage to both generations of the file, makes a revoked key valid', async () => {
   for (const [, happens] of files) {
     for (const [, alters] of previous) {
       rmSync(data, { recursive: true });
@@ -187,14 +190,14 @@ test('no single damage, and no damage of both generations of the file, makes a r
   }
 });
 
-test('an empty folder is a first start', async () => {
+test('an empty directory is a first start', async () => {
   rmSync(data, { recursive: true });
   mkdirSync(data);
   expect(await start()).toMatchObject({ trusts: trusted[0], unconfirmed: undefined });
   expect(await start()).toMatchObject({ trusts: trusted[0], unconfirmed: undefined });
 });
 
-test('a folder in which an agent has begun is no first start, whatever is missing', async () => {
+test('a directory in which an agent has run is never a first start, whatever is missing', async () => {
   for (const left of ['outbox', 'boot.json']) {
     rmSync(data, { recursive: true });
     mkdirSync(data);
@@ -204,7 +207,7 @@ test('a folder in which an agent has begun is no first start, whatever is missin
   }
 });
 
-test('what was known of revocations is kept when the list has to be confirmed', async () => {
+test('known revocations are kept when the list has to be confirmed', async () => {
   rmSync(join(data, 'trust.json'));
   putBack('outbox', 1);
   const { unconfirmed } = await start();

@@ -56,7 +56,7 @@ interface Said {
 test.each([
   ['a key that is missing', undefined, /unit\.key/],
   ['a key that is damaged', 'no key', /unit\.key/],
-])('%s', async (_, before, named) => {
+])('the interface is served once its cause is repaired: %s', async (_, before, named) => {
   const key = join(folder, 'unit.key');
   rmSync(key, { force: true });
   if (before !== undefined) writeFileSync(key, before);
@@ -71,7 +71,7 @@ test.each([
   expect(events.all.filter(({ event }) => event === 'http.unavailable')).toHaveLength(1);
 });
 
-test('a port that another program has', async () => {
+test('an occupied port is retried until it is free', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   const { port } = taken.address() as AddressInfo;

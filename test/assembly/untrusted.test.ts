@@ -77,7 +77,7 @@ class ToldLog extends MemoryLog {
 test.each([
   ['missing', undefined],
   ['damaged', '{ "version": 1, "keys": ['],
-])('keys that are %s', async (_, damage) => {
+])('a car records, and refuses commands until repair, with keys that are %s', async (_, damage) => {
   const [trust, push] = [join(folder, 'keys', 'trust.json'), join(folder, 'push.key')];
   const sound = readFileSync(trust, 'utf8');
   rmSync(trust);
@@ -136,7 +136,7 @@ const watching: CarService = {
   events: (agent) => agent,
 };
 
-test('keys that commands added are not obeyed by a car that obeys none', async () => {
+test('keys added by command are not trusted by a car without its own trust file', async () => {
   const trust = join(folder, 'keys', 'trust.json');
   const [key] = JSON.parse(readFileSync(trust, 'utf8')).keys;
   await (await openDocument(join(folder, 'records', 'trust.json'), {})).write({ keys: [key], revoked: [] });
@@ -167,7 +167,7 @@ mqtt: { url: mqtt://localhost }
 commands: { trust: ${trust} }
 `;
 
-test('a configuration is run without its keys, but one that is sent must have them', async () => {
+test('a configuration runs without its key files, but a sent one must have them', async () => {
   const [file, data, log] = [join(folder, 'vigie.yaml'), join(folder, 'records'), new MemoryLog()];
   const clock = new SystemClock();
   const open = () => Configurations.open({ file, data, environment: {}, clock, log, unwritten: {} });
@@ -191,7 +191,7 @@ test('a configuration is run without its keys, but one that is sent must have th
   configurations.close();
 });
 
-test('whoever asks is told what the agent does without', async () => {
+test('status reports the parts that the agent does without', async () => {
   const [file, data, log] = [join(folder, 'vigie.yaml'), join(folder, 'records'), new MemoryLog()];
   const clock = new SystemClock();
   writeFileSync(file, text('keys/trust.json'));

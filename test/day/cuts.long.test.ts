@@ -37,17 +37,20 @@ function spoilsPulse(): boolean {
 }
 
 describe(`the day cut ${CUTS} times`, () => {
-  test('was cut, and no agent found anything wrong', () => {
+  test('the day was cut, and no agent reported a fault', () => {
     expect(cut.faults).toBe(0);
     expect(cut.fed).toBeGreaterThan(log.count);
     expect(cut.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  test.each(['trip', 'alert', 'alarm', 'stolen', 'maintenance', 'waypoint'])('leaves the same records: %s', (kind) => {
-    expect(cut.records[kind]).toEqual(whole.records[kind]);
-  });
+  test.each(['trip', 'alert', 'alarm', 'stolen', 'maintenance', 'waypoint'])(
+    'a day with power cuts has the same records: %s',
+    (kind) => {
+      expect(cut.records[kind]).toEqual(whole.records[kind]);
+    },
+  );
 
-  test('leaves the same collision, though the power goes soon after the impact: what was measured is on disk', () => {
+  test('a day with power cuts has the same collision, with its measurements, even if the cut follows the impact', () => {
     const [collision] = recordsOf(cut, 'collision');
     const [expected] = recordsOf(whole, 'collision');
     expect(recordsOf(cut, 'collision')).toHaveLength(1);
@@ -56,12 +59,12 @@ describe(`the day cut ${CUTS} times`, () => {
     expect(expected).toMatchObject(facts);
   });
 
-  test('leaves the same telemetry, reading by reading', () => {
+  test('a day with power cuts has the same telemetry, reading by reading', () => {
     expect(readingsIn(cut)).toEqual(readingsIn(whole));
     expect(cut.records['telemetry']).toEqual(whole.records['telemetry']);
   });
 
-  test('leaves the receiver every number of every class; one that comes again says the same', () => {
+  test('a day with power cuts delivers every number of every class, and repeated ones with the same content', () => {
     const classes = new Map<number, Map<number, string>>();
     for (const { message, payload } of messagesOf(cut)) {
       const seen = classes.get(classOf(message.kind)) ?? new Map<number, string>();
@@ -74,7 +77,7 @@ describe(`the day cut ${CUTS} times`, () => {
       expect([...seen.keys()].sort((a, b) => a - b)).toEqual([...seen.keys()].map((_, index) => index));
   });
 
-  test('leaves the same events of monitors, each once', () => {
+  test('a day with power cuts has the same monitor events, each once', () => {
     // Measurements around an event are lost in a power cut (docs/monitors.md).
     const facts = (outcome: DayOutcome): object[] =>
       eventsIn(outcome)

@@ -38,7 +38,7 @@ function expectTime(at: number | undefined, expected: number, tolerance = FRAME)
 }
 
 describe('the day of the bench car', () => {
-  test('has all of its parts, and the agent works it off without a fault', () => {
+  test('the day has all of its parts, and the agent reports no fault', () => {
     expect(day.faults).toBe(0);
     expect(day.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
     expect(log.count).toBeGreaterThan(1_000_000);
@@ -49,7 +49,7 @@ describe('the day of the bench car', () => {
     );
   });
 
-  test('trips: begin, end, way, mileage and faults', () => {
+  test('trips have the right start, end, distance, mileage and faults', () => {
     const trips = recordsOf(day, 'trip');
     expect(trips).toHaveLength(truth.trips.length);
     for (const [index, expected] of truth.trips.entries()) {
@@ -81,7 +81,7 @@ describe('the day of the bench car', () => {
     }
   });
 
-  test('alerts: one for each lamp that stood, one for the one that flickered, none for what was private', () => {
+  test('each lit lamp is one alert, flicker is one alert, and private alerts are not recorded', () => {
     const alerts = recordsOf(day, 'alert');
     expect(alerts.map(({ type }) => type)).toEqual(truth.alerts.map(({ type }) => type));
     expect(alerts.filter(({ type }) => type === 'EngineFault')).toHaveLength(1);
@@ -98,7 +98,7 @@ describe('the day of the bench car', () => {
     }
   });
 
-  test('alarms: armed and disarmed, and what set it off, with its place', () => {
+  test('alarms have arming, disarming, trigger and position', () => {
     const alarms = recordsOf(day, 'alarm');
     expect(alarms.map(({ status, trigger }) => status?.activation ?? trigger?.type)).toEqual(
       truth.alarms.map(({ what }) => what),
@@ -110,7 +110,7 @@ describe('the day of the bench car', () => {
     }
   });
 
-  test('the theft: from 100 m away without key until the key is back', () => {
+  test('the theft lasts from 100 m away without a key until the key is back', () => {
     const [theft, ...more] = recordsOf(day, 'stolen');
     expect(more).toEqual([]);
     expect(theft).toMatchObject({ origin: 'Alarm', state: false });
@@ -125,7 +125,7 @@ describe('the day of the bench car', () => {
     expect(stolen.at(-1)).toBeUndefined();
   });
 
-  test('the collision: where, how hard, during which trip, with its pulse', () => {
+  test('the collision has its position, severity, trip and pulse', () => {
     const [collision, ...more] = recordsOf(day, 'collision');
     expect(more).toEqual([]);
     const { at, speed, said, trip } = truth.collision;
@@ -153,7 +153,7 @@ describe('the day of the bench car', () => {
     for (const reading of readings) expect(Math.abs(timeOf(reading.at) - at)).toBeLessThan(5_000 + FRAME);
   });
 
-  test('maintenance: one record that is told again when a day is over', () => {
+  test('maintenance is one record that is updated when a day is over', () => {
     const [record, ...more] = recordsOf(day, 'maintenance');
     expect(more).toEqual([]);
     expect(record?.daysBeforeMaintenance).toBe(211);
@@ -167,7 +167,7 @@ describe('the day of the bench car', () => {
 describe('the way', () => {
   const points = (): Waypoint[] => recordsOf(day, 'waypoint').flatMap((piece) => piece.points);
 
-  test('is where the car was, and nowhere further than 10 m from the line between two points', () => {
+  test('waypoints follow the car, at most 10 m from the line between two points', () => {
     const all = points();
     expect(all.length).toBeGreaterThan(50);
     for (const [index, point] of all.entries()) {
@@ -182,7 +182,7 @@ describe('the way', () => {
     }
   });
 
-  test('has its gaps where the tunnel and privacy were, and nowhere else', () => {
+  test('waypoints have gaps exactly in the tunnel and under privacy', () => {
     const gaps = points().filter(({ gap }) => gap === true);
     const expected = [...truth.tunnels, ...truth.hiddenPlaces].map(({ to }) => to);
     expect(gaps).toHaveLength(expected.length);
@@ -191,7 +191,7 @@ describe('the way', () => {
 });
 
 describe('the time', () => {
-  test('is right everywhere, although the unit did not know it until after the begin of the first drive', () => {
+  test('all times are right, although the unit learned the time during the first drive', () => {
     expect(timeKnownAt).toBeGreaterThan(truth.trips[0]?.from ?? DAY);
     const unknown = { from: wallAt(0), to: wallAt(timeKnownAt - 1) };
     const wrong = (value: unknown): boolean =>
@@ -215,13 +215,13 @@ describe('the time', () => {
     for (const object of objectsIn(last?.body)) expect(Object.values(object).filter(wrong)).toEqual([]);
   });
 
-  test('is told by how much it was behind, once', () => {
+  test('the clock offset is reported once', () => {
     const hellos = messagesOf(day).flatMap(({ message }) => (message.kind === 'hello' ? [message.body] : []));
     expect(hellos.map(({ behind }) => behind)).toEqual([undefined, MIDNIGHT - wallAt(0)]);
     expect(hellos[1]?.startedAt).toBe(MIDNIGHT);
   });
 
-  test('never runs backwards in a record, and no trip overlaps another', () => {
+  test('time never runs backwards in a record, and no trips overlap', () => {
     const trips = recordsOf(day, 'trip');
     for (const [index, trip] of trips.entries()) {
       expect(trip.stoppedAt).toBeGreaterThanOrEqual(trip.startedAt ?? 0);
@@ -239,7 +239,7 @@ describe('the time', () => {
   });
 });
 
-test('every record is as its schema has it', () => {
+test('every record follows its schema', () => {
   const ajv = new Ajv2020({ strict: false });
   for (const [kind, records] of Object.entries(day.records)) {
     const valid = ajv.compile(bodies[kind as keyof typeof bodies]);
@@ -251,7 +251,7 @@ test('every record is as its schema has it', () => {
 });
 
 describe('what is private', () => {
-  test('no position is dated in a private time, and nothing at all in full privacy', () => {
+  test('no position has a time under privacy, and nothing has a time under Full privacy', () => {
     const open = (at: unknown): boolean =>
       !truth.within(
         timeOf(at as number),
@@ -279,7 +279,7 @@ describe('what is private', () => {
     }
   });
 
-  test('whatever the car does in private, not a byte of what is published changes', async () => {
+  test('published bytes are the same whatever the car does under privacy', async () => {
     const other = await runDay(disguised(log));
     expect(firstDifference(other, day)).toBeUndefined();
     expect(
@@ -288,7 +288,7 @@ describe('what is private', () => {
   }, 120_000);
 });
 
-test('while it is parked, the car says nothing; while it falls asleep, a few words', () => {
+test('a parked car sends nothing, and only a little while it falls asleep', () => {
   const counts = truth.asleep.map(({ from, to }) => {
     const said = day.published.filter(({ elapsed }) => elapsed >= from && elapsed < to);
     const late = said.filter(({ elapsed }) => elapsed >= from + FALLING_ASLEEP);

@@ -48,7 +48,7 @@ async function live(boot: number, frames: number): Promise<string> {
   return last;
 }
 
-test(`killed ${KILLS} times, it leaves the records of a day without a kill`, async () => {
+test(`after ${KILLS} kills, the records equal those of a day without a kill`, async () => {
   const noise = new Noise(SEED);
   const kills = Array.from({ length: KILLS }, () => Math.floor(noise.next() * log.count)).sort((a, b) => a - b);
   let killed = 0;

@@ -16,13 +16,13 @@ const eventsOf = (monitor: string): MonitorEvent[] => eventsIn(day).filter(({ mo
 const told = (monitor: string): MonitorEvent[] => eventsOf(monitor).filter(({ complement }) => !complement);
 
 describe('the monitors of the day', () => {
-  test('the cloud is told what the car watches', () => {
+  test('the cloud gets the list of monitors', () => {
     const lists = messagesOf(day).flatMap(({ message }) => (message.kind === 'monitor' ? [message.body] : []));
     expect(lists.at(-1)?.monitors.map(({ monitorId }) => monitorId)).toEqual(Object.keys(monitors));
     expect(lists.map(({ version }) => version)).toEqual([...lists].map(({ version }) => version).sort((a, b) => a - b));
   });
 
-  test('every end of a trip, with its id and the trip', () => {
+  test('each end of a trip is an event with its id and the trip', () => {
     const trips = recordsOf(day, 'trip').filter(({ done }) => done);
     expect(trips).toHaveLength(truth.trips.length);
     expect(told('trips').map(({ values }) => values?.[0]?.literal)).toEqual(trips.map(({ id }) => id));
@@ -31,13 +31,13 @@ describe('the monitors of the day', () => {
     }
   });
 
-  test('the theft once, the collision once, each when it was', () => {
+  test('the theft and the collision are one event each, at the right time', () => {
     expect(told('theft').map(({ at }) => Math.abs(timeOf(at) - truth.theft.from) <= 2_000)).toEqual([true]);
     expect(told('crash').map(({ at }) => Math.abs(timeOf(at) - truth.collision.at) <= 2_000)).toEqual([true]);
     expect(told('crash')[0]?.values?.[0]?.collision?.id).toBe(recordsOf(day, 'collision')[0]?.id);
   });
 
-  test('driving fast, with the seconds before and after it', () => {
+  test('fast driving is an event with the seconds before and after it', () => {
     const fast = told('fast');
     expect(fast.length).toBeGreaterThan(0);
     for (const { at, values, telemetry } of fast) {

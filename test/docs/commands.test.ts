@@ -45,7 +45,7 @@ const typed = pages
   .map((name) => [name, sessionsOf(read(name))] as const)
   .filter(([, sessions]) => sessions.length > 0);
 
-test('there are such pages', () => {
+test('there are pages with commands', () => {
   expect(typed.map(([name]) => name)).toEqual(
     expect.arrayContaining(['README.md', 'docs/interface.md', 'docs/tutorial.md']),
   );
@@ -80,7 +80,7 @@ describe.each(typed)('%s', (name, sessions) => {
     if (session.printed !== undefined && !printedAs(session.printed, output)) expect(output).toBe(session.printed);
   }
 
-  test('what is left in the folder is no matter of `npm run check`', () => {
+  test('files that the pages leave in the folder do not affect `npm run check`', () => {
     // In a checkout the reader types in the project folder.
     for (const rules of ['biome.json', '.gitignore', 'scripts/lint']) {
       cpSync(join(root, rules), join(shell.folder, rules), { recursive: true });
@@ -95,14 +95,14 @@ describe.each(typed)('%s', (name, sessions) => {
 });
 
 describe('what is not typed', () => {
-  test('is fenced as something else, or indented', () => {
+  test('examples that are not typed have another fence or are indented', () => {
     const known = ['sh', 'text', 'yaml', 'json', 'js', 'ts', 'mermaid', ''];
     for (const name of pages) {
       for (const { language, line } of blocksOf(read(name))) expect(known, `${name}:${line}`).toContain(language);
     }
   });
 
-  test('names commands and options that there are', async () => {
+  test('examples that are not typed name existing commands and options', async () => {
     const { stdout } = await vigie('--help');
     const names = [...stdout.matchAll(/^ {2}([a-z]+) .*[a-z]/gm)].map(([, name]) => name as string);
     const used = new Map<string, { readonly option: string; readonly where: string }[]>();
@@ -126,7 +126,7 @@ describe('what is not typed', () => {
     await Promise.all(checked);
   });
 
-  test('of npm is a script of the project', () => {
+  test('npm commands in examples are scripts of the project', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     for (const name of pages) {
       for (const [line, script = ''] of read(name).matchAll(/npm (?:run )?((?!ci|install)[a-z:-]+)\b/g)) {

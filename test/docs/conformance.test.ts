@@ -26,13 +26,13 @@ const sections = new Map(
     }),
 );
 
-test('every file that is named is there', () => {
+test('every file named on the page exists', () => {
   const named = [...page.matchAll(/`([a-z]+\/[^`]+)`/g)].map(([, path]) => path as string);
   expect(named.length).toBeGreaterThan(40);
   for (const path of named) expect(existsSync(new URL(path, root)), path).toBe(true);
 });
 
-test('every entry is carried by a file and a test, or says that it is open', () => {
+test('every entry names a file and a test, or is marked open', () => {
   for (const [title, rows] of sections) {
     for (const [entry, what, carried, tested] of rows) {
       expect(entry?.startsWith(`${title.split(' ')[0]}.`), entry).toBe(true);
@@ -43,7 +43,7 @@ test('every entry is carried by a file and a test, or says that it is open', () 
   }
 });
 
-test('every entry that is asked of the service is on the page', () => {
+test('every requirement of the service is on the page', () => {
   const entries = new Map([...sections].map(([title, rows]) => [title, rows.length]));
   expect(entries).toEqual(requestedEntries());
 });

@@ -5,7 +5,7 @@ import * as slotRecord from '../../adapters/can/dbc/decoding/slot-record.ts';
 const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/decoder.md', root), 'utf8');
 
-test('the drawing of a record on the page of the decoder has every number at its place', () => {
+test('the drawing of a record on the decoder page has every number in its place', () => {
   const drawn = [...page.matchAll(/^ {2,4}(\d+) ([A-Z_]+) /gm)].map(([, place, name]) => [name, Number(place)]);
   expect(drawn).toHaveLength(18);
   expect(Object.fromEntries(drawn)).toEqual(
@@ -13,7 +13,7 @@ test('the drawing of a record on the page of the decoder has every number at its
   );
 });
 
-test('the page of the decoder names every file of its folder', () => {
+test('the decoder page names every file of its directory', () => {
   const files = readdirSync(new URL('adapters/can/dbc/decoding/', root));
   expect(files.length).toBeGreaterThan(5);
   expect(files.filter((file) => !page.includes(`\`${file}\``))).toEqual([]);

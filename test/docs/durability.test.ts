@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 const root = new URL('../../', import.meta.url);
 const text = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 
-test('the page about durability defines the words of the store, and the sources of the store use each', () => {
+test('the durability page defines the terms of the store, and the store uses each of them', () => {
   const page = text('docs/durability.md');
   const words = page.slice(page.indexOf('### Words'), page.indexOf('### Rules'));
   const defined = [...words.matchAll(/^\| ([a-z, ]+) \|/gm)].flatMap(([, row = '']) => row.split(', '));

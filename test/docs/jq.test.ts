@@ -39,7 +39,7 @@ async function twoMinutes(): Promise<OutgoingMessage[]> {
   return messages;
 }
 
-test('the flow for Node-RED runs the command of the page, and each of its wires ends at a node', () => {
+test('the Node-RED flow runs the command of the page, and each of its wires ends at a node', () => {
   const flow = JSON.parse(/^```json\n([\s\S]*?)^```/m.exec(page)?.[1] ?? '[]') as readonly FlowNode[];
   const command = flow.find(({ type }) => type === 'exec')?.command ?? '';
   expect(page).toContain(`    ${command} |\n`);
@@ -50,7 +50,7 @@ test('the flow for Node-RED runs the command of the page, and each of its wires 
 });
 
 describePeer('jq', 'jq', () => {
-  test('the filters of the page give the speeds of all cars and the readings of the speed, as vigie watch printed them', async () => {
+  test('the filters of the page extract the speeds of all cars and the speed readings from the output of watch', async () => {
     const [speeds, readings, ...more] = [...page.matchAll(/jq (-[rc]) '([^']+)'/g)].map(
       ([, option = '', filter = '']) => [option, filter],
     );

@@ -33,7 +33,7 @@ false
 \`\`\`
 `;
 
-test('a block is cut into commands as the shell would', () => {
+test('a block is split into commands like in the shell', () => {
   const [first, second, ...more] = sessionsOf(page);
   expect(first?.commands).toEqual([
     { line: 4, text: "cat > a <<'END'\n`b` # no comment\nEND", comment: '' },
@@ -46,12 +46,12 @@ test('a block is cut into commands as the shell would', () => {
   expect(more).toEqual([]);
 });
 
-test('what does not end is refused', () => {
+test('an unterminated block is refused', () => {
   expect(() => blocksOf('```sh\ntrue\n')).toThrow('line 1: the block is not closed');
   expect(() => sessionsOf("```sh\ncat <<'END'\n```\n")).toThrow('line 2: a here-document does not end');
 });
 
-test('printed is what is printed, but for what is left open', () => {
+test('output matches the page except where the page has an ellipsis', () => {
   expect(printedAs('one … two', 'one or\nmore two\n')).toBe(true);
   expect(printedAs('one … two', 'one more three')).toBe(false);
   expect(printedAs('a.b (1)', 'a.b (1)')).toBe(true);

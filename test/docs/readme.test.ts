@@ -35,7 +35,7 @@ describe('the pages are true', () => {
     expect(folders('adapters').filter((name) => !named.includes(name))).toEqual([]);
   });
 
-  test('the architecture names every room of the core and of the adapters, and every file it names is there', () => {
+  test('the architecture page names every room of core and adapters, and only existing files', () => {
     const architecture = page('docs/architecture.md');
     for (const room of ['agent', 'adapters']) {
       const section = architecture.slice(architecture.indexOf(`| in \`${room}/\``)).split('\n\n')[0] ?? '';
@@ -57,7 +57,7 @@ describe('the pages are true', () => {
     for (const name of used) expect(stdout).toMatch(new RegExp(`^ {2}${name} `, 'm'));
   });
 
-  test('every link between pages leads somewhere', () => {
+  test('every link between pages leads to an existing page', () => {
     for (const name of pages) {
       for (const [, target] of page(name).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
         expect(existsSync(join(root, dirname(name), target as string)), `${name} → ${target}`).toBe(true);
@@ -65,7 +65,7 @@ describe('the pages are true', () => {
     }
   });
 
-  test('every heading that a link names is there', () => {
+  test('every heading that a link names exists', () => {
     const anchors = (file: string): string[] =>
       [...page(file).matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
         (title as string)
@@ -85,7 +85,7 @@ describe('the pages are true', () => {
     expect(links).toBeGreaterThan(5);
   });
 
-  test('every file that contributors and the threat model are sent to is there, with its tests by their titles', () => {
+  test('every file named in CONTRIBUTING and the threat model exists, with its tests by title', () => {
     for (const name of ['CONTRIBUTING.md', 'docs/security.md']) {
       const named = [...page(name).matchAll(/`([a-z.]+\/[^`\s]+\.[a-z]+)`((?:[:,]? "[^"]+")*)/g)];
       expect(named.length).toBeGreaterThan(20);
@@ -99,7 +99,7 @@ describe('the pages are true', () => {
     }
   });
 
-  test('every dependency has its reason, and every reason its dependency', () => {
+  test('every dependency has a reason, and every reason its dependency', () => {
     const { dependencies, devDependencies, peerDependencies } = manifest;
     const { optionalDependencies } = JSON.parse(page('scripts/node/package.json')) as typeof manifest;
     const text = page('docs/dependencies.md');
@@ -118,7 +118,7 @@ describe('the pages are true', () => {
     expect(rows.filter((name) => name !== '@types/*').sort()).toEqual(plain.sort());
   });
 
-  test('the wire format page lists the priority classes as they are', () => {
+  test('the wire format page lists the actual priority classes', () => {
     const text = page('docs/wire-format.md');
     for (const [index, { kinds }] of classes.entries()) expect(text).toContain(`| ${index} | ${kinds.join(', ')} |`);
   });
@@ -132,7 +132,7 @@ describe('the pages are true', () => {
     expect(named(row('down'))).toEqual(expect.arrayContaining([...downKinds]));
   });
 
-  test('no error code is dead', () => {
+  test('every error code is used', () => {
     const sources = ['agent', 'adapters', 'assembly', 'config', 'commands', 'protocol']
       .flatMap((room) =>
         readdirSync(join(root, room), { recursive: true, encoding: 'utf8' }).map((file) => join(room, file)),

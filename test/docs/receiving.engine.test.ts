@@ -42,7 +42,7 @@ function compare(payloads: readonly Uint8Array[]): void {
   }
 }
 
-test('the program is short enough to read at once', () => {
+test('the Python program is short enough to read at once', () => {
   expect(readFileSync(program, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(120);
 });
 
@@ -52,7 +52,7 @@ describeNeeding(
   'docs/receive.py',
   () => {
     test(
-      'reads all messages of the day of a car',
+      'the Python program reads all messages of a car’s day',
       async () => {
         const { day } = await wholeDay();
         compare(day.published.map(({ payload }) => payload));
@@ -61,7 +61,7 @@ describeNeeding(
     );
 
     test(
-      'reads all messages of an hour with custom signals and the frames around a collision',
+      'the Python program reads an hour with custom signals and the frames around a collision',
       async () => {
         const messages = await hourOfTheBench();
         compare(messages.map(({ payload }) => Buffer.from(payload, 'hex')));
@@ -70,7 +70,7 @@ describeNeeding(
     );
 
     for (const kind of kinds) {
-      test(`reads made-up messages of kind ${kind}, packed or not`, () => {
+      test(`the Python program reads made-up messages of kind ${kind}, compressed or not`, () => {
         const made = fc.sample(valuesOf(bodies[kind]) as fc.Arbitrary<object>, { numRuns: 50, seed: 2026 });
         compare(made.map((body, seq) => encoded(kind, seq, withRealColumns(body))));
       });

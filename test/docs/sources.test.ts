@@ -42,7 +42,7 @@ async function bound(): Promise<{ socket: Socket; port: number }> {
   return { socket, port: (socket.address() as AddressInfo).port };
 }
 
-test('the source that the page shows waits for its port, delivers frames, counts what is none, and stops', async () => {
+test('the example source waits for its port, delivers frames, counts invalid ones, and stops', async () => {
   const { UdpFrames } = await shown();
   const [taken, sender, clock, log] = [await bound(), await bound(), new VirtualClock(), new MemoryLog()];
   const frames: unknown[] = [];
@@ -68,7 +68,7 @@ test('the source that the page shows waits for its port, delivers frames, counts
   sender.socket.close();
 });
 
-test('every file and heading that the page on sources names is there', () => {
+test('every file and heading that the page on sources names exists', () => {
   const page = readFileSync(join(root, 'docs/sources.md'), 'utf8');
   const named = [...page.matchAll(/`([a-z]+\/[^`\s]+)`/g)].map(([, path = '']) => path);
   expect(named.length).toBeGreaterThan(15);

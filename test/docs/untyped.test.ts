@@ -12,7 +12,7 @@ const pages = ['.', 'docs']
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');
 const commands = pages.flatMap((name) => untypedOf(read(name)).map((command) => ({ name, ...command })));
 
-test('every command that is not typed is run by a test, or the page says that it needs root, hardware or a network', () => {
+test('every untyped command is run by a test, or the page states that it needs root, hardware or a network', () => {
   const wrong = commands.flatMap(({ name, line, text, needs }) => {
     if (needs !== undefined || isStage(text) || Object.hasOwn(notRun, text)) return [];
     const files = runBy.filter(([beginning]) => beginning.test(text)).map(([, file]) => file);
@@ -29,7 +29,7 @@ test('every command that is not typed is run by a test, or the page says that it
   expect(wrong.join('\n')).toBe('');
 });
 
-test('the list of what runs commands names files that are there, and nothing that no page has', () => {
+test('the list of tests that run commands names existing files and only commands on pages', () => {
   expect(commands.length).toBeGreaterThan(60);
   for (const text of Object.keys(notRun)) expect(commands.map((one) => one.text)).toContain(text);
   for (const [beginning, file] of runBy) {
@@ -41,7 +41,7 @@ test('the list of what runs commands names files that are there, and nothing tha
   }
 });
 
-test('a comment after a command or in the first line of a block says what it needs', () => {
+test('a comment after a command or in the first line of a block states its needs', () => {
   const page = [
     '    # needs root',
     '    systemctl start vigie',

@@ -58,7 +58,7 @@ function areAskedFor(paths: readonly string[]): void {
       await rig.run(PARKED);
     });
 
-    test('is the trips that it was, from starting to stopping the engine, each within a hundredth of its way', () => {
+    test('trips match the drive from engine start to engine stop, each within a hundredth of its distance', () => {
       const expected = tripsOf(drive);
       const { gap } = new Comparison(rig, engine, ruleOf(engine.path));
       expect(expected.length).toBeGreaterThan(0);
@@ -81,7 +81,7 @@ function areAskedFor(paths: readonly string[]): void {
       }
     });
 
-    test('its engine starts and stops when it did', () => {
+    test('the engine starts and stops are recorded at the right times', () => {
       const { gap } = new Comparison(rig, engine, ruleOf(engine.path));
       const turns = drive.engineTurns();
       for (const path of ['powertrain.status', 'engines.Thermic.gmpStatus']) {
@@ -118,7 +118,7 @@ function areAskedFor(paths: readonly string[]): void {
       expect(readings.slice(1).every(({ at }, i) => at >= (readings[i]?.at ?? 0))).toBe(true);
     });
 
-    test('leaves no point of a way that nobody told, and nothing while the car is silent', () => {
+    test('no waypoint is recorded without a receiver, and nothing while the car is silent', () => {
       expect(rig.of('waypoint')).toEqual([]);
       const paths = vehicle.profile.sources.map(({ path }) => path);
       const all = paths.flatMap((path) => rig.series(path));
@@ -126,13 +126,13 @@ function areAskedFor(paths: readonly string[]): void {
       expect(all.filter(({ at }) => at > rig.car.silentAt + 61_000)).toEqual([]);
     });
 
-    test('costs the adapter no fault', () => {
+    test('the adapter reports no error', () => {
       expect(rig.elm.health().counts).toMatchObject({ failed: 0, strays: 0, resyncs: 0, resets: 0, restarts: 0 });
       expect(rig.source.health().counts).toMatchObject({ faults: 0, unavailable: 0 });
     });
   });
 
-  test('a car that falls silent as soon as its engine stops ends its trip there', async () => {
+  test('a car that goes silent as soon as its engine stops ends its trip there', async () => {
     const rig = new Rig({ vehicle, drive: shortest, after: 0 });
     await rig.run(PARKED);
     const [trip, ...more] = rig.trips;
@@ -144,7 +144,7 @@ function areAskedFor(paths: readonly string[]): void {
     expect(stoppedAt).toBeGreaterThan(rig.car.silentAt - 2000);
   });
 
-  test('a car with an odometer has its distance from it', async () => {
+  test('a car with an odometer takes its distance from it', async () => {
     const rig = new Rig({ vehicle, drive: shortest, odometer: true });
     await rig.run(PARKED);
     const [trip, ...more] = rig.trips;

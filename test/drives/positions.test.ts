@@ -73,7 +73,7 @@ function goOnAWay(paths: readonly string[]): void {
       await rig.run(grace + 100_000);
     });
 
-    test('every fix of the moving car lies within the stated error of the line between two points', () => {
+    test('every fix of the moving car is within the stated error of the line between two waypoints', () => {
       const points = rig.waypoints;
       expect(error).toBe(10);
       expect(points.length).toBeGreaterThan(drive.km(drive.end));
@@ -90,7 +90,7 @@ function goOnAWay(paths: readonly string[]): void {
       expect(points.every(({ at }, i) => i === 0 || at > (points[i - 1]?.at ?? 0))).toBe(true);
     });
 
-    test('points are fixes, with the speed that the car said, and none is the drift of a standing one', () => {
+    test('waypoints are fixes with the car’s speed, and none is drift of a standing car', () => {
       // The first one is the place of the parked car.
       const points = rig.waypoints.slice(1);
       for (const { gap, at, latitude, longitude, speed, fixStatus, type } of points) {
@@ -106,7 +106,7 @@ function goOnAWay(paths: readonly string[]): void {
       }
     });
 
-    test('the trip has the way that was driven, by what is better than positions, and where it began and ended', () => {
+    test('the trip has the driven distance from a better source than positions, and the right start and end', () => {
       const [trip, ...more] = rig.trips;
       expect(more).toEqual([]);
       expect(trip).toMatchObject({ done: true, distanceSource: odometer ? 'Odometer' : 'Speed' });

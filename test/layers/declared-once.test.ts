@@ -42,7 +42,7 @@ test('two files that export a type of the same name are found', () => {
   expect(repeated(declarations(files))).toEqual({ Place: ['a.ts', 'b.ts'] });
 });
 
-test('no name of an exported type is declared in two files', () => {
+test('no type name is exported by two files', () => {
   const files = rooms.flatMap(sources).map((path) => [path, readFileSync(join(root, path), 'utf8')] as const);
   const found = declarations(files);
   expect(found.size).toBeGreaterThan(500);
@@ -60,7 +60,7 @@ test('a second list of kinds or of actions is found', () => {
   expect(mentioned(list, [...remoteActions.keys()])).toEqual(['horn.on']);
 });
 
-test('kinds of command, and their actions, are listed in the table of kinds alone', () => {
+test('only the table of kinds lists the kinds of command and their actions', () => {
   const files = rooms.flatMap(sources).filter((path) => !path.startsWith('protocol/remote/'));
   const lists = files.filter((path) => {
     const text = readFileSync(join(root, path), 'utf8');
@@ -84,7 +84,7 @@ test('a second store in memory is found', () => {
   expect(memoryStores(files)).toEqual(['a.ts', 'b.ts']);
 });
 
-test('messages and records are kept in memory by one store, which tests use too', () => {
+test('only one store keeps messages and records in memory, also for tests', () => {
   const files = [...rooms, 'test/rig', 'test/agent'].flatMap(sources);
   const found = memoryStores(files.map((path) => [path, readFileSync(join(root, path), 'utf8')] as const));
   // A counter around another store is not a store, and a store that never responds is for tests of waiting.
@@ -100,7 +100,7 @@ function schemaWalks(files: readonly (readonly [path: string, text: string])[]):
   return files.filter(([, text]) => /Object\.(entries|values)\(\w*\.?properties\b/.test(text)).map(([path]) => path);
 }
 
-test('a way through a schema is found', () => {
+test('a traversal of a schema is found', () => {
   const files = [
     ['a.ts', 'Object.entries(properties ?? {})'],
     ['b.ts', 'Object.values(schema.properties ?? {})'],
@@ -109,7 +109,7 @@ test('a way through a schema is found', () => {
   expect(schemaWalks(files)).toEqual(['a.ts', 'b.ts']);
 });
 
-test('schemas are walked by the functions of one file, and compiled by those that are named', () => {
+test('only one file traverses schemas, and only the listed ones compile them', () => {
   const files = rooms.flatMap(sources).map((path) => [path, readFileSync(join(root, path), 'utf8')] as const);
   expect(schemaWalks(files).toSorted()).toEqual([
     // `walk.ts` traverses. The others compile a schema to a codec, a writer, JSON Schema, slots, or lines of a page.

@@ -8,7 +8,7 @@ const folder = fileURLToPath(new URL('..', import.meta.url));
 /** A hook at the top level of a module. */
 const hook = /^(?:before|after)(?:All|Each)\(/m;
 
-test('a module that test files share registers no hook when it loads, because only the first file would have it', () => {
+test('a shared test module registers no hook when it loads, because only the first test file would get it', () => {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   const hooked = files.filter((name) => hook.test(readFileSync(join(folder, name), 'utf8')));
   expect(hooked.length).toBeGreaterThan(20);

@@ -74,7 +74,7 @@ const forms = [
   ['type of a module', (path: string) => `export type Target = typeof import('${path}');\n`],
 ] as const;
 
-test('the linter reads every folder of the project that has sources, and nothing else that lies there', () => {
+test('the linter reads every folder with sources, and nothing else in it', () => {
   const { files } = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8')) as { files: { includes: string[] } };
   const { include } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as { include: string[] };
   const folders = readdirSync(root, { withFileTypes: true })
@@ -114,7 +114,7 @@ describe('imports go one way', () => {
     expect(faultsOf(`${room}/a.ts`, "import fs from 'fs';\n")).toHaveLength(1);
   });
 
-  test('the core and the page use only the packages in the table', () => {
+  test('core and page use only the packages in the table', () => {
     expect(faultsOf('agent/a.ts', "import { decode } from 'cbor-x';\n")).toHaveLength(1);
     expect(faultsOf('protocol/a.ts', "import { decode } from 'cbor-x/index-no-eval';\n")).toEqual([]);
     expect(faultsOf('page/a.ts', "import { useState } from 'preact/hooks';\n")).toEqual([]);
@@ -126,7 +126,7 @@ describe('imports go one way', () => {
     expect(faultsOf('commands/a.ts', "import { Command } from 'commander';\n")).toEqual([]);
   });
 
-  test('a computed path is refused, except in tools', () => {
+  test('a computed import path is refused, except in tools', () => {
     expect(faultsOf('commands/a.ts', 'export const load = (path: string) => import(path);\n')).toHaveLength(1);
     expect(faultsOf('test/a.ts', 'export const load = (path: string) => import(path);\n')).toEqual([]);
   });
@@ -136,7 +136,7 @@ describe('imports go one way', () => {
     expect(faultsOf('commands/a.ts', "import '../elsewhere/target.ts';\n")).toHaveLength(1);
   });
 
-  test('a cycle is refused, types included', () => {
+  test('an import cycle is refused, including types', () => {
     const files = new Map([
       ['protocol/a.ts', "import type { B } from './b.ts';\n\nexport type A = B | 1;\n"],
       ['protocol/b.ts', "export type { C as B } from './c.ts';\n"],

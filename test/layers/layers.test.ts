@@ -95,11 +95,11 @@ describe('the linter', () => {
     expect(faults.get(`agent/${name}.ts`)).toContain('plugin');
   });
 
-  test.each(commandLine)('what builds an agent leaves the process to the program around it (%s: %s)', (name) => {
+  test.each(commandLine)('code that builds an agent leaves process control to its program (%s: %s)', (name) => {
     expect(faults.get(`assembly/cli-${name}.ts`)).toContain('plugin');
   });
 
-  test('what builds an agent may read variables of the process', () => {
+  test('code that builds an agent may read environment variables', () => {
     expect(faults.get('assembly/process.ts') ?? []).toEqual([]);
   });
 

@@ -28,13 +28,13 @@ function newerNames(text: string): string[] {
   );
 }
 
-test('nothing that a unit runs imports a name that Node 20.11 does not export', () => {
+test('no module that a unit runs imports a name that Node 20.11 lacks', () => {
   const found = sources.flatMap((path) => newerNames(readFileSync(path, 'utf8')).map((name) => `${path}: ${name}`));
   expect(sources.length).toBeGreaterThan(500);
   expect(found).toEqual([]);
 });
 
-test('a name that is newer is found among others, also where an import takes several lines', () => {
+test('a newer name is found among others, and in an import over several lines', () => {
   expect(newerNames("import {\n  hash,\n  randomUUID,\n} from 'node:crypto';\n")).toEqual(['hash of node:crypto']);
   expect(newerNames("import { createHash } from 'node:crypto';\n")).toEqual([]);
 });

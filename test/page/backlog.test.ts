@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Backlog } from '../../page/car/backlog.ts';
 
-test('an outage stays until the next one begins, with its peak', () => {
+test('an outage stays with its peak until the next one begins', () => {
   const backlog = new Backlog();
   backlog.take(0, { state: 'up', waiting: 0 });
   expect(backlog.outage).toBeUndefined();
@@ -46,7 +46,7 @@ test('without an outage the last two minutes are kept', () => {
   expect(backlog.samples.length).toBeGreaterThan(470);
 });
 
-test('a clock that is set back by an hour begins the line anew', () => {
+test('a clock set back by an hour restarts the history', () => {
   const backlog = new Backlog();
   const hour = 3_600_000;
   backlog.take(hour, { state: 'up', waiting: 3 });

@@ -11,7 +11,7 @@ describePeer('chromium', 'the page shows the buses', () => {
   afterEach(() => browsed.closePages());
   afterAll(() => browsed.close());
 
-  test('each identifier has a row whose count grows, and its bits that change glow', async () => {
+  test('each identifier has a row with a growing count, and its changing bits glow', async () => {
     const page = await browsed.open('#bus');
     const row = page.getByRole('row', { name: /0x0A8 MOTION/ });
     await row.waitFor();
@@ -28,7 +28,7 @@ describePeer('chromium', 'the page shows the buses', () => {
     await expect.poll(count, { timeout: 60_000 }).toBeGreaterThan(again);
   });
 
-  test('the filter finds identifiers by number, message and signal while the user types, and says when none matches', async () => {
+  test('the filter finds identifiers by number, message and signal while typing, and reports when none matches', async () => {
     const page = await browsed.open('#bus');
     const grid = page.getByRole('grid', { name: 'Identifiers' });
     await grid.getByRole('row', { name: /0x0A8/ }).waitFor();
@@ -44,7 +44,7 @@ describePeer('chromium', 'the page shows the buses', () => {
     await page.getByText('No identifier matches. Clear the filter to see all.').waitFor();
   });
 
-  test('the keyboard alone chooses an identifier, plots two of its signals, moves the cursor and zooms', async () => {
+  test('with the keyboard alone an identifier is selected, two signals plotted, the cursor moved and the plot zoomed', async () => {
     const page = await browsed.open('#bus');
     const row = page.getByRole('row', { name: /0x0A8 MOTION/ });
     await row.waitFor();
@@ -91,7 +91,7 @@ describePeer('chromium', 'the page shows the buses', () => {
     await page.getByRole('button', { name: 'Plot Speed', pressed: false }).waitFor();
   });
 
-  test('Space holds the stream and goes on, and Escape takes back the choice and the filter', async () => {
+  test('Space pauses and resumes the stream, and Escape clears selection and filter', async () => {
     const page = await browsed.open('#bus');
     await page.getByRole('row', { name: /0x0A8 MOTION/ }).waitFor();
     await page.keyboard.press(' ');
@@ -107,7 +107,7 @@ describePeer('chromium', 'the page shows the buses', () => {
     await page.getByRole('row', { name: /STEERING/ }).waitFor();
   });
 
-  test('the values of the plotted signals are exported as CSV, and a drag over the plot zooms', async () => {
+  test('values of the plotted signals are exported as CSV, and a drag over the plot zooms', async () => {
     const page = await browsed.open('#bus');
     await page.getByRole('row', { name: /0x0A8 MOTION/ }).click();
     await page.getByRole('button', { name: 'Plot Speed' }).click();
@@ -131,7 +131,7 @@ describePeer('chromium', 'the page shows the buses', () => {
     await page.getByRole('button', { name: '60 s', pressed: false }).waitFor();
   });
 
-  test('a page that the car refuses the buses, by privacy or for want of a scope, says why', async () => {
+  test('a page without access to the buses, because of privacy or scopes, shows the reason', async () => {
     const page = await browsed.context.newPage();
     const reason = 'The driver chose Full privacy, so the car sends no frames.';
     await page.route('**/vigie/v1/bus', (route) =>
@@ -151,7 +151,7 @@ describePeer('chromium', 'the page shows the buses', () => {
     await page.getByRole('row', { name: /0x0A8 MOTION/ }).waitFor();
   });
 
-  test('axe finds nothing in light and dark, wide and on a phone, and the browser found no fault', async () => {
+  test('axe finds nothing on the buses in light and dark, on wide and phone screens, and the browser reports no error', async () => {
     const page = await browsed.open('#bus');
     await page.getByRole('row', { name: /0x0A8 MOTION/ }).click();
     await page.getByRole('button', { name: 'Plot Speed' }).click();

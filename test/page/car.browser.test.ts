@@ -10,7 +10,7 @@ describePeer('chromium', 'the page shows the car', () => {
   afterEach(() => browsed.closePages());
   afterAll(() => browsed.close());
 
-  test('the page names the car and says that it is connected, how old the values are and how the link is', async () => {
+  test('the page shows the name of the car, the connection, the age of the values and the state of the link', async () => {
     const page = await browsed.open();
     await page.getByRole('heading', { name: /Vigie bench car/ }).waitFor();
     await page.getByText(VIN).waitFor();
@@ -40,7 +40,7 @@ describePeer('chromium', 'the page shows the car', () => {
     await page.close();
   });
 
-  test('the changes are in words, in the language that the reader chooses, also after a reload', async () => {
+  test('changes are worded in the reader’s language, also after a reload', async () => {
     const page = await browsed.open();
     const changes = page.locator('.changes li');
     const lock = page.getByRole('treeitem', { name: /^lockedStates/ });
@@ -68,14 +68,14 @@ describePeer('chromium', 'the page shows the car', () => {
     await page.close();
   });
 
-  test('a value that changes is tinted and then rests, in the row that was there before', async () => {
+  test('a changed value is tinted for a moment in its existing row', async () => {
     const page = await browsed.open();
     await page.getByRole('treeitem', { name: /^lockedStates/ }).waitFor();
     // Passed as text, because the types of a browser are not those of this test.
     await page.evaluate(`(async () => {
       const row = document.querySelector('[data-row="doorsState.lockedStates"]');
       row.scrollIntoView();
-      // The page knows by now that the row is in sight: it began to look earlier.
+      // By then the page has noticed that the row is visible: its observer was registered earlier.
       await new Promise((resolve) => {
         new IntersectionObserver(([{ isIntersecting }]) => isIntersecting && resolve()).observe(row);
       });
@@ -97,7 +97,7 @@ describePeer('chromium', 'the page shows the car', () => {
     await page.close();
   });
 
-  test('a value out of sight is right too, and when it is scrolled into sight', async () => {
+  test('a value out of view is updated too, and correct when scrolled into view', async () => {
     const page = await browsed.open();
     await page.setViewportSize({ width: 1440, height: 700 });
     const row = page.locator('[data-row="doorsState.lockedStates"]');
@@ -115,7 +115,7 @@ describePeer('chromium', 'the page shows the car', () => {
     await page.close();
   });
 
-  test('the filter finds values by path, unit and message while the user types, and says when none matches', async () => {
+  test('the filter finds values by path, unit and message while typing, and reports when none matches', async () => {
     const page = await browsed.open();
     const rows = page.locator('[role=treeitem][aria-level="2"]');
     const filter = page.getByRole('searchbox', { name: 'Filter values' });
@@ -192,7 +192,7 @@ describePeer('chromium', 'the page shows the car', () => {
     await page.close();
   });
 
-  test('the page can be put on a home screen: the browser finds no fault in its manifest and icons', async () => {
+  test('the page can be installed on a home screen: the browser accepts its manifest and icons', async () => {
     const page = await browsed.open();
     const session = await browsed.context.newCDPSession(page);
     const { url, errors } = await session.send('Page.getAppManifest');
@@ -210,7 +210,7 @@ describePeer('chromium', 'the page shows the car', () => {
     await page.close();
   });
 
-  test('axe finds nothing in light and dark, wide and on a phone', async () => {
+  test('axe finds nothing on the car in light and dark, on wide and phone screens', async () => {
     const page = await browsed.open();
     await page
       .getByRole('treeitem', { name: /^speed/ })
@@ -222,11 +222,11 @@ describePeer('chromium', 'the page shows the car', () => {
     await page.close();
   });
 
-  test('the browser found no fault, and asked nobody but the bench', () => {
+  test('the browser reports no error and requests nothing from other hosts than the bench', () => {
     expect(browsed.complaints).toEqual([]);
   });
 
-  test('a page that loses the car says so, and no value counts as fresh', async () => {
+  test('a page that loses the car shows it, and no value counts as fresh', async () => {
     const page = await browsed.open();
     await page
       .getByRole('treeitem', { name: /^speed/ })

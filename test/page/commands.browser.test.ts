@@ -51,7 +51,7 @@ describePeer('chromium', 'the page commands the car', () => {
     await page.close();
   });
 
-  test('unlock asks first: the answer no sends nothing, the answer yes unlocks, by keyboard alone', async () => {
+  test('unlock asks for confirmation: no sends nothing, yes unlocks, with the keyboard alone', async () => {
     const page = await browsed.open();
     await page.keyboard.press('g');
     await page.keyboard.press('k');
@@ -78,7 +78,7 @@ describePeer('chromium', 'the page commands the car', () => {
     await page.close();
   });
 
-  test('a redraw between g and its letter loses no shortcut', async () => {
+  test('a redraw between g and its letter does not lose the shortcut', async () => {
     const page = await browsed.open('#car');
     const current = page.getByRole('tab', { selected: true });
     await page.keyboard.press('g');
@@ -89,7 +89,7 @@ describePeer('chromium', 'the page commands the car', () => {
     await page.close();
   });
 
-  test('a question that is drawn again leaves the focus on the answer no', async () => {
+  test('a redrawn confirmation keeps the focus on the answer no', async () => {
     const page = await browsed.open('#commands');
     await card(page, 'Doors')
       .getByRole('button', { name: /^Unlock/ })
@@ -104,7 +104,7 @@ describePeer('chromium', 'the page commands the car', () => {
     await page.close();
   });
 
-  test('a command from elsewhere appears with its states', async () => {
+  test('a command from another client appears with its states', async () => {
     const page = await browsed.open('#commands');
     await card(page, 'Doors').waitFor();
     await browsed.send('horn', 'on');
@@ -116,7 +116,7 @@ describePeer('chromium', 'the page commands the car', () => {
     await page.close();
   });
 
-  test('axe finds nothing on the commands, also while one asks', async () => {
+  test('axe finds nothing on the commands, also during a confirmation', async () => {
     const page = await browsed.open('#commands');
     await card(page, 'Doors')
       .getByRole('button', { name: /^Unlock/ })
@@ -128,7 +128,7 @@ describePeer('chromium', 'the page commands the car', () => {
     await page.close();
   });
 
-  test('the browser found no fault on the commands', () => {
+  test('the browser reports no error on the commands', () => {
     expect(browsed.complaints).toEqual([]);
   });
 });
@@ -140,7 +140,7 @@ describePeer('chromium', 'the page shows why a car that drives refuses', () => {
   });
   afterAll(() => browsed.close());
 
-  test('a car that drives shows which interlock refuses and with which value, and refuses when asked all the same', async () => {
+  test('a driving car shows the refusing interlock with its value, and refuses the command if sent anyway', async () => {
     const page = await browsed.open('#commands');
     const doors = page.getByRole('region', { name: 'Doors', exact: true });
     await doors

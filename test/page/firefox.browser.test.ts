@@ -10,7 +10,7 @@ describePeer('firefox-esr', 'the page in Firefox', () => {
   afterEach(() => browsed.closePages());
   afterAll(() => browsed.close());
 
-  test('a change in the car appears in the drawing and in the list, and a click on a value shows its signal', async () => {
+  test('in Firefox a change in the car appears in drawing and list, and a click on a value shows its signal', async () => {
     const page = await browsed.open('#car');
     for (const [verb, state] of [
       ['lock', 'Locked'],
@@ -30,7 +30,7 @@ describePeer('firefox-esr', 'the page in Firefox', () => {
     await page.getByText('body › 0x0A8 MOTION › Speed').waitFor();
   });
 
-  test('a click on a command takes effect in the car, and the keyboard gives another one', async () => {
+  test('in Firefox a click sends a command that takes effect, and the keyboard sends another one', async () => {
     await browsed.send('doors', 'unlock');
     const page = await browsed.open('#commands');
     const doors = page.getByRole('region', { name: 'Doors' });
@@ -48,7 +48,7 @@ describePeer('firefox-esr', 'the page in Firefox', () => {
     await shown.getByText('unlocked', { exact: true }).waitFor();
   });
 
-  test('the keyboard alone filters the buses and plots a signal', async () => {
+  test('in Firefox the keyboard alone filters the buses and plots a signal', async () => {
     const page = await browsed.open('#bus');
     await page.getByRole('row', { name: /0x0A8 MOTION/ }).waitFor();
     await page.keyboard.press('/');
@@ -65,7 +65,7 @@ describePeer('firefox-esr', 'the page in Firefox', () => {
       .toMatch(/^[\d,.]+ km\/h$/);
   });
 
-  test('the plug is pulled and put back by a click, and the tabs lead to the journey and the scenes', async () => {
+  test('in Firefox a click pulls and restores the plug, and the tabs lead to the journey and the scenes', async () => {
     const page = await browsed.open('#wire');
     await page.getByRole('button', { name: 'Pull the plug' }).click();
     await page.getByTestId('link').getByText('offline').waitFor();

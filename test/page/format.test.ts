@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { addressOfCar, carOfAddress } from '../../page/shared/addresses.ts';
 import { numberOf, stepOf, textOf, unbroken } from '../../page/shared/format.ts';
 
-test('a value has the decimals of its resolution, whatever was written before it', () => {
+test('a value has the decimals of its resolution, whatever was formatted before', () => {
   expect(numberOf(0)).toBe('0');
   expect(numberOf(0, 0.001)).toBe('0.000');
   expect(numberOf(0)).toBe('0');
   expect(numberOf(-1.5, 0.01)).toBe('−1.50');
 });
 
-test('revolutions have no decimals and accelerations two, however fine the interface is', () => {
+test('engine speeds have no decimals and accelerations two, however fine the interface is', () => {
   expect(textOf(2208.25, stepOf('rpm', 0.125))).toBe('2,208');
   expect(textOf(0, stepOf('m/s²', 0.001))).toBe('0.00');
   expect(textOf(3.712, stepOf('V', 0.001))).toBe('3.712');
@@ -23,7 +23,7 @@ test('a number and its unit stay on one line', () => {
   expect(unbroken('the first 2 messages wait')).toBe('the first 2 messages wait');
 });
 
-test('an address shows the car that it was made for, and no car when it names none', () => {
+test('an address leads to the car that it names, or to no car if it names none', () => {
   expect(carOfAddress(addressOfCar('VF3VGEBENCH000001', 'wire'))).toEqual({ vin: 'VF3VGEBENCH000001', view: 'wire' });
   expect(carOfAddress(addressOfCar('<img src=x>/"%'))).toEqual({ vin: '<img src=x>/"%', view: 'car' });
   expect(carOfAddress('#cars/VF3')).toEqual({ vin: 'VF3' });

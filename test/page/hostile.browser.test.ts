@@ -73,7 +73,7 @@ describePeer('chromium', 'the page of a hostile fleet', () => {
     });
   });
 
-  test('texts of cars and refusals stay text and fit every view of a hub', async () => {
+  test('texts from cars and refusals stay text and fit every view of a hub', async () => {
     const now = Date.now();
     await tell('fault', faultAt('a1', now - 1_000));
     await tell('event', { id: 'a2', monitorId: 'W'.repeat(64), at: now, refresh: false });
@@ -116,7 +116,7 @@ describePeer('chromium', 'the page of a hostile fleet', () => {
     });
   });
 
-  test('a car with dates that no calendar has shows its journey all the same', async () => {
+  test('a car with dates beyond any calendar still shows its journey', async () => {
     await tell('fault', faultAt('b1', Date.now() - 1_000));
     for (const [index, at] of [7.9e15, -7.9e15, 0, -1].entries()) {
       await tell('fault', faultAt(`c${index}`, at));

@@ -44,7 +44,7 @@ describePeer('chromium', 'a car on the page of a hub', () => {
     return tell('status', { full: true, status: { kinetic: { createdAt: Date.now(), speed } } } as never);
   }
 
-  test('the journey of a car has the fault codes and captures that the car sent, and saves the frames', async () => {
+  test('the journey of a car has its fault codes and captures, and saves the frames', async () => {
     const at = Date.now() - 60_000;
     await tell('fault', {
       id: '2a',
@@ -83,7 +83,7 @@ describePeer('chromium', 'a car on the page of a hub', () => {
     expect(await readFile(await download.path(), 'utf8')).toMatch(/^\(\d+\.\d+\) /);
   });
 
-  test('on the narrowest phone no view is wider than the screen, and a link leads back to all cars', async () => {
+  test('on the narrowest phone no hub view is wider than the screen, and a link leads back to all cars', async () => {
     const page = await browsed.open();
     await page.setViewportSize({ width: 320, height: 640 });
     await page.getByRole('grid', { name: 'Cars' }).waitFor();
@@ -103,7 +103,7 @@ describePeer('chromium', 'a car on the page of a hub', () => {
     await page.getByRole('grid', { name: 'Cars' }).waitFor();
   });
 
-  test('changes and events come by the stream, with no request for them', async () => {
+  test('changes and events arrive by the stream, without requests', async () => {
     const page = await browsed.open(`#cars/${VIN}/car`);
     const speed = page.getByTestId('speed');
     await speed.getByText('50.0', { exact: true }).waitFor();
@@ -120,7 +120,7 @@ describePeer('chromium', 'a car on the page of a hub', () => {
     await page.getByTestId('heard').getByText('now').waitFor();
   });
 
-  test('without the stream the page asks, and says nothing of it', async () => {
+  test('without the stream the page polls, without a message to the reader', async () => {
     const page = await browsed.context.newPage();
     await page.route('**/live', (route) => route.abort());
     await page.goto(`${browsed.url}/#cars/${VIN}/car`);
@@ -138,7 +138,7 @@ describePeer('chromium', 'a car on the page of a hub', () => {
     await speed.getByText('63.0', { exact: true }).waitFor();
   });
 
-  test('an event is in the list of all cars, and in the journey of its car, soon after it', async () => {
+  test('a new event soon appears in the list of all cars and in the journey of its car', async () => {
     const fleet = await browsed.open();
     const journey = await browsed.open(`#cars/${VIN}/journey`);
     await journey.getByRole('heading', { name: 'Time line' }).waitFor();

@@ -15,7 +15,7 @@ describePeer('chromium', 'the page of a hub turns notifications on and off', () 
   });
   afterAll(() => browsed.close());
 
-  test('for all cars, without one of them, and for none: then no callback is left', async () => {
+  test('notifications can be turned on for all cars, off for one, and off for all, which leaves no callback', async () => {
     const page = await browsed.open();
     const toggle = page.getByRole('switch', { name: 'Notifications on this device' });
     const [on, off] = [true, false].map((checked) => page.getByRole('switch', { checked }));

@@ -40,7 +40,7 @@ describePeer('chromium', 'the page of a hub', () => {
     await expect.poll(status, { timeout: 60_000 }).toMatch(/Success|AlreadyDone/);
   }
 
-  test('shows all cars in the table and on the map, how old their data are, and that no number is missing', async () => {
+  test('the hub page shows all cars in table and map, the age of their data, and no missing number', async () => {
     const page = await browsed.open();
     await page.getByTestId('total').getByText('3 cars').waitFor();
     const rows = page.getByRole('grid', { name: 'Cars' }).locator('tbody tr');
@@ -55,7 +55,7 @@ describePeer('chromium', 'the page of a hub', () => {
     await expect.poll(() => page.title()).toBe('Vigie hub');
   });
 
-  test('the map shows thousands of cars that lie beside each other, and their edges hide none of them', async () => {
+  test('the map shows thousands of adjacent cars, and their outlines hide none of them', async () => {
     const page = await browsed.context.newPage();
     await page.emulateMedia({ colorScheme: 'dark' });
     const side = 80;
@@ -84,7 +84,7 @@ describePeer('chromium', 'the page of a hub', () => {
     await expect.poll(share).toBeGreaterThan(0.9);
   });
 
-  test('sorts by a click on the head of a column, searches while the user types, and filters by the age', async () => {
+  test('the table sorts by a click on a column header, searches while typing, and filters by age', async () => {
     const page = await browsed.open();
     const vins = page.locator('.cars tbody .mono');
     const head = page.getByRole('columnheader', { name: /^VIN/ });
@@ -108,7 +108,7 @@ describePeer('chromium', 'the page of a hub', () => {
     await expect.poll(() => vins.count()).toBe(3);
   });
 
-  test('the keyboard alone finds a car, opens it, gives it a command, and goes back to all cars', async () => {
+  test('with the keyboard alone a car is found, opened and commanded, and the list of cars reopened', async () => {
     await order(SECOND, { door: { state: 'Unlocked' } });
     const page = await browsed.open();
     const rows = page.getByRole('grid', { name: 'Cars' }).locator('tbody tr');
@@ -166,7 +166,7 @@ describePeer('chromium', 'the page of a hub', () => {
     await page.getByRole('list', { name: 'Events' }).getByText(`${FIRST} Doors: done`).first().waitFor();
   });
 
-  test('a command to all chosen cars shows how far each is', async () => {
+  test('a command to all selected cars shows the progress of each', async () => {
     for (const vin of VINS) await order(vin, { door: { state: 'Unlocked' } });
     const page = await browsed.open();
     await page.getByText('Choose cars in the table: tick them, or press Space on a row.').waitFor();
@@ -196,7 +196,7 @@ describePeer('chromium', 'the page of a hub', () => {
     await page.getByRole('status').getByText('Doors: Lock, 3 cars: 3 done, 0 not done.').waitFor({ state: 'attached' });
   });
 
-  test('a click on the map opens a car; its journey, commands and numbers are those that the hub has', async () => {
+  test('a click on the map opens a car with the journey, commands and numbers of the hub', async () => {
     const page = await browsed.open();
     const map = page.getByRole('img', { name: /^A map of 3 cars/ });
     await map.waitFor();
@@ -229,7 +229,7 @@ describePeer('chromium', 'the page of a hub', () => {
       .waitFor();
   });
 
-  test('the commands of a car are those of that car, also while the address names none any more', async () => {
+  test('the commands of a car stay those of that car while its address no longer names it', async () => {
     const page = await browsed.context.newPage();
     // Without a stream the page polls, and redraws before it notices that the address has changed.
     await page.route('**/live', (route) => route.abort());
@@ -243,7 +243,7 @@ describePeer('chromium', 'the page of a hub', () => {
     }
   });
 
-  test('a page that loses the hub says so and keeps what it has, and goes on by itself', async () => {
+  test('a page that loses the hub shows it, keeps its data, and reconnects automatically', async () => {
     const page = await browsed.open();
     await page.getByTestId('total').getByText('3 cars').waitFor();
     await page.route('**/vigie/v1/**', (route) => route.abort());
@@ -257,7 +257,7 @@ describePeer('chromium', 'the page of a hub', () => {
     await page.getByRole('alert').waitFor({ state: 'detached' });
   });
 
-  test('axe finds nothing with all cars, with one, wide and on a phone, and the browser found no fault', async () => {
+  test('axe finds nothing on a hub with all cars or one, wide or on a phone, and the browser reports no error', async () => {
     const page = await browsed.open();
     await page.getByRole('checkbox', { name: `Choose ${FIRST}` }).check();
     await page.getByRole('button', { name: 'Doors: Lock …' }).waitFor();
@@ -279,7 +279,7 @@ describePeer('chromium', 'the page of a hub', () => {
     expect(browsed.complaints.filter((one) => !/404|ERR_FAILED/.test(one))).toEqual([]);
   });
 
-  test('pages through more cars than one page has, and says why a car of them refuses a command', async () => {
+  test('the table pages through many cars, and shows why a car refuses a command', async () => {
     const url = /mqtt:\/\/127\.0\.0\.1:\d+/.exec(browsed.bench.output)?.[0] ?? '';
     const client = await Observer.connect(url, 4);
     const vinOf = (index: number): string => `VF3VGEMANY${String(index).padStart(7, '0')}`;
@@ -322,7 +322,7 @@ describePeer('chromium', 'the page of a hub', () => {
     await client.close();
   });
 
-  test('a roll-out that cars refuse stops; the page shows which and why, has it go on, and stops it again', async () => {
+  test('a roll-out that cars refuse stops, shows which cars and why, and can be resumed and stopped', async () => {
     const vin = 'VF3VGEFLEET000001';
     const client = await Observer.connect(/mqtt:\/\/127\.0\.0\.1:\d+/.exec(browsed.bench.output)?.[0] ?? '', 4);
     const tell = (seq: number, configuration: HelloConfiguration): Promise<void> => {

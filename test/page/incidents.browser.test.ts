@@ -10,7 +10,7 @@ describePeer('chromium', 'the first view shows incidents until a person has seen
   afterEach(() => browsed.closePages());
   afterAll(() => browsed.close());
 
-  test('a running alarm is on the drawing and in the list; the list keeps it until somebody presses Seen', async () => {
+  test('an alarm is on the drawing and in the list, and the list keeps it until a reader presses Seen', async () => {
     const page = await browsed.open();
     const list = page.getByRole('region', { name: 'Not seen yet' });
     const facts = page.getByRole('region', { name: 'From above' });
@@ -33,7 +33,7 @@ describePeer('chromium', 'the first view shows incidents until a person has seen
     expect(await list.count()).toBe(0);
   });
 
-  test('a collision is a star on its side of the drawing, and a line in the language of the reader', async () => {
+  test('a collision is a star on its side of the drawing, and a line in the reader’s language', async () => {
     const page = await browsed.open('#scenes');
     await page.getByRole('button', { name: 'Crash' }).click();
     await page.getByRole('tab', { name: 'The car' }).click();

@@ -129,7 +129,7 @@ describePeer('chromium', 'the page shows the journey', () => {
       .waitFor();
   });
 
-  test('the map of a trip zooms out to the country, and its buttons end where the zoom ends', async () => {
+  test('the map of a trip zooms out to the country, and its buttons stop at the zoom limits', async () => {
     const page = await openSeenTrip();
     const [closer, wider] = [
       page.getByRole('button', { name: 'Zoom in' }),
@@ -144,7 +144,7 @@ describePeer('chromium', 'the page shows the journey', () => {
     expect(steps).toBe(-4);
   });
 
-  test('the speed has a break where nothing was read, and is unknown there', async () => {
+  test('the speed plot has a gap where nothing was read, and shows it as unknown', async () => {
     const page = await openSeenTrip();
     const timeline = page.getByRole('region', { name: 'Time line' });
     await timeline.getByText('no readings').waitFor();
@@ -162,7 +162,7 @@ describePeer('chromium', 'the page shows the journey', () => {
     await speed.getByText('50.0 km/h').waitFor();
   });
 
-  test('keys alone choose a trip, move the time line, and go to an event', async () => {
+  test('with keys alone a trip is selected, the time line moved, and an event opened', async () => {
     const page = await browsed.open('#car');
     await page.getByRole('tab', { name: 'The journey' }).waitFor();
     await page.keyboard.press('g');
@@ -205,7 +205,7 @@ describePeer('chromium', 'the page shows the journey', () => {
     await page.getByTestId('moment Speed').getByText('unknown').waitFor();
   });
 
-  test('GPX has the track with its gap and the events, CSV has every place and reading', async () => {
+  test('GPX has the track with its gap and the events, CSV has every position and reading', async () => {
     const page = await openSeenTrip();
     const gpx = await saved(page, 'Save GPX');
     const read = await page.evaluate(`(() => {
@@ -234,7 +234,7 @@ describePeer('chromium', 'the page shows the journey', () => {
     expect(trips[2]).toMatch(/DataLacking GeoPrivacy$/);
   });
 
-  test('axe finds nothing on the journey, on a phone neither, and the browser found no fault', async () => {
+  test('axe finds nothing on the journey, also on a phone, and the browser reports no error', async () => {
     const page = await openSeenTrip();
     await expectAccessible(page);
     await page.setViewportSize({ width: 390, height: 844 });

@@ -30,7 +30,7 @@ describePeer('chromium', 'the page of a bench in the local network', () => {
   });
   const tokenPrinted = (): string => [...bench.output.matchAll(/\?token=([\w-]+)/g)].at(-1)?.[1] ?? '';
 
-  test('the printed token lets one browser in for good, which sees the car and commands it, and no other browser', async () => {
+  test('the printed token permanently admits one browser, which sees and commands the car, and no other browser', async () => {
     const token = tokenPrinted();
     const page = await (first as BrowserContext).newPage();
     expect((await page.goto(`${url}/`))?.status()).toBe(403);

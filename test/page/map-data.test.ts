@@ -42,7 +42,7 @@ describe('the whole world', () => {
     ['the Norwegian Sea at the latitude of Chukotka', [3, 67]],
   ])('%s is sea', (_, place) => expect(isLandOfWorld(place)).toBe(false));
 
-  test('borders are lines between countries: some are near the Rhine, and none is in Australia', () => {
+  test('borders are lines between countries: some near the Rhine, none in Australia', () => {
     const points = map.borders.flat();
     expect(points.some(([x, y]) => Math.hypot(x - 7.6, y - 48.2) < 0.3)).toBe(true);
     expect(points.some(([x, y]) => x > 115 && x < 152 && y > -38 && y < -18)).toBe(false);
@@ -60,7 +60,7 @@ describe('the whole world', () => {
 describe('a window', () => {
   const window = { west: 1, east: 3, south: 48, north: 49 };
 
-  test('has no point outside', () => {
+  test('a map window has no point outside', () => {
     const points = partIn(map, window).land.flat();
     expect(points.length).toBeGreaterThan(0);
     for (const [x, y] of points) {
@@ -71,7 +71,7 @@ describe('a window', () => {
     }
   });
 
-  test('contains land exactly where the world does', () => {
+  test('a map window contains land exactly where the world map does', () => {
     const wide = { west: -6, east: 10, south: 41, north: 52 };
     const part = partIn(map, wide);
     for (let x = wide.west + 0.13; x < wide.east; x += 0.71) {
@@ -81,13 +81,13 @@ describe('a window', () => {
     }
   });
 
-  test('across the date line has what lies on both sides', () => {
+  test('a map window across the date line shows both sides', () => {
     const part = partIn(map, { west: 176, east: 184, south: -20, north: 72 });
     expect(isLand(part, [178, -17.8])).toBe(true);
     expect(isLand(part, [182, 66.5])).toBe(true);
   });
 
-  test('names only cities that have room, the largest first', () => {
+  test('a map window names only cities that have room, the largest first', () => {
     const names = namedCities(partIn(map, world), ([x, y]) => [(x + 180) * 2, (90 - y) * 2]).map(({ name }) => name);
     expect(names[0]).toBe('Tokyo');
     expect(names.length).toBeLessThan(map.cities.length);

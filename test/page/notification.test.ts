@@ -34,7 +34,7 @@ const quiet = [literal('vehicle.alarm.trigger.type', 'NoBreakIn'), literal('stol
 const low = { id: 'a1', type: 'LowFuel', startedAt: date };
 const older = { id: 'a0', type: 'SeatBelt', startedAt: new Date(AT - 60_000).toISOString() };
 
-test('a notification names the incident in the language of the page, the car and the time, and leads to the incident', () => {
+test('a notification names incident, car and time in the language of the page, and leads to the incident', () => {
   const alarm = payloadOf(
     literal('vehicle.alarm.trigger.type', 'VolumetricBreakIn', 'NoBreakIn'),
     literal('stolen.state', 'false'),
@@ -52,7 +52,7 @@ test('a notification names the incident in the language of the page, the car and
   expect(incidentOfAddress(options.data.address)).toEqual({ vin: 'VF3', kind: 'Alarm', at: AT });
 });
 
-test('the value that changed decides: a theft, a collision, or the newest of the alerts', () => {
+test('the changed value decides the incident: a theft, a collision, or the newest alert', () => {
   expect(
     titles(payloadOf(literal('vehicle.alarm.trigger.type', 'NoBreakIn'), literal('stolen.state', 'true', 'false'))),
   ).toEqual(languages.map((_, index) => ['Stolen', 'Gestohlen', 'Volée'][index]));
@@ -71,21 +71,21 @@ test('the value that changed decides: a theft, a collision, or the newest of the
   });
 });
 
-test('the end of an alert replaces its begin, and does not ask for a click', () => {
+test('the end of an alert replaces its start, without asking for a click', () => {
   const over = { ...low, endAt: new Date(AT + 1_000).toISOString() };
   const { title, options } = notificationOf(payloadOf(records('vehicle.alert', older, over)), dictionaryOf('en'));
   expect(title).toMatch(/: ended$/);
   expect(options).toMatchObject({ tag: 'a1', timestamp: AT + 1_000, requireInteraction: false });
 });
 
-test('a push without values, or a browser that has deleted the words, shows the label of the monitor', () => {
+test('a push without values, or a browser without the stored words, shows the label of the monitor', () => {
   const { title, options } = notificationOf(payloadOf(), dictionaryOf('de'));
   expect([title, options.data.address]).toEqual(['Incident', '']);
   const wordless = notificationOf(payloadOf(records('vehicle.alert', low)));
   expect([wordless.title, wordless.options.body.startsWith('My car, ')]).toEqual(['Incident', true]);
 });
 
-test('an address of an incident is read as it was written, and other addresses are none', () => {
+test('the address of an incident is parsed, and other addresses are rejected', () => {
   for (const hash of [
     '',
     '#car',

@@ -82,7 +82,7 @@ describePeer('chromium', 'the page receives notifications of incidents', () => {
     return _embedded.callbacks.map(({ subscribe }) => JSON.stringify(subscribe));
   };
 
-  test('a reader turns them on; the car sends a collision, which the browser shows in words; a click opens it', async () => {
+  test('notifications that a reader turned on show a collision in words, and a click opens it', async () => {
     const page = await browsed.open('#scenes');
     const toggle = page.getByRole('switch', { name: SWITCH });
     await toggle.click();
@@ -137,7 +137,7 @@ describePeer('chromium', 'the page receives notifications of incidents', () => {
     await expectAccessible(page);
   });
 
-  test('a reader turns them off: the callback, the subscription and the worker are gone', async () => {
+  test('turning notifications off removes callback, subscription and worker', async () => {
     const page = await browsed.open();
     await page.getByRole('combobox', { name: /^Names of values/ }).selectOption('English');
     await page.getByRole('switch', { name: SWITCH, checked: true }).click();
@@ -147,7 +147,7 @@ describePeer('chromium', 'the page receives notifications of incidents', () => {
     expect(await page.evaluate("caches.has('vigie')")).toBe(false);
   });
 
-  test('a device that the push service no longer knows is shown as off', async () => {
+  test('a device unknown to the push service is shown as off', async () => {
     const page = await browsed.open('#scenes');
     await page.getByRole('switch', { name: SWITCH }).click();
     await page.getByRole('switch', { name: SWITCH, checked: true }).waitFor();
@@ -158,7 +158,7 @@ describePeer('chromium', 'the page receives notifications of incidents', () => {
     await page.getByRole('switch', { name: SWITCH, checked: false }).waitFor();
   });
 
-  test('a page that cannot receive them says why', async () => {
+  test('a page that cannot receive notifications shows the reason', async () => {
     const page = await browsed.context.newPage();
     await page.addInitScript("Object.defineProperty(window, 'isSecureContext', { value: false })");
     await page.goto(browsed.url);

@@ -11,7 +11,7 @@ describePeer('chromium', 'the page unplugs the car of the bench', () => {
   afterEach(() => browsed.closePages());
   afterAll(() => browsed.close());
 
-  test('an unplugged car gives no frame and takes no command until it is plugged in, and no number is missing', async () => {
+  test('an unplugged car sends no frame and accepts no command until it is plugged in, and no number is missing', async () => {
     const page = await browsed.open('#wire');
     const unplug = page.getByRole('button', { name: 'Unplug the car' });
     await unplug.focus();
@@ -56,7 +56,7 @@ describePeer('chromium', 'the page kills the agent of the bench', () => {
   };
   const classNames = ['state', 'telemetry', 'way'];
 
-  test('killed without a broker, the agent sends its backlog when both are back: the broker receives every number', async () => {
+  test('an agent killed without a broker sends its backlog when both are back, and the broker gets every number', async () => {
     const page = await browsed.open('#wire');
     const backlog = async (): Promise<number> => Number(await page.getByTestId('backlog').textContent());
     const own = page.getByRole('button', { name: 'Prepare a power cut (own process)' });
@@ -114,7 +114,7 @@ describePeer('chromium', 'the page kills the agent of the bench', () => {
     await expectAccessible(page);
   });
 
-  test('the bus and commands work with an agent in a process of its own', async () => {
+  test('bus and commands work with an agent in its own process', async () => {
     const page = await browsed.open('#bus');
     await page
       .getByRole('row', { name: /MOTION/ })

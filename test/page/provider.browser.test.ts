@@ -43,7 +43,7 @@ describePeer('chromium', 'people sign in to the page of a hub at their identity 
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('who is in the group of a fleet signs in by one link and sees its cars, until the page is closed', async () => {
+  test('a member of a fleet’s group signs in by one link and sees its cars, until the page is closed', async () => {
     const page = await context.newPage();
     await page.goto(url);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -59,7 +59,7 @@ describePeer('chromium', 'people sign in to the page of a hub at their identity 
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
-  test('who is in no group of a fleet is told why, and is not admitted', async () => {
+  test('a person in no fleet group is refused with the reason', async () => {
     provider.groups = ['a group of another program'];
     const page = await context.newPage();
     await page.goto(url);
@@ -73,7 +73,7 @@ describePeer('chromium', 'people sign in to the page of a hub at their identity 
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
-  test('who is in no group of a fleet and has a car signs in as its user, and sees no fleet', async () => {
+  test('a person in no fleet group with a car of their own signs in as its user and sees no fleet', async () => {
     provider.groups = [];
     const owned = await vigie('hub', 'add', OTHER, '--user', 'anna', '-c', join(folder, 'hub.yaml'));
     expect(owned.status).toBe(0);
@@ -90,7 +90,7 @@ describePeer('chromium', 'people sign in to the page of a hub at their identity 
     await hub.says('"name":"anna@example.org","user":"anna"');
   });
 
-  test('an answer that no sign-in of this browser asked for is refused', async () => {
+  test('an unrequested sign-in response is refused', async () => {
     const page = await context.newPage();
     await page.goto(`${url}/vigie/v1/signed-in?code=stolen&state=made-up`);
     await page

@@ -33,7 +33,7 @@ export function decodeAll(payloads) {
 
 describePeer('chromium', 'the browser bundle', () => {
   test(
-    'decodes an hour of the bench car as Node does',
+    'the bundle decodes an hour of the bench car in a browser like in Node',
     async () => {
       // When it bundles for a browser, esbuild refuses modules of Node.
       const { outputFiles } = await build({

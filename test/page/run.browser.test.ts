@@ -189,7 +189,7 @@ describePeer('chromium', 'the page of a car that runs', () => {
     await page.getByTestId('connection').getByText('Live', { exact: true }).waitFor();
   };
 
-  test('asks who reads it, refuses a wrong password, and shows the car to a fleet user', async () => {
+  test('the page asks for a sign-in, refuses a wrong password, and shows the car to a fleet user', async () => {
     const page = await context.newPage();
     await page.goto(`${url}/`);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -212,7 +212,7 @@ describePeer('chromium', 'the page of a car that runs', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   });
 
-  test('a token opens what its scopes allow, and the page says what they do not', async () => {
+  test('a token opens the views within its scopes, and the page names the missing scopes', async () => {
     const page = await openWithToken('#journey', ['data:telemetry', 'data:trip', 'data:alert']);
     await page.getByText(/You may not read captures: .*data:position/).waitFor();
     await chooseTrip(page);
@@ -220,7 +220,7 @@ describePeer('chromium', 'the page of a car that runs', () => {
     expect(await page.getByRole('button', { name: 'Save frames' }).count()).toBe(0);
   });
 
-  test('a token that expires while the page is open ends the sign-in, and another goes on in the same view', async () => {
+  test('an expired token ends the sign-in, and a new one continues in the same view', async () => {
     // The car accepts tokens for 30 s longer, because clocks differ.
     const page = await openWithToken('#commands', undefined, new Date(Date.now() - 26_000));
     await page.getByRole('alert').getByText('Your sign-in has ended.').waitFor();
@@ -231,7 +231,7 @@ describePeer('chromium', 'the page of a car that runs', () => {
     await page.getByRole('heading', { name: 'History' }).or(page.getByText('This car takes no commands.')).waitFor();
   });
 
-  test('the time line shows faults and captures, goes to them, and saves the frames', async () => {
+  test('the time line shows faults and captures, opens them, and saves the frames', async () => {
     const page = await openWithToken('#journey');
     await chooseTrip(page);
     const moment = page.getByTestId('moment Position');
@@ -251,7 +251,7 @@ describePeer('chromium', 'the page of a car that runs', () => {
     await expectAccessible(page);
   });
 
-  test('the map has the tiles of the server that the owner names, and the browser asks nobody else', async () => {
+  test('the map has tiles of the configured server, and the browser requests nothing from other hosts', async () => {
     const page = await openWithToken('#journey');
     await chooseTrip(page);
     await page.getByRole('img', { name: /Track .* 21 points/ }).waitFor();

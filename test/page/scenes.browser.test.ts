@@ -10,14 +10,14 @@ describePeer('chromium', 'the page plays scenes on the bench', () => {
   afterEach(() => browsed.closePages());
   afterAll(() => browsed.close());
 
-  test('the bench begins with the scene of its option, and the page says so', async () => {
+  test('the bench begins with the scene of its option, and the page shows it', async () => {
     const page = await browsed.open('#scenes');
     await page.getByRole('button', { name: 'Door open', pressed: true }).waitFor();
     await page.getByRole('tab', { name: 'The car' }).click();
     await page.getByRole('listitem').filter({ hasText: 'Driver’s door open' }).first().waitFor();
   });
 
-  test('a key plays a scene, and the journey shows what came of it', async () => {
+  test('a key plays a scene, and the journey shows the result', async () => {
     const page = await browsed.open('#scenes');
     const lowBattery = page.getByRole('button', { name: 'Low battery' });
     await lowBattery.focus();
@@ -31,7 +31,7 @@ describePeer('chromium', 'the page plays scenes on the bench', () => {
       .waitFor();
   });
 
-  test('the journey says that the driver hides the position', async () => {
+  test('the journey shows that the driver hides the position', async () => {
     const page = await browsed.open('#scenes');
     await page.getByRole('button', { name: 'Private' }).click();
     await page.getByRole('button', { name: 'Private', pressed: true }).waitFor();
@@ -39,7 +39,7 @@ describePeer('chromium', 'the page plays scenes on the bench', () => {
     await page.getByTestId('private').getByText('The driver hides the position.').waitFor();
   });
 
-  test('axe finds nothing on the scenes, on a phone neither, and the browser found no fault', async () => {
+  test('axe finds nothing on the scenes, also on a phone, and the browser reports no error', async () => {
     const page = await browsed.open('#scenes');
     await page.getByRole('button', { name: 'Tunnel' }).waitFor();
     await expectAccessible(page);

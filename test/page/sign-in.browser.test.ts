@@ -34,7 +34,7 @@ describePeer('chromium', 'the page of a hub with a registry', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('asks for a token, says when it is not right, and shows the cars of the fleet with the right one', async () => {
+  test('the hub page asks for a token, reports a wrong one, and shows the fleet’s cars with the right one', async () => {
     const { stdout } = await vigie('hub', 'token', '--fleet', 'north', '--data', data);
     const page = await context.newPage();
     await page.goto(/http:\/\/127\.0\.0\.1:\d+/.exec(hub.output)?.[0] ?? '');

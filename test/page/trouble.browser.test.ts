@@ -23,7 +23,7 @@ describePeer('chromium', 'the page in trouble', () => {
       body: all.map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join(''),
     });
 
-  test('a car that answers with the page of a proxy is lost, in words, and the page goes on by itself', async () => {
+  test('a proxy’s error page instead of the car shows a lost connection, and the page reconnects', async () => {
     const page = await browsed.context.newPage();
     await page.route('**/vigie/v1/car', (route) => route.fulfill({ status: 502, body: '<html>Bad Gateway</html>' }));
     await page.goto(browsed.url);
@@ -36,7 +36,7 @@ describePeer('chromium', 'the page in trouble', () => {
     await page.getByTestId('link').getByText('online').waitFor();
   });
 
-  test('a stream that breaks in the middle of an event is lost, and read anew', async () => {
+  test('a stream that breaks in the middle of an event is reported as lost and read again', async () => {
     const page = await browsed.context.newPage();
     await page.route('**/live', (route) =>
       route.fulfill({ contentType: 'text/event-stream', body: 'event: change\ndata: {"path":"kinetic.sp' }),
@@ -48,7 +48,7 @@ describePeer('chromium', 'the page in trouble', () => {
     await page.getByRole('alert').waitFor({ state: 'detached' });
   });
 
-  test('a request that nobody answers ends after 20 s with the reason', async () => {
+  test('a request without an answer ends after 20 s with the reason', async () => {
     const page = await browsed.context.newPage();
     await page.clock.install();
     let asked: () => void = () => undefined;
@@ -67,7 +67,7 @@ describePeer('chromium', 'the page in trouble', () => {
     await page.getByRole('treeitem', { name: /^speed/ }).waitFor();
   });
 
-  test('of more than 16 streams the view whose stream is refused says so, and shows it when one is free', async () => {
+  test('a view whose stream is refused beyond the limit of 16 shows it, and loads once one is free', async () => {
     const ends = new AbortController();
     const taken: Response[] = [];
     const ask = (): Promise<Response> => fetch(`${browsed.url}/vigie/v1/outbox`, { signal: ends.signal });
@@ -102,7 +102,7 @@ describePeer('chromium', 'the page in trouble', () => {
     await shown.first().waitFor();
   });
 
-  test('the speed of the last minute begins before the page was opened', async () => {
+  test('the speed plot of the last minute begins before the page was opened', async () => {
     const page = await browsed.context.newPage();
     await page.route('**/telemetry?*', async (route) => {
       const response = await route.fetch();
@@ -169,7 +169,7 @@ describePeer('chromium', 'the page in trouble', () => {
     return [page, async () => `${await connection.textContent()}, ${await age.textContent()}`];
   }
 
-  test('ages stay right when the clock of this machine is set while the page is open', async () => {
+  test('ages stay right when the machine’s clock is set while the page is open', async () => {
     const [page, ages] = await openWithClock();
     await expect.poll(ages, { timeout: 20_000 }).toMatch(/ \d+ (s|min)$/);
     for (const by of [HOUR, -HOUR]) {
@@ -179,7 +179,7 @@ describePeer('chromium', 'the page in trouble', () => {
     }
   });
 
-  test('ages follow the clock of the car when it is set while the page is open', async () => {
+  test('ages follow the car’s clock when it is set while the page is open', async () => {
     const [page, ages] = await openWithClock();
     // Every answer contains the time, except an open stream.
     await page.route('**/*', async (route) => {
@@ -194,7 +194,7 @@ describePeer('chromium', 'the page in trouble', () => {
     await expect.poll(ages, { timeout: 20_000 }).toMatch(/^Live newest value (59 min|1\.0 h), /);
   });
 
-  test('what changes after the clock of the car was set back is shown', async () => {
+  test('changes after the car’s clock was set back are shown', async () => {
     const page = await browsed.context.newPage();
     const dated = (path: string, value: unknown, ms: number): readonly [string, object] => [
       'change',
@@ -214,7 +214,7 @@ describePeer('chromium', 'the page in trouble', () => {
     await page.getByRole('img', { name: 'Speed of the last minute, at most 61.0 km/h.' }).waitFor();
   });
 
-  test('a page without a network for a while says since when, and shows the car again when it is back', async () => {
+  test('a page without a network shows since when, and shows the car again when it is back', async () => {
     const page = await browsed.context.newPage();
     // Before the page sets a timer: a timer of the real clock does not follow `fastForward`.
     await page.clock.install();

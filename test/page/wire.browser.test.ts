@@ -10,7 +10,7 @@ describePeer('chromium', 'the page shows the wire', () => {
   afterEach(() => browsed.closePages());
   afterAll(() => browsed.close());
 
-  test('with the plug pulled the backlog grows, with the plug in it drains, and no number is missing', async () => {
+  test('the backlog grows while the plug is pulled, drains when it is back, and no number is missing', async () => {
     const page = await browsed.open('#wire');
     const backlog = async (): Promise<number> => Number(await page.getByTestId('backlog').textContent());
     await page.getByRole('button', { name: 'Pull the plug' }).focus();
@@ -25,7 +25,7 @@ describePeer('chromium', 'the page shows the wire', () => {
     await page.close();
   });
 
-  test('the chart shows the backlog of an outage, and keeps it when the broker is back and on other views', async () => {
+  test('the chart shows the backlog of an outage, and keeps it when the broker returns and on other views', async () => {
     const page = await browsed.open('#wire');
     const outage = page.getByTestId('outage');
     await outage.getByText('No outage since this page was opened.').waitFor();
@@ -51,7 +51,7 @@ describePeer('chromium', 'the page shows the wire', () => {
     await page.getByTestId('link').getByText('online').waitFor();
   });
 
-  test('the bytes that were published stand beside those of the same messages as JSON', async () => {
+  test('published bytes are shown next to those of the same messages as JSON', async () => {
     const page = await browsed.open('#wire');
     const text = (await page.getByTestId('sizes').textContent()) ?? '';
     const [, share] = /^[\d.,]+ [kM]?B on the air, [\d.,]+ [kM]?B as JSON:(\d+) %$/.exec(text) ?? [];
@@ -59,7 +59,7 @@ describePeer('chromium', 'the page shows the wire', () => {
     expect(Number(share), text).toBeLessThan(100);
   });
 
-  test('axe finds nothing on the wire, and the browser found no fault', async () => {
+  test('axe finds nothing on the wire, and the browser reports no error', async () => {
     const page = await browsed.open('#wire');
     await page.getByRole('table').waitFor();
     await expectAccessible(page);
@@ -69,7 +69,7 @@ describePeer('chromium', 'the page shows the wire', () => {
     await page.close();
   });
 
-  test('on a phone a heading of one word stays in one line, whatever stands beside it', async () => {
+  test('on a phone a one-word heading stays on one line', async () => {
     const page = await browsed.open('#wire');
     await page.setViewportSize({ width: 390, height: 844 });
     await page.getByRole('heading', { name: 'Numbers' }).waitFor();

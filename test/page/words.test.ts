@@ -3,14 +3,14 @@ import { labelOfEvent } from '../../page/hub/event-words.ts';
 import { codeInWords, pathInWords, preferredLanguage, valueInWords } from '../../page/shared/words.ts';
 import type { FleetEvent } from '../../protocol/interface/own/hub-overview.ts';
 
-test('the language is the chosen one, else the first of the browser that has words, else English', () => {
+test('the language is the chosen one, else the browser’s first with words, else English', () => {
   expect(preferredLanguage('fr', ['de-AT'])).toBe('fr');
   expect(preferredLanguage(undefined, ['pt-BR', 'de-AT', 'fr'])).toBe('de');
   expect(preferredLanguage('nonsense', ['FR'])).toBe('fr');
   expect(preferredLanguage(undefined, ['pt', ''])).toBe('en');
 });
 
-test('abbreviations of the interface have words; what the page does not know is divided into its words', () => {
+test('abbreviations of the interface have words, and unknown names are split into words', () => {
   expect(pathInWords('adas.rlka')).toBe('Lane keeping, right');
   expect(valueInWords('wipingBlades.speed', 'Low')).toBe('slow');
   expect(valueInWords('adas.artiv', 'Unavailable')).toBe('not available');
@@ -20,7 +20,7 @@ test('abbreviations of the interface have words; what the page does not know is 
   expect(codeInWords('alerts', 'SunroofLeaks')).toBe('sunroof leaks');
 });
 
-test('events of cars are in words', () => {
+test('events of cars are described in words', () => {
   const textOf = (kind: FleetEvent['kind'], body: FleetEvent['body']): string =>
     labelOfEvent({ id: 1, vin: 'V', kind, at: 0, received: 0, body }).text;
   expect(textOf('alert', { type: 'CoolantLevellow', active: true })).toBe('warns: coolant low');

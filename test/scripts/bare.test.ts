@@ -13,7 +13,7 @@ import { filesThatAsk } from '../../scripts/test-files.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-test('the files that ask for a program are those that call for it, without engines and browsers', () => {
+test('the files that need a program are found by their calls, without engine and browser tests', () => {
   const files = filesThatAsk(root);
   for (const name of ['adapters/lines/lines', 'adapters/can/socketcan/layouts', 'adapters/service/notify']) {
     expect(files).toContain(`test/${name}.test.ts`);
@@ -22,7 +22,7 @@ test('the files that ask for a program are those that call for it, without engin
   expect(files.filter((name) => /\.(engine|browser|long)\.test\.ts$/.test(name))).toEqual([]);
 });
 
-test('the registry on a socket answers with what the registry of the machine says, below its own address', async () => {
+test('the registry proxy returns the machine’s registry answers under its own address', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-bare-'));
   const asked: (string | undefined)[] = [];
   const real = createServer(({ url, headers }, response) => {

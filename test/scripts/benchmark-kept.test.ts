@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { KeptSections } from '../../scripts/benchmark/kept.ts';
 
-test('a run goes on with the sections of an earlier one of the same sources, and after the page is written with none', () => {
+test('a run continues with stored sections of the same sources, and starts afresh once the page is written', () => {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-kept-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, '.vigie/benchmark.json');

@@ -24,12 +24,12 @@ three
 `;
 const order = ['First', 'Second', 'Third'];
 
-test('a section that the page lacks comes where a whole run writes it, and all others stay as they are', () => {
+test('a section missing on the page is inserted in the order of a full run, and all others stay', () => {
   const written = withSections(page, new Map([['Second', '## Second\n\ntwo\n']]), order);
   expect(written).toBe(page.replace('## Third', '## Second\n\ntwo\n\n## Third'));
 });
 
-test('a section that the page has is replaced, also the last one', () => {
+test('an existing section is replaced, also the last one', () => {
   const texts = new Map([
     ['Third', '## Third\n\n3\n\n'],
     ['First', '## First\n\n1\n'],
@@ -39,7 +39,7 @@ test('a section that the page has is replaced, also the last one', () => {
   expect(withSections(written, texts, order)).toBe(written);
 });
 
-test('a section that no whole run writes is refused', () => {
+test('a section unknown to the full run is refused', () => {
   expect(() => withSections(page, new Map([['Fourth', '## Fourth\n']]), order)).toThrow('no section Fourth');
 });
 

@@ -43,13 +43,13 @@ function loaded(command: string): Set<string> {
   );
 }
 
-test('runs by itself, with the shipped profiles beside it', () => {
+test('the bundle runs by itself next to the shipped profiles', () => {
   expect(run('--version')).toMatchObject({ status: 0, stderr: '' });
   expect(run('check', '--profile', 'bench')).toMatchObject({ status: 0 });
   expect(run('replya').stderr).toContain('replay');
 });
 
-test('takes the modules of Node with require, so that an HTTP server does not load what only requests need', () => {
+test('the bundle requires Node modules lazily, so that an HTTP server does not load the request client', () => {
   const taken = Object.keys(outputs).flatMap((file) => [
     ...readFileSync(join(root, file), 'utf8').matchAll(/(?:\bfrom|\bimport)\s*["'](node:[^"']+)/g),
   ]);
@@ -65,7 +65,7 @@ test('takes the modules of Node with require, so that an HTTP server does not lo
   expect(stdout).not.toContain('undici');
 });
 
-test('loads neither child processes, worker threads nor signatures to read a log', () => {
+test('reading a log loads no child processes, worker threads or signatures', () => {
   const list = 'process.on("exit", () => console.log(process.moduleLoadList.join("\\n")))';
   const { stdout } = spawnSync(
     process.execPath,
@@ -78,19 +78,19 @@ test('loads neither child processes, worker threads nor signatures to read a log
     expect(stdout).not.toContain(`NativeModule ${module}\n`);
 });
 
-test('has what a package is told before it is loaded, though nothing is taken of it', () => {
+test('the bundle keeps settings made for a package before it loads, although nothing is imported from it', () => {
   const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
   expect(files).toContain('adapters/mqtt/packet-numbers.ts');
 });
 
-test('takes a module of Node that is imported when it is needed with all its members', () => {
+test('a lazily imported Node module has all of its members', () => {
   const later = Object.keys(outputs).flatMap((file) => [
     ...readFileSync(join(root, file), 'utf8').matchAll(/import\(["']([^"']*sqlite[^"']*)["']\)/g),
   ]);
   expect(later.map(([, name]) => name)).toContain('node:sqlite');
 });
 
-test('carries of undici what sends requests, and neither its fetch nor what it brings for tests', () => {
+test('the bundle contains undici’s request code, but neither fetch nor its mocks', () => {
   const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
   const carried = files.filter((file) => file.includes('node_modules/undici/')).map((file) => file.split('/lib/')[1]);
   expect(carried).toContain('dispatcher/agent.js');
@@ -99,7 +99,7 @@ test('carries of undici what sends requests, and neither its fetch nor what it b
   );
 });
 
-test('carries nothing that packages bring for browsers, for their own metrics or twice', () => {
+test('the bundle contains no browser builds, package metrics or duplicates', () => {
   const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
   for (const wanted of ['prom-client/lib/counter', 'llhttp/llhttp-wasm', 'typebox/build/type/types']) {
     expect(files.join('\n')).toContain(wanted);
@@ -108,7 +108,7 @@ test('carries nothing that packages bring for browsers, for their own metrics or
   expect(files.filter((file) => needless.test(file))).toEqual([]);
 });
 
-test('ships the licence of every package that is in it', () => {
+test('the licence of every bundled package is shipped', () => {
   const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
   const names = files.flatMap((file) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
   const licensed = new Set([...packageLicences().matchAll(/^={79}\n(\S+) .*\n={79}$/gm)].map(([, name]) => name));
@@ -121,7 +121,7 @@ test.each(shippedNames(shippedProfiles))('carries the contents of the profile %s
   expect(readFileSync(join(folder, preparedFile(file)), 'utf8')).toBe(prepare(join(root, 'config', file)));
 });
 
-test('carries the page, the document of the interface and Swagger UI, which shows it', async () => {
+test('the bundle contains the page, the interface document and Swagger UI', async () => {
   const data = mkdtempSync(join(tmpdir(), 'vigie-bundle-bench-'));
   const bench = new VigieProcess(
     ['bench', '--data', data, '--port', '0', '--http', '0', '--scenario', 'parked'],
@@ -147,7 +147,7 @@ test('carries the page, the document of the interface and Swagger UI, which show
   }
 });
 
-test('serves what it counts', async () => {
+test('the bundle serves every file in its list', async () => {
   const data = mkdtempSync(join(tmpdir(), 'vigie-bundle-run-'));
   const file = join(data, 'vigie.yaml');
   writeFileSync(
@@ -174,7 +174,7 @@ metrics: { listen: 'unix:metrics.sock' }
   }
 });
 
-test('is not needed by the launcher, which starts the sources where no bundle is', () => {
+test('the launcher works without a bundle and then starts the sources', () => {
   const copy = mkdtempSync(join(tmpdir(), 'vigie-launcher-'));
   try {
     cpSync(join(root, 'scripts/vigie.js'), join(copy, 'scripts/vigie.js'));
@@ -192,14 +192,14 @@ test('is not needed by the launcher, which starts the sources where no bundle is
   }
 });
 
-test.each(['replay', 'decode', 'inspect', 'check'])('%s loads neither MQTT nor what drives devices', (command) => {
+test.each(['replay', 'decode', 'inspect', 'check'])('%s loads neither MQTT nor device drivers', (command) => {
   const found = loaded(command);
   expect(found).toContain('commander');
   expect(found).toContain('adapters/can');
   for (const heavy of ['mqtt', 'aedes', 'adapters/mqtt', 'adapters/simulated']) expect(found).not.toContain(heavy);
 });
 
-test('names its sources, which lie in the project', () => {
+test('the bundle’s source map names files of the project', () => {
   const sources = JSON.parse(readFileSync(join(folder, 'sources.json'), 'utf8')) as string[];
   expect(sources).toEqual(expect.arrayContaining(['main.ts', 'commands/replay.ts', 'config/vehicles/bench/bench.dbc']));
   for (const source of sources) expect(readFileSync(join(root, source)).length).toBeGreaterThan(0);

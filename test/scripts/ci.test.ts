@@ -15,7 +15,7 @@ async function run(script: string, environment = {}): Promise<{ result: StageRes
   return { result, lines };
 }
 
-test('a stage reports the tests that its last line counts, its output and its processor time', async () => {
+test('a stage reports the tests counted in its last line, its output and its processor time', async () => {
   const { result, lines } = await run(
     `
     const end = process.cpuUsage().user + 300_000;
@@ -30,7 +30,7 @@ test('a stage reports the tests that its last line counts, its output and its pr
   expect(result.processor).toBeGreaterThanOrEqual(0.3);
 });
 
-test('the first lines of each failure message are repeated in the report, so that the end of a long output names the cause', async () => {
+test('the report repeats the first lines of each failure, so that the end of a long output names the cause', async () => {
   const { result } = await run(`
     console.log('started');
     console.log('FAILED  a door opens\\nError: it is frozen');
@@ -45,14 +45,14 @@ test('the first lines of each failure message are repeated in the report, so tha
   expect(lines).not.toContain('[tried] trace 40');
 });
 
-test('a stage that fails, is killed or cannot be started has a status other than 0', async () => {
+test('a stage that fails, is killed or cannot start has a nonzero status', async () => {
   expect((await run('process.exit(7)')).result).toMatchObject({ status: 7 });
   expect((await run(`process.kill(process.pid, 'SIGKILL')`)).result.status).not.toBe(0);
   const absent = await runStage({ name: 'absent', command: ['no-such-program-of-ours'] }, root, process.env, () => {});
   expect(absent.status).not.toBe(0);
 });
 
-test('the report ends with the sum of all tests, in which a stage that failed without tests counts as one and a partial stage has skipped none', () => {
+test('the report ends with a total in which a failed stage without tests counts as one failure and partial stages skip none', () => {
   const results: StageResult[] = [
     { name: 'check', failures: [], status: 1, wall: 61, processor: 90 },
     { name: 'page', failures: [], status: 0, wall: 10, processor: 5, counts: { passed: 7, failed: 0, skipped: 1 } },
@@ -89,7 +89,7 @@ test('an unknown stage after --from is refused with the names of all stages', ()
   for (const { name } of stages) expect(stderr).toContain(name);
 });
 
-test('no test may be skipped in the stages that are not partial, and `npm test` runs last with all that partial stages skip', () => {
+test('only partial stages may skip tests, and `npm test` runs last with all the tests that they skip', () => {
   const tests = stages.filter(({ lane }) => lane === 'tests');
   for (const { name, partial, environment } of tests) {
     expect(environment?.['TEST_ALL'], name).toBe(partial === true ? undefined : '1');

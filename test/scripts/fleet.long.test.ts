@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { runFleet } from '../../scripts/fleet/fleet.ts';
 
-test('a fleet drives on a hub that is killed meanwhile, and nothing is lost or there twice', async () => {
+test('a fleet on a hub that is killed loses nothing and stores nothing twice', async () => {
   const said: string[] = [];
   const problems = await runFleet({
     cars: 10,

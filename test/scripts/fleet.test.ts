@@ -24,7 +24,7 @@ function parsed(version: 4 | 5, bytes: Uint8Array): Packet {
   return packets[0] as Packet;
 }
 
-test.each([4, 5] as const)('what a bare car sends is MQTT %i, as a library reads it', (version) => {
+test.each([4, 5] as const)('packets of a simulated car are valid MQTT %i according to a library', (version) => {
   const connect = connectPacket({ version, clientId: 'car', keepAlive: 120, will: 'gone' });
   expect(parsed(version, connect)).toMatchObject({
     cmd: 'connect',
@@ -52,7 +52,7 @@ test.each([4, 5] as const)('what a bare car sends is MQTT %i, as a library reads
   expect(parsed(version, acknowledgePacket(515))).toMatchObject({ cmd: 'puback', messageId: 515 });
 });
 
-test('a stream of packets is read the same however it is cut', () => {
+test('a stream of packets is parsed the same however it is split', () => {
   const publish = (id: number, size: number): Buffer =>
     publishPacket(4, { topic: 'a', payload: new Uint8Array(size), id, retain: false, repeated: false, expiry: 1 });
   const stream = Buffer.concat([publish(1, 5), acknowledgePacket(2), publish(3, 200), publish(4, 0)]);
@@ -73,7 +73,7 @@ test('a stream of packets is read the same however it is cut', () => {
   }
 });
 
-test('the account of a fleet finds what is lost, what is there twice and what no car sent', () => {
+test('the account of a fleet finds lost messages, duplicates and messages that no car sent', () => {
   const message = (number: number) => ({ after: 0, kind: 'trip', payload: Uint8Array.of(number), retain: false });
   const stored = (...copies: readonly (readonly [number, number])[]) =>
     copies.map(([number, count]) => ({ payload: Uint8Array.of(number), copies: count }));
@@ -88,7 +88,7 @@ test('the account of a fleet finds what is lost, what is there twice and what no
   });
 });
 
-test('what is due by now counts the messages of each car from when it leaves', () => {
+test('the expected count includes the messages of each car from its departure on', () => {
   const drive = [0, 1000].map((after) => ({ after, kind: 'trip', payload: Uint8Array.of(1), retain: false }));
   // The second car leaves after 500 ms; car time passes twice as fast.
   const crowd = { first: 0, cars: 2, drive, speed: 2, leaving: 1000 };

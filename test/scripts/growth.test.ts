@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { exponent } from '../../scripts/benchmark/exponent.ts';
 import { plot } from '../../scripts/benchmark/plot.ts';
 
-test('the exponent of a power is found, whatever its factor', () => {
+test('the exponent of a power law is found, whatever its factor', () => {
   fc.assert(
     fc.property(
       fc.double({ min: -1, max: 3, noNaN: true }),
@@ -18,12 +18,12 @@ test('the exponent of a power is found, whatever its factor', () => {
   );
 });
 
-test('what is paid once does not hide what grows', () => {
+test('a constant cost does not hide growth', () => {
   const points = [1, 10, 100, 1_000, 10_000, 100_000].map((x) => [x, 500 + x ** 2] as const);
   expect(exponent(points)).toBeGreaterThan(1.9);
 });
 
-test('what is not above zero does not count', () => {
+test('values that are not above zero do not count', () => {
   expect(
     exponent([
       [1, -5],
@@ -35,7 +35,7 @@ test('what is not above zero does not count', () => {
   expect(exponent([[1, 1]])).toBeNaN();
 });
 
-test('the drawing has every point where it belongs', () => {
+test('every point of the drawing is at its position', () => {
   const svg = plot([
     {
       title: 'a < b & c',

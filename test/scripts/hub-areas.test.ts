@@ -8,7 +8,7 @@ import { hubAreas } from '../../scripts/hub-areas.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const named = Object.values(hubAreas).flat();
 
-test('an unknown area of the hub is refused, with a list of all', () => {
+test('an unknown area of the hub is refused with a list of all areas', () => {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [join(root, 'scripts/test-hub.ts'), 'thread', 'treads'],
@@ -21,11 +21,11 @@ test('an unknown area of the hub is refused, with a list of all', () => {
   );
 });
 
-test('every file and folder of an area of the hub exists, so that no area runs less than it says', () => {
+test('every file and folder of an area exists, so that no area runs less than it claims', () => {
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-test('every test file of the hub is in some area', () => {
+test('every hub test file belongs to an area', () => {
   const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
     .map((path) => `test/${path}`)
     .filter((path) => /\/hub\/.+\.test\.ts$|\/hub(-[a-z-]+)?(\.engine)?\.test\.ts$/.test(path))

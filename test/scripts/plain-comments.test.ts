@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { unclearComments } from '../../scripts/plain-comments.ts';
 
-test('a comment that hides who does something is found, in each form of comment', () => {
+test('a comment that hides the actor is found, in each form of comment', () => {
   const text = [
     '/** Nobody writes it. */',
     ' * The receiver is told.',
@@ -27,7 +27,7 @@ test('a comment that begins with a relative clause or an afterthought is found',
   ]);
 });
 
-test('code, texts and clear comments are left alone', () => {
+test('code, strings and clear comments are not reported', () => {
   const text = ["const nobody = 'nobody';", '/** The hub tells each car. */', "call('https://whoever.example');"].join(
     '\n',
   );

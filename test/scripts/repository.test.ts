@@ -15,7 +15,7 @@ interface Workflow {
   >;
 }
 
-test('workflows run .ci/run and scripts of the project, and take actions by their version', () => {
+test('workflows run .ci/run and scripts of the project, and pin actions by version', () => {
   const workflows = globSync('.github/workflows/*.yml', { cwd: root }).map((name) => parse(read(name)) as Workflow);
   const steps = workflows.flatMap(({ jobs }) => Object.values(jobs).flatMap((job) => job.steps));
   const commands = steps.flatMap(({ run }) => (run === undefined ? [] : [run]));
@@ -26,7 +26,7 @@ test('workflows run .ci/run and scripts of the project, and take actions by thei
   for (const { uses } of steps) expect(uses ?? 'a/b@v1').toMatch(/^[\w-]+\/[\w-]+@v\d+$/);
 });
 
-test('each form for issues asks for something that must be answered', () => {
+test('each issue form has a required question', () => {
   for (const name of ['fault', 'car']) {
     const form = parse(read(`.github/ISSUE_TEMPLATE/${name}.yml`));
     expect(Object.keys(form)).toEqual(['name', 'description', 'body']);
@@ -37,7 +37,7 @@ test('each form for issues asks for something that must be answered', () => {
   expect(existsSync(join(root, '.github/pull_request_template.md'))).toBe(true);
 });
 
-test('the container for development installs the project as its pages say', () => {
+test('the development container installs the project as the pages describe', () => {
   const container = JSON.parse(read('.devcontainer/devcontainer.json'));
   expect(container.postCreateCommand).toBe('npm ci');
   expect(container.image).toMatch(/^[\w./-]+:\d+/);

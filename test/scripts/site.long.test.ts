@@ -9,7 +9,7 @@ import manifest from '../../package.json' with { type: 'json' };
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-test('npm run docs makes a site of all pages and of the library', () => {
+test('npm run docs builds a site with all pages and the library', () => {
   const out = mkdtempSync(join(tmpdir(), 'vigie-site-'));
   try {
     const options = { cwd: root, encoding: 'utf8', timeout: 900_000 } as const;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import budget from '../../scripts/size-budget.json' with { type: 'json' };
 import { linesOfCode } from '../../scripts/size-budget.ts';
 
-test('blank lines and lines of comments do not count, code with a comment behind it does', () => {
+test('blank lines and comment lines do not count, and code with a trailing comment does', () => {
   const text = ['/** Reason.', ' * More. */', '', 'const one = 1; // Unit.', '  // Note.', '  call();', ''].join('\n');
   expect(linesOfCode(text)).toBe(2);
 });

@@ -3,7 +3,7 @@ import { runSoak } from '../../scripts/scenarios/failing-way.ts';
 import { describePeer } from '../rig/peers.ts';
 
 describePeer('mosquitto', 'a soak of minutes', () => {
-  test('every number arrives or is in a gap record, over a way that fails again and again', async () => {
+  test('every number arrives or is in a gap record over a link that fails repeatedly', async () => {
     const { account, link, troubles, faults } = await runSoak({
       from: '06:45:00',
       length: 12 * 60_000,

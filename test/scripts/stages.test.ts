@@ -8,7 +8,7 @@ const node = (id: number, functionName: string, file: string, ...children: numbe
   children,
 });
 
-test('a sample of the profiler belongs to the part of the agent whose function is nearest to it', () => {
+test('a profiler sample counts for the agent part of the nearest function on its stack', () => {
   const nodes = [
     node(1, '(root)', '', 2, 7, 8, 9),
     node(2, 'replay', 'commands/replay.ts', 3),

@@ -13,7 +13,7 @@ const none: BenchmarkTarget = { what: 'missing', measured: 0, bound: 0, wanted: 
 const lost: BenchmarkTarget = { ...none, measured: 3 };
 const unknown: BenchmarkTarget = { what: 'with a peer', measured: Number.NaN, bound: 1, wanted: 'at least' };
 
-test('a bound is reached from its side, and by what equals it', () => {
+test('a target is reached from its side of the bound, and by an equal value', () => {
   expect([fast, slow, small, large, none, lost, unknown].map(isMet)).toEqual([
     true,
     false,
@@ -25,7 +25,7 @@ test('a bound is reached from its side, and by what equals it', () => {
   ]);
 });
 
-test('the table says by how much a target is missed, and why', () => {
+test('the table shows by how much a target is missed, and why', () => {
   const table = targetTable(
     new Map([
       ['Speed', [fast, slow]],
@@ -58,14 +58,14 @@ const benchmark = (...words: string[]) =>
     encoding: 'utf8',
   });
 
-test('the benchmark says how it is used', () => {
+test('the benchmark prints its usage', () => {
   const { status, stdout, stderr } = benchmark('--help');
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   expect(stdout).toContain('Usage: npm run benchmark');
   expect(stdout).toContain('Sections: decode, logs, replay');
 });
 
-test('the benchmark answers an option or a section that it does not have in one line', () => {
+test('the benchmark refuses an unknown option or section in one line', () => {
   const option = benchmark('--quik');
   expect(option.status).toBe(2);
   expect(option.stderr).toBe("Unknown option '--quik'; npm run benchmark -- --help lists what there is\n");

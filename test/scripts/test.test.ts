@@ -58,7 +58,7 @@ function runTests(
 
 for (const environment of [{}, { CI: 'true' }] as Record<string, string>[]) {
   const ci = environment['CI'] ?? 'not set';
-  test(`a suite whose need is absent does not run, is listed, and fails nothing, and the time and outcome of each file are added to TEST_OUTCOMES; CI ${ci}`, () => {
+  test(`a suite without its need is skipped, listed and not a failure, and the time and outcome of each file go to TEST_OUTCOMES; CI ${ci}`, () => {
     const outcomes = join(folder, `outcomes-${ci}`);
     const { status, lines } = runTests(['passing.test.ts', 'absent.test.ts'], {
       ...environment,
@@ -76,7 +76,7 @@ for (const environment of [{}, { CI: 'true' }] as Record<string, string>[]) {
   });
 }
 
-test('with TEST_ALL=1 a skipped test fails the run, and a run without one succeeds', () => {
+test('with TEST_ALL=1 a skipped test fails the run, and a run without skips succeeds', () => {
   const all = { TEST_ALL: '1' };
   const skipping = runTests(['passing.test.ts', 'absent.test.ts'], all);
   expect(skipping.stderr).toContain('with TEST_ALL=1 no test may be skipped');
@@ -85,7 +85,7 @@ test('with TEST_ALL=1 a skipped test fails the run, and a run without one succee
   expect(runTests(['passing.test.ts'], all)).toMatchObject({ status: 0 });
 });
 
-test('a failed test and a file that cannot be loaded are counted as failures, beside each other and by name', () => {
+test('a failed test and a file that cannot be loaded are both counted as failures and named', () => {
   const outcomes = join(folder, 'outcomes-failed');
   const { status, lines, stderr } = runTests(['passing.test.ts', 'failing.test.ts', 'broken.test.ts'], {
     TEST_OUTCOMES: outcomes,
@@ -103,13 +103,13 @@ test('an error outside of all tests fails the run', () => {
   expect(status).toBe(1);
 });
 
-test('after “related”, the files run that load the named one, and no others', () => {
+test('after “related”, only the files run that load the named one', () => {
   const { status, lines } = runTests(['related', 'beside.ts']);
   expect(lines.at(-1)).toBe('1 passed, 0 failed, 0 skipped');
   expect(status).toBe(0);
 });
 
-test('with TEST_REST=1 only the files run of which no earlier run has passed every test', () => {
+test('with TEST_REST=1 only the files run in which no earlier run has passed every test', () => {
   const row = { seconds: 1, failed: [], skipped: 0 };
   const outcomes: FileOutcome[] = [
     { ...row, file: 'failed.test.ts', failed: ['opens'] },

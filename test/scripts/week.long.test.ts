@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { expect, test } from 'vitest';
 
-test('the car obeys the command of its first three hours, for which it is woken', async () => {
+test('the car wakes for the command of its first three hours and carries it out', async () => {
   const words = ['--expose-gc', 'scripts/scenarios/index.ts', 'week', '--days', '0.125', '--every', '3'];
   const printed = await new Promise<string>((resolve) => {
     // One line of measurements is too few for a verdict, so the command exits with an error.

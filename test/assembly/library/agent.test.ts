@@ -67,7 +67,7 @@ async function started(options: Partial<CreateAgentOptions>): Promise<VigieAgent
   return agent;
 }
 
-test('an agent tells of each change of Status by its path, and of each message that it makes by its kind', async () => {
+test('an agent emits each change of Status by path, and each of its messages by kind', async () => {
   const bus = new OwnBus();
   const agent = await createAgent({ vin: VIN, profile: 'bench', sources: [bus] });
   ends.push(() => agent.stop());
@@ -92,7 +92,7 @@ test('an agent tells of each change of Status by its path, and of each message t
   expect(agent.status.get('kinetic.speed')).toBe(43);
 });
 
-test('a listener that throws is logged, and the agent and other listeners go on', async () => {
+test('a listener that throws is logged, and the agent and other listeners continue', async () => {
   const [bus, log] = [new OwnBus(), new MemoryLog()];
   const agent = await started({ sources: [bus], log });
   const seen: unknown[] = [];
@@ -107,7 +107,7 @@ test('a listener that throws is logged, and the agent and other listeners go on'
   expect(log.lines).toContainEqual({ level: 'error', event: 'listener.failed', fields });
 });
 
-test('a simulated car with a virtual clock drives over MQTT to a broker, and a directory keeps what was not sent', async () => {
+test('a simulated car with a virtual clock publishes over MQTT, and a directory stores unsent messages', async () => {
   const broker = new EmbeddedBroker();
   const { url } = await broker.start();
   ends.push(() => broker.stop());
@@ -138,7 +138,7 @@ test('a simulated car with a virtual clock drives over MQTT to a broker, and a d
   expect(existsSync(join(folder, 'car', 'outbox'))).toBe(true);
 });
 
-test('a store of the program keeps the state of a recorder of the program from run to run', async () => {
+test('a store of the program keeps the state of its recorder between runs', async () => {
   const kept = memoryStore();
   let opened = 0;
   const store = async () => ({ ...kept, boot: ++opened, close: async () => undefined });
@@ -171,20 +171,20 @@ test('a store of the program keeps the state of a recorder of the program from r
   expect(counts).toEqual([1, 2]);
 });
 
-test('two recorders of one name are refused, since their states would be mixed up', async () => {
+test('two recorders of one name are refused, because their states would be mixed', async () => {
   const again = (): Recorder => ({ name: 'trip', tick: () => undefined, flush: () => undefined });
   const agent = await createAgent({ vin: VIN, profile: 'bench', recorders: [again, again] });
   await expect(agent.start()).rejects.toMatchObject({ code: 'usage.wrong', message: expect.stringContaining('trip') });
 });
 
-test('the interface is served where its URL says, and ends with the agent', async () => {
+test('the interface is served at its URL and ends with the agent', async () => {
   const agent = await started({ store: directory(folder), http: localInterface() });
   expect((await fetch(`${agent.url}/connectedcar/v3/fleets`)).status).toBe(200);
   await agent.stop();
   expect(agent.url).toBeUndefined();
 });
 
-test('an agent with everything adds no listener to the process of its program', async () => {
+test('a fully configured agent adds no listener to the process of its program', async () => {
   const listeners = () => Object.fromEntries(process.eventNames().map((name) => [name, process.listenerCount(name)]));
   const broker = new EmbeddedBroker();
   const { url } = await broker.start();
@@ -202,7 +202,7 @@ test('an agent with everything adds no listener to the process of its program', 
   expect(listeners()).toEqual(before);
 });
 
-test('stop resolves for every caller when the agent has stopped, and before a start it does nothing', async () => {
+test('stop resolves for every caller when the agent has stopped, and does nothing before a start', async () => {
   const closed: string[] = [];
   const kept = memoryStore();
   const store = async () => ({ ...kept, boot: 1, close: async () => void closed.push('store') });
@@ -221,7 +221,7 @@ test('stop resolves for every caller when the agent has stopped, and before a st
   expect(closed).toEqual(['store', 'store']);
 });
 
-test('an agent that is stopped while it starts ends stopped, and one that cannot start stops without an error', async () => {
+test('an agent stopped during its start ends up stopped, and one that cannot start stops without an error', async () => {
   const agent = await createAgent({ vin: VIN, profile: 'bench', store: directory(folder), http: localInterface() });
   await Promise.all([agent.start(), agent.stop()]);
   expect(agent.url).toBeUndefined();
@@ -235,7 +235,7 @@ test('an agent that is stopped while it starts ends stopped, and one that cannot
   ]);
 });
 
-test('stop resolves although the link fails and nobody moves the clock, and the log has the error of the link', async () => {
+test('stop resolves even if the link fails and the clock stands still, and the log has the link error', async () => {
   const [clock, log] = [new VirtualClock(), new MemoryLog()];
   let failed = (): void => undefined;
   const called = new Promise<void>((resolve) => {
@@ -307,7 +307,7 @@ test('an input without a bus feeds the only CAN bus of the profile', async () =>
   expect(log.lines).toEqual([]);
 });
 
-test('a source of the program feeds its buses, and the warning about another bus has the words of a program', async () => {
+test('a source of the program feeds its buses, and the warning about another bus has the API’s terms', async () => {
   const log = new MemoryLog();
   await createAgent({ vin: VIN, profile: 'bench', sources: [simulatedCar(), gpsd()], log });
   expect(log.lines.map(({ fields }) => fields?.['problem'])).not.toContainEqual(expect.stringContaining('body'));
@@ -319,7 +319,7 @@ test('a source of the program feeds its buses, and the warning about another bus
   });
 });
 
-test('a recording that was played to its end calls the program', async () => {
+test('the end of a recording calls the program', async () => {
   const log = join(folder, 'drive.log');
   const { id, data } = codec.encode('MOTION', { Speed: 42 });
   const hex = Buffer.from(data).toString('hex').toUpperCase();
@@ -364,7 +364,7 @@ test('trips of the simulated car end in a program as they do on the bench', asyn
   expect(trips).toContain(true);
 });
 
-test('an event that an agent does not have is refused by name, and so is a listener that is no function', async () => {
+test('an unknown agent event, and a listener that is not a function, are refused by name', async () => {
   const agent = await createAgent({ vin: VIN, profile: 'bench' });
   // @ts-expect-error the compiler refuses it as well
   expect(() => agent.on('changed', () => undefined)).toThrow('an agent has no event changed, only change and record');
@@ -372,7 +372,7 @@ test('an event that an agent does not have is refused by name, and so is a liste
   expect(() => agent.on('change', 'changed')).toThrow(VigieError);
 });
 
-test('a path that Status does not have is refused by name', async () => {
+test('an unknown Status path is refused by name', async () => {
   const agent = await createAgent({ vin: VIN, profile: 'bench' });
   // @ts-expect-error the compiler refuses it as well
   expect(() => agent.status.get('kinetic.sped')).toThrow('Status has no kinetic.sped');

@@ -8,7 +8,7 @@ const subPaths = Object.entries(manifest.exports).flatMap(([path, entry]): [stri
   typeof entry === 'string' ? [] : [[path === '.' ? 'index' : path.slice(2), entry.types]],
 );
 
-test.each(subPaths)('sub-path %s declares all that the module exports', async (name, types) => {
+test.each(subPaths)('the declarations of sub-path %s contain all exports of its module', async (name, types) => {
   const source = types.replace('./dist/library/', '').replace(/\.d\.ts$/, '.ts');
   const exported = Object.keys((await import(new URL(source, root).href)) as object);
   const text = readFileSync(new URL(`assembly/generated/${name}.d.ts`, root), 'utf8');

@@ -76,14 +76,14 @@ const refused: [what: string, options: unknown, where: string, words: string][] 
   ['a charge of 101 %', { ...sound, settings: { power: { battery: 101 } } }, 'settings.power.battery', 'at most 100'],
 ];
 for (const [what, options, where, words] of refused) {
-  test(`createAgent refuses ${what}, and names the option and what it must be`, async () => {
+  test(`createAgent refuses ${what}, and names the option and its valid values`, async () => {
     const agent = createAgent(options as CreateAgentOptions);
     await expect(agent).rejects.toBeInstanceOf(VigieError);
     await expect(agent).rejects.toMatchObject({ code: 'usage.wrong', where, message: expect.stringContaining(words) });
   });
 }
 
-test('createAgent takes every default of a setting, and 0 where its form has it', async () => {
+test('createAgent accepts every default of a setting, and 0 where it is valid', async () => {
   const { limit, keepAcknowledged, batch } = outboxSettings;
   for (const kept of [keepAcknowledged.default, 0]) {
     const outbox = { limit: limit.default, keepAcknowledged: kept, batch: batch.default };
@@ -91,7 +91,7 @@ test('createAgent takes every default of a setting, and 0 where its form has it'
   }
 });
 
-test('mqtt() refuses an option that does not exist, and names the one that was meant', () => {
+test('mqtt() refuses an unknown option and suggests the nearest one', () => {
   expect(() => mqtt({ ulr: 'mqtt://broker' } as unknown as Parameters<typeof mqtt>[0])).toThrowError(
     expect.objectContaining({
       code: 'usage.wrong',
@@ -159,19 +159,19 @@ test('a codec refuses databases without their wrapper, and names a value by the 
   expect(() => codec.encode('BODY', { Locks: 'lock' })).toThrow('did you mean locked? (known: open, locked)');
 });
 
-test('createAgent says of a profile that does not exist which there are', async () => {
+test('createAgent refuses an unknown profile with a list of the existing ones', async () => {
   await expect(createAgent({ ...sound, profile: 'peugoet' })).rejects.toMatchObject({
     code: 'configuration.wrong',
     message: expect.stringMatching(/there is no profile "peugoet" \(known: bench, /),
   });
 });
 
-test('start() refuses a recording that does not exist, and names the file', async () => {
+test('start() refuses a missing recording and names the file', async () => {
   const agent = await createAgent({ ...sound, sources: [canLog('no-such.log')] });
   await expect(agent.start()).rejects.toMatchObject({ code: 'input.unreadable', where: 'no-such.log' });
 });
 
-test('memoryStore() is a store as it is, and goes on with the next agent', async () => {
+test('memoryStore() is a complete store that the next agent can continue with', async () => {
   const store = memoryStore();
   for (const run of ['first', 'second']) {
     const agent = await createAgent({ ...sound, store });

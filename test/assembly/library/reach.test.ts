@@ -47,7 +47,7 @@ function reach(entry: string): { modules: ReadonlySet<string>; packages: Readonl
   return { modules, packages };
 }
 
-test('programs need the dependencies of the package, and of the optional ones those that the page names', () => {
+test('programs need the dependencies of the package, and only the documented optional ones', () => {
   const needed = new Set([...entries.values()].flatMap((entry) => [...reach(entry).packages]));
   // Its files are served, not imported.
   needed.add('swagger-ui-dist');
@@ -60,14 +60,14 @@ test('programs need the dependencies of the package, and of the optional ones th
   expect([...new Set(named)].sort()).toEqual(optional.sort());
 });
 
-test('a sub-path for receivers needs no Node, and none of the packages of an agent', () => {
+test('a sub-path for receivers needs neither Node nor the agent’s packages', () => {
   const { modules, packages } = reach(entries.get('vigie/protocol') ?? '');
   const ofNode = [...modules].filter((module) => inputs[module]?.imports.some(({ path }) => path.startsWith('node:')));
   expect(ofNode).toEqual([]);
   expect([...packages].sort()).toEqual(['cbor-x', 'fflate', 'typebox']);
 });
 
-test('no module that a program can load listens to signals, ends the process or prints', () => {
+test('no module of the library handles signals, ends the process or prints', () => {
   const modules = new Set([...entries.values()].flatMap((entry) => [...reach(entry).modules]));
   expect(modules.size).toBeGreaterThan(500);
   const acting = [...modules].flatMap((module) =>

@@ -45,7 +45,7 @@ function anchors(page: string): Set<string> {
   );
 }
 
-test('every link of a page leads to a file of the package and to a heading that it has', () => {
+test('every link on a packaged page leads to a file of the package and an existing heading', () => {
   const pages = matching(/\.md$/);
   expect(pages.length).toBeGreaterThan(20);
   const broken = pages.flatMap(([page, text]) =>
@@ -61,12 +61,12 @@ test('every link of a page leads to a file of the package and to a heading that 
   expect(broken).toEqual([]);
 });
 
-test('of a picture that is not in the package its page has nothing', () => {
+test('a page omits pictures that are not in the package', () => {
   const texts = matching(/\.md$/).filter(([, text]) => /(?<!`)![A-Z]/.test(text));
   expect(texts.map(([page]) => page)).toEqual([]);
 });
 
-test('pages, examples and manual pages have people type vigie, and not npx', () => {
+test('pages, examples and manual pages use vigie, not npx', () => {
   const told = matching(/\.(md|yaml|conf|gz|service)$/).filter(([, text]) => /npx vigie|where npx finds/.test(text));
   expect(told.map(([place]) => place)).toEqual([]);
   expect(files.get('usr/share/doc/vigie/commands.md')).toContain('\nvigie keys make me --dir keys\n');
@@ -90,25 +90,25 @@ test('every command has a manual page with its options, and the page of the prog
   );
 });
 
-test('examples are a configuration, that of the broker, and the shipped profiles with their networks', () => {
+test('the examples are a configuration, the broker’s configuration, and the shipped profiles with their DBCs', () => {
   const places = matching(/\/examples\//).map(([place]) => place.slice('usr/share/doc/vigie/examples/'.length));
   expect(places).toEqual(
     expect.arrayContaining(['vigie.yaml', 'mosquitto.conf', 'profiles/bench/profile.yaml', 'profiles/bench/bench.dbc']),
   );
 });
 
-test('the package for Debian has the bill of materials of its executable', () => {
+test('the Debian package has the bill of materials of its executable', () => {
   expect(files.get('usr/share/doc/vigie/sbom.cdx.json')).toBe(sbomOf({ kind: 'executable', target }));
 });
 
-test('at most six tags of lintian are overridden, each with a reason before it', () => {
+test('at most six lintian tags are overridden, each with a reason before it', () => {
   const lines = (files.get('usr/share/lintian/overrides/vigie') ?? '').trim().split('\n');
   const tags = lines.filter((line) => line.startsWith('vigie:'));
   expect(tags.length).toBeLessThanOrEqual(6);
   for (const tag of tags) expect(lines[lines.indexOf(tag) - 1]).toMatch(/^# \w/);
 });
 
-test('the changelog has the items of the newest version, as Debian writes them', () => {
+test('the Debian changelog has the items of the newest version in Debian format', () => {
   const changes = `# Changes
 
 ## Unreleased: 0.2.0

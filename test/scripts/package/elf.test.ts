@@ -60,7 +60,7 @@ function segmentsOf(file: Buffer): Segment[] {
 }
 
 describe.each([32, 64] as const)('an executable of %i bits', (bits) => {
-  test('keeps every byte that is loaded, but what names its sections', () => {
+  test('a stripped executable keeps every loaded byte except the section names', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 0, max: 300 }), (data, zeros) => {
         const before = executable(bits, { data, zeros });
@@ -81,14 +81,14 @@ describe.each([32, 64] as const)('an executable of %i bits', (bits) => {
     );
   });
 
-  test('is left as it was given', () => {
+  test('stripping does not change its input', () => {
     const before = executable(bits);
     const copy = Buffer.from(before);
     loadedPart(before);
     expect(before.equals(copy)).toBe(true);
   });
 
-  test('is refused when nothing of it is loaded', () => {
+  test('an executable without loaded segments is refused', () => {
     const file = executable(bits);
     const header = bits === 64 ? 64 : 52;
     for (const i of [0, 1]) file.writeUInt32LE(PT_NOTE, header + i * (bits === 64 ? 56 : 32));
@@ -96,7 +96,7 @@ describe.each([32, 64] as const)('an executable of %i bits', (bits) => {
   });
 });
 
-test('a file that is no ELF file is refused', () => {
+test('a file that is not ELF is refused', () => {
   const script = readFileSync(join(fileURLToPath(import.meta.url)));
   expect(() => loadedPart(script)).toThrow('not a little-endian ELF file');
 });

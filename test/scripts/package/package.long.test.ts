@@ -25,7 +25,7 @@ function run(args: readonly string[], env: Readonly<Record<string, string>> = {}
   return spawnSync(executable, args, { encoding: 'utf8', cwd: folder, env: { PATH: '', ...env }, timeout: 30_000 });
 }
 
-it('says its version, without a word about code that was thrown away', () => {
+it('the executable prints its version without a warning about discarded code', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   expect(run(['--version'])).toMatchObject({
     status: 0,
@@ -34,15 +34,15 @@ it('says its version, without a word about code that was thrown away', () => {
   });
 });
 
-it('prints its bill of materials', () => {
+it('the executable prints its bill of materials', () => {
   expect(run(['--sbom'])).toMatchObject({ status: 0, stdout: sbomOf({ kind: 'executable', target }), stderr: '' });
 });
 
-it('compiles no code from strings', () => {
+it('the executable compiles no code from strings', () => {
   expect(run(['--version'], { NODE_OPTIONS: '--disallow-code-generation-from-strings' }).stderr).toBe('');
 });
 
-it('forbids code from strings by itself, without a setting of its environment', () => {
+it('the executable forbids code from strings without an environment setting', () => {
   const probe = join(folder, 'probe.cjs');
   writeFileSync(probe, "try { new Function('return 1')(); } catch ({ name }) { console.error(name); }");
   expect(run(['--version'], { NODE_OPTIONS: `--require=${probe}` })).toMatchObject({
@@ -51,20 +51,20 @@ it('forbids code from strings by itself, without a setting of its environment', 
   });
 });
 
-it('has a script of ASCII, which V8 keeps in half the memory', () => {
+it('the script of the executable is ASCII, which V8 stores in half the memory', () => {
   const contents = readFileSync(executable);
   // From a regular expression of adapters/can/log/table.
   expect(contents.includes('nachm\\.?|下午')).toBe(false);
   expect(contents.includes('nachm\\.?|\\u4e0b\\u5348')).toBe(true);
 });
 
-it('names the functions of the program in a stack trace', () => {
+it('stack traces of the executable name the functions of the program', () => {
   const probe = join(folder, 'trace.cjs');
   writeFileSync(probe, 'process.stdout.write = () => { console.error(new Error().stack); return true; };');
   expect(run(['--version'], { NODE_OPTIONS: `--require=${probe}` }).stderr).toMatch(/\bat run\d* \(/);
 });
 
-it('carries files and machine code beside the script, so that only what is read takes memory', () => {
+it('files and machine code are separate from the script, so that only files that are read take memory', () => {
   const probe = join(folder, 'assets.cjs');
   writeFileSync(probe, "console.error(require('node:sea').getAssetKeys().join('\\n'));");
   const { stderr } = run(['--version'], { NODE_OPTIONS: `--require=${probe}` });
@@ -75,25 +75,25 @@ it('carries files and machine code beside the script, so that only what is read 
 
 const profiles = readdirSync(join(root, 'config/vehicles'));
 
-it.each(profiles)('carries the profile %s with all that belongs to it', (profile) => {
+it.each(profiles)('the executable contains the profile %s with all of its files', (profile) => {
   const { status, stdout } = run(['check', '--profile', profile]);
   expect([status, stdout]).toEqual([0, '']);
 });
 
-it('names the profiles that it carries when there is none of a name', () => {
+it('an unknown profile name is refused with a list of the contained profiles', () => {
   const { status, stdout, stderr } = run(['check', '--profile', 'bunch']);
   expect(status).toBe(2);
   expect(stdout + stderr).toMatch(/bench/);
 });
 
-it('reads files that are none of its own', () => {
+it('the executable reads files outside of itself', () => {
   writeFileSync(join(folder, 'broken.yaml'), 'configuration: 1\nvin: none\n');
   const { status, stdout } = run(['check', '-c', 'broken.yaml']);
   expect(status).toBe(2);
   expect(stdout).toContain('"line":2');
 });
 
-it('brings machine code for CAN and serial lines, and leaves nothing of it behind', async () => {
+it('the executable has machine code for CAN and serial lines, and leaves no temporary file', async () => {
   const runtime = join(folder, 'runtime');
   mkdirSync(runtime);
   writeFileSync(
@@ -135,7 +135,7 @@ mqtt: { url: mqtt://127.0.0.1:1 }
   expect(readdirSync(runtime)).toEqual([]);
 });
 
-it('names itself in what it says to try, and not the launcher of a checkout', async () => {
+it('advice names the executable, not the launcher of a checkout', async () => {
   const options = ['--data', join(folder, 'bench'), '--port', '0', '--http', '0', '--scenario', 'parked'];
   const child = spawn(executable, ['bench', ...options], {
     cwd: folder,
@@ -154,7 +154,7 @@ it('names itself in what it says to try, and not the launcher of a checkout', as
   expect(said).not.toContain('npx');
 });
 
-it('names the architectures there are', () => {
+it('an unknown architecture is refused with a list of the existing ones', () => {
   expect(targets.map(({ name }) => name).sort()).toEqual(['arm64', 'armv7', 'x64']);
   expect(() => targetNamed('mips')).toThrow(/"mips" is no architecture: choose of x64, arm64, armv7/);
 });

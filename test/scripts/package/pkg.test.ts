@@ -41,13 +41,13 @@ ${code}`,
   return file;
 }
 
-test('pkg is the exact version that its entrance was written for', () => {
+test('pkg has the exact version for which its entry was written', () => {
   expect(manifest.devDependencies['@yao-pkg/pkg']).toBe('6.23.0');
   expect(require('@yao-pkg/pkg/package.json')).toMatchObject({ version: '6.23.0' });
   expect(require('@yao-pkg/pkg/package.json').exports).toBeUndefined();
 });
 
-test("pkg's entrance has the shape by which it is entered", () => {
+test('pkg’s entry point has the expected exports', () => {
   // In a separate process, because it loads a hundred packages that other tests do not need.
   const code = `const sea = require('${entrance}'); console.log(JSON.stringify([Object.keys(sea), sea.default.length]));`;
   const [names, length] = JSON.parse(execFileSync(process.execPath, ['-e', code], { cwd: root, encoding: 'utf8' }));
@@ -64,7 +64,7 @@ test("pkg's entrance has the shape by which it is entered", () => {
   }
 });
 
-test('the Node of the unit makes the blob, with its options, where the script lies', async () => {
+test('the Node of the unit makes the blob, with its options, in the directory of the script', async () => {
   const file = changedEntrance('same', 'exports.default = (_, o) => start(...config(o, o.seaConfig));');
   await packWithPkg(job, file);
   expect(readFileSync(join(folder, 'started'), 'utf8').trim().split('\n')).toEqual([
@@ -114,7 +114,7 @@ test.each([
   );
 });
 
-test('what Node says when it fails is told', async () => {
+test('the error output of a failing Node is reported', async () => {
   const file = changedEntrance('failing', 'exports.default = (_, o) => start(...config(o, o.seaConfig));');
   const runner = ['sh', '-c', 'echo "Cannot read main script" >&2; exit 1'];
   await expect(packWithPkg({ ...job, runner }, file)).rejects.toThrow('Cannot read main script');

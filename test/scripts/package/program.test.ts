@@ -20,7 +20,7 @@ function found(code: string): Record<string, unknown> {
   return exports.found;
 }
 
-test('variables and parameters get short names, properties keep theirs', () => {
+test('variables and parameters are shortened, properties are not', () => {
   const short = withShortNames(script);
   for (const name of ['givenValue', 'wantedValue', 'localValue']) {
     expect(script).toContain(name);
@@ -31,7 +31,7 @@ test('variables and parameters get short names, properties keep theirs', () => {
   expect(Object.keys(found(short))).toEqual(Object.keys(found(script)));
 });
 
-test('stack traces and errors name functions and classes as the sources do', () => {
+test('stack traces and errors name functions and classes like the sources', () => {
   const { doubled, SensorError, refuse } = found(withShortNames(script)) as Record<string, CallableFunction>;
   expect([doubled?.name, SensorError?.name]).toEqual(['doubled', 'SensorError']);
   let refused: unknown;
@@ -45,6 +45,6 @@ test('stack traces and errors name functions and classes as the sources do', () 
   expect(error.stack).toMatch(/\bat refuse \(/);
 });
 
-test('a script that cannot be read is refused, with the reason', () => {
+test('an unreadable script is refused with the reason', () => {
   expect(() => withShortNames('const broken = ;')).toThrow(/the bundled script cannot be shortened: \S/);
 });

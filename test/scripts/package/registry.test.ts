@@ -62,7 +62,7 @@ process.stdout.write(fetchOnce('probe@1.0.0', ${JSON.stringify(hash)}));`;
   return stdout;
 }
 
-test('a package is fetched once, and used from then on', async () => {
+test('a package is fetched once and then used from the cache', async () => {
   const place = await fetchOnce(integrity, 'kept');
   expect(readFileSync(join(place, 'package.json'), 'utf8')).toContain('"probe"');
   const first = asked.length;
@@ -71,7 +71,7 @@ test('a package is fetched once, and used from then on', async () => {
   expect(asked).toHaveLength(first);
 });
 
-test('a package with another hash than the pinned one is refused, and not kept', async () => {
+test('a package with a hash other than the pinned one is refused and not cached', async () => {
   await expect(fetchOnce('sha512-other', 'refused')).rejects.toThrow('probe@1.0.0 is not what it is to be');
   expect(readdirSync(join(folder, 'refused/vigie/packages'))).toEqual([]);
 });

@@ -9,7 +9,7 @@ const read = (name: string): string =>
 const version = (JSON.parse(read('package.json')) as { version: string }).version;
 
 test.each(['https://example.org/owner/vigie', 'https://example.org/owner/vigie.git'])(
-  'the manifest names the repository, the page and the issues of %s',
+  'the manifest names repository, page and issues of %s',
   (url) => {
     const before = JSON.parse(read('package.json'));
     const after = JSON.parse(withRepository(read('package.json'), url));
@@ -35,7 +35,7 @@ test.each([
   expect(() => withRepository(read('package.json'), url)).toThrow('give an address such as'),
 );
 
-test('the newest version of the changelog gets its date, and its items are the notes', () => {
+test('the newest version in the changelog gets its date, and its items become the release notes', () => {
   const dated = withDate(read('CHANGELOG.md'), version, '2026-11-27');
   expect(dated).toContain(`\n## ${version} - 2026-11-27\n`);
   expect(notesOf(dated)).toMatch(/^The first version\.\n\n### Added\n/);
@@ -43,7 +43,7 @@ test('the newest version of the changelog gets its date, and its items are the n
   expect(() => withDate(dated, version, '2026-11-28')).toThrow(`write "## Unreleased: ${version}"`);
 });
 
-test('checksums are lines in the order of the names', () => {
+test('checksums are listed in the order of the names', () => {
   const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
   const files = new Map([
     ['b', Buffer.from('2')],

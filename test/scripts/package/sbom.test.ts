@@ -64,7 +64,7 @@ test('the schema of CycloneDX 1.6 refuses a bill of materials with an unknown fi
   expect(isValid({ ...bill({ kind: 'npm' }), unknown: 1 })).toBe(false);
 });
 
-test('the bill of materials of an executable has its Node and the OpenSSL in it', () => {
+test('the bill of materials of an executable contains its Node and OpenSSL', () => {
   const found = versions(bill({ kind: 'executable', target: host }));
   expect(found.get('Node.js')).toBe(host.node.version);
   // The tests run on the Node that the x64 executable contains.
@@ -77,11 +77,11 @@ test('the bill of materials of an executable has its Node and the OpenSSL in it'
   expect(`${found.get('V8')}`).toBe(carried.v8.replace(/-.*/, ''));
 });
 
-test('the bills of materials of the program alone and of the package for npm have no Node', () => {
+test('the bills of materials of the plain program and of the npm package contain no Node', () => {
   for (const subject of subjects.slice(1)) expect([...versions(bill(subject)).keys()]).not.toContain('Node.js');
 });
 
-test('a bill of materials has each package whose licence is shipped, and every dependency leads to a component', () => {
+test('a bill of materials has each package with a shipped licence, and every dependency has its component', () => {
   const made = bill({ kind: 'npm' });
   const licensed = [...packageLicences().matchAll(/^={79}\n(\S+) (\S+) .*\n={79}$/gm)].map(([, name]) => name);
   expect(new Set(versions(made).keys())).toEqual(new Set(licensed));
@@ -100,7 +100,7 @@ test('a bill of materials names no registry but the public one', () => {
   expect(new Set([...hosts].map(([, host]) => host))).toEqual(new Set(['https://registry.npmjs.org']));
 });
 
-test('vigie --sbom of a clone says how to make the bills of materials', () => {
+test('vigie --sbom in a clone explains how to make the bills of materials', () => {
   const main = fileURLToPath(new URL('../../../main.ts', import.meta.url));
   const { status, stderr } = spawnSync(process.execPath, [main, '--sbom'], { encoding: 'utf8' });
   expect([status, stderr]).toEqual([2, expect.stringContaining('`npm run sbom`')]);

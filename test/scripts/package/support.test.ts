@@ -21,7 +21,7 @@ test('an executable with a Node past its support is refused unless docs/packagin
   expect(on('2026-05-01', `**${statement.replace(', ', ',\n')}**: use another.`)).toEqual([]);
 });
 
-test('the table of docs/packaging.md alone does not permit an executable whose Node is past its support', () => {
+test('the table in docs/packaging.md alone does not permit an executable whose Node is past its support', () => {
   expect(page).toContain('24.21.0, supported until 2028-04-30');
   expect(on('2028-05-01').map((fault) => fault.split(' ')[1])).toEqual(['x64', 'arm64']);
 });

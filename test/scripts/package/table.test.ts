@@ -5,11 +5,11 @@ import { targetNamed, targets } from '../../../scripts/package/targets.ts';
 
 const page = readFileSync(new URL(`../../../${PAGE}`, import.meta.url), 'utf8');
 
-test('the page has each executable with the Node and the tool that it is made with', () => {
+test('the page lists each executable with its Node and build tool', () => {
   for (const target of targets) expect(page).toContain(`\n${rowOf(target)} `);
 });
 
-test('new figures replace those of the page and nothing else', () => {
+test('new figures replace those on the page and change nothing else', () => {
   const made = new Map(targets.map((target) => [target, { executable: 1_250_000, debian: 300_000, start: 51.6 }]));
   const written = pageWith(made);
   for (const target of targets) {
@@ -20,11 +20,11 @@ test('new figures replace those of the page and nothing else', () => {
   expect(withoutRows(written)).toBe(withoutRows(page));
 });
 
-test('an architecture that was not made is an error', () => {
+test('an architecture that was not built is an error', () => {
   expect(() => pageWith(new Map())).toThrow(/was not made/);
 });
 
-test('an architecture is named as Node or as Debian names it', () => {
+test('an architecture can have its Node or Debian name', () => {
   expect(['x64', 'amd64', 'armv7', 'armhf', 'arm64'].map((name) => targetNamed(name).name)).toEqual([
     'x64',
     'x64',
