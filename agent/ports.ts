@@ -202,8 +202,11 @@ export interface Link {
 export interface LinkEvents {
   up(): void;
   down(reason: string): void;
-  /** A message arrived on one of the car's own down topics. Its size is already bounded. */
-  message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void;
+  /**
+   * A message arrived on one of the car's own down topics. Its size is already bounded. `retained`: the broker kept it
+   * since an unknown time; if omitted, false.
+   */
+  message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined, retained?: boolean): void;
 }
 
 /** A message that waits for its acknowledgement, without its content. */

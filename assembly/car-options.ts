@@ -13,6 +13,7 @@ import type { AgentSettings } from '../protocol/settings.ts';
 import type { Ways } from './actuation.ts';
 import type { CloudLink } from './cloud-link.ts';
 import type { CollectSurroundings } from './collector.ts';
+import type { CarExits } from './exits.ts';
 import type { FaultCodes } from './faults.ts';
 import type { InterfaceOptions } from './interface.ts';
 import type { OwnStore } from './records.ts';
@@ -58,6 +59,8 @@ export interface CarOptions extends Ways {
   readonly notificationChannels?: CallbackChannels;
   /** HTTP interface of the car. */
   readonly http?: InterfaceOptions['http'];
+  /** Broker of plain topics. */
+  readonly exits?: CarExits;
   /** Monitors from the configuration. If omitted, the previous monitors stay active. */
   readonly monitors?: readonly GivenMonitor[];
   readonly service?: CarService;

@@ -74,6 +74,8 @@ async function begin(options: CarOptions, teardowns: Teardown[]): Promise<Omit<C
   if (options.monitors !== undefined) await agent.monitors.take(options.monitors);
   const served = await serveInterface(options, car, records, link);
   if (served !== undefined) teardowns.unshift(() => served.stop());
+  const endExit = await openExits(options, car, rest);
+  if (endExit !== undefined) teardowns.unshift(endExit);
   if (notificationChannels !== undefined) rest.subscribe((asleep) => asleep && notificationChannels.rest());
   const { health } = link;
   const reports = health !== undefined && service !== undefined;
@@ -122,10 +124,11 @@ async function readFolder(
   return { first: await readAgain(() => beginRecords(data, log, files), options), missing };
 }
 
-/** Opens the key with which the interface of the car signs commands. */
+/** Opens the key with which the interface and the exits of the car sign commands. */
 async function openOwnKey(options: CarOptions): Promise<OwnKey | undefined> {
-  const { http, data, log } = options;
-  if (http === undefined || data === undefined) return undefined;
+  const { http, exits, data, log } = options;
+  const signs = http !== undefined || exits?.commands === true;
+  if (!signs || data === undefined) return undefined;
   return readAgain(() => ownKey(join(data, 'interface-key'), 'interface', remoteTypes, log), options);
 }
 
@@ -175,6 +178,16 @@ async function serveInterface(
     (what) => service?.lacks('interface', what),
   );
   return { stop, tap, ...defined({ server }) };
+}
+
+/** Sends values to a broker of plain topics. Returns undefined without `exits` in the configuration. */
+async function openExits(options: CarOptions, { agent }: CarAgent, rest: UnitRest): Promise<Teardown | undefined> {
+  const { vin, vehicle, exits, http, clock, log } = options;
+  if (exits === undefined) return undefined;
+  const title = (http && titleOf(http)) ?? vehicle.profile.title ?? vehicle.profile.name;
+  // Only a car with exits loads their code and words.
+  const { openExit } = await import('./exits.ts');
+  return openExit({ ...exits, ...{ vin, title, vehicle, agent, rest, clock, log }, commands: takesCommands(options) });
 }
 
 /** Returns true if commands for this car can be signed and can reach a bus. */

@@ -10,6 +10,7 @@ import { agentSettings } from '../protocol/settings.ts';
 import { channelsOf } from './callback-channels.ts';
 import { type Car, startCar } from './car.ts';
 import type { CarOptions } from './car-options.ts';
+import type { CarExits } from './exits.ts';
 import { faultCodesOf } from './faults.ts';
 import type { Service } from './service.ts';
 import { sourcesOf } from './sources.ts';
@@ -58,7 +59,7 @@ export async function startConfigured(
       ...defined({ zone: timeZone }),
       settings: agentSettings(configuration),
       notificationChannels: channelsOf(configuration.callbacks, () => clock.now()),
-      ...defined({ http, monitors }),
+      ...defined({ http, monitors, exits: exitsOf(configuration) }),
       rest,
       published: service.published,
       service,
@@ -82,5 +83,15 @@ export function brokerOf({ mqtt, power }: Configuration, dialing?: () => void): 
     ...brokerAddress(mqtt, dialing),
     keepalive: mqtt.keepalive / 1000,
     asleepKeepalive: power.keepalive / 1000,
+  };
+}
+
+function exitsOf({ exits, power }: Configuration): CarExits | undefined {
+  if (exits === undefined) return undefined;
+  return {
+    configuration: exits,
+    // The longest silence is announced once, so that a sleeping unit need not wake for this connection.
+    broker: { ...brokerAddress(exits.mqtt), keepalive: power.keepalive / 1000 },
+    commands: [...exits.scopes].some((scope) => scope.startsWith('remote:')),
   };
 }

@@ -9,6 +9,7 @@ import { benchVehicle } from '../assembly/simulation.ts';
 import { VigieError } from '../protocol/errors.ts';
 import { benchCallbacks } from './bench-callbacks.ts';
 import { startBenchAgent } from './bench-car.ts';
+import { benchExits } from './bench-exits.ts';
 import type { AgentOrder, FromAgent, ToAgent } from './bench-words.ts';
 
 /** Longest time from the end of the bench to the end of its agent, ms. */
@@ -51,7 +52,7 @@ export async function benchAgent(): Promise<void> {
 }
 
 function start(
-  { vin, data, scenario, trust, mqtt, page, tiles, log, buses }: AgentOrder,
+  { vin, data, scenario, trust, mqtt, page, tiles, homeAssistant, log, buses }: AgentOrder,
   cable: FarCable,
 ): Promise<Car> {
   const clock = new SystemClock();
@@ -66,6 +67,7 @@ function start(
       notificationChannels: channelsOf(benchCallbacks(data), () => clock.now()),
       // The bench has the plugs, and answers requests for them before they reach this process.
       http: { local: true, port: 0, url: page, tiles, bench: { report: () => ({}), plug: refuse } },
+      ...(homeAssistant && { exits: benchExits(mqtt) }),
       published: (topic, payload) => say({ published: topic, payload }),
       clock,
       log: new StreamLog(process.stderr, log),

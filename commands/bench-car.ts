@@ -18,7 +18,7 @@ import { BenchCable } from './bench-cable.ts';
 const REMEMBER_EVERY = 5_000;
 
 interface BenchAgentOptions
-  extends Pick<CarOptions, 'vin' | 'vehicle' | 'mqtt' | 'http' | 'notificationChannels' | 'published'> {
+  extends Pick<CarOptions, 'vin' | 'vehicle' | 'mqtt' | 'http' | 'notificationChannels' | 'exits' | 'published'> {
   /** Directory of records, state and the simulated car. */
   readonly data: string;
   /** File of the keys that may sign commands. */

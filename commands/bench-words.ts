@@ -27,6 +27,8 @@ export interface AgentOrder {
   /** Address of the page, which forwards its requests to the agent. */
   readonly page: string;
   readonly tiles: MapTiles | undefined;
+  /** True if the broker also gets plain topics for Home Assistant. */
+  readonly homeAssistant: boolean;
   readonly log: Level;
   /** State of the simulated car. */
   readonly buses: readonly string[];

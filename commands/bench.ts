@@ -19,6 +19,7 @@ import { commandKinds } from '../protocol/schema/remote.ts';
 import { benchCallbacks } from './bench-callbacks.ts';
 import { type BenchCar, startBenchCar } from './bench-car.ts';
 import { benchControls } from './bench-controls.ts';
+import { benchExits } from './bench-exits.ts';
 import { introduction } from './bench-introduction.ts';
 import { lanPage, STANDARD_LAN } from './bench-lan.ts';
 import { AgentPlace } from './bench-place.ts';
@@ -46,6 +47,7 @@ interface Options {
   readonly username?: string;
   readonly passwordFile?: string;
   readonly ca?: string;
+  readonly homeAssistant?: true;
   readonly port?: number;
   readonly log: Level;
   readonly http?: number;
@@ -76,6 +78,7 @@ for the next start.`,
       `port of the embedded broker; 0: any free (default: ${STANDARD_BROKER}, or any free)`,
       portOf,
     )
+    .option('--home-assistant', 'the broker also gets plain topics, and Home Assistant finds the car there')
     .option('--lan', 'serves the page over HTTPS in the local network, for those who have the token that it prints')
     .option('--http <port>', `port of the HTTP interface; 0: any free (default: ${STANDARD_HTTP}, or any free)`, portOf)
     .addOption(
@@ -106,7 +109,7 @@ async function bench(options: Options): Promise<void> {
   if (options.fleet !== undefined) {
     throw new VigieError('usage.wrong', '--fleet is for the cars of a hub: add --cars, or leave it out');
   }
-  const { data, vin, scenario } = options;
+  const { data, vin, scenario, homeAssistant = false } = options;
   const login = benchLogin(options);
   makeDirectory(data);
   const vehicle = benchVehicle(scenario);
@@ -142,7 +145,7 @@ async function bench(options: Options): Promise<void> {
     clock,
     log,
     lan: lan?.serving,
-    order: { vin, data, scenario, trust, mqtt, page: pageUrl(), tiles, log: options.log },
+    order: { vin, data, scenario, trust, mqtt, page: pageUrl(), tiles, homeAssistant, log: options.log },
     receive: broker === undefined ? undefined : take,
   }));
   const car: BenchCar = await startBenchCar({
@@ -159,6 +162,7 @@ async function bench(options: Options): Promise<void> {
       return bench;
     },
     ...defined({ scene: options.scene }),
+    ...(homeAssistant && { exits: benchExits(mqtt) }),
     log,
     clock,
     published: (topic, payload) => report.published(topic, payload),
@@ -187,8 +191,8 @@ async function benchCars(options: Options, cars: number, tiles: MapTiles | undef
     const option = options.broker === undefined ? '--vin' : '--broker';
     throw new VigieError('usage.wrong', `--cars brings its own broker and VINs: leave out ${option}`);
   }
-  if (options.scene !== undefined || options.lan === true) {
-    const option = options.lan === true ? '--lan' : '--scene';
+  if (options.scene !== undefined || options.lan === true || options.homeAssistant === true) {
+    const option = options.lan === true ? '--lan' : options.scene === undefined ? '--home-assistant' : '--scene';
     throw new VigieError('usage.wrong', `${option} is for one car: leave out --cars or ${option}`);
   }
   return (await import('./bench-fleet.ts')).benchFleet({ ...options, cars, fleet: options.fleet, tiles });

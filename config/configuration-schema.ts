@@ -6,12 +6,14 @@ import {
   captureSettings,
   collectSettings,
   commandSettings,
+  exitSettings,
   faultSettings,
   healthSettings,
   linkSettings,
   outboxSettings,
   recordingSettings,
 } from '../protocol/settings.ts';
+import { languages } from '../protocol/words/languages.ts';
 import { callbacksSchema } from './callbacks.ts';
 import { choice, closed, format, line, listOf, NAME, number, truth } from './fields.ts';
 import { httpSchema } from './http.ts';
@@ -131,6 +133,42 @@ const mqtt = closed('The connection to the cloud', {
   ...members(linkSettings),
 });
 
+const exits = closed('A broker that gets the values as plain topics, beside the cloud; see docs/exits.md', {
+  mqtt: closed('The broker', brokerMembers),
+  prefix: Type.Optional(
+    line('Beginning of all topics; default vigie/plain', {
+      pattern: '^[^\\s#+/$][^\\s#+]{0,100}[^\\s#+/]$',
+      expected: 'a topic such as vigie/plain, without #, + and a slash at its end',
+    }),
+  ),
+  form: Type.Optional(
+    choice(['value', 'json'], 'Only the value (default), or an object with value, unit, time and freshness'),
+  ),
+  retain: Type.Optional(truth('The broker keeps the last value of each topic; default true')),
+  homeAssistant: Type.Optional(
+    closed('Discovery messages for Home Assistant', {
+      language: Type.Optional(choice(languages, 'Language of the names; default en')),
+      prefix: Type.Optional(
+        line('Beginning of the discovery topics; default homeassistant', {
+          pattern: '^[^\\s#+/$]{1,64}$',
+          expected: 'the discovery prefix of Home Assistant, such as homeassistant',
+        }),
+      ),
+    }),
+  ),
+  scopes: Type.Optional(
+    listOf(
+      line('A scope as in tokens', {
+        pattern: '^(data|remote):[a-zA-Z:]+$',
+        expected: 'a scope such as data:telemetry',
+      }),
+      0,
+      'What the broker gets and may command; default data:telemetry and data:position, and no command',
+    ),
+  ),
+  ...members(exitSettings),
+});
+
 export const configurationSchema = closed('Configuration of the agent in one car', {
   configuration: format(configurationVersion, 'Version of this format'),
   vin: Type.Optional(
@@ -172,6 +210,7 @@ export const configurationSchema = closed('Configuration of the agent in one car
   power: Type.Optional(powerSchema),
   http: Type.Optional(httpSchema),
   callbacks: Type.Optional(callbacksSchema),
+  exits: Type.Optional(exits),
   captures: Type.Optional(closed('Raw frames around events; the profile says of which', members(captureSettings))),
   collect: Type.Optional(closed('Signals that are recorded by command', members(collectSettings))),
   monitors: Type.Optional(monitorsSchema),
@@ -189,3 +228,4 @@ export const configurationSchema = closed('Configuration of the agent in one car
 export type ConfigurationInput = Static<typeof configurationSchema>;
 export type CanInputInput = Static<typeof input>;
 export type MqttInput = Static<typeof mqtt>;
+export type ExitsInput = Static<typeof exits>;

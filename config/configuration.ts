@@ -25,6 +25,7 @@ import { credentialPath } from './credentials.ts';
 import { configurationDefaults } from './defaults.ts';
 import { readYamlFile } from './document.ts';
 import { type Environment, overlay, reportUnknown } from './environment.ts';
+import { type ExitsConfiguration, readExits } from './exits.ts';
 import { checkForm, quoted } from './faults.ts';
 import { Findings } from './findings.ts';
 import { configuration as formOfConfiguration } from './generated/validators.js';
@@ -67,6 +68,8 @@ export interface Configuration extends ServiceConfiguration {
   readonly http?: HttpConfiguration;
   /** Permitted destinations and limits of notifications. */
   readonly callbacks: CallbacksConfiguration;
+  /** If omitted, the agent sends its values only to the cloud. */
+  readonly exits?: ExitsConfiguration;
   readonly captures: CaptureSettings;
   readonly collect: CollectSettings;
   /** IANA time zone of the car's programs. If omitted, Europe/Paris. */
@@ -164,6 +167,7 @@ function readConfiguration(
     ...readService(input, beside, findings),
     ...defined({ http }),
     callbacks: readCallbacks(input.callbacks, beside, findings),
+    ...defined({ exits: readExits(input.exits, beside, findings) }),
     captures: readSettings(captureSettings, input.captures, '/captures', findings),
     collect: readSettings(collectSettings, input.collect, '/collect', findings),
     ...defined({ monitors, timeZone }),

@@ -168,6 +168,17 @@ export const interfaceSettings = {
 };
 export type InterfaceSettings = Settings<typeof interfaceSettings>;
 
+/** Settings of exits: receivers of the values beside the cloud. */
+export const exitSettings = {
+  /** People and home automation see no more than one value per second. */
+  interval: time('Shortest time between two messages on one topic', 1000, {
+    least: 100,
+    fault: 'so many messages would keep the receivers busy',
+    fix: 'write at least 100ms',
+  }),
+};
+export type ExitSettings = Settings<typeof exitSettings>;
+
 /** Settings of bus recordings. */
 export const recordingSettings = {
   /** About half an hour of a bus with 2,000 frames per second; opens in any editor. */

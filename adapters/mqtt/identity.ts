@@ -40,8 +40,8 @@ function connectOptions(version: Version, identity: Identity): IClientOptions {
     protocolId: 'MQTT',
     protocolVersion: version,
     clientId: identity.clientId,
-    // Clean Start is off on MQTT 5: the previous session resumes, so that messages sent during an absence arrive.
-    clean: false,
+    // The previous session resumes, so that messages sent during an absence arrive, unless it ends with the connection.
+    clean: identity.sessionExpiry === 0,
     keepalive: identity.keepalive,
     ...defined({ username: identity.username, password }),
     ...(will === undefined

@@ -50,7 +50,10 @@ export interface MqttAddress {
   readonly keepalive?: number;
   /** The same for a unit that sleeps, s; default and minimum: `keepalive`. */
   readonly asleepKeepalive?: number;
-  /** Time for which the broker keeps commands for an absent car, s; default a week. 3.1.1 brokers use their own. */
+  /**
+   * Time for which the broker keeps commands for an absent car, s; default a week. 3.1.1 brokers use their own, except
+   * for 0: the broker keeps none.
+   */
   readonly sessionExpiry?: number;
 }
 
@@ -303,7 +306,9 @@ export class MqttLink implements Link {
 
   #received(message: Incoming): void {
     this.#progress.counts.received++;
-    this.#notify('message', (events) => events.message(message.topic, message.payload, message.correlation));
+    this.#notify('message', (events) =>
+      events.message(message.topic, message.payload, message.correlation, message.retained),
+    );
   }
 
   #lost(reason: string): void {

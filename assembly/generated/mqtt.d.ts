@@ -4,8 +4,11 @@
 export interface LinkEvents {
     up(): void;
     down(reason: string): void;
-    /** A message arrived on one of the car's own down topics. Its size is already bounded. */
-    message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined): void;
+    /**
+     * A message arrived on one of the car's own down topics. Its size is already bounded. `retained`: the broker kept it
+     * since an unknown time; if omitted, false.
+     */
+    message(topic: string, payload: Uint8Array, correlation: Uint8Array | undefined, retained?: boolean): void;
 }
 
 /** A message on its way to the cloud. */
@@ -56,7 +59,10 @@ export interface MqttAddress {
     readonly keepalive?: number;
     /** The same for a unit that sleeps, s; default and minimum: `keepalive`. */
     readonly asleepKeepalive?: number;
-    /** Time for which the broker keeps commands for an absent car, s; default a week. 3.1.1 brokers use their own. */
+    /**
+     * Time for which the broker keeps commands for an absent car, s; default a week. 3.1.1 brokers use their own, except
+     * for 0: the broker keeps none.
+     */
     readonly sessionExpiry?: number;
 }
 

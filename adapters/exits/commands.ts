@@ -1,0 +1,76 @@
+/** Commands that arrive on plain topics: `…/set/doors` with the text `lock`, in the words of `vigie send`. */
+import type { Log } from '../../agent/ports.ts';
+import { type RemoteType, remoteKinds } from '../../protocol/remote/table.ts';
+
+/** An order without parameters, such as `doors` `lock`. */
+export interface CommandOrder {
+  readonly type: RemoteType;
+  readonly verb: string;
+  /** Text of the message. */
+  readonly word: string;
+  readonly body: object;
+}
+
+/** All orders that one word expresses. A kind without words takes its verb. */
+export const orders: readonly CommandOrder[] = remoteKinds.flatMap(({ type, words: { verb, bodies, alone } }) => {
+  const given = Object.entries(bodies);
+  const named = given.length === 0 && alone !== undefined ? [[verb, alone] as const] : given;
+  return named.map(([word, body]) => ({ type, verb, word, body }));
+});
+
+export interface CommandTopicsOptions {
+  /** Returns true if the exit may send commands of this kind. */
+  readonly may: (type: RemoteType) => boolean;
+  /** Submits a command. Rejects with a VigieError if the car refuses it at once. */
+  readonly submit: (order: CommandOrder) => Promise<unknown>;
+  /** Reports that a command was refused before the car had it. */
+  readonly refused: (order: { readonly verb: string; readonly word: string }, reason: string) => void;
+  readonly log: Log;
+}
+
+/** Turns messages on command topics into commands. Every other message is refused and logged. */
+export class CommandTopics {
+  readonly #options: CommandTopicsOptions;
+
+  constructor(options: CommandTopicsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param verb end of the topic, after `set/`
+   * @param text text of the message
+   * @param retained true if the broker kept the message, so that its age is unknown
+   */
+  take(verb: string, text: string, retained: boolean): void {
+    // A receiver deletes its retained message with an empty one.
+    if (text === '') return;
+    const word = text.trim().toLowerCase();
+    const known = orders.filter((one) => one.verb === verb);
+    const order = known.find((one) => one.word === word) ?? known.find((one) => one.word === BOOLEANS[word]);
+    if (retained) {
+      this.#refuse({ verb, word }, 'the broker retained it, so it would be carried out again; send it without retain');
+    } else if (order === undefined) {
+      const fix =
+        known.length > 0
+          ? `${verb} takes ${known.map((one) => one.word).join(', ')}`
+          : `the topics are set/${[...new Set(orders.map((one) => one.verb))].join(', set/')}`;
+      this.#refuse({ verb, word }, `there is no such command; ${fix}`);
+    } else if (!this.#options.may(order.type)) {
+      this.#refuse(order, `exits.scopes does not allow ${order.type}`);
+    } else {
+      this.#options.submit(order).catch((error: Error) => this.#refuse(order, error.message));
+    }
+  }
+
+  #refuse({ verb, word }: { readonly verb: string; readonly word: string }, reason: string): void {
+    const shown = { verb: verb.slice(0, MAX_SHOWN), word: word.slice(0, MAX_SHOWN) };
+    this.#options.log.warn('exit.commandRefused', { command: `${shown.verb} ${shown.word}`, reason });
+    this.#options.refused(shown, reason);
+  }
+}
+
+/** Words of programs that know only true and false. */
+const BOOLEANS: Readonly<Record<string, string>> = { true: 'on', false: 'off' };
+
+/** Longest part of an unknown command in a message, characters. */
+const MAX_SHOWN = 40;

@@ -1,0 +1,212 @@
+/** Publishes the present values of a car as plain MQTT topics, and takes commands there. */
+import type { ObservedStatus, StatusObserver } from '../../agent/model/status.ts';
+import type { Clock, Link, LinkEvents, Log } from '../../agent/ports.ts';
+import { VigieError } from '../../protocol/errors.ts';
+import { type Slot, slotByPath, slots } from '../../protocol/slots.ts';
+import { combinedTexts } from './combined.ts';
+import type { CommandTopics } from './commands.ts';
+import { type TopicForm, valueText } from './values.ts';
+
+export interface ExitTopics {
+  /** Beginning of all topics, without a slash at its end. */
+  readonly prefix: string;
+  readonly form: TopicForm;
+  /** True if the broker keeps the last value of each topic for programs that connect later. */
+  readonly retain: boolean;
+  /** Shortest time between two messages on one topic, ms. */
+  readonly interval: number;
+}
+
+export interface ExitOptions {
+  readonly vin: string;
+  readonly topics: ExitTopics;
+  readonly status: ObservedStatus;
+  /** Returns true if the exit may publish the value. */
+  readonly sees: (slot: Slot) => boolean;
+  readonly commands: CommandTopics;
+  /** Returns the messages that describe the given values to the receivers, for example discovery messages. */
+  readonly describe?: (known: ReadonlySet<Slot>) => readonly ExitMessage[];
+  /** Values that the profile feeds: they are described before their first reading. */
+  readonly fed: Iterable<string>;
+  readonly link: Link;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface ExitMessage {
+  readonly topic: string;
+  /** Empty: the broker forgets the retained message. */
+  readonly text: string;
+  readonly retain: boolean;
+}
+
+/** The rest of a longer command is ignored: no command has that many bytes. */
+const MAX_COMMAND_BYTES = 64;
+
+/** Largest number of waiting messages that are not values; the oldest are dropped, as newer ones follow them. */
+const MAX_TOLD = 50;
+
+/** Returns the topic of a path of Status, for example `vigie/plain/VIN/kinetic/speed`. */
+export function topicOfPath(prefix: string, vin: string, path: string): string {
+  return `${prefix}/${vin}/${path.replaceAll('.', '/')}`;
+}
+
+/** Returns the topic of the commands with this verb; `#` is the filter of all. */
+export function commandTopic(prefix: string, vin: string, verb: string): string {
+  return `${prefix}/${vin}/set/${verb}`;
+}
+
+/**
+ * Sends the newest value of each changed path, at most once per interval. While the receiver is away or slow, it
+ * remembers only which paths changed, so it needs no more memory. After each connection it sends all values again.
+ */
+export class CarExit implements StatusObserver, LinkEvents {
+  readonly #options: ExitOptions;
+  readonly #changed = new Set<Slot>();
+  readonly #known: Set<Slot>;
+  /** Messages that are not values and wait for the connection. */
+  #told: ExitMessage[] = [];
+  /** True if the descriptions have to be sent. */
+  #undescribed = true;
+  #sentAt = Number.NEGATIVE_INFINITY;
+  #cancel: (() => void) | undefined;
+  #sending = false;
+  #refused = 0;
+
+  constructor(options: ExitOptions) {
+    const { fed, sees } = options;
+    this.#options = options;
+    this.#known = new Set([...fed].flatMap((path) => slotByPath.get(path) ?? []).filter(sees));
+  }
+
+  up(): void {
+    const { status, sees } = this.#options;
+    for (const slot of slots) if (status.value(slot) !== undefined && sees(slot)) this.#changed.add(slot);
+    this.#undescribed = true;
+    this.#plan();
+  }
+
+  down(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  message(topic: string, payload: Uint8Array, _correlation?: Uint8Array, retained = false): void {
+    const { topics, vin, commands } = this.#options;
+    const verb = topic.slice(commandTopic(topics.prefix, vin, '').length);
+    const text = new TextDecoder().decode(payload.subarray(0, MAX_COMMAND_BYTES));
+    commands.take(verb, text, retained);
+  }
+
+  changed(slot: Slot): void {
+    this.#note(slot);
+  }
+
+  removed(slot: Slot): void {
+    this.#note(slot);
+  }
+
+  stale(slot: Slot): void {
+    if (this.#options.topics.form === 'json') this.#note(slot);
+  }
+
+  /** Publishes a message that is not a value, such as the outcome of a command: at once, or after the connection. */
+  tell(message: ExitMessage): void {
+    this.#told.push(message);
+    if (this.#told.length > MAX_TOLD) this.#told.shift();
+    this.#plan();
+  }
+
+  /** Sends nothing more. */
+  close(): void {
+    this.down();
+    this.#changed.clear();
+    this.#told = [];
+    this.#undescribed = false;
+  }
+
+  #note(slot: Slot): void {
+    if (!this.#options.sees(slot)) return;
+    this.#changed.add(slot);
+    this.#plan();
+  }
+
+  #plan(): void {
+    const { link, clock, topics } = this.#options;
+    if (this.#cancel !== undefined || this.#sending || !link.connected) return;
+    if (this.#changed.size === 0 && this.#told.length === 0 && !this.#undescribed) return;
+    const wait = Math.max(0, this.#sentAt + topics.interval - clock.monotonic());
+    this.#cancel = clock.after(wait, () => {
+      this.#cancel = undefined;
+      void this.#send();
+    });
+  }
+
+  /** Sends what changed. The next round starts after the broker has acknowledged this one. */
+  async #send(): Promise<void> {
+    this.#sending = true;
+    this.#sentAt = this.#options.clock.monotonic();
+    const now = [...this.#changed];
+    const told = this.#told;
+    this.#changed.clear();
+    this.#told = [];
+    try {
+      await this.#publish(this.#described(now));
+      await this.#publish(this.#messagesOf(now));
+      await this.#publish(told);
+      this.#refused = 0;
+    } catch (error) {
+      for (const slot of now) this.#changed.add(slot);
+      this.#told = [...told, ...this.#told].slice(-MAX_TOLD);
+      this.#undescribed = true;
+      this.#failed(error, `${this.#options.topics.prefix}/${this.#options.vin}`);
+    } finally {
+      this.#sending = false;
+      this.#plan();
+    }
+  }
+
+  #described(now: readonly Slot[]): readonly ExitMessage[] {
+    for (const slot of now) {
+      if (this.#known.has(slot)) continue;
+      this.#known.add(slot);
+      this.#undescribed = true;
+    }
+    if (!this.#undescribed) return [];
+    this.#undescribed = false;
+    return this.#options.describe?.(this.#known) ?? [];
+  }
+
+  #messagesOf(now: readonly Slot[]): readonly ExitMessage[] {
+    const { vin, status, clock, sees, topics } = this.#options;
+    const { prefix, form, retain } = topics;
+    const messages = now.map((slot) => {
+      const value = status.value(slot);
+      const read = { at: status.changedAt(slot), stale: !status.fresh(slot, clock.now()) };
+      const text = value === undefined ? '' : valueText(slot, value, form, read);
+      return { topic: topicOfPath(prefix, vin, slot.path), text, retain };
+    });
+    const combined = combinedTexts(status, new Set(now), sees).map(([name, text]) => {
+      return { topic: `${prefix}/${vin}/${name}`, text, retain };
+    });
+    return [...messages, ...combined];
+  }
+
+  async #publish(messages: readonly ExitMessage[]): Promise<void> {
+    const { link } = this.#options;
+    const encoder = new TextEncoder();
+    await Promise.all(
+      messages.map(({ topic, text, retain }) => link.publish({ topic, payload: encoder.encode(text), retain })),
+    );
+  }
+
+  /** Logs a refusal of the broker. A lost connection is logged by the link, and {@link up} sends everything again. */
+  #failed(error: unknown, topic: string): void {
+    if (error instanceof VigieError && error.code === 'link.lost') return;
+    // The first refusal, and then each power of two of a series.
+    this.#refused++;
+    if (!Number.isInteger(Math.log2(this.#refused))) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#options.log.warn('exit.refused', { topic, reason, times: this.#refused });
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * Discovery messages for Home Assistant: one per car, in the form for devices with several components, as its pages on
+ * MQTT describe it (MQTT integration, “Device discovery payload”; units and classes: the pages of each entity).
+ */
+import type { RemoteType } from '../../protocol/remote/table.ts';
+import type { Slot } from '../../protocol/slots.ts';
+import { type Dictionary, nameOfPath, termOf } from '../../protocol/words/dictionary.ts';
+import { type CommandOrder, orders } from './commands.ts';
+import { type ExitMessage, topicOfPath } from './exit.ts';
+
+export interface HomeAssistantOptions {
+  readonly vin: string;
+  /** Name of the car. */
+  readonly title: string;
+  /** Version of this program. */
+  readonly version: string;
+  /** Beginning of the topics on which Home Assistant looks for devices. */
+  readonly discovery: string;
+  /** Beginning of the plain topics, which have the form `value`. */
+  readonly prefix: string;
+  /** Names of entities. */
+  readonly words: Dictionary;
+  /** Returns true if the exit may send commands of this kind, and the car can carry them out. */
+  readonly may: (type: RemoteType) => boolean;
+}
+
+/** One entity of a device. */
+type Component = Readonly<Record<string, unknown>> & { readonly platform: string };
+
+/** Returns the discovery message of a car with these values. */
+export function discoveryOf(options: HomeAssistantOptions, known: Iterable<Slot>): ExitMessage {
+  const { vin, title, version, discovery, prefix, words } = options;
+  const components = new Map<string, Component>();
+  const add = (id: string, component: Component): void => {
+    components.set(id, { ...component, unique_id: `vigie_${vin}_${id}` });
+  };
+  const paths = new Set<string>();
+  for (const slot of known) {
+    paths.add(slot.path);
+    const component = entityOf(options, slot);
+    if (component !== undefined) add(slot.path.replaceAll('.', '_'), component);
+  }
+  if (paths.has('lastPosition.latitude') && paths.has('lastPosition.longitude')) {
+    add('position', {
+      platform: 'device_tracker',
+      // The name of the device is enough: a car has one position.
+      name: null,
+      source_type: 'gps',
+      json_attributes_topic: `${prefix}/${vin}/position`,
+    });
+  }
+  for (const [id, component] of controlsOf(options, paths)) add(id, component);
+  const text = JSON.stringify({
+    device: {
+      identifiers: [`vigie_${vin}`],
+      name: title,
+      serial_number: vin,
+      manufacturer: 'Vigie',
+      sw_version: version,
+    },
+    origin: { name: 'Vigie', sw_version: version },
+    availability_topic: `${prefix}/${vin}/presence`,
+    // A car that sleeps wakes for a command, and its last values stay true.
+    availability_template: "{{ 'offline' if value == 'offline' else 'online' }}",
+    qos: 1,
+    components: {
+      ...Object.fromEntries(components),
+      last_command: {
+        platform: 'sensor',
+        name: termOf(words.terms, 'records', 'remote') ?? 'Command',
+        unique_id: `vigie_${vin}_last_command`,
+        state_topic: `${prefix}/${vin}/command`,
+        value_template: '{{ value_json.status }}',
+        json_attributes_topic: `${prefix}/${vin}/command`,
+        entity_category: 'diagnostic',
+      },
+    },
+  });
+  return { topic: `${discovery}/device/vigie_${vin}/config`, text, retain: true };
+}
+
+/** Values that describe how the car measures or is built, not what it does. */
+const DIAGNOSTIC = /^lastPosition\.(signalQuality|type|fixStatus)|\.subType$|^service\.|\.health\.|\.load\.capacity$/;
+/** Coordinates, which the tracker shows. */
+const IN_TRACKER = /^lastPosition\.(latitude|longitude)$/;
+
+/** Device classes of values that are on or off, and the value that is on. */
+const BINARY: readonly (readonly [path: RegExp, deviceClass: string | undefined, on: string])[] = [
+  [/^doorsState\.opening\.(RearWindow|RoofWindow)\.state$/, 'window', 'Open'],
+  [/^doorsState\.opening\..*\.state$/, 'door', 'Open'],
+  [/\.charging\.plugged$/, 'plug', 'true'],
+  [/^kinetic\.moving$/, 'moving', 'true'],
+  // On means unsafe.
+  [/^safety\.beltStatus\..*\.belt$/, 'safety', 'Omission'],
+  [/^lightingSystem\..*\.status$/, 'light', 'On'],
+  [/^environment\.luminosity\.day$/, 'light', 'true'],
+  [/^alarm\.status\.activation$/, undefined, 'Active'],
+];
+
+function entityOf(options: HomeAssistantOptions, slot: Slot): Component | undefined {
+  const { path, kind, values } = slot;
+  if (IN_TRACKER.test(path) || kind === 'value') return undefined;
+  const { prefix, vin, words } = options;
+  const common = {
+    name: nameOfPath(words, path) ?? path,
+    state_topic: topicOfPath(prefix, vin, path),
+    value_template: UNKNOWN_IF_EMPTY,
+    ...(DIAGNOSTIC.test(path) && { entity_category: 'diagnostic' }),
+  };
+  const binary = BINARY.find(([pattern]) => pattern.test(path));
+  if (binary !== undefined || kind === 'flag') {
+    const [, deviceClass, on] = binary ?? [path, undefined, 'true'];
+    const off = values?.find((value) => value !== on) ?? 'false';
+    return {
+      platform: 'binary_sensor',
+      ...common,
+      ...(deviceClass !== undefined && { device_class: deviceClass }),
+      payload_on: on,
+      payload_off: off,
+    };
+  }
+  if (kind === 'quantity') return { platform: 'sensor', ...common, ...unitsOf(slot) };
+  if (kind === 'instant') return { platform: 'sensor', ...common, device_class: 'timestamp' };
+  if (kind === 'enumeration') return { platform: 'sensor', ...common, device_class: 'enum', options: values };
+  return { platform: 'sensor', ...common };
+}
+
+/** A value that is no longer known is an empty message, which entities would ignore. */
+const UNKNOWN_IF_EMPTY = "{{ value or 'None' }}";
+
+/** Device classes of quantities with a unit of Home Assistant. */
+const CLASSES: readonly (readonly [path: RegExp, deviceClass: string])[] = [
+  [/^energies\.Electric\.level$/, 'battery'],
+  [/\.(autonomy|mileage|altitude)$/, 'distance'],
+  [/\.temp$/, 'temperature'],
+  [/^(kinetic\.speed|adas\.sli)$|\.chargingRate$/, 'speed'],
+  [/\.load\.(residual|capacity)$/, 'energy_storage'],
+  [/\.consumption\.consumption$/, 'energy_distance'],
+];
+/** Units that Home Assistant writes in another way; `1` is a number without a unit. */
+const UNITS: Readonly<Record<string, string>> = { degC: '°C', deg: '°', '1': '' };
+const RISING = /\.mileage$|\.consumptions\.total$/;
+
+function unitsOf({ path, unit = '', resolution }: Slot): object {
+  const deviceClass = CLASSES.find(([pattern]) => pattern.test(path))?.[1];
+  const shown = UNITS[unit] ?? unit;
+  const digits = resolution === undefined ? undefined : Math.max(0, Math.ceil(-Math.log10(resolution) - 1e-9));
+  return {
+    ...(shown !== '' && { unit_of_measurement: shown }),
+    ...(deviceClass !== undefined && { device_class: deviceClass }),
+    state_class: RISING.test(path) ? 'total_increasing' : 'measurement',
+    ...(digits !== undefined && { suggested_display_precision: digits }),
+  };
+}
+
+interface Control {
+  readonly platform: 'lock' | 'switch';
+  /** Path that shows the effect. */
+  readonly path: string;
+  /** Template expression that is true while the state is locked or on. */
+  readonly isOn: string;
+  readonly on: string;
+  readonly off: string;
+}
+
+/** Kinds of commands whose effect Status shows. All other orders are buttons. */
+const CONTROLS: Readonly<Partial<Record<RemoteType, Control>>> = {
+  Doors: {
+    platform: 'lock',
+    path: 'doorsState.lockedStates',
+    isOn: "value.split(',') | select('in', ['Locked', 'SuperLocked']) | list",
+    on: 'lock',
+    off: 'unlock',
+  },
+  ElectricBatteryChargingRequest: {
+    platform: 'switch',
+    path: 'energies.Electric.extension.electric.charging.status',
+    isOn: "value == 'InProgress'",
+    on: 'on',
+    off: 'off',
+  },
+  ThermalPreconditioning: {
+    platform: 'switch',
+    path: 'preconditioning.airConditioning.status',
+    isOn: "value == 'Enabled'",
+    on: 'on',
+    off: 'off',
+  },
+  Stolen: { platform: 'switch', path: 'stolen.state', isOn: "value == 'true'", on: 'on', off: 'off' },
+};
+
+function* controlsOf(
+  options: HomeAssistantOptions,
+  paths: ReadonlySet<string>,
+): Iterable<readonly [id: string, component: Component]> {
+  const { may, words, prefix, vin } = options;
+  const allowed = orders.filter(({ type }) => may(type));
+  for (const type of new Set(allowed.map((order) => order.type))) {
+    const own = allowed.filter((order) => order.type === type);
+    const [{ verb } = { verb: '' }] = own;
+    const control = CONTROLS[type];
+    const name = termOf(words.terms, 'commands', type) ?? type;
+    const common = { command_topic: `${prefix}/${vin}/set/${verb}`, optimistic: false };
+    if (control === undefined || !paths.has(control.path)) {
+      for (const order of own) yield [`${verb}_${order.word}`, buttonOf(order, name, options)];
+      continue;
+    }
+    const { platform, path, isOn, on, off } = control;
+    const [shownOn, shownOff] = platform === 'lock' ? ['LOCKED', 'UNLOCKED'] : ['ON', 'OFF'];
+    yield [
+      `control_${verb}`,
+      {
+        platform,
+        name,
+        ...common,
+        state_topic: topicOfPath(prefix, vin, path),
+        value_template: `{{ '${shownOn}' if ${isOn} else '${shownOff}' if value else 'None' }}`,
+        ...(platform === 'lock'
+          ? { payload_lock: on, payload_unlock: off, state_locked: shownOn, state_unlocked: shownOff }
+          : { payload_on: on, payload_off: off, state_on: shownOn, state_off: shownOff }),
+      },
+    ];
+  }
+}
+
+function buttonOf({ type, verb, word }: CommandOrder, kind: string, options: HomeAssistantOptions): Component {
+  const { prefix, vin, words } = options;
+  const order = termOf(words.terms, 'orders', `${type} ${word}`);
+  return {
+    platform: 'button',
+    name: order ?? `${kind} ${word}`,
+    command_topic: `${prefix}/${vin}/set/${verb}`,
+    payload_press: word,
+  };
+}

@@ -1,0 +1,27 @@
+/** Texts of values on plain topics. */
+import { dateTime } from '../../protocol/interface/json/date-time.ts';
+import type { Slot, SlotValue } from '../../protocol/slots.ts';
+
+/** `value`: only the value. `json`: an object with value, unit, time and freshness. */
+export type TopicForm = 'value' | 'json';
+
+interface Reading {
+  /** Time of the reading that changed the value, UTC ms. */
+  readonly at: number;
+  /** True if the source of the value is silent for longer than its time-out. */
+  readonly stale: boolean;
+}
+
+/**
+ * Returns a value as text: numbers in the unit of Status, `true` and `false`, names, names of a set joined by commas,
+ * instants as RFC 3339 in UTC, everything else as JSON.
+ */
+export function valueText(slot: Slot, value: SlotValue, form: TopicForm, { at, stale }: Reading): string {
+  const shown = slot.kind === 'instant' && typeof value === 'number' ? dateTime(value) : value;
+  if (form === 'json') {
+    const { unit } = slot;
+    return JSON.stringify({ value: shown, ...(unit !== undefined && { unit }), at: dateTime(at), stale });
+  }
+  if (slot.kind === 'set' && Array.isArray(shown)) return shown.join(',');
+  return typeof shown === 'object' ? JSON.stringify(shown) : String(shown);
+}

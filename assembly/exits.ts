@@ -1,0 +1,108 @@
+/** Sends the values of a running car to a broker of plain topics, and takes commands from there. */
+import { CommandTopics } from '../adapters/exits/commands.ts';
+import { CarExit, commandTopic, type ExitMessage } from '../adapters/exits/exit.ts';
+import { discoveryOf } from '../adapters/exits/home-assistant.ts';
+import { type MqttAddress, MqttLink } from '../adapters/mqtt/index.ts';
+import type { Agent } from '../agent/agent.ts';
+import type { Clock, Log } from '../agent/ports.ts';
+import type { Rest } from '../agent/power/rest.ts';
+import type { ExitsConfiguration } from '../config/exits.ts';
+import { remoteScopeOf } from '../protocol/interface/remotes.ts';
+import { scopeOfPath } from '../protocol/interface/visible-members.ts';
+import { findRemoteKind, type RemoteType } from '../protocol/remote/table.ts';
+import type { Slot } from '../protocol/slots.ts';
+import { dictionaryOf } from '../protocol/words/table.ts';
+import type { Vehicle } from './vehicle.ts';
+import { version } from './version.ts';
+
+/** Configured exits, with the address of their broker. */
+export interface CarExits {
+  readonly configuration: ExitsConfiguration;
+  readonly broker: MqttAddress;
+  /** True if a scope allows commands, for which the unit needs a key of its own. */
+  readonly commands: boolean;
+}
+
+interface ExitOptions extends Omit<CarExits, 'commands'> {
+  readonly vin: string;
+  readonly title: string;
+  readonly vehicle: Vehicle;
+  readonly agent: Agent;
+  /** True if the car accepts commands. */
+  readonly commands: boolean;
+  readonly rest: Rest;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Starts the exit. Returns a function that ends it, after which the broker shows the car as offline. */
+export function openExit(options: ExitOptions): () => Promise<void> {
+  const { vin, vehicle, agent, configuration, broker, rest, clock, log } = options;
+  const { prefix, form, retain, interval, scopes, homeAssistant } = configuration;
+  const may = mayOf(options);
+  const word = (text: string): Uint8Array => new TextEncoder().encode(text);
+  const link = new MqttLink({
+    // The broker must keep no command: it would run late.
+    ...{ ...broker, vin, clientId: `vigie-exit-${vin}`, sessionExpiry: 0, rest, log },
+    down: commandTopic(prefix, vin, '#'),
+    presence: {
+      topic: `${prefix}/${vin}/presence`,
+      online: word('online'),
+      asleep: word('asleep'),
+      offline: word('offline'),
+    },
+  });
+  const title = options.title;
+  const describe = (known: ReadonlySet<Slot>): readonly ExitMessage[] => {
+    if (homeAssistant === undefined) return [];
+    const words = dictionaryOf(homeAssistant.language);
+    return [discoveryOf({ vin, title, version, discovery: homeAssistant.prefix, prefix, words, may }, known)];
+  };
+  const tellOutcome = (outcome: object): void =>
+    exit.tell({ topic: `${prefix}/${vin}/command`, text: JSON.stringify(outcome), retain });
+  const exit = new CarExit({
+    ...{ vin, link, clock, log, describe, status: agent.status },
+    topics: { prefix, form, retain, interval },
+    sees: ({ path }) => scopes.has(scopeOfPath(path)),
+    fed: [...vehicle.profile.sources.map(({ path }) => path), ...Object.keys(vehicle.profile.constants)],
+    commands: new CommandTopics({
+      may,
+      submit: ({ type, body }) => submit(agent, type, body),
+      refused: (order, reason) => tellOutcome({ ...order, status: 'Failed', detail: reason, at: timeText(clock) }),
+      log,
+    }),
+  });
+  if (scopes.has('data:telemetry')) {
+    agent.requests.observe({
+      arrived: () => undefined,
+      reported: ({ remoteActionId, type, status, failureCause, detail }) =>
+        tellOutcome({ remoteActionId, type, status, failureCause, detail, at: timeText(clock) }),
+    });
+  }
+  agent.status.observe(exit);
+  link.open(exit);
+  log.info('exit.opened', { broker: String(broker.url), scopes: [...scopes].join(' ') });
+  return async () => {
+    agent.status.unobserve(exit);
+    exit.close();
+    await link.close();
+  };
+}
+
+/** Returns whether commands of a kind are allowed and the profile has all of their actions. */
+function mayOf({ vehicle, configuration: { scopes }, commands }: ExitOptions): (type: RemoteType) => boolean {
+  const can = new Set(Object.keys(vehicle.profile.commands));
+  return (type) => {
+    const actions = Object.keys(findRemoteKind(type)?.actions ?? {});
+    return commands && scopes.has(remoteScopeOf(type)) && actions.every((action) => can.has(action));
+  };
+}
+
+function submit(agent: Agent, type: RemoteType, body: object): Promise<unknown> {
+  const member = findRemoteKind(type)?.member ?? type;
+  return agent.requests.submit({ id: crypto.randomUUID(), type, body, remote: { [member]: body } });
+}
+
+function timeText(clock: Clock): string {
+  return new Date(clock.now()).toISOString();
+}

@@ -1,0 +1,59 @@
+/** The `exits` section of vigie.yaml: a broker that gets the values as plain topics. */
+
+import { type Scope, scopeMeanings } from '../protocol/interface/operations/scopes.ts';
+import { suggestion } from '../protocol/nearest.ts';
+import { type ExitSettings, exitSettings } from '../protocol/settings.ts';
+import type { Language } from '../protocol/words/languages.ts';
+import type { ExitsInput } from './configuration-schema.ts';
+import { quoted } from './faults.ts';
+import type { Findings } from './findings.ts';
+import { type BrokerConfiguration, readBroker } from './mqtt.ts';
+import { readSettings } from './settings.ts';
+
+export interface ExitsConfiguration extends ExitSettings {
+  readonly mqtt: BrokerConfiguration;
+  /** Beginning of all topics. */
+  readonly prefix: string;
+  readonly form: 'value' | 'json';
+  readonly retain: boolean;
+  /** If omitted, Home Assistant is not told of the topics. */
+  readonly homeAssistant?: { readonly language: Language; readonly prefix: string };
+  /** Values that the broker gets, and kinds of commands that it may send. */
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** Scopes that have a meaning for an exit. */
+const known: readonly Scope[] = [
+  'data:telemetry',
+  'data:position',
+  ...(Object.keys(scopeMeanings) as Scope[]).filter((scope) => scope.startsWith('remote:')),
+];
+
+/** Reads `exits`. `beside` returns absolute paths. */
+export function readExits(
+  input: ExitsInput | undefined,
+  beside: (path: string) => string,
+  findings: Findings,
+): ExitsConfiguration | undefined {
+  if (input === undefined || !findings.sound('/exits')) return undefined;
+  const { form = 'value', homeAssistant, scopes = ['data:telemetry', 'data:position'] } = input;
+  for (const [index, scope] of scopes.entries()) {
+    if ((known as readonly string[]).includes(scope)) continue;
+    const fix = suggestion(scope, known) ?? `known: ${known.join(', ')}`;
+    findings.error(`/exits/scopes/${index}`, `no exit has the scope ${quoted(scope)}`, fix);
+  }
+  if (homeAssistant !== undefined && form === 'json') {
+    findings.error('/exits/form', 'Home Assistant reads topics of the form value', 'write form: value, or remove form');
+  }
+  return {
+    mqtt: readBroker(input.mqtt, '/exits/mqtt', beside, findings),
+    prefix: input.prefix ?? 'vigie/plain',
+    form,
+    retain: input.retain ?? true,
+    ...(homeAssistant && {
+      homeAssistant: { language: homeAssistant.language ?? 'en', prefix: homeAssistant.prefix ?? 'homeassistant' },
+    }),
+    scopes: new Set(scopes as Scope[]),
+    ...readSettings(exitSettings, input, '/exits', findings),
+  };
+}

@@ -1,0 +1,129 @@
+/** `exits` of vigie.yaml: a car on a real Mosquitto, seen and commanded by a program that knows only plain topics. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectAsync, type MqttClient } from 'mqtt';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { discoveryFaults } from '../adapters/exits/discovery-checker.ts';
+import { VigieProcess, vigie } from '../rig/bench.ts';
+import { MosquittoRig } from '../rig/mosquitto.ts';
+import { describePeer } from '../rig/peers.ts';
+
+const VIN = 'VF30A00000B000042';
+const PREFIX = `home/cars/${VIN}`;
+
+/** Keeps the last message of each topic, and waits for messages. */
+class Topics {
+  readonly last = new Map<string, string>();
+  readonly #waits = new Set<() => void>();
+
+  constructor(client: MqttClient) {
+    client.on('message', (topic, payload) => {
+      this.last.set(topic, payload.toString());
+      for (const check of [...this.#waits]) check();
+    });
+  }
+
+  /** Resolves with the text of the topic when it satisfies `holds`. */
+  async until(topic: string, holds: (text: string) => boolean = () => true): Promise<string> {
+    for (;;) {
+      const text = this.last.get(topic);
+      if (text !== undefined && holds(text)) return text;
+      await new Promise<void>((resolve) => {
+        const check = (): void => {
+          this.#waits.delete(check);
+          resolve();
+        };
+        this.#waits.add(check);
+      });
+    }
+  }
+}
+
+describePeer('mosquitto', 'a car with exits', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'vigie-exits-'));
+  const broker = new MosquittoRig();
+  let car: VigieProcess;
+  let client: MqttClient;
+  let topics: Topics;
+
+  const start = (): VigieProcess => new VigieProcess(['run', '--config', join(folder, 'vigie.yaml')]);
+
+  beforeAll(async () => {
+    await broker.start();
+    expect((await vigie('keys', 'make', 'cloud', '--dir', join(folder, 'keys'))).status).toBe(0);
+    writeFileSync(
+      join(folder, 'vigie.yaml'),
+      `configuration: 1
+vin: ${VIN}
+profile: bench
+data: ${join(folder, 'data')}
+can: [{ bus: body, simulated: true }]
+mqtt: { url: mqtt://127.0.0.1:1 }
+commands: { trust: ${join(folder, 'keys/trust.json')} }
+exits:
+  mqtt: { url: '${broker.url}' }
+  prefix: home/cars
+  homeAssistant: { language: de }
+  scopes: [data:telemetry, data:position, remote:door:write]
+`,
+    );
+    client = await connectAsync(broker.url, { clientId: 'watcher' });
+    topics = new Topics(client);
+    await client.subscribeAsync('#', { qos: 1 });
+    car = start();
+  }, 60_000);
+  afterAll(async () => {
+    await car.end('SIGTERM');
+    await client.endAsync();
+    await broker.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('its values, its presence and its description for Home Assistant arrive', async () => {
+    expect(await topics.until(`${PREFIX}/presence`)).toBe('online');
+    expect(Number(await topics.until(`${PREFIX}/odometer/mileage`))).toBeGreaterThan(0);
+    const topic = `homeassistant/device/vigie_${VIN}/config`;
+    const text = await topics.until(topic);
+    expect(discoveryFaults(topic, text)).toEqual([]);
+    expect(text).toContain('Kilometerstand');
+  });
+
+  test('a lock that is pressed in home automation locks the car, and shows the state that the car reports', async () => {
+    const unlocked = (text: string): boolean => !text.split(',').includes('Locked');
+    const state = `${PREFIX}/doorsState/lockedStates`;
+    const wanted = unlocked(await topics.until(state)) ? 'lock' : 'unlock';
+    await client.publishAsync(`${PREFIX}/set/doors`, wanted, { qos: 1 });
+    await topics.until(state, (text) => unlocked(text) === (wanted === 'unlock'));
+    const outcome = await topics.until(`${PREFIX}/command`, (text) => text.includes('"Success"'));
+    expect(JSON.parse(outcome)).toMatchObject({ type: 'Doors', status: 'Success' });
+  });
+
+  test('a command without its scope is refused with the reason, and a retained one too', async () => {
+    await client.publishAsync(`${PREFIX}/set/horn`, 'on', { qos: 1 });
+    const outcome = await topics.until(`${PREFIX}/command`, (text) => text.includes('"horn"'));
+    expect(JSON.parse(outcome)).toMatchObject({
+      status: 'Failed',
+      detail: 'exits.scopes does not allow Horn',
+    });
+    await car.end('SIGTERM');
+    expect(await topics.until(`${PREFIX}/presence`, (text) => text === 'offline')).toBe('offline');
+    // Both wait at the broker while the car is away: one retained, one for its session.
+    await client.publishAsync(`${PREFIX}/set/doors`, 'unlock', { qos: 1, retain: true });
+    await client.publishAsync(`${PREFIX}/set/doors`, 'lock', { qos: 1 });
+    car = start();
+    await topics.until(`${PREFIX}/command`, (text) => text.includes('retained'));
+    expect(car.output).toContain('exit.commandRefused');
+    expect(topics.last.get(`${PREFIX}/command`)).toContain('"unlock"');
+    await client.publishAsync(`${PREFIX}/set/doors`, '', { qos: 1, retain: true });
+  });
+
+  test('after an outage of the broker the car is back with its values', async () => {
+    await broker.stop();
+    await broker.start();
+    topics.last.clear();
+    await client.subscribeAsync('#', { qos: 1 });
+    await topics.until(`${PREFIX}/presence`, (text) => text === 'online');
+    await topics.until(`${PREFIX}/odometer/mileage`);
+  });
+});
