@@ -3,7 +3,7 @@ import type { Log } from '../../agent/ports.ts';
 import { type RemoteType, remoteKinds } from '../../protocol/remote/table.ts';
 
 /** An order without parameters, such as `doors` `lock`. */
-export interface CommandOrder {
+export interface WordOrder {
   readonly type: RemoteType;
   readonly verb: string;
   /** Text of the message. */
@@ -12,7 +12,7 @@ export interface CommandOrder {
 }
 
 /** All orders that one word expresses. A kind without words takes its verb. */
-export const orders: readonly CommandOrder[] = remoteKinds.flatMap(({ type, words: { verb, bodies, alone } }) => {
+export const orders: readonly WordOrder[] = remoteKinds.flatMap(({ type, words: { verb, bodies, alone } }) => {
   const given = Object.entries(bodies);
   const named = given.length === 0 && alone !== undefined ? [[verb, alone] as const] : given;
   return named.map(([word, body]) => ({ type, verb, word, body }));
@@ -22,7 +22,7 @@ export interface CommandTopicsOptions {
   /** Returns true if the exit may send commands of this kind. */
   readonly may: (type: RemoteType) => boolean;
   /** Submits a command. Rejects with a VigieError if the car refuses it at once. */
-  readonly submit: (order: CommandOrder) => Promise<unknown>;
+  readonly submit: (order: WordOrder) => Promise<unknown>;
   /** Reports that a command was refused before the car had it. */
   readonly refused: (order: { readonly verb: string; readonly word: string }, reason: string) => void;
   readonly log: Log;

@@ -5,7 +5,7 @@
 import type { RemoteType } from '../../protocol/remote/table.ts';
 import type { Slot } from '../../protocol/slots.ts';
 import { type Dictionary, nameOfPath, termOf } from '../../protocol/words/dictionary.ts';
-import { type CommandOrder, orders } from './commands.ts';
+import { orders, type WordOrder } from './commands.ts';
 import { type ExitMessage, topicOfPath } from './exit.ts';
 
 export interface HomeAssistantOptions {
@@ -223,7 +223,7 @@ function* controlsOf(
   }
 }
 
-function buttonOf({ type, verb, word }: CommandOrder, kind: string, options: HomeAssistantOptions): Component {
+function buttonOf({ type, verb, word }: WordOrder, kind: string, options: HomeAssistantOptions): Component {
   const { prefix, vin, words } = options;
   const order = termOf(words.terms, 'orders', `${type} ${word}`);
   return {

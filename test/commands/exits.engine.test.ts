@@ -1,4 +1,5 @@
 /** `exits` of vigie.yaml: a car on a real Mosquitto, seen and commanded by a program that knows only plain topics. */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -125,5 +126,26 @@ exits:
     await client.subscribeAsync('#', { qos: 1 });
     await topics.until(`${PREFIX}/presence`, (text) => text === 'online');
     await topics.until(`${PREFIX}/odometer/mileage`);
+  });
+
+  test('a bench with --home-assistant is read and commanded by programs of Mosquitto at its own broker', async () => {
+    const data = join(folder, 'bench');
+    const bench = new VigieProcess(['bench', '--home-assistant', '--data', data, '--port', '0', '--http', '0']);
+    try {
+      await bench.says('Ctrl-C ends the bench.');
+      const [, port = ''] = /ready: \S+ on mqtt:\/\/127\.0\.0\.1:(\d+)/.exec(bench.output) ?? [];
+      const sub = (...args: readonly string[]): string =>
+        spawnSync('mosquitto_sub', ['-p', port, '-W', '60', ...args], { encoding: 'utf8' }).stdout;
+      const topic = 'homeassistant/device/vigie_VF3VGEBENCH000001/config';
+      expect(discoveryFaults(topic, sub('-t', topic, '-C', '1'))).toEqual([]);
+      expect(sub('-t', 'vigie/plain/#', '-v', '-C', '5')).toContain('vigie/plain/VF3VGEBENCH000001/');
+      const from = bench.output.length;
+      expect(
+        spawnSync('mosquitto_pub', ['-p', port, '-t', 'vigie/plain/VF3VGEBENCH000001/set/horn', '-m', 'on']).status,
+      ).toBe(0);
+      await bench.says('command Horn: Success', from);
+    } finally {
+      await bench.end('SIGINT');
+    }
   });
 });
