@@ -1,4 +1,4 @@
-/** A profile, with texts replaced. */
+/** Returns a profile with some texts replaced. */
 export function car(...changes: [string, string][]): string {
   let text = `profile: 1
 name: car

@@ -1,4 +1,4 @@
-/** The page that teaches vigie.yaml: its examples pass the check, and it leaves nothing out. */
+/** Checks docs/configuration.md: its examples pass the check, and it describes every setting. */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ describe('the examples', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'vigie-configuration-page-'));
-    // What the examples name beside themselves.
+    // Files to which the examples refer.
     const bench = fileURLToPath(new URL('../../config/vehicles/bench/', import.meta.url));
     cpSync(bench, join(folder, 'my-car'), { recursive: true });
     mkdirSync(join(folder, 'my-car-with-position'));

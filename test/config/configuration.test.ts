@@ -23,7 +23,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A configuration, with texts replaced. */
+/** A configuration with some texts replaced. */
 function unit(...changes: [string, string][]): string {
   let text = `configuration: 1
 vin: VF30A00000B000042
@@ -407,7 +407,7 @@ test('any data in place of any member never throws', () => {
   );
 });
 
-/** The least configuration with other inputs. */
+/** The minimal configuration with other inputs. */
 function listening(inputs: string) {
   return load(least.replace(/^can:.*\n/m, `${inputs}\n`));
 }

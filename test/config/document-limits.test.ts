@@ -1,4 +1,4 @@
-/** YAML that would exhaust the stack or the patience of its reader. */
+/** YAML that could exhaust the stack, or take too long to read. */
 import { describe, expect, test } from 'vitest';
 import { readYaml } from '../../config/document.ts';
 

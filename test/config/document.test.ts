@@ -1,4 +1,4 @@
-/** Errors of syntax, in words for people who write the file. */
+/** Syntax errors must be explained to people who write the file. */
 import { expect, test } from 'vitest';
 import { readYaml } from '../../config/document.ts';
 

@@ -1,4 +1,4 @@
-/** The page that teaches profiles: its example works, and it leaves nothing out. */
+/** Checks docs/profiles.md: its example is valid, and it describes every member. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

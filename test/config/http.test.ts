@@ -27,7 +27,7 @@ const tilesAt = (url: string) => ['listen: localhost:1', user, `tiles: { url: "$
 
 const load = (...members: string[]) => loadAs('needed', ...members);
 
-/** As an agent that starts does where a file is `awaited`. */
+/** Loads like a starting agent if `files` is `awaited`. */
 function loadAs(files: 'needed' | 'awaited', ...members: string[]) {
   const file = join(folder, 'vigie.yaml');
   const lines = members.map((member) => `  ${member}\n`).join('');

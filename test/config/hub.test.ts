@@ -17,7 +17,7 @@ function load(text: string) {
   return loadHubConfiguration(file, {});
 }
 
-/** Findings as people read them, with the file left out. */
+/** Formatted findings with a constant file name. */
 function findingsOf(text: string): string[] {
   return load(text).diagnostics.map((diagnostic) => formatDiagnostic(diagnostic).replace(file, 'hub.yaml'));
 }

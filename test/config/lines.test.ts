@@ -1,11 +1,11 @@
-/** The form of addresses: what `vigie check` says of one is what opening it would say. */
+/** Formats of line addresses: `vigie check` must accept exactly those that can be opened. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readLineAddress } from '../../adapters/lines/index.ts';
 import { addressFault } from '../../config/lines.ts';
 import { VigieError } from '../../protocol/errors.ts';
 
-/** Whether whoever opens the line takes the address. */
+/** Returns whether the code that opens lines accepts the address. */
 function opens(text: string): boolean {
   try {
     readLineAddress(text, 9600);

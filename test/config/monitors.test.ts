@@ -1,4 +1,4 @@
-/** Monitors that people write down: the section of vigie.yaml and files of them. */
+/** Monitors written by people, in the section of vigie.yaml or in separate files. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Shipped profiles whose contents were read when the program was bundled. */
+/** Shipped profiles whose contents were parsed when the program was bundled. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ afterAll(() => rmSync(shipped, { recursive: true, force: true }));
 const load = (name: string) => loadProfile(name, { shipped });
 const file = join(shipped, 'bench/profile.yaml');
 const contents = (): string => prepare(file) as string;
-/** Prepared contents that can be told from those of the file. */
+/** Prepared contents that differ from those of the file. */
 const told = (): string => contents().replace('"name":"bench"', '"name":"prepared"');
 
 beforeEach(() => {

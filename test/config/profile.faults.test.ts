@@ -1,4 +1,4 @@
-/** Each rule of a profile: the sentence, the line and what to do. */
+/** Tests each rule of a profile: message, line and advice. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What holds for every profile: valid ones stay valid in any order, and a fault is found where it is. */
+/** Properties of every profile: order does not matter, and a fault is reported at its place. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ function load(text: string | Uint8Array): ProfileReading {
   return loadProfile(file, { shipped: folder });
 }
 
-/** What a profile says, whatever the order and lines of its members. */
+/** The profile without the order and lines of its members. */
 function meaning(profile: Profile | undefined): unknown {
   if (profile === undefined) return undefined;
   const sources = [...profile.sources].sort((a, b) => a.path.localeCompare(b.path) || a.priority - b.priority);
@@ -96,7 +96,7 @@ describe('a valid profile', () => {
   });
 });
 
-/** Members that are broken, one by one. */
+/** Number of cases with one broken member. */
 const BROKEN = runs(100, 400);
 
 describe('one broken member', () => {
@@ -168,7 +168,7 @@ describe('one broken member', () => {
         const key = place.slice(place.lastIndexOf('/') + 1);
         const found = errors(reading).find((error) => error.message.includes(`member "${key}" is missing`));
         const around = place.slice(0, place.lastIndexOf('/'));
-        // A source of one member that lost it is an empty map.
+        // A source that lost its only member is an empty map.
         expect(found?.line).toBe(around === '' ? 0 : lines.get(around));
       },
     );
@@ -179,7 +179,7 @@ describe('one broken member', () => {
       fc.property(validProfile, fc.nat(), (tree, at) => {
         const { text, lines } = write(tree);
         const rows = text.split('\n');
-        // Only members of one line can be doubled without their contents.
+        // Only single-line members can be duplicated without their contents.
         const single = [...lines].filter(
           ([place, line]) => /[a-z]$/i.test(place) && /^ *[^-\s][^:]*: [^{[]/.test(rows[line - 1] ?? ''),
         );

@@ -1,4 +1,4 @@
-/** What a profile becomes, where profiles are found, and files that are none. */
+/** Parsing of profiles, their search path, and files that are not profiles. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Conditions that a profile adds to the built-in interlocks. */
+/** Additional interlocks that a profile defines for a command. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,6 +56,6 @@ test.each([
 ])('%s is an error', (text, message) => {
   const { diagnostics } = read(text);
   expect(diagnostics.map((finding) => finding.message).join('\n')).toMatch(message);
-  // Each at the line of the condition.
+  // At least one error is at the line of the condition.
   expect(diagnostics.filter(({ severity }) => severity === 'error').map(({ line }) => line)).toContain(13);
 });

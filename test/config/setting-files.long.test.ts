@@ -1,4 +1,4 @@
-/** Few files know the name of a number that people set; the compiler finds them, which takes a whole check of types. */
+/** Few files may name a numeric setting. The compiler finds these files, which takes a complete type check. */
 import { expect, test } from 'vitest';
 import * as declared from '../../protocol/settings.ts';
 import { settingFiles } from '../../scripts/setting-files.ts';
@@ -9,7 +9,7 @@ test('no setting of vigie.yaml is named by more than four files', () => {
     typeof group === 'object' && name !== 'watchedSettings' ? Object.keys(group) : [],
   );
   expect([...files.keys()].sort()).toEqual([...new Set(names)].sort());
-  // Each is used where the program takes it, so a compiler that finds nothing has not looked.
+  // Each setting is used at least once, which proves that the compiler found the uses.
   expect([...files].filter(([, paths]) => paths.length < 2)).toEqual([]);
   expect([...files].filter(([, paths]) => paths.length > 4)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Numbers that people set. */
+/** Numeric settings and their ranges. */
 import { expect, test } from 'vitest';
 import * as declared from '../../protocol/settings.ts';
 

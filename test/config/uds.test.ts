@@ -1,4 +1,4 @@
-/** Commands by diagnostics in a profile: what they come to, and the sentence for each fault. */
+/** Diagnostic commands in a profile: their parsed form, and the message for each fault. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

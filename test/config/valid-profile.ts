@@ -1,6 +1,6 @@
 /**
- * Valid profiles as trees whose members can be shuffled and broken, and a writer that knows the line of everything:
- * the lines it gives are what the loader's are compared with.
+ * Random valid profiles as trees, with functions to shuffle and break their members, and a writer that records the line
+ * of each member. Tests compare these lines with those of the loader.
  */
 import fc from 'fast-check';
 import { type Slot, slots } from '../../protocol/slots.ts';
@@ -13,7 +13,7 @@ export interface WrittenTree {
   readonly lines: ReadonlyMap<string, number>;
 }
 
-/** Block style, one member or item a line. */
+/** Writes the tree in block style, one member or item per line. */
 export function write(tree: Tree): WrittenTree {
   const out: string[] = [];
   const lines = new Map<string, number>();
@@ -65,7 +65,7 @@ function members(...entries: (readonly [string, fc.Arbitrary<Tree | undefined>])
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const is = (value: Tree) => fc.constant<Tree | undefined>(value);
 
-/** YAML of a value that fits the slot. */
+/** A YAML value that is valid for the slot. */
 function fitting(slot: Slot): fc.Arbitrary<Tree> {
   switch (slot.kind) {
     case 'quantity':
@@ -102,7 +102,7 @@ function sourceOf(slot: Slot, bus: string | undefined, from: fc.Arbitrary<string
     ['offset', scaled ? maybe(fc.constantFrom('-40', '0', '3.5')) : is('')],
     ['invalid', maybe(invalid.map((list) => ({ list })))],
     ['map', mapped ? map : is('')],
-    // Every path may be one that commands depend on.
+    // Any path may be one that commands depend on.
     ['timeout', fc.constantFrom('1m', '90000', '1h')],
   ).map((tree) => ({ map: (tree as { map: [string, Tree][] }).map.filter(([, value]) => value !== '') }));
 }
@@ -110,7 +110,7 @@ function sourceOf(slot: Slot, bus: string | undefined, from: fc.Arbitrary<string
 const mappable = slots.filter((slot) => slot.kind !== 'value');
 const door = slots.find((slot) => slot.kind === 'set') as Slot;
 
-/** A valid profile for a folder in which car.dbc lies. */
+/** A valid profile for a folder that contains car.dbc. */
 export const validProfile: fc.Arbitrary<Tree> = fc
   .tuple(fc.subarray(mappable, { minLength: 4, maxLength: 12 }), fc.boolean(), fc.integer({ min: 0, max: 2 }))
   .chain(([chosen, twoBuses, constants]) => {
@@ -244,7 +244,7 @@ function command(bus: string | undefined): fc.Arbitrary<Tree> {
   ]);
 }
 
-/** The tree with the members of every map in another order. */
+/** Returns the tree with shuffled members in every map. */
 export function shuffled(tree: Tree, random: () => number): Tree {
   if (typeof tree === 'string') return tree;
   if ('list' in tree) return { list: tree.list.map((item) => shuffled(item, random)) };
@@ -252,7 +252,7 @@ export function shuffled(tree: Tree, random: () => number): Tree {
   return { map: keyed.map(({ entry: [key, value] }) => [key, shuffled(value, random)]) };
 }
 
-/** Every member and item of the tree by pointer. */
+/** Returns all members and items of the tree by pointer. */
 export function places(tree: Tree, at = ''): [string, Tree][] {
   if (typeof tree === 'string') return [];
   const children: [string, Tree][] =
@@ -262,7 +262,7 @@ export function places(tree: Tree, at = ''): [string, Tree][] {
   return children.flatMap(([place, value]) => [[place, value] as [string, Tree], ...places(value, place)]);
 }
 
-/** The tree with `change` made to the member at `at`; undefined removes it. */
+/** Returns the tree with the member at `at` changed by `change`, or removed if that returns undefined. */
 export function changed(
   tree: Tree,
   at: string,

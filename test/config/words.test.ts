@@ -1,4 +1,4 @@
-/** Times, sizes, and the schemas that editors use. */
+/** Durations, sizes, and the schemas for editors. */
 
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
@@ -72,7 +72,7 @@ describe('findings', () => {
 describe('schemas for editors', () => {
   const read = (name: string) =>
     JSON.parse(readFileSync(new URL(`../../config/generated/${name}`, import.meta.url), 'utf8'));
-  // The dialect of the files is draft 07; a word of a newer draft would be ignored there and fails here.
+  // The files use draft 07. A keyword of a newer draft would be ignored there, and fails here.
   const ajv = new Ajv({ strict: true, strictTypes: false, allErrors: true });
   const profile = ajv.compile(read('profile.schema.json'));
   const configuration = ajv.compile(read('vigie.schema.json'));

@@ -1,4 +1,4 @@
-/** `npm run fuzz` as a process: what it refuses, and how it continues. */
+/** `npm run fuzz` as a process: refused arguments, and continued runs. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ test('a run with a total and a state continues where it was interrupted', async 
   await fuzz('--total', '1s', '--target', 'nmea');
   const { seeds } = JSON.parse(readFileSync(state, 'utf8')) as { seeds: Record<string, Record<string, unknown>> };
   expect(Object.keys(seeds)).toEqual(['8', '9']);
-  // As after a run that ended between two seeds.
+  // The state after a run that was interrupted between two seeds.
   writeFileSync(state, JSON.stringify({ seeds: { 8: seeds['8'] } }));
   await fuzz('--total', '1s', '--target', 'nmea');
   const again = JSON.parse(readFileSync(state, 'utf8')) as { seeds: typeof seeds };

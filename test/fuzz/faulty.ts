@@ -1,4 +1,4 @@
-/** Parsers with the faults that fuzzing is to find; each shows when an exclamation mark is in the input. */
+/** Parsers with faults that fuzzing must find. An exclamation mark in the input triggers them. */
 import { VigieError } from '../../protocol/errors.ts';
 import { type FuzzTarget, texts } from '../../scripts/fuzz/target.ts';
 

@@ -1,4 +1,4 @@
-/** The short form of `npm run fuzz`: the same targets with a fixed seed, and the machinery itself. */
+/** A short run of `npm run fuzz` with a fixed seed, and tests of the fuzzer itself. */
 import { describe, expect, test } from 'vitest';
 import { campaign, inputOf, materialOf, tried } from '../../scripts/fuzz/campaign.ts';
 import { targets } from '../../scripts/fuzz/targets/index.ts';

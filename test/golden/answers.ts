@@ -1,7 +1,7 @@
 /**
- * Answers of control units with the values that belong to them. Our own collection asks every command of the shipped
- * signal set and of `obd/features.json`, each answer printed as one adapter or another does; the one beside the project
- * has answers of real cars.
+ * Recorded and generated answers of control units with their expected values. Our own collection has answers to every
+ * command of the shipped signal set and of `obd/features.json`, printed in the formats of several adapters; the
+ * optional shared one has answers of real cars.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ export type Expected = number | string | boolean | null;
 
 export interface Answer {
   readonly year: number;
-  /** As the collection names the command. */
+  /** Name of the command in the collection. */
   readonly command: string;
   readonly response: string;
   readonly expected: Readonly<Record<string, Expected>>;
@@ -26,7 +26,7 @@ export interface Answer {
 
 export interface Car {
   readonly name: string;
-  /** The standard's set and that of the car. */
+  /** The standard set and the set of the car. */
   readonly sets: readonly SignalSet[];
   readonly answers: () => Iterable<Answer>;
 }
@@ -41,7 +41,7 @@ const own = [
 
 const setOf = (file: string): SignalSet => parseSignalSet(readFileSync(file, 'utf8'), file);
 
-/** Cars that answer as a naive encoder makes them. */
+/** Cars whose answers the naive encoder generates. */
 export function ownCars(): readonly Car[] {
   return own.map(({ name, file }) => ({
     name,
@@ -81,14 +81,14 @@ function nameOf({ hdr, rax, cmd }: NaiveCommand): string {
   return [hdr, ...(rax === undefined ? [] : [rax]), Object.entries(cmd).flat().join('')].join('.');
 }
 
-/** Compact as with ATS0, with spaces, behind the echo of the request, or as the last request of a session. */
+/** Formats: compact as with ATS0, with spaces, after the echo of the request, or as the last answer of a session. */
 function responseOf(command: NaiveCommand, data: readonly number[], index: number): string {
   const { hdr, rax = '7E8', eax, cmd } = command;
   const [service = '', parameter = ''] = Object.entries(cmd)[0] ?? [];
   const request = service + parameter;
   const bytes = (request.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16));
   const payload = [(bytes[0] as number) + 0x40, ...bytes.slice(1), ...data];
-  // ISO 15765-4: a unit that is asked with 18DA10F1 answers with 18DAF110.
+  // ISO 15765-4: a unit addressed by 18DA10F1 answers with 18DAF110.
   const header = hdr.startsWith('DA') ? `18DA${rax}` : rax;
   const address = eax === undefined ? undefined : Number.parseInt(eax, 16);
   const text = printed(payload, {
@@ -101,7 +101,7 @@ function responseOf(command: NaiveCommand, data: readonly number[], index: numbe
   return index % 4 === 2 ? `> ${hdr}.0100\nNO DATA\n> ${hdr}.${request}\n${text}` : text;
 }
 
-/** Cars beside the project; only where {@link sharedData} is. */
+/** Cars of the shared collection; only available with {@link sharedData}. */
 export function sharedCars(): readonly Car[] {
   const folder = join(sharedData, 'obd');
   const set = (name: string): SignalSet => setOf(join(folder, name, 'signalsets', 'v3', 'default.json'));
@@ -114,7 +114,7 @@ export function sharedCars(): readonly Car[] {
     }));
 }
 
-/** One file of answers per command and model year. */
+/** Reads one file for each command and model year. */
 function* recorded(folder: string): Iterable<Answer> {
   for (const year of readdirSync(folder)) {
     const commands = join(folder, year, 'commands');

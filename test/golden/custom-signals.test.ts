@@ -1,4 +1,7 @@
-/** Custom signals by wildcard over each feature of network descriptions, reading by reading beside the naive decoder. */
+/**
+ * Compares custom signals that a wildcard selects with the naive decoder, reading by reading, for each feature of DBC
+ * files.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -14,9 +17,9 @@ import { receive, run } from '../agent/signals/car.ts';
 import { decodeNaively, messageOf, type NaiveValue, readNaively } from './naive-dbc.ts';
 import { framesOf, type NaiveFrame } from './naive-frames.ts';
 
-/** Integers that columns can hold. */
+/** Limit of the integers that columns can hold. */
 const REACH = 2 ** 51;
-/** The step of signals that have none of their own: floating-point numbers, and those with the factor 0. */
+/** Resolution of signals without a natural one: floating-point numbers, and those with the factor 0. */
 const STEP = 0.001;
 
 const networks = fileURLToPath(new URL('dbc/', import.meta.url));
@@ -28,7 +31,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 type Series = (readonly [at: number, value: unknown])[];
 
-/** Messages by name; of two with one name neither is taken. */
+/** Messages with a unique name. */
 function messagesIn(dbc: string) {
   const messages = readNaively(readFileSync(dbc));
   const clear = ({ name }: { name: string }) => messages.filter((other) => other.name === name).length === 1;
@@ -50,7 +53,7 @@ function vehicleOf(dbc: string, { named, isRounded }: ReturnType<typeof messages
   return loadVehicle(path);
 }
 
-/** What arrives of a signal that has these values: every change of the number that stands for it. */
+/** Expected readings for these values: one for every change of the encoded number. */
 function arriving({ kind, resolution = 1, offset = 0, names }: CustomSignal, values: readonly [number, NaiveValue][]) {
   const series: [at: number, value: unknown, step: number][] = [];
   let last: number | undefined;
@@ -87,7 +90,7 @@ interface Timed extends NaiveFrame {
   readonly at: number;
 }
 
-/** Drives a car with these frames, and compares all that arrives with what the naive decoder says. */
+/** Sends these frames to a car, and compares all received readings with the naive decoder. */
 async function compare(dbc: string, frames: readonly Timed[], given: AsyncIterable<Timed> | Iterable<Timed>) {
   const network = messagesIn(dbc);
   const vehicle = vehicleOf(dbc, network);
@@ -123,10 +126,10 @@ async function compare(dbc: string, frames: readonly Timed[], given: AsyncIterab
 
 const START = 1_436_509_052_000;
 
-/** The frames of a network, forward and back, so that values change both ways. */
+/** The frames of a network, forwards and backwards, so that values change in both directions. */
 function drive(dbc: string): Timed[] {
   const messages = readNaively(readFileSync(dbc));
-  // One sender for each message: what several send of a group of parameters is not told apart by the name of a signal.
+  // Only one sender per message, because a signal name does not distinguish several senders of a parameter group.
   const senders = new Map<unknown, number>();
   const frames = framesOf(messages, basename(dbc).length).filter(({ id, extended }) => {
     const message = messageOf(messages, id, extended);

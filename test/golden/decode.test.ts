@@ -1,7 +1,7 @@
 /**
- * Network descriptions and frames, with the physical value of every signal computed by another decoder: those of this
- * folder, one for each feature of the format, and of the shipped profiles, by the naive decoder; those beside the
- * project, where they are, by a decoder of somebody else.
+ * DBC files and frames, with the physical value of every signal from another decoder: for the files of this folder, one
+ * for each feature of the format, and for the shipped profiles from the naive decoder; for the optional shared files
+ * from an independent decoder.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -33,14 +33,14 @@ const shipped = readdirSync(shippedProfiles, { recursive: true })
 const numberOf = (value: number | string): number =>
   value === 'nan' ? Number.NaN : value === 'inf' ? Infinity : value === '-inf' ? -Infinity : Number(value);
 
-/** The last digits of a double may differ, which is far less than a step of the raw value. */
+/** The last digits of a double may differ; this tolerance is far below one step of the raw value. */
 function close(actual: number, { value, step }: Pick<NaiveValue, 'value' | 'step'>): boolean {
   const expected = numberOf(value);
   if (Object.is(actual, expected) || actual === expected) return true;
   return Math.abs(actual - expected) <= Math.max(1e-12 * Math.abs(expected), 1e-6 * step);
 }
 
-/** What every way of decoding makes of the frames of a network. */
+/** Compares all decoders for the frames of a network. */
 function agreement(dbc: string, load: () => readonly Golden[]): void {
   const prepare = () => {
     const golden = load();
@@ -68,7 +68,7 @@ function agreement(dbc: string, load: () => readonly Golden[]): void {
 
   test(`${basename(dbc)}: decoder and codec give every signal its value as a number`, () => {
     const { golden, frames, batch, database } = prepare();
-    // Two messages may have one name: then the name means both.
+    // If two messages have one name, the name selects both.
     const wanted = [
       ...new Map(
         database.messages.flatMap(({ symbol: message, signals }) =>
@@ -80,7 +80,7 @@ function agreement(dbc: string, load: () => readonly Golden[]): void {
     const codec = new DbcCodec([{ database }]);
     const recorder = new Recorder();
     golden.forEach(({ id, extended, message, signals, data }, i) => {
-      // One frame at a time, and a different one between equal ones, so that each is decoded.
+      // One frame at a time, so that a repeated frame is recognised as such.
       decoder.decode({ ...batch, ...batchOf([frames[i]!]) }, recorder);
       const found = recorder.deliveries.splice(0);
       const before = golden[i - 1];

@@ -1,7 +1,6 @@
 /**
- * Network descriptions and frames a second time, as the format defines them and in the simplest way: statements by
- * regular expression, raw values bit by bit in BigInt, physical values in exact decimals. Nothing here is fast, and
- * nothing is taken from the adapters.
+ * A second, naive implementation of DBC files and frames, as the format defines them: statements by regular expression,
+ * raw values bit by bit in BigInt, physical values in exact decimals. It is slow and independent of the adapters.
  */
 
 export interface NaiveSignal {
@@ -15,7 +14,7 @@ export interface NaiveSignal {
   readonly signed: boolean;
   /** IEEE 754 of the whole length. */
   readonly float: boolean;
-  /** As written. */
+  /** Text as in the file. */
   readonly factor: string;
   readonly offset: string;
   readonly names: ReadonlyMap<bigint, string>;
@@ -24,10 +23,10 @@ export interface NaiveSignal {
 }
 
 export interface NaiveMessage {
-  /** Without the bit that marks 29 bits. */
+  /** Identifier without the bit that marks 29 bits. */
   readonly id: number;
   readonly extended: boolean;
-  /** No frame has it. */
+  /** True if no frame belongs to the message. */
   readonly nowhere: boolean;
   readonly j1939: boolean;
   readonly name: string;
@@ -35,7 +34,7 @@ export interface NaiveMessage {
   readonly signals: readonly NaiveSignal[];
 }
 
-/** UTF-8 where it is valid, else Windows-1252, the encoding of the tools that write these files. */
+/** Decodes UTF-8 if valid, otherwise Windows-1252, the encoding of the tools that write these files. */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -49,9 +48,9 @@ const signalPattern = new RegExp(
   String.raw`^\s*SG_\s+(\S+?)\s*(?:\s(M|m\d+M?))?\s*:\s*(\d+)\|(\d+)@([01])([-+])\s*\(\s*(${number})\s*,\s*(${number})\s*\)`,
 );
 
-/** Every message and signal, a signal that is declared twice once. */
+/** All messages and signals; a duplicate signal only once. */
 export function readNaively(bytes: Uint8Array): NaiveMessage[] {
-  // Comments may hold what looks like statements.
+  // Comments may contain text that resembles statements.
   const text = textOf(bytes)
     .replaceAll('\r\n', '\n')
     .replace(/^CM_[^"]*"(?:[^"]|"(?!\s*;))*"\s*;/gm, '');
@@ -139,8 +138,8 @@ function namesIn(list: string): Map<bigint, string> {
 }
 
 /**
- * The message of a frame. With SAE J1939 only the parameter group counts (J1939-21 §5.2.1): of several with one group
- * that of the same source address, else the one written with the null address 254, else the first.
+ * The message of a frame. For SAE J1939 only the parameter group counts (J1939-21 §5.2.1): of several messages with one
+ * group, the one with the frame's source address, else the one with the null address 254, else the first.
  */
 export function messageOf(messages: readonly NaiveMessage[], id: number, extended: boolean): NaiveMessage | undefined {
   const known = messages.filter((message) => !message.nowhere && message.extended === extended);
@@ -155,7 +154,7 @@ export function messageOf(messages: readonly NaiveMessage[], id: number, extende
   );
 }
 
-/** Reserved bit, data page, PDU format, and PDU specific where the format is 240 or more. */
+/** Reserved bit, data page, PDU format, and PDU specific if the PDU format is 240 or more. */
 function groupOf(id: number): string {
   const page = Math.floor(id / 2 ** 24) % 4;
   const format = Math.floor(id / 2 ** 16) % 256;
@@ -163,20 +162,20 @@ function groupOf(id: number): string {
   return [page, format, ...(format >= 240 ? [specific] : [])].join('.');
 }
 
-/** Bit numbers from the least significant bit of the value on. */
+/** Bit numbers, starting at the least significant bit of the value. */
 export function bitsOf({ start, length, intel }: NaiveSignal): number[] {
   const bits: number[] = [];
   let at = start;
   for (let count = 0; count < length; count++) {
     bits.push(at);
-    // Motorola: down within the byte, then on at the highest bit of the next one.
+    // Motorola: down within the byte, then the highest bit of the next byte.
     if (intel) at++;
     else at = at % 8 === 0 ? at + 15 : at - 1;
   }
   return intel ? bits : bits.reverse();
 }
 
-/** The bits as an unsigned number; undefined when one of them is not in the payload. */
+/** The bits as an unsigned number; undefined if one of them is outside the payload. */
 export function unsignedOf(signal: NaiveSignal, data: Uint8Array): bigint | undefined {
   let value = 0n;
   for (const [power, bit] of bitsOf(signal).entries()) {
@@ -187,7 +186,7 @@ export function unsignedOf(signal: NaiveSignal, data: Uint8Array): bigint | unde
   return value;
 }
 
-/** The signal is in the frame: every multiplexor above it selects it, and all of its bits are there. */
+/** Returns whether the signal is in the frame: all its multiplexors select it, and all its bits are in the payload. */
 export function present(signal: NaiveSignal, message: NaiveMessage, data: Uint8Array): boolean {
   if (unsignedOf(signal, data) === undefined) return false;
   const selection = selectionOf(signal, message);
@@ -211,14 +210,14 @@ export function selectionOf(
 }
 
 export interface NaiveValue {
-  /** Integers beyond 2^53 as decimal text, values that are not finite as `nan`, `inf` and `-inf`. */
+  /** Integers beyond 2^53 as decimal text, non-finite values as `nan`, `inf` and `-inf`. */
   readonly value: number | string;
-  /** What one step of the raw value is worth. */
+  /** Physical size of one step of the raw value. */
   readonly step: number;
   readonly choice: string | undefined;
 }
 
-/** Every signal of a frame, by name. */
+/** Returns every signal of a frame by name. */
 export function decodeNaively(message: NaiveMessage, data: Uint8Array): Map<string, NaiveValue> {
   const found = new Map<string, NaiveValue>();
   for (const signal of message.signals) {
@@ -239,12 +238,12 @@ export function decodeNaively(message: NaiveMessage, data: Uint8Array): Map<stri
   return found;
 }
 
-/** raw × factor + offset without rounding until the end. */
+/** raw × factor + offset, rounded only at the end. */
 function physical(raw: bigint, factor: string, offset: string): number | string {
   const [by, plus] = [decimal(factor), decimal(offset)];
   const digits = Math.max(by.digits, plus.digits);
   const sum = raw * by.value * 10n ** BigInt(digits - by.digits) + plus.value * 10n ** BigInt(digits - plus.digits);
-  // Where factor and offset are integers, so is the value, and has to be told apart from its neighbours.
+  // With integer factor and offset the value is an integer, and must not be rounded to a neighbour.
   const wholeFactor = by.value % 10n ** BigInt(by.digits) === 0n && plus.value % 10n ** BigInt(plus.digits) === 0n;
   if (wholeFactor) {
     const integer = sum / 10n ** BigInt(digits);
@@ -254,7 +253,7 @@ function physical(raw: bigint, factor: string, offset: string): number | string 
   return Number(`${sum < 0n ? '-' : ''}${size.slice(0, size.length - digits)}.${size.slice(size.length - digits)}`);
 }
 
-/** `-1.25e-1` is -125 with three digits behind the point. */
+/** Parses a decimal: `-1.25e-1` is -125 with three decimals. */
 function decimal(text: string): { value: bigint; digits: number } {
   const [, sign, whole = '', fraction = '', exponent = '0'] =
     /^([-+]?)(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/.exec(text) ?? [];
@@ -273,7 +272,7 @@ function floatOf(bits: bigint, length: number): number {
   const fraction = Number(bits % 2n ** BigInt(fractionBits)) / 2 ** fractionBits;
   const bias = 2 ** (exponentBits - 1) - 1;
   if (exponent === 2 ** exponentBits - 1) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
-  // In two steps, as the smallest numbers are beyond what one power of two can say.
+  // In two steps, because one power of two cannot represent the smallest numbers.
   if (exponent === 0) return sign * fraction * 2 ** (1 - bias);
   return sign * (1 + fraction) * 2 ** (exponent - bias);
 }

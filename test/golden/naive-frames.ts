@@ -1,4 +1,4 @@
-/** Frames that show what a network description says: bits all clear and set, patterns, chance, every multiplexed page. */
+/** Frames that exercise a DBC: bits all clear and all set, patterns, random payloads, every multiplexed page. */
 import { bitsOf, messageOf, type NaiveMessage, type NaiveSignal, selectionOf } from './naive-dbc.ts';
 
 export interface NaiveFrame {
@@ -7,7 +7,7 @@ export interface NaiveFrame {
   readonly data: Uint8Array;
 }
 
-/** Numbers from 0 to 255, the same in every run (Numerical Recipes, section 7.1). */
+/** Random numbers from 0 to 255, equal in every run (Numerical Recipes, section 7.1). */
 export function chance(seed: number): () => number {
   let state = seed;
   return () => {
@@ -16,7 +16,7 @@ export function chance(seed: number): () => number {
   };
 }
 
-/** Writes an unsigned raw value into a payload that holds all of its bits. */
+/** Writes an unsigned raw value into a payload that is long enough. */
 function place(signal: NaiveSignal, value: bigint, data: Uint8Array): void {
   for (const [power, bit] of bitsOf(signal).entries()) {
     const mask = 2 ** (bit % 8);
@@ -26,7 +26,7 @@ function place(signal: NaiveSignal, value: bigint, data: Uint8Array): void {
   }
 }
 
-/** Payloads in which a signal is there, one for each end of each of its ranges. */
+/** Payloads that contain the signal, one for each end of each of its ranges. */
 function pages(signal: NaiveSignal, message: NaiveMessage, filler: () => Uint8Array): Uint8Array[] {
   const selection = selectionOf(signal, message);
   if (selection === undefined) return [filler()];
@@ -42,7 +42,7 @@ function pages(signal: NaiveSignal, message: NaiveMessage, filler: () => Uint8Ar
   );
 }
 
-/** Frames of all messages, no two neighbours alike. */
+/** Frames of all messages. Consecutive frames differ. */
 export function framesOf(messages: readonly NaiveMessage[], seed: number): NaiveFrame[] {
   const next = chance(seed);
   const frames: NaiveFrame[] = [];
@@ -61,7 +61,7 @@ export function framesOf(messages: readonly NaiveMessage[], seed: number): Naive
       ...signals
         .filter((signal) => selectionOf(signal, message) !== undefined)
         .flatMap((signal) => pages(signal, message, random)),
-      // Senders may leave out what lies behind.
+      // Senders may truncate the payload.
       ...[length - 1, Math.floor(length / 2), 1, 0].map((cut) => random().subarray(0, Math.max(0, cut))),
     ];
     let before: Uint8Array | undefined;
@@ -70,7 +70,7 @@ export function framesOf(messages: readonly NaiveMessage[], seed: number): Naive
       before = data;
       frames.push({ id, extended, data });
       if (!message.j1939) continue;
-      // Priority and source address are free, and the destination of a group that has one (J1939-21 §5.2).
+      // Priority, source address and, if the group has one, the destination can vary (J1939-21 §5.2).
       const elsewhere = { id: 0x1c00_0000 | (id & 0x03ff_ff00) | next(), extended, data: random() };
       if (messageOf(messages, elsewhere.id, true) !== undefined) frames.push(elsewhere);
     }

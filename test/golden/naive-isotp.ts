@@ -1,8 +1,11 @@
-/** Answers as an adapter prints them: the frames of ISO 15765-2 with their identifier in front, one a line. */
+/** Answers as an adapter prints them: ISO 15765-2 frames after their identifier, one per line. */
 
 const hex = (byte: number, digits = 2): string => byte.toString(16).toUpperCase().padStart(digits, '0');
 
-/** Bytes of each frame: SF `0L …`, else FF `1L LL …` and CF `2N …`, N counting from 1 and going on at 0 after F. */
+/**
+ * Bytes of each frame: SF `0L …`, otherwise FF `1L LL …` and CF `2N …`, where N counts from 1 and continues with 0
+ * after F.
+ */
 function framesOf(payload: readonly number[], room: number): number[][] {
   if (payload.length < room) return [[payload.length, ...payload]];
   const frames = [[0x10 + Math.floor(payload.length / 256), payload.length % 256, ...payload.slice(0, room - 2)]];
@@ -15,10 +18,10 @@ function framesOf(payload: readonly number[], room: number): number[][] {
 export interface Printing {
   /** Identifier of the answers, e.g. `7E8`. */
   readonly header: string;
-  /** Extended address in front of the bytes of each frame. */
+  /** Extended address before the bytes of each frame. */
   readonly address?: number | undefined;
   readonly spaces?: boolean;
-  /** Frames are filled up to eight bytes with this. */
+  /** Byte with which frames are padded to eight bytes. */
   readonly filler?: number | undefined;
 }
 
@@ -28,7 +31,7 @@ export function printed(payload: readonly number[], { header, address, spaces, f
   const lines = framesOf(payload, 8 - prefix.length).map((frame) => {
     const bytes = [...prefix, ...frame];
     while (filler !== undefined && bytes.length < 8) bytes.push(filler);
-    // With spaces, 29-bit identifiers are printed in bytes too.
+    // With spaces, 29-bit identifiers are also printed as separate bytes.
     const identifier = spaces && header.length === 8 ? (header.match(/../g) ?? []).join(' ') : header;
     return spaces
       ? `${identifier} ${bytes.map((byte) => hex(byte)).join(' ')} `

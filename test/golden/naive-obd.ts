@@ -1,6 +1,6 @@
 /**
- * Fields of answers a second time, as OBDb describes its signal sets (`signalsets/v3`) and in the simplest way: the
- * data as a text of ones and zeros. Nothing is taken from the adapters.
+ * A second, naive implementation of fields in answers, as OBDb describes its signal sets (`signalsets/v3`): the data as
+ * a text of ones and zeros. Independent of the adapters.
  */
 
 export interface NaiveFormat {
@@ -32,12 +32,12 @@ export function commandsOf(json: string): readonly NaiveCommand[] {
   return (JSON.parse(json) as { commands: readonly NaiveCommand[] }).commands;
 }
 
-/** Bytes that the signals of a command need. */
+/** Number of bytes that the signals of a command need. */
 export function lengthOf({ signals }: NaiveCommand): number {
   return Math.max(...signals.map(({ fmt: { bix = 0, len } }) => Math.ceil((bix + len) / 8)));
 }
 
-/** The value of a field: a number, text, an integer beyond 2^53 as text; null where there is none. */
+/** The value of a field: a number, a text, or an integer beyond 2^53 as text; null if there is no value. */
 export function naiveField(fmt: NaiveFormat, data: readonly number[]): number | string | null {
   const { bix = 0, len, blsb, sign, mul = 1, div = 1, add = 0, max, nullmin, nullmax, unit, map } = fmt;
   const bits = (bytes: readonly number[]): string => bytes.map((byte) => byte.toString(2).padStart(8, '0')).join('');
@@ -62,7 +62,7 @@ export function naiveField(fmt: NaiveFormat, data: readonly number[]): number | 
   const value = (Number(raw) * mul) / div + add;
   if (nullmin !== undefined && value <= nullmin) return null;
   if (nullmax !== undefined && value >= nullmax) return null;
-  // What is left out is 0, but only where there is a range at all.
+  // If min is omitted, it is 0, but only if there is a max.
   const min = fmt.min ?? (max === undefined ? undefined : 0);
   if (min !== undefined && value < min) return min;
   if (max !== undefined && value > max) return max;

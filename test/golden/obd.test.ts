@@ -1,4 +1,4 @@
-/** Answers of control units with the values that belong to them: by the naive decoder, and of real cars. */
+/** Answers of control units with expected values: from the naive decoder, and of real cars. */
 import { describe, expect, it, test } from 'vitest';
 import { ObdDecoder } from '../../adapters/obd/index.ts';
 import { VigieError } from '../../protocol/errors.ts';
@@ -18,8 +18,8 @@ interface Outcome {
 const ROUNDING = 5.000001e-6;
 
 /**
- * Values of real cars that do not agree, each with its cause. A difference that is not listed, and a listed one that is
- * none, fail the test.
+ * Known deviations of real cars, each with its cause. The test fails for a difference that is not listed, and for an
+ * entry without a difference.
  */
 const EXCEPTIONS: readonly { readonly cause: string; readonly holds: (outcome: Outcome) => boolean }[] = [
   {
@@ -39,7 +39,7 @@ const EXCEPTIONS: readonly { readonly cause: string; readonly holds: (outcome: O
 ];
 
 interface Way {
-  /** The command is said, or the answer itself tells. */
+  /** Whether the test names the command, or the decoder must recognise it from the answer. */
   readonly named: boolean;
   readonly byYear: boolean;
 }
@@ -97,16 +97,16 @@ describe('answers to every command', () => {
     const features = ownCars().find(({ name }) => name === 'features') as Car;
     const decoder = new ObdDecoder(features.sets);
     const valuesOf = (response: string) => ({ ...decoder.decode({ response }).values });
-    // ISO 15765-2: a first frame says the length, here 13 bytes each; consecutive frames are numbered from 1.
+    // ISO 15765-2: a first frame contains the length, here 13 bytes each; consecutive frames are numbered from 1.
     expect(valuesOf('7E8 10 0D 62 F0 02 00 07 14\n7E8 21 00 00 FE 00 C8 80 00')).toEqual({
       SCALED: -37,
       CLAMPED: -50,
       CLAMPED_AT_ZERO: 0,
       UNBOUNDED: -128,
-      // NULL_ABOVE is FE and NULL_BELOW 00: neither has a value.
+      // NULL_ABOVE is FE and NULL_BELOW is 00: neither has a value.
       NEGATIVE_STEP: 0,
       FUEL_TRIM: 0,
-      // 0 × 100 / 128 - 128, which its own min cuts.
+      // 0 × 100 / 128 - 128, limited by its own min.
       CUT_TRIM: -100,
     });
     expect(valuesOf('7E8 10 0D 62 F0 03 34 12 01\n7E8 21 02 03 F6 FF FF FF 2A')).toEqual({

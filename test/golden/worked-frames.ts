@@ -1,8 +1,8 @@
-/** Frames of the networks in `dbc/` with the values that a person finds with a pencil; names where a value has one. */
+/** Frames of the networks in `dbc/` with values computed by hand; names for named values. */
 export interface WorkedFrame {
   readonly file: string;
   readonly why: string;
-  /** With the bit of 29-bit identifiers. */
+  /** Identifier with the bit that marks 29 bits. */
   readonly id: number;
   readonly data: string;
   readonly signals: Readonly<Record<string, number | string>>;
@@ -63,7 +63,7 @@ export const worked: readonly WorkedFrame[] = [
   },
   {
     file: 'floats.dbc',
-    // Exponent all ones: infinite where the fraction is 0, else not a number.
+    // Exponent all ones: infinity if the fraction is 0, otherwise NaN.
     why: 'IEEE 754 that is not a finite number',
     id: 48,
     data: '0000807f7fc00000',
@@ -184,7 +184,7 @@ export const worked: readonly WorkedFrame[] = [
   },
   {
     file: 'j1939.dbc',
-    // J1939-21 §5.2: below PDU format 240 the next byte is a destination, here 33, and no part of the group.
+    // J1939-21 §5.2: below PDU format 240 the next byte is a destination, here 33, and not part of the group.
     why: 'a group with a destination, whichever it is',
     id: extended(0x18ea21f9),
     data: 'eefe00',
@@ -200,7 +200,7 @@ export const worked: readonly WorkedFrame[] = [
   },
   {
     file: 'j1939.dbc',
-    // J1939-21 §5.2: PDU format 239 is the last that has a destination.
+    // J1939-21 §5.2: PDU format 239 is the last one with a destination.
     why: 'proprietary A (PGN 61184) to any destination',
     id: extended(0x18efab10),
     data: '2a',

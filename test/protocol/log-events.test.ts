@@ -8,7 +8,7 @@ import { logAdvice } from '../../scripts/log-advice.ts';
 const ROOMS = ['adapters', 'agent', 'assembly', 'commands', 'config', 'hub'];
 const root = join(import.meta.dirname, '../..');
 
-/** The source of the rooms that log. */
+/** The source of all directories that log. */
 function source(): string {
   const files = ROOMS.flatMap((room) =>
     readdirSync(join(root, room), { recursive: true, encoding: 'utf8' }).map((file) => join(root, room, file)),
@@ -46,11 +46,11 @@ test('a log takes only events of the table, at their level, with their members',
   const take = (event: LogEvent): void => void taken.push(event);
   const log: Log = { info: take, warn: take, error: take };
   log.warn('link.down', { reason: 'a test', waiting: 1 });
-  // @ts-expect-error: no text that is not in the table.
+  // @ts-expect-error: only events of the table.
   log.warn('the link is down');
   // @ts-expect-error: an event has one level.
   log.info('link.down');
-  // @ts-expect-error: no member that the page does not list.
+  // @ts-expect-error: only members of the table.
   log.warn('link.down', { because: 'a test' });
   expect(taken).toHaveLength(4);
 });

@@ -1,4 +1,4 @@
-/** Columns that can be read, for messages that are made up otherwise. */
+/** Readable columns for random messages. */
 import { packFrames } from '../../protocol/captures/capture.ts';
 import type { CapturedFrames } from '../../protocol/captures/columns.ts';
 import { portableDeflate } from '../../protocol/columns/deflate.ts';
@@ -9,7 +9,7 @@ export const at: number = Date.UTC(2026, 0, 1);
 
 export const readings: Telemetry = telemetryFromReadings([{ slot: slotByPath.get('kinetic.speed')!, value: 42, at }]);
 
-/** A copy with readable columns in place of arbitrary bytes. */
+/** Returns a copy with readable columns instead of random bytes. */
 export function withRealColumns(value: unknown): object {
   if (Array.isArray(value)) return value.map(withRealColumns);
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value as object;

@@ -69,7 +69,7 @@ test('the error for a package that is not installed names what to install, with 
       message: expect.stringContaining(`npm install ${name}`),
     });
   }
-  // A module of the program's own that is missing is a defect, not a package to install.
+  // A missing module of the program itself is a defect, not a package to install.
   const own = missing("Cannot find module './gone.js' imported from /car/vigie.js");
   await expect(withPackage(() => own)).rejects.toMatchObject({ code: 'ERR_MODULE_NOT_FOUND' });
 });

@@ -1,4 +1,4 @@
-/** What systemd is told, over a socket as it makes one. */
+/** Notifications to systemd, over a socket like the one that it provides. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,7 +80,7 @@ describePeer('python3', 'the service manager', () => {
       }
     };
     const fed = async (): Promise<number> => {
-      // What was sent before this came before it.
+      // Earlier messages arrive before this one.
       notifier.status('mark');
       await receiver.saying('mark');
       const mark = receiver.messages.all.lastIndexOf('STATUS=mark');
@@ -91,14 +91,14 @@ describePeer('python3', 'the service manager', () => {
     beats(60, () => source.frame());
     expect(await fed()).toBe(6);
 
-    // Silent for longer than a bus of a car in use is, though it says that it runs.
+    // The bus is silent for longer than in a car in use, although the source reports that it is running.
     beats(290);
     expect(watchdog.starving).toBeUndefined();
     await fed();
     beats(60);
     expect(watchdog.starving).toContain('body');
     expect(await fed()).toBeLessThan(3);
-    // Known to wait: not stuck.
+    // A source that reports that it waits is not stuck.
     source.state = { state: 'waiting', reason: 'the interface is down', counts: {} };
     beats(10);
     expect(watchdog.starving).toBeUndefined();
@@ -111,7 +111,7 @@ describePeer('python3', 'the service manager', () => {
     expect(watchdog.starving).toBeUndefined();
     await fed();
 
-    // A disk that never answers.
+    // Simulate a disk that never answers.
     hang = true;
     void store.commit();
     beats(29, () => source.frame());

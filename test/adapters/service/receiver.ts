@@ -1,4 +1,4 @@
-/** The service manager's end of the notification socket: a real AF_UNIX datagram socket, held by Python. */
+/** The service manager's end of the notification socket: a real AF_UNIX datagram socket, opened by Python. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { Arrivals } from '../../rig/arrivals.ts';
@@ -15,12 +15,12 @@ while True:
 
 const open = new Set<Receiver>();
 
-/** Ends what a test left open. */
+/** Closes everything that a test left open. */
 export function closeReceivers(): void {
   for (const receiver of open) receiver.close();
 }
 
-/** Datagrams that came to a socket, one text each. */
+/** Records the received datagrams, each as one text. */
 export class Receiver {
   readonly path: string;
   readonly messages = new Arrivals<string>();
@@ -35,14 +35,14 @@ export class Receiver {
     });
   }
 
-  /** Resolves when it listens at `path`; `@` stands for the abstract name space. */
+  /** Resolves when it listens at `path`; a leading `@` means the abstract namespace. */
   static async listen(path: string): Promise<Receiver> {
     const receiver = new Receiver(path);
     await receiver.messages.take((message) => message === 'listening');
     return receiver;
   }
 
-  /** Resolves with the next message that has this text in it. */
+  /** Resolves with the next message that contains this text. */
   saying(text: string): Promise<string> {
     return this.messages.take((message) => message.includes(text));
   }

@@ -1,4 +1,4 @@
-/** Health as others read it: Prometheus text and JSON, over a Unix socket and the loopback interface. */
+/** Health for other programs: Prometheus text and JSON, over a Unix socket and the loopback interface. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
@@ -90,7 +90,7 @@ test('metrics are those of the moment, over both ways', async () => {
   ]) {
     expect(body.split('\n')).toContain(line);
   }
-  // Every metric is explained, and each sample is of one that is.
+  // Every metric has a description, and each sample belongs to a known metric.
   const samples = body.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   for (const line of samples) expect(line).toMatch(/^vigie_[a-z_]+(\{[^}]*\})? -?[0-9.e+-]+$/);
   for (const { name } of metrics) expect(body).toContain(`# HELP ${name} `);
@@ -99,7 +99,7 @@ test('metrics are those of the moment, over both ways', async () => {
   const port = Number(address.split(':').at(-1));
   const later = await get({ host: '127.0.0.1', port }, '/metrics?x=1');
   expect(later.body).toContain('vigie_up 0');
-  // What is no more is told no more.
+  // A value that no longer exists is not reported.
   expect(later.body).not.toContain('vigie_outbox_messages{');
 });
 
@@ -155,7 +155,7 @@ test('a connection that cannot be accepted does not end the process', async () =
   await open({ kind: 'loopback', host: '127.0.0.1', port: 0 }, {});
   const server = listen.mock.contexts[0] as Server;
   listen.mockRestore();
-  // As node:net says that accept(2) failed; without a listener it would be thrown.
+  // The error that node:net emits when accept(2) fails. Without a listener, Node would throw it.
   for (let n = 0; n < 2; n++) server.emit('error', new Error('accept ENOMEM'));
   expect(server.listening).toBe(true);
 });

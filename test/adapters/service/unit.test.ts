@@ -1,4 +1,4 @@
-/** The unit of systemd, as systemd itself sees it. */
+/** Checks the systemd units with systemd's own tools. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -7,7 +7,7 @@ import { VirtualClock } from '../../rig/clock.ts';
 import { absent, codec, database, diagnostics, messageOf, signalOf } from './network.ts';
 import { type Seen, startCar, transcript } from './recorder.ts';
 
-/** All values that `message.signal` had, without those that say "not available". */
+/** Values of `message.signal` with their times, without those that mean "not available". */
 function values(seen: readonly Seen[], message: string, signal: string): { at: number; value: number }[] {
   const described = signalOf(message, signal);
   return seen
@@ -16,13 +16,13 @@ function values(seen: readonly Seen[], message: string, signal: string): { at: n
     .filter(({ value }) => !absent(described, value));
 }
 
-/** Values in the order they were taken, repetitions left out. */
+/** Values in order, without repetitions. */
 function sequence(seen: readonly Seen[], message: string, signal: string): number[] {
   const all = values(seen, message, signal).map(({ value }) => value);
   return all.filter((value, index) => index === 0 || value !== all[index - 1]);
 }
 
-/** ms that the ignition is not off, in each of the drives: from the first frame that says so to the first that does not. */
+/** Duration in ms of each drive, from the first frame with the ignition on to the first with it off. */
 function ignitionTimes(seen: readonly Seen[]): number[] {
   const states = values(seen, 'POWERTRAIN', 'IgnitionState');
   const changes = states.filter(({ value }, index) => index > 0 && (value === 0) !== (states[index - 1]?.value === 0));

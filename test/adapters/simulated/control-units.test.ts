@@ -1,4 +1,4 @@
-/** What the bench car does when it is asked by the frames of its profile, and what may come between. */
+/** Reactions of the bench car to the frames of its profile, and injected faults. */
 import { describe, expect, test } from 'vitest';
 import { FrameActuator } from '../../../adapters/can/actuator.ts';
 import type { Scene } from '../../../adapters/simulated/index.ts';
@@ -140,7 +140,7 @@ describe('what is asked for is done', () => {
     seen.length = 0;
     clock.advance(60_000);
     expect(seen).toEqual([]);
-    // The morning comes when it comes.
+    // The simulated morning comes at its usual time.
     clock.advance(6 * 3_600_000);
     expect(seen.length).toBeGreaterThan(0);
   });
@@ -167,7 +167,7 @@ describe('what is asked for is done', () => {
     clock.advance(10_000);
     expect(shows('POWERTRAIN', 'PowertrainState')).toBe(2);
     await ask('immobilization.on');
-    // It only keeps from the next start.
+    // The immobilizer only prevents the next start.
     expect(shows('POWERTRAIN', 'PowertrainState')).toBe(2);
     expect(shows('MOTION', 'Speed')).toBeGreaterThan(0);
   });

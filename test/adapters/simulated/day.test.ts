@@ -7,7 +7,7 @@ import { type Seen, startCar, transcript } from './recorder.ts';
 
 const route = new Route();
 
-/** The car of the day from `at` on, on a clock at midnight of no day in particular. */
+/** The car of the day from `at` on, with a clock that starts at midnight of an arbitrary day. */
 const carAt = (at: string) => startCar({ scenario: 'day', startAt: timeOfDay(at) });
 
 const messages = (seen: readonly Seen[]): string[] => [...new Set(seen.map(({ message }) => message))].sort();

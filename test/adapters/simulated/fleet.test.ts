@@ -1,4 +1,4 @@
-/** Cars of a simulated fleet differ in place, route, phase, speed, energy and event. */
+/** Simulated cars of a fleet differ in place, route, phase, speed, energy and event. */
 import { describe, expect, test } from 'vitest';
 import { DbcCodec } from '../../../adapters/can/dbc/index.ts';
 import { fleetCar } from '../../../adapters/simulated/fleet.ts';

@@ -7,7 +7,7 @@ type Rig = Awaited<ReturnType<typeof startCar>>;
 
 const [LOCK, UNLOCK] = [1, 2];
 
-/** BODY_COMMAND with a checksum that is right unless `spoil` is given, which is put over it. */
+/** A BODY_COMMAND frame. `spoil` changes its checksum. */
 function command(request: number, counter: number, spoil = 0): OutgoingFrame {
   const bare = codec.encode('BODY_COMMAND', { LockRequest: request, Counter: counter });
   const data = bare.data.slice();
@@ -15,7 +15,7 @@ function command(request: number, counter: number, spoil = 0): OutgoingFrame {
   return { bus: 'body', id: bare.id, flags: 0, data };
 }
 
-/** Sends `frames`, one every `every` ms. */
+/** Sends the frames at an interval of `every` ms. */
 async function sendAll(rig: Rig, frames: readonly OutgoingFrame[], every = 50): Promise<void> {
   for (const frame of frames) {
     await rig.car.send(frame);
@@ -129,7 +129,7 @@ describe('the central lock', () => {
   });
 });
 
-/** Bytes of a BODY_COMMAND whose request is not in the description. */
+/** Bytes of a BODY_COMMAND with a request that the DBC lacks. */
 function forged(request: number, counter: number): Uint8Array {
   return Uint8Array.of(request, counter, 0, request ^ counter);
 }

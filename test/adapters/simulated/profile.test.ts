@@ -56,7 +56,7 @@ const channelSections = [
   'navigation',
 ] as const;
 
-/** Names that a message and a signal have in one string. */
+/** Splits `MESSAGE.Signal`. */
 function split(name: string): [message: string, signal: string] {
   const [message = '', signal = ''] = name.split('.');
   return [message, signal];
@@ -82,14 +82,14 @@ describe('the profile of the bench car', () => {
       }
       expect(Array.isArray(value)).toBe(slot.kind === 'set');
     }
-    // A duration is written out of a number of seconds; every other text or name needs a map.
+    // Durations are converted from seconds. Every other text or enumeration needs a map.
     if (slot.kind !== 'quantity' && slot.duration !== true) expect(entry.map).toBeDefined();
-    // "Not available" must never reach Status: it is neither mapped nor left out of `invalid`.
+    // "Not available" must never reach Status: it has no map entry and is listed in `invalid`.
     for (const raw of rawValues(signal, 'SNA')) {
       if (entry.map === undefined) expect(entry.invalid).toContain(raw);
       else expect(Object.keys(entry.map)).not.toContain(String(raw));
     }
-    // What is not available is never said by a value that the signal can also have.
+    // A value that means "not available" must be a named one, because other values are physical.
     for (const raw of entry.invalid ?? []) expect(named, `invalid ${raw}`).toContain(raw);
   });
 

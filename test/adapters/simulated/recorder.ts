@@ -3,7 +3,7 @@ import type { FrameBatch } from '../../../agent/ports.ts';
 import { VirtualClock } from '../../rig/clock.ts';
 import { codec } from './network.ts';
 
-/** One frame as it was seen on the bus. */
+/** A frame on the bus. */
 export interface Seen {
   readonly at: number;
   readonly id: number;
@@ -12,7 +12,7 @@ export interface Seen {
   readonly signals: Readonly<Record<string, number>>;
 }
 
-/** A started car on a clock of its own, and all that it sent since `seen` was last emptied. */
+/** A started car on a separate clock. `seen` records the frames sent since it was last emptied. */
 export async function startCar(options: Partial<SimulatedCarOptions> = {}) {
   const clock = new VirtualClock();
   const car = new SimulatedCar({ clock, codec, ...options });
@@ -25,7 +25,7 @@ export async function startCar(options: Partial<SimulatedCarOptions> = {}) {
   return { clock, car, seen, batches };
 }
 
-/** Bytes of `seen` with their moments, to compare two recordings. */
+/** Times and bytes of `seen`, to compare two recordings. */
 export function transcript(seen: readonly Seen[]): string[] {
   return seen.map((frame) => `${frame.at.toFixed(3)} ${frame.id} ${Buffer.from(frame.data).toString('hex')}`);
 }

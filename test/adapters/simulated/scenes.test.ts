@@ -5,7 +5,7 @@ import { type Seen, startCar } from './recorder.ts';
 
 const SECOND = 1_000;
 
-/** All values that `MESSAGE.Signal` had, the newest last. */
+/** All values of `MESSAGE.Signal`, newest last. */
 function values(seen: readonly Seen[], path: string): number[] {
   const [message = '', signal = ''] = path.split('.');
   signalOf(message, signal);
@@ -16,7 +16,7 @@ function last(seen: readonly Seen[], path: string): number | undefined {
   return values(seen, path).at(-1);
 }
 
-/** Values of the bench's DBC. */
+/** Expected values, named as in the bench's DBC. */
 const expected: Readonly<Record<SceneName, readonly (readonly [path: string, value: number])[]>> = {
   drive: [['POWERTRAIN.IgnitionState', 2]],
   park: [
@@ -73,7 +73,7 @@ test('a car that drives brakes before a scene at rest, and drives on through a t
   clock.advance(20 * SECOND);
   const through = seen.slice(before);
   expect(Math.min(...values(through, 'MOTION.Speed'))).toBeGreaterThan(5);
-  // km/h in 20 ms: brakes and engine can do no more.
+  // The difference after 20 ms, km/h, is limited by brakes and engine.
   const speeds = values(seen, 'MOTION.Speed');
   const steps = speeds.slice(1).map((speed, index) => Math.abs(speed - (speeds[index] ?? 0)));
   expect(Math.max(...steps)).toBeLessThan(1);

@@ -1,6 +1,6 @@
 /**
- * The process that crash.test.ts kills: appends, acknowledges, records and commits until then, printing one line after
- * each commit. Argument: the directory of the store.
+ * The process that crash.test.ts kills. It appends, acknowledges, records and commits, and prints one line after each
+ * commit. Argument: the directory of the store.
  */
 import { writeSync } from 'node:fs';
 import { openStore } from '../../../adapters/store/store.ts';
@@ -18,7 +18,7 @@ for (;;) {
     live.push(seq);
   }
   await outbox.commit();
-  // Written in place: a line that was printed is a promise.
+  // Synchronous, because a printed line is a promise.
   writeSync(1, `${JSON.stringify({ next: outbox.nextSeq(1), live, acknowledged })}\n`);
   acknowledged = live.length > 40 ? live.splice(0, 4) : [];
   for (const seq of acknowledged) outbox.acknowledge(1, seq);

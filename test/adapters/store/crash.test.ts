@@ -1,4 +1,4 @@
-/** The store of a process that is killed, on the file system of the machine. */
+/** Kills a process that uses the store on the machine's file system. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ const kills = runs(6, 20);
 interface Printed {
   readonly next: number;
   readonly live: readonly number[];
-  /** Before the commit that this line is about. */
+  /** Acknowledged before the commit of this line. */
   readonly acknowledged: readonly number[];
 }
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-/** Runs the child until it has printed `lines`, kills it some microseconds later, and gives what it printed. */
+/** Runs the child until it has printed `lines` lines, kills it some microseconds later, and returns the lines. */
 async function killAfter(directory: string, lines: number): Promise<Printed[]> {
   const running = spawn(process.execPath, [child, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(running, 'close');
@@ -48,14 +48,14 @@ it(`has what was committed, all of one moment, and not what was acknowledged, ki
     const last = printed.at(-1)!;
     const store = await openStore(directory);
     const found = [...store.outbox.entries()].map((entry) => entry.seq);
-    // The child went on after its last line: it may have acknowledged up to four of the oldest.
+    // The child continued after its last line: it may have acknowledged up to four of the oldest messages.
     expect(found).toEqual(expect.arrayContaining(last.live.slice(4)));
     const gone = new Set(printed.flatMap(({ acknowledged }) => acknowledged));
     expect(found.filter((seq) => gone.has(seq))).toEqual([]);
     const next = store.outbox.nextSeq(1);
     expect(next).toBeGreaterThanOrEqual(last.next);
     expect(entriesIn(store.outbox)).toEqual(found.map((seq) => outboxEntry(1, seq)));
-    // Of one moment: the newest message has its record, and the state is that of the same commit.
+    // Consistency: the newest message has its record, and the state is from the same commit.
     const trips = [...store.records.list('trips')].map(({ record }) => record);
     const newest = Array.from({ length: Math.min(next, 50) }, (_, i) => next - Math.min(next, 50) + i);
     expect(trips).toEqual(newest);

@@ -1,4 +1,4 @@
-/** What is left of the store when its files are cut or changed behind its back. */
+/** The contents of the store after its files were cut or changed by someone else. */
 import { Encoder } from 'cbor-x';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,13 +11,13 @@ import { numbersIn, outboxEntry } from './entries.ts';
 import { header, segmentWith } from './segment-bytes.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 
-/** More than a start here writes, and little to read again: each case opens the store once or twice. */
+/** Larger than the writes of a start, and small enough to read quickly: each case opens the store once or twice. */
 const SEGMENT_BYTES = 8192;
 
 const open = (files: FileSystem, log = new MemoryLog()): Promise<Store> =>
   openStore('/data', { files, log, segmentBytes: SEGMENT_BYTES });
 
-/** A disk that knows how far each file was written. */
+/** A disk that records how far each file was written. */
 class MeasuredDisk extends SimulatedDisk {
   readonly ends = new Map<string, number>();
 
@@ -26,7 +26,7 @@ class MeasuredDisk extends SimulatedDisk {
     const { write } = file;
     file.write = (data, position) => {
       write(data, position);
-      // A file that is used again begins with its header.
+      // A reused file starts with its header.
       this.ends.set(path, Math.max(position === 0 ? 0 : (this.ends.get(path) ?? 0), position + data.length));
     };
     return file;
@@ -34,7 +34,7 @@ class MeasuredDisk extends SimulatedDisk {
 }
 
 interface Moment {
-  /** The segment written last, and how far. */
+  /** The segment written last, and its length. */
   readonly path: string;
   readonly end: number;
   readonly messages: readonly string[];
@@ -53,8 +53,8 @@ function describeStore(store: Store): Omit<Moment, 'path' | 'end'> {
 }
 
 /**
- * A store of some segments: messages 0..29 of class 1 committed one by one, with a record each; when `removing`, some
- * are acknowledged and records replaced.
+ * A store of several segments: messages 0..29 of class 1, committed one by one with a record each. With `removing`,
+ * some messages are acknowledged and records replaced.
  */
 async function written(removing: boolean): Promise<{ disk: MeasuredDisk; moments: Moment[] }> {
   const disk = new MeasuredDisk();
@@ -79,19 +79,19 @@ function copyOf(disk: SimulatedDisk): SimulatedDisk {
   return copy;
 }
 
-/** As {@link copyOf}, without what tells a power cut from files that were cut. */
+/** Like {@link copyOf}, but without the manifest, which distinguishes a power cut from files that were cut. */
 function withoutManifest(disk: SimulatedDisk): SimulatedDisk {
   const copy = copyOf(disk);
   for (const path of copy.paths.filter((name) => name.includes('manifest'))) copy.remove(path);
   return copy;
 }
 
-/** Bytes from one damaged place to the next; with 15 every bit of a byte has its turn. */
+/** Distance of damaged bytes. With 15, each bit position of a byte gets its turn. */
 const STEP = stride(15);
 
 describe('a store that is cut', () => {
   it('at any byte of its last segments is what it was at the last group before, and goes on', async () => {
-    // With nothing removed no segment goes, so that every moment can be gone back to.
+    // Nothing is removed, so no segment is deleted and every earlier state can be restored.
     const { disk, moments } = await written(false);
     const paths = disk.paths.filter((path) => path.endsWith('.journal'));
     expect(paths.length).toBeGreaterThanOrEqual(3);
@@ -147,14 +147,14 @@ describe('a store with changed bytes', () => {
         const store = await open(damaged);
         expect(store.metrics.damaged + store.metrics.torn).toBe(1);
         if (store.memory.damaged) expect(store.metrics.damaged).toBe(1);
-        // What was kept last is lost: a power cut has torn it, or it is said.
+        // If the newest state is lost, it counts as torn by a power cut or is reported.
         if (store.memory.recall('n') !== 29) expect(store.memory.damaged || store.metrics.torn === 1).toBe(true);
         const found = numbersIn(store.outbox);
         expect(last.messages.filter((name) => !found.includes(name)).length).toBeLessThanOrEqual(1);
         for (const { seq } of store.outbox.entries()) expect(store.outbox.load(1, seq)).toEqual(outboxEntry(1, seq));
         const records = [...store.records.list('trips')].map(({ record }) => record as number);
         expect(last.records.filter((one) => !records.includes((one as { at: number }).at)).length).toBeLessThan(2);
-        // Only the last group of all is the only one that knows its number and state.
+        // Only the last group can be the only one with its number and state.
         const before = moments.at(-2)!;
         const group = newest && (before.path !== path || at >= before.end);
         expect(store.outbox.nextSeq(1)).toBeGreaterThanOrEqual(group && store.metrics.damaged === 0 ? 29 : 30);
@@ -175,7 +175,7 @@ describe('a store with changed bytes', () => {
       outbox.acknowledge(1, seq);
       const paths = disk.paths.filter((path) => path.endsWith('.journal'));
       expect(paths.length).toBeLessThanOrEqual(4);
-      // The first group of a new store is the only one that there is.
+      // At first there is only one group.
       if (seq < 4) continue;
       for (const path of paths) {
         const whole = disk.read(path);
@@ -184,7 +184,7 @@ describe('a store with changed bytes', () => {
           const bytes = whole.slice();
           bytes[at] = bytes[at]! ^ 0x10;
           damaged.plant(path, bytes);
-          // It goes on behind what may have been given out where the damage is.
+          // The counter continues after the numbers that the damaged part may contain.
           const next = (await open(damaged)).outbox.nextSeq(7);
           expect(next).toBeGreaterThanOrEqual(3);
           expect(next).toBeLessThan(20);
@@ -230,7 +230,7 @@ describe('a store with changed bytes', () => {
     const at = bytes.findIndex((byte, i) => byte === payload && bytes[i + 200] === payload);
     bytes[at + 100] = 0xee;
     disk.plant(path, bytes);
-    // What is damaged is half of what lives in the first segment when the others are moved on.
+    // The damaged message is half of the live data in the first segment when the others are moved.
     for (const seq of [0, 3]) outbox.acknowledge(1, seq);
     for (let seq = 4; seq < 60; seq++) {
       outbox.append(outboxEntry(1, seq, 300));
@@ -287,7 +287,7 @@ describe('a store with changed bytes', () => {
       const log = new MemoryLog();
       const after = await open(disk, log);
       expect(after.metrics).toMatchObject({ aside: 1, damaged: 1 });
-      // Where no state was in it, all that was kept is there: messages alone are lost.
+      // If the segment contained no state, all states are there, and only messages are lost.
       expect([after.memory.recall('old'), after.memory.damaged]).toEqual([undefined, state !== undefined]);
       expect([...after.outbox.owed()]).toEqual([{ class: 1, numbers: [[0, expect.any(Number)]] }]);
       expect(log.lines.some(({ event }) => event === 'store.lost')).toBe(state !== undefined);

@@ -30,7 +30,7 @@ describe.each(formats)('a document in %s', (format) => {
   });
 
   it('may be any JSON value', async () => {
-    // A member named __proto__ is the one exception: the CBOR decoder renames it, because it is a known way to attack.
+    // The CBOR decoder renames a member `__proto__`, because it is a known attack. All other values are preserved.
     const values = fc
       .jsonValue({ noUnicodeString: false })
       .filter((value) => format === 'json' || !JSON.stringify(value).includes('"__proto__"'));
@@ -74,7 +74,7 @@ describe.each(formats)('a document in %s', (format) => {
       expect(found.corrupt).toBe(1);
       expect(said).toEqual([`store.corrupt ${path}`]);
       expect(damaged.read(`${path}.corrupt-1`)).toEqual(damage);
-      // The next write must not lose the good generation.
+      // The next write must not lose the intact generation.
       damaged.fault = (operation, name) => (operation === 'rename' && name.endsWith('.next') ? 'EIO' : undefined);
       await expect(found.write({ n: 3 })).rejects.toThrow(
         expect.objectContaining({ code: 'store.failed', where: path }),
@@ -176,7 +176,7 @@ describe.each(formats)('a document in %s', (format) => {
       expect([written, written + 1], `ended at operation ${n}`).toContain(after.data);
       expect(after.found, `ended at operation ${n}`).toBe(after.data === 0 ? 'none' : 'newest');
       expect([after.corrupt, said]).toEqual([0, []]);
-      // The next write begins anew, and may not take with it what was found.
+      // The next write starts afresh, and must not destroy the data found.
       const rest = files.operations;
       files.fault = () => (files.operations > rest + 3 ? 'EENDED' : undefined);
       const found = after.data;

@@ -1,4 +1,4 @@
-/** The outbox on a disk that fails, fills up, or loses its power. */
+/** The outbox on a disk that fails, fills up, or loses power. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openStore, type Store } from '../../../adapters/store/store.ts';
@@ -13,7 +13,7 @@ function open(files: SimulatedDisk): Promise<FileOutboxStore> {
   return openOutboxStore(directory, { files, segmentBytes: 400 });
 }
 
-/** Appends to classes 0 and 1 and acknowledges, commits now and then; tells what a successful commit made durable. */
+/** Appends to classes 0 and 1, acknowledges, and sometimes commits. `committed` is called after a successful commit. */
 async function work(
   store: OutboxStore,
   rounds: number,
@@ -85,7 +85,7 @@ describe('an outbox on a disk that fails', () => {
       expect(files.paths.length).toBeLessThanOrEqual(before);
       const [first, second] = [store.nextSeq(0), store.nextSeq(1)];
       expect([first, second]).toEqual([155, 155]);
-      // The youngest goes before it was ever written; its number is used up all the same.
+      // The youngest message is removed before it was ever written, but its number stays used.
       store.acknowledge(1, second - 1);
       files.fault = () => undefined;
       await store.commit();
@@ -117,7 +117,7 @@ describe('an outbox on a disk that fails', () => {
 });
 
 describe('a store on a disk that fails', () => {
-  /** Messages, state and records, committed now and then. */
+  /** Adds messages, state and records, and sometimes commits. */
   async function workAll(store: Store, failed: (error: unknown) => void): Promise<void> {
     let n = 0;
     store.memory.keep(() => [['n', { n, more: 'x'.repeat(n % 40) }]]);
@@ -168,9 +168,9 @@ describe('a store on a disk that fails', () => {
       await outbox.commit();
     };
     const [first, second] = ['/data/00000001.journal', '/data/00000002.journal'];
-    // So much of the first segment lives that it is not worth moving.
+    // Too much of the first segment is live to be worth moving.
     await commit(0, 250);
-    // Half of a group stays behind the records of the first segment, for the disk does not let it be cut off.
+    // Half of a group stays after the records of the first segment, because the disk refuses to truncate it.
     files.fault = (operation) => (operation === 'write' ? 'ENOSPC' : undefined);
     await expect(commit(1)).rejects.toThrow();
     const refuseCut = (operation: string, path: string) =>
@@ -185,7 +185,7 @@ describe('a store on a disk that fails', () => {
     expect(after.metrics).toMatchObject({ damaged: 0, torn: 0 });
     expect(after.memory.damaged).toBe(false);
     expect(files.paths).toEqual(expect.arrayContaining([first, second]));
-    // Once the first is cut, nothing needs the second any more.
+    // Once the first segment is truncated, the second is no longer needed.
     files.fault = () => undefined;
     for (let seq = 30; seq < 50; seq++) await commit(seq);
     expect(files.paths).toContain(first);
@@ -207,7 +207,7 @@ describe('an outbox that loses its power', () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: total }), sequence, async (n, survives) => {
         const files = new SimulatedDisk();
-        // From then on nothing changes any more: the process is gone.
+        // From then on nothing changes: the process is dead.
         files.fault = () => (files.operations >= n ? 'EPOWER' : undefined);
         let live: string[] = [];
         let used = [0, 0];
@@ -231,11 +231,11 @@ describe('an outbox that loses its power', () => {
         const after = await open(files.powerCut(() => survives.next().value));
         const found = numbersIn(after);
         expect(found).toEqual(expect.arrayContaining(live.filter((name) => !acknowledgedSince.has(name))));
-        // What was acknowledged before a commit does not come back.
+        // A message acknowledged before a commit must not return.
         expect(found.filter((name) => everLive.has(name) && !live.includes(name))).toEqual([]);
         expect(after.nextSeq(0)).toBeGreaterThanOrEqual(used[0]!);
         expect(after.nextSeq(1)).toBeGreaterThanOrEqual(used[1]!);
-        // And once more, with what was found.
+        // Commit once more with the recovered store.
         after.append(outboxEntry(1, after.nextSeq(1)));
         await after.commit();
         expect(after.metrics.malformed + after.metrics.unknown).toBe(0);
@@ -251,12 +251,12 @@ describe('an outbox that loses its power', () => {
     store.append(outboxEntry(0, 0));
     store.append(outboxEntry(0, 1));
     store.acknowledge(0, 0);
-    // Written, and the flush never ends: only the page cache has it.
+    // The flush never ends, so the data are only in the page cache.
     files.pause = new Promise(() => undefined);
     const unfinished = store.commit();
     await new Promise<void>((resolve) => setImmediate(resolve));
     files.pause = undefined;
-    // The next process may publish what it finds, so it must stay.
+    // The next process may publish these messages, so they must persist.
     const next = await open(files);
     expect(numbersIn(next)).toEqual(['0/1']);
     expect(numbersIn(await open(files.powerCut(() => false)))).toEqual(['0/1']);

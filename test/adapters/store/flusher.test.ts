@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { OpenFile } from '../../../adapters/store/files.ts';
 import { Flusher } from '../../../adapters/store/flusher.ts';
 
-/** A medium that takes `took` milliseconds for a flush. */
+/** A medium whose flush takes `took` milliseconds. */
 class Medium implements OpenFile {
   readonly path = '/medium';
   now = 0;

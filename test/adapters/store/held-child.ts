@@ -1,5 +1,5 @@
 /**
- * Fills a store with messages and records and says what the process holds of them; run with --expose-gc. Arguments:
+ * Fills a store with messages and records, and prints how much memory they occupy. Run with --expose-gc. Arguments:
  * directory, count.
  */
 import { openStore } from '../../../adapters/store/store.ts';

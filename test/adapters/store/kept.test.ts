@@ -1,4 +1,4 @@
-/** Acknowledged messages that stay on disk, in the files they were written to. */
+/** Acknowledged messages that stay on disk in their original files. */
 import { expect, test } from 'vitest';
 import { openStore, type Store, type StoreOptions } from '../../../adapters/store/store.ts';
 import type { OutboxEntry } from '../../../agent/ports.ts';
@@ -14,7 +14,7 @@ function open(files: SimulatedDisk, options: StoreOptions = {}): Promise<Store> 
   return openStore('/data', { files, segmentBytes: 500, keptBytes: KEPT, ...waits, ...options });
 }
 
-/** Puts `count` messages of class 3 on disk, each acknowledged after its commit. */
+/** Puts `count` messages of class 3 on disk, and acknowledges each after its commit. */
 async function deliver({ outbox }: Store, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const seq = outbox.nextSeq(3);
@@ -28,7 +28,7 @@ async function deliver({ outbox }: Store, count: number): Promise<void> {
 const keptFiles = (files: SimulatedDisk) => files.paths.filter((path) => path.endsWith('.kept'));
 const bytesOf = (files: SimulatedDisk, paths: readonly string[]) =>
   paths.reduce((sum, path) => sum + files.read(path).length, 0);
-/** Without repetitions, by number. */
+/** Removes duplicates and sorts by number. */
 const distinct = (entries: readonly OutboxEntry[]) =>
   [...new Map(entries.map((entry) => [entry.seq, entry])).values()].sort((a, b) => a.seq - b.seq);
 

@@ -15,7 +15,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const module = new URL('../../../adapters/store/lock.ts', import.meta.url).href;
 
-/** A process that holds the lock until it is ended. */
+/** Starts a process that holds the lock until it is killed. */
 async function holder() {
   const child = spawn(process.execPath, [
     '--input-type=module',
@@ -80,7 +80,7 @@ describe('the lock of a directory', () => {
   });
 
   test('a killed process whose parent has not collected it does not keep the directory', async () => {
-    // A shell that becomes `sleep` never collects the child it has started.
+    // A shell that replaces itself with `sleep` never reaps its child.
     const script = `"$0" --input-type=module -e "$1" & exec sleep 600 >&-`;
     const code = `import { lockDirectory } from ${JSON.stringify(module)};
       lockDirectory(${JSON.stringify(directory)});

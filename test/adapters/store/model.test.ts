@@ -1,4 +1,4 @@
-/** Any sequence of calls on the file store has the outcome of a map. */
+/** Compares any sequence of calls on the file store with a simple map. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { runs } from '../../rig/runs.ts';
@@ -73,7 +73,7 @@ const crash = command('commit, power cut and open', async (_, real) => {
   real.store = await openOutboxStore('/outbox', { files: real.disk, segmentBytes });
 });
 
-/** One operation from now on fails: the commit may say so, the one after it may not. */
+/** Makes one later operation fail: this commit may report it, the next one must not. */
 const fail = (after: number): Command =>
   command(`fail at operation ${after}`, async (_, { store, disk }) => {
     const at = disk.operations + after;
@@ -104,7 +104,8 @@ it('the file store is the simple thing it says it is', async () => {
       const real: Real = { disk, store };
       await fc.asyncModelRun(() => ({ model, real }), sequence);
       await real.store.close();
-      // Dead records do not pile up: a segment counts for a quarter at least, and about half may be dead.
+      // Dead records do not accumulate: each segment has at least a quarter of its size, and about half of it may be
+      // dead.
       const { failures } = real.store.metrics;
       expect(real.disk.paths.length).toBeLessThan(16 + (8 * 1.5 * real.store.bytes) / segmentBytes + failures);
     }),

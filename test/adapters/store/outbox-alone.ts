@@ -1,4 +1,4 @@
-/** The outbox of a store of which nothing else is used. */
+/** Opens a store and returns only its outbox. */
 
 import { openStore, type Store, type StoreOptions } from '../../../adapters/store/index.ts';
 import type { OutboxStore } from '../../../agent/ports.ts';

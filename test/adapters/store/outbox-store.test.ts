@@ -28,7 +28,7 @@ outboxStoreContract('store on a disk that takes nothing', {
     const files = new SimulatedDisk();
     files.fault = () => 'EROFS';
     const store = await openOutboxStore('/outbox', { files });
-    // Whether it is on disk is not what this contract is about; that it goes on in memory is.
+    // This contract does not require data on disk, only that the store continues in memory.
     const commit = async (): Promise<void> => {
       const nothingToWrite = files.operations;
       const outcome = await store.commit().catch((error: unknown) => error);
@@ -67,7 +67,7 @@ describe('file store', () => {
     await store.commit();
     for (const seq of [2, 3]) store.giveUp(1, seq);
     for (const seq of [0, 1, 5]) store.giveUp(4, seq);
-    // What is not there cannot be given up.
+    // A message that does not exist cannot be given up.
     store.giveUp(4, 99);
     for (let i = 0; i < 100; i++) {
       append(store, 0, 1);
@@ -106,7 +106,7 @@ describe('file store', () => {
     await store.commit();
     store.giveUp(1, 1);
     await store.commit();
-    // Its record is still in the segment: the outbox, which has noted that it gave it up, gives it up again.
+    // Its record is still in the segment. The outbox has recorded that it gave the message up, and does so again.
     const after = await openOutboxStore('/outbox', { files: files.powerCut(() => true) });
     expect(numbersIn(after)).toEqual(['1/0', '1/1', '1/2']);
     expect([...after.owed()]).toEqual([]);
@@ -151,7 +151,7 @@ describe('file store', () => {
   it('shares one flush between the commits of one moment, and gathers while one is under way', async () => {
     const files = new SimulatedDisk();
     const store = await openOutboxStore('/outbox', { files });
-    // The first number of a class has the manifest written.
+    // The first number of a class causes a write of the manifest.
     append(store, 0, 1);
     append(store, 1, 1);
     await store.commit();
@@ -164,7 +164,7 @@ describe('file store', () => {
       append(store, 0, 1);
       return store.commit();
     });
-    // The first flush has begun once its bytes are written; what comes now shares the second.
+    // The first flush starts after its bytes were written. Later commits share the second flush.
     await new Promise<void>((resolve) => setImmediate(resolve));
     const second = Array.from({ length: 10 }, () => {
       append(store, 1, 1);
@@ -187,9 +187,9 @@ describe('file store', () => {
       files.onSync = resolve;
     });
     store.acknowledge(0, 0);
-    // Those of one turn of the event loop are written together.
+    // Changes within one turn of the event loop are written together.
     await new Promise<void>((resolve) => setImmediate(resolve));
-    // What a killed process leaves is what the page cache holds.
+    // A killed process leaves the page cache.
     expect(numbersIn(await openOutboxStore('/outbox', { files: files.powerCut(() => true) }))).toEqual(['0/1']);
     await flushed;
     expect(numbersIn(await openOutboxStore('/outbox', { files: files.powerCut(() => false) }))).toEqual(['0/1']);

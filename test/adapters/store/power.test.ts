@@ -1,4 +1,4 @@
-/** Outbox, state and records when the power fails, at any moment of any work. */
+/** Outbox, state and records after a power cut at any moment. */
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { fault, openAt, recallAll, type Snapshot, type Step, snapshot, steps, wo
 
 const start = Date.UTC(2024, 5, 1);
 
-/** Nothing that was not synced reached the medium; everything did. */
+/** `none`: no unsynced data reached the medium; `all`: all of it did. */
 const none: Choose = () => 0;
 const all: Choose = (most) => most;
 
@@ -37,10 +37,10 @@ function check(store: Store): Snapshot {
   return snapshot(store, recallAll(store));
 }
 
-/** A search of a number of its own takes its time. */
+/** A run with its own number of cases takes longer. */
 const timeout = /^\d/.test(process.env['TEST_RUNS'] ?? '') ? 24 * 3_600_000 : 600_000;
 
-/** Lets a store work and cuts the power at each moment, in four ways; how often that was. */
+/** Runs a workload and simulates power cuts at each moment, in four variants. Returns their number. */
 async function cutEverywhere(todo: readonly Step[], seed: number): Promise<number> {
   const disk = new RecordedDisk();
   const keptBytes = seed % 2 === 0 ? 0 : 3_000;
@@ -117,7 +117,7 @@ it('goes on after one power cut, and the next', { timeout }, async () => {
         const store = await openAt(after, () => start);
         const found = check(store);
         expect(fault(protocol, moment, found)).toBeUndefined();
-        // What is found stays, whatever becomes of what opening wrote, and what comes next comes on top.
+        // The recovered data persists whatever happened to the writes of opening, and new data is added to it.
         const again = new RecordedDisk(after.after(choose(after.moments), choose));
         const twice = await openAt(again, () => start);
         expect(check(twice)).toEqual(found);

@@ -1,4 +1,4 @@
-/** Bytes that the disk does not return say nothing of what a file holds: it is read again later, and nothing is renamed. */
+/** A read error does not prove damage: the file is read again later, and nothing is renamed. */
 import { expect, test } from 'vitest';
 import { openDocument } from '../../../adapters/store/document.ts';
 import { openStore, type Store } from '../../../adapters/store/store.ts';
@@ -18,7 +18,7 @@ test.each(CODES)('a document that the disk does not return (%s) is left as it is
   const document = await openDocument(path, 0, { files });
   await document.write(1);
   await document.write(2);
-  // Without the newest generation the one before is read, and what an interrupted write may have left.
+  // Without the newest generation, the previous one is read, and remains of an interrupted write.
   for (const [removed, found] of [
     [[], 2],
     [[path], 1],
@@ -84,7 +84,7 @@ test('whichever read of a start fails, no file of the journal changes, and a lat
     if (failed === undefined) break;
     failures++;
     expect([failing, failed]).toMatchObject([failing, { code: 'store.unreadable' }]);
-    // Once all segments were read, the newest may be cut to its records; then the states are read.
+    // After all segments were read, the newest may be truncated to its records, and only then the states are read.
     for (const [name, bytes] of whole)
       expect([name, bytes.startsWith(contentsOf(disk).get(name)!)]).toEqual([name, true]);
     expect(disk.paths).toEqual([...whole.keys()]);

@@ -1,4 +1,4 @@
-/** The number of the format of the records. */
+/** The format number of the stored records. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
-/** A folder with records, as an agent leaves it. */
+/** A folder with records as an agent leaves it. */
 const records = async (): Promise<void> => {
   await claimFormat(folder);
   write('starts.json', '[]');
@@ -87,7 +87,7 @@ test('a folder in place of the file version is kept aside with its contents', as
 test('a disk that refuses the number is reported, and the records can be worked with', async () => {
   await records();
   write('version', '');
-  // A folder that cannot be replaced by a file stands for a disk that refuses.
+  // A folder cannot be replaced by a file, which simulates a disk that refuses the write.
   mkdirSync(join(folder, 'version.next'));
   expect(await claimFormat(folder)).toEqual({
     fault: expect.any(String),
@@ -99,7 +99,7 @@ test('a disk that refuses the number is reported, and the records can be worked 
 test('a file that the disk does not return is no damage: it stays as it is, and so does the other', async () => {
   await records();
   for (const name of ['version', 'version.copy']) {
-    // A link to itself: the system refuses with ELOOP.
+    // A link to itself: the system refuses to open it with ELOOP.
     rmSync(join(folder, name));
     symlinkSync(name, join(folder, name));
     const before = readdirSync(folder);

@@ -44,7 +44,7 @@ const { item } = fc.letrec<{ item: Item }>((tie) => ({
 }));
 const records = fc.array(fc.array(item, { minLength: 1 }), { maxLength: 12 });
 
-/** Groups as they lie in segment 9; each is a list of records, and was synced before the next was written. */
+/** Groups as in segment 9. Each is a list of records, synced before the next one was written. */
 function segmentOf(groups: readonly (readonly Item[])[][], zeros: number, synced: boolean): Uint8Array {
   const parts: Uint8Array[] = [writeHeader(9, { number: 8, used: 100 }, false)];
   let used = headerLength;
@@ -62,7 +62,7 @@ function segmentOf(groups: readonly (readonly Item[])[][], zeros: number, synced
 
 const decoder = new Decoder({ useRecords: false });
 
-/** The records that count. */
+/** The valid records. */
 function read(bytes: Uint8Array, limit?: number): unknown[] {
   return findGroups(bytes, 9, readHeader(bytes), limit).records.map((at) =>
     decoder.decode(bytes.slice(at + headLength, at + headLength + lengthAt(bytes, at, bytes.length))),

@@ -1,12 +1,12 @@
 /**
- * A file system in memory that remembers everything it was told, and can say what a power cut would have left at any
- * moment. It promises what a real one promises and no more:
+ * A file system in memory that records all operations, and can return the files that a power cut at any moment would
+ * have left. It guarantees no more than a real one:
  *
  * - Data is on the medium after fdatasync of its file began and ended, a name after sync of its directory.
- * - Of data that was not synced each page may be there in any of the states it went through, in no order between
- *   pages, and one page half in one state and half in another, down to the byte where a sector tore.
- * - Lengths and names follow the journal of the file system: of their changes the first few are there.
- * - An fdatasync that fails forgets: what it should have put on the medium may never get there, though later ones succeed.
+ * - Of unsynced data, each page may have any of its states since, independent of other pages. A page may be half in one
+ *   state and half in another, split at any byte where a sector tore.
+ * - Lengths and names follow the journal of the file system: the first few of their changes are on the medium.
+ * - A failed fdatasync forgets its data: they may never reach the medium, even if later ones succeed.
  */
 import type { FileSystem, OpenFile } from '../../../adapters/store/files.ts';
 
@@ -20,7 +20,7 @@ type Event =
   | { readonly what: 'name'; readonly change: (names: Map<string, number>) => void }
   | { readonly what: 'named'; readonly began: number };
 
-/** A whole number from 0 to `most`, both included. */
+/** Returns an integer from 0 to `most`, inclusive. */
 export type Choose = (most: number) => number;
 
 function missing(path: string): Error {
@@ -41,7 +41,7 @@ export class RecordedDisk implements FileSystem {
   #operations = 0;
   #failing = Number.NaN;
 
-  /** A disk that holds these files, all on the medium. */
+  /** @param files initial files, already on the medium */
   constructor(files: ReadonlyMap<string, Uint8Array> = new Map()) {
     for (const [path, bytes] of files) {
       const file = this.#files++;
@@ -52,7 +52,7 @@ export class RecordedDisk implements FileSystem {
     }
   }
 
-  /** Of the operations that change something, the one after `operations` others is going to fail. */
+  /** Makes the modifying operation after the next `operations` ones fail. */
   failAfter(operations: number): void {
     this.#failing = this.#operations + operations;
   }
@@ -65,7 +65,7 @@ export class RecordedDisk implements FileSystem {
     if (this.#fails()) throw broken(path);
   }
 
-  /** Number of things that have happened. */
+  /** Number of recorded events. */
   get moments(): number {
     return this.#history.length;
   }
@@ -100,7 +100,7 @@ export class RecordedDisk implements FileSystem {
       },
       write: (whole, position) => {
         const fails = this.#fails();
-        // A disk that is full has taken a part.
+        // A full disk writes a part.
         const data = fails ? whole.subarray(0, whole.length >> 1) : whole;
         const content = this.#content.get(file)!;
         if (position + data.length > content.length) this.#resize(file, position + data.length);
@@ -115,7 +115,7 @@ export class RecordedDisk implements FileSystem {
       sync: async () => {
         const began = this.#history.length;
         const fails = this.#fails();
-        // The event loop goes on while the medium works.
+        // The event loop runs on while the medium works.
         await new Promise<void>((resolve) => setImmediate(resolve));
         this.#history.push({ what: fails ? 'forgotten' : 'synced', file, began });
         if (fails) throw broken(path);
@@ -150,7 +150,7 @@ export class RecordedDisk implements FileSystem {
 
   list(directory: string): readonly string[] {
     const below = this.paths.filter((path) => path.startsWith(`${directory}/`));
-    // A folder is there as long as something is in it.
+    // A folder exists as long as it contains files.
     return [...new Set(below.map((path) => path.slice(directory.length + 1).split('/')[0] as string))];
   }
 
@@ -181,7 +181,7 @@ export class RecordedDisk implements FileSystem {
     this.#history.push({ what: 'named', began });
   }
 
-  /** The files after the power failed when `moment` things had happened. */
+  /** Returns the files after a power cut that followed the first `moment` events. */
   after(moment: number, choose: Choose): Map<string, Uint8Array> {
     const past = this.#history.slice(0, moment);
     let named = 0;
@@ -204,7 +204,7 @@ export class RecordedDisk implements FileSystem {
     const promised = (moment: number) => syncs.find(({ began }) => began > moment)?.what === 'synced';
     const lengths = [first.length];
     let leastLength = 0;
-    // By page: the states it went through, and which of them is the first that may be there.
+    // For each page: its states, and the index of the earliest one that may be on the medium.
     const pages = new Map<number, { least: number; readonly states: Uint8Array[] }>();
     const at = (number: number): Uint8Array => {
       const state = new Uint8Array(page);
@@ -235,7 +235,7 @@ export class RecordedDisk implements FileSystem {
     result.set(first.subarray(0, result.length));
     for (const [number, { least, states }] of pages) {
       const state = states[least + choose(states.length - 1 - least)]!.slice();
-      // Now and then the head of the page is in another state than its tail, with a sector torn between.
+      // Sometimes the head of the page is in another state than its tail, split within a torn sector.
       if (choose(7) === 7) {
         const other = states[least + choose(states.length - 1 - least)]!;
         const tear = choose(page / sector - 1) * sector + choose(sector);

@@ -1,9 +1,8 @@
-/** Bytes of segment files, made by hand. */
+/** Segment files written by hand. */
 import { RecordBatch } from '../../../adapters/store/batch.ts';
 import { headerLength, seedOf, writeHeader } from '../../../adapters/store/segment.ts';
 
-/** What a segment of version 1 begins with. */
-/** The header of segment 1, when none was before. */
+/** The header of segment 1 of format version 1, without a predecessor. */
 export const header: Uint8Array = writeHeader(1, { number: 0, used: 0 }, false);
 
 /** Segment 1 with one group of records. */

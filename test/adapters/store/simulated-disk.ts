@@ -1,8 +1,8 @@
 /**
- * A file system in memory with a page cache that a power cut empties, and faults on demand. It knows what a real
- * one promises and no more: data is on the medium after sync of the file, a name after sync of its directory. Of
- * data that was not synced any sector may be there or not; of changes of names the first few, as a journaling file
- * system keeps their order.
+ * A file system in memory with a page cache, which a power cut empties, and with faults on demand. It guarantees no
+ * more than a real one: data is on the medium after sync of its file, a name after sync of its directory. Of unsynced
+ * data, any sector may be there or not; of changes of names, the first few are there, because a journaling file system
+ * keeps their order.
  */
 import { dirname } from 'node:path';
 import type { FileSystem, OpenFile } from '../../../adapters/store/files.ts';
@@ -27,15 +27,15 @@ function resized(bytes: Uint8Array, length: number): Uint8Array {
 export class SimulatedDisk implements FileSystem {
   readonly #names = new Map<string, Node>();
   readonly #storedNames = new Map<string, Node>();
-  /** Changes of names that no sync of the directory has covered yet, in order. */
+  /** Changes of names not yet covered by a sync of the directory, in order. */
   #nameChanges: ((names: Map<string, Node>) => void)[] = [];
-  /** Called before each operation that changes something; what it returns is thrown as that error code. */
+  /** Called before each modifying operation. A returned error code is thrown. */
   fault: (operation: string, path: string) => string | undefined = () => undefined;
-  /** The same for reading. */
+  /** Like `fault`, for reads. */
   readFault: (path: string) => string | undefined = () => undefined;
-  /** Operations that change something, so far. */
+  /** Number of modifying operations. */
   operations = 0;
-  /** When a file is synced, wait for this. */
+  /** If set, a sync waits for this promise. */
   pause: Promise<void> | undefined;
   syncs = 0;
   onSync: (() => void) | undefined;
@@ -92,7 +92,7 @@ export class SimulatedDisk implements FileSystem {
         try {
           this.#change('write', path);
         } catch (error) {
-          // A disk that is full has taken a part.
+          // A full disk writes a part.
           this.#put(node, data.subarray(0, data.length >> 1), position);
           throw error;
         }
@@ -159,7 +159,7 @@ export class SimulatedDisk implements FileSystem {
     this.#nameChanges = [];
   }
 
-  /** Sets the content of a file, as if it had always been there. */
+  /** Sets the content of a file as if it had been there from the start. */
   plant(path: string, bytes: Uint8Array): void {
     const node = { cached: bytes.slice(), stored: bytes.slice() };
     this.#names.set(path, node);
@@ -172,8 +172,8 @@ export class SimulatedDisk implements FileSystem {
   }
 
   /**
-   * The disk after the power came back. `survives` decides for each change of a name and each sector that was not
-   * synced whether it reached the medium all the same.
+   * Returns the disk after a power cut. `survives` decides for each unsynced change of a name and each unsynced sector
+   * whether it reached the medium.
    */
   powerCut(survives: () => boolean): SimulatedDisk {
     const after = new SimulatedDisk();

@@ -1,4 +1,4 @@
-/** Outbox, state and records in one journal. */
+/** Tests outbox, state and records in one journal. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-/** A store that is opened again after every commit, so that nothing is known but what is on the disk. */
+/** A store that is reopened after every commit, so that all data comes from the disk. */
 async function reopening(
   options: StoreOptions,
 ): Promise<Pick<Store, 'memory' | 'records'> & { commit(): Promise<void> }> {
@@ -177,7 +177,7 @@ describe('store', () => {
     const store = await open(files);
     for (let seq = 0; seq < 3; seq++) store.outbox.append(outboxEntry(5, seq));
     await store.outbox.commit();
-    // As the outbox does when it is full: what is dropped and the gap record that says so.
+    // Like a full outbox: it drops a message and appends the record of the gap.
     store.outbox.acknowledge(5, 0);
     store.outbox.append(outboxEntry(3, 0));
     await turn();
@@ -193,7 +193,7 @@ describe('store', () => {
       encoding: 'utf8',
     });
     const { written, opened, found } = JSON.parse(said) as { written: number; opened: number; found: number };
-    // Of 2,000 bytes, and the columns have room to grow.
+    // Each has 2,000 bytes. The limit includes spare capacity of the columns.
     expect([found, written / count < 300, opened / count < 300]).toEqual([count, true, true]);
   });
 
@@ -322,7 +322,7 @@ describe('store', () => {
       store.records.put('signals', { id: `${i}`, at: now + i, record: new Uint8Array(1 << 10) });
       await store.outbox.commit();
     }
-    // Each takes some bytes beside its record.
+    // Each record takes a few additional bytes.
     expect(kept()).toEqual(Array.from({ length: 61 }, (_, i) => `${70 - 61 + i}`));
     await store.close();
   });

@@ -1,4 +1,4 @@
-/** A store at work, with a protocol of what it was at every group, to be compared with what a power cut leaves. */
+/** Runs a store, and records its contents at every group, to compare them with those after a power cut. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { openStore, type Store } from '../../../adapters/store/store.ts';
@@ -75,12 +75,12 @@ const classes = [0, 1, 2];
 const collections = ['trips', 'telemetry'];
 const day = 86_400_000;
 
-/** Everything that a store holds. */
+/** Complete contents of a store. */
 export interface Snapshot {
   readonly messages: ReadonlyMap<string, string>;
-  /** Numbers, state and records, as text that can be compared. */
+  /** Numbers, state and records, as comparable text. */
   readonly rest: string;
-  /** Messages acknowledged after this and before the next. */
+  /** Messages acknowledged after this snapshot and before the next. */
   readonly acknowledged: Set<string>;
 }
 
@@ -98,15 +98,15 @@ export function snapshot({ outbox, records }: Store, states: ReadonlyMap<string,
 }
 
 export interface Protocol {
-  /** What the store was when a group was cut, in order; the first is what it was at opening. */
+  /** Contents at the end of each group, in order; the first is from opening. */
   readonly snapshots: Snapshot[];
-  /** From this moment of the disk on, at least the snapshot of this index must be found. */
+  /** After this moment of the disk, at least this snapshot must be found. */
   readonly promises: { readonly moment: number; readonly snapshot: number }[];
-  /** Every message that was given, by class and number. */
+  /** Every appended message, by class and number. */
   readonly given: Map<string, OutboxEntry>;
 }
 
-/** `keptBytes`: of acknowledged messages. */
+/** @param keptBytes limit for acknowledged messages */
 export function openAt(files: RecordedDisk, now: () => number, keptBytes = 0): Promise<Store> {
   const records = { trips: { days: 2, bytes: 900 }, telemetry: { bytes: 400 } };
   return openStore('/data', { files, segmentBytes: 700, now, records, settleWithin: 3_600_000, keptBytes });
@@ -116,7 +116,7 @@ export function recallAll({ memory }: Store): Map<string, unknown> {
   return new Map(keys.flatMap((key) => (memory.recall(key) === undefined ? [] : [[key, memory.recall(key)]])));
 }
 
-/** Opens a store on the disk and lets it work. */
+/** Opens a store on the disk and runs the workload. */
 export async function work(files: RecordedDisk, todo: readonly Step[], from: number, keptBytes = 0): Promise<Protocol> {
   let now = from;
   const protocol: Protocol = { snapshots: [], promises: [], given: new Map() };
@@ -204,8 +204,8 @@ export async function work(files: RecordedDisk, todo: readonly Step[], from: num
 }
 
 /**
- * Says what is wrong with a store that was opened after a power cut, if anything. It must be what it was at one group,
- * none before the last that was promised, but for messages acknowledged since.
+ * Explains how a store opened after a power cut is wrong; undefined if it is right. It must equal one snapshot, not
+ * older than the last promised one, except for messages acknowledged since.
  */
 export function fault({ snapshots, promises }: Protocol, moment: number, found: Snapshot): string | undefined {
   const least = promises.reduce((least, one) => (one.moment <= moment ? Math.max(least, one.snapshot) : least), 0);

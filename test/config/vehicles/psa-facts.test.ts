@@ -1,6 +1,6 @@
 /**
- * The bits of the shipped AEE2010 profile are those that are known of these cars, and those that the descriptions beside
- * the project have.
+ * Compares the layout of the shipped AEE2010 profile with the known facts about these cars, and with the optional
+ * shared descriptions.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { describeShared, sharedData } from '../../shared.ts';
 import { BUSES, description, signalsOf } from './psa.ts';
 import { bitsOf, psaPlaces } from './psa-places.ts';
 
-/** Own signal to the signal of the shared description of the same car. */
+/** Own signals with the corresponding signals in the shared description of the same car. */
 const sameBits: Readonly<Record<string, string>> = {
   'CRANKSHAFT.Speed': 'Dyn_CMM.P000_Com_nEng',
   'ENGINE_STATE.GearEstimate': 'Dyn2_CMM.P152_Gearbx_stGear',
@@ -41,7 +41,10 @@ const sameBits: Readonly<Record<string, string>> = {
   'SURROUNDINGS.OutsideTemperature': 'Contexte1_5B2.P146_Com_tEnvT',
 };
 
-/** Own signal to the shared collection, where AEE2004 has it at the same place: file, first signal, last signal. */
+/**
+ * Own signals with signals of the shared collection that AEE2004 has at the same place: file, first signal, last
+ * signal.
+ */
 const sameAsBefore: Readonly<Record<string, readonly [file: string, first: string, last?: string]>> = {
   'BODY_STATE.DoorRearLeft': ['HS.IS/412', 'REAR_LEFT_DOOR'],
   'BODY_STATE.DoorRearRight': ['HS.IS/412', 'REAR_RIGHT_DOOR'],
@@ -59,16 +62,16 @@ const sameAsBefore: Readonly<Record<string, readonly [file: string, first: strin
   'TRIP_COMPUTER.Range': ['LS.CONF/221', 'AUTONOMY'],
 };
 
-/** Signals that no shared description can check. */
+/** Signals that no shared description contains. */
 const unchecked = /^(BODY_STATE\.(RearWindow|Roof)|CLUSTER\..*|PREFERENCES\..*)$/;
 
-/** `MESSAGE.Signal` as the decoder is asked for it. */
+/** Splits `MESSAGE.Signal` for the decoder. */
 function wanted(name: string): WantedSignal {
   const [message, signal] = name.split('.') as [string, string];
   return { message, signal };
 }
 
-/** A signal of the collection: its place, physical value = raw × resolution + offset. */
+/** A signal in the collection: its place, and physical value = raw × resolution + offset. */
 interface CollectedSignal {
   readonly bits: string;
   readonly resolution?: number | null;

@@ -1,10 +1,10 @@
 /**
- * Where the signals of Peugeot, Citroën and DS (AEE2010) lie, as facts of their own beside the network descriptions of
- * the profile: bytes are counted from 1, bits of a byte from 7 down to 0, the highest of a value first.
+ * Layout of the signals of Peugeot, Citroën and DS (AEE2010), recorded independently of the profile's DBC files. Bytes
+ * count from 1, bits within a byte from 7 down to 0, highest bit of a value first.
  */
 export interface Place {
   readonly id: number;
-  /** `1.7-2.0`, or one bit. */
+  /** `1.7-2.0`, or a single bit. */
   readonly bits: string;
   /** Physical value = raw × factor + offset. */
   readonly factor: number;

@@ -1,4 +1,4 @@
-/** The shipped profile of Peugeot, Citroën and DS (AEE2010): that it loads, and what Status becomes of frames. */
+/** The shipped profile of Peugeot, Citroën and DS (AEE2010): it must load, and convert frames to the right Status. */
 import { describe, expect, test } from 'vitest';
 import { Channels } from '../../../agent/model/channels.ts';
 import { Mapping } from '../../../agent/model/mapping.ts';
@@ -12,7 +12,7 @@ const T = Date.UTC(2026, 0, 1);
 
 type Sent = readonly [bus: Bus, id: number, data: string, at?: number];
 
-/** A car that hears frames, as an agent hears them. */
+/** A car that decodes frames like an agent. */
 function car() {
   const vehicle = loadVehicle('psa-aee2010');
   const status = new Status();
@@ -53,7 +53,7 @@ describe('the profile', () => {
   });
 });
 
-/** A scene that both buses tell: at 72.5 km/h in third gear, everything on that can be. */
+/** Frames of both buses at 72.5 km/h in third gear, with all equipment switched on. */
 const scene: Sent[] = [
   ['inter-systems', 0x208, '39d0000000000000'],
   ['inter-systems', 0x348, '3000000000030000'],
@@ -162,7 +162,7 @@ describe('Status', () => {
     expect(value('transmission.gearbox.ratio')).toBe(ratio);
   });
 
-  // What the drive leaves open: one field of a frame at a time.
+  // Values that the scene above does not contain, one field of a frame at a time.
   test.each<[Sent, Record<string, unknown>]>([
     [
       ['infotainment', 0x128, '0800000000000000'],

@@ -4,11 +4,11 @@ import { expect } from 'vitest';
 import { type Database, parseDbc } from '../../../adapters/can/dbc/index.ts';
 import { shippedProfiles } from '../../../config/shipped.ts';
 
-/** Buses of the profile, each with its network description. */
+/** Buses of the profile, each with a DBC file. */
 export const BUSES = ['inter-systems', 'infotainment'] as const;
 export type Bus = (typeof BUSES)[number];
 
-/** The network description of a bus, which has no faults. */
+/** The DBC of a bus, which must have no diagnostics. */
 export function description(bus: Bus): Database {
   const file = join(shippedProfiles, 'psa-aee2010', `${bus}.dbc`);
   const { database, diagnostics } = parseDbc(readFileSync(file), file);
@@ -16,6 +16,6 @@ export function description(bus: Bus): Database {
   return database;
 }
 
-/** The signals of a network description as `MESSAGE.Signal`. */
+/** The signals of a DBC as `MESSAGE.Signal`. */
 export const signalsOf = (database: Database): string[] =>
   database.messages.flatMap(({ symbol, signals }) => signals.map((signal) => `${symbol}.${signal.symbol}`));

@@ -12,7 +12,7 @@ import { type Frame, framesOf } from '../../adapters/can/log/frames.ts';
 const buses = ['can0', 'can1'];
 const start = Date.UTC(2026, 0, 1);
 
-/** Times in whole microseconds, often the same, often out of order. */
+/** Times in whole microseconds, often equal, often out of order. */
 const frame = fc
   .record({
     micros: fc.oneof(fc.integer({ min: 0, max: 20 }), fc.integer({ min: 0, max: 1e9 })),

@@ -1,15 +1,15 @@
-/** Random values of any schema that fields.ts can write, for property tests. */
+/** Random values of any schema from fields.ts, for property tests. */
 import fc from 'fast-check';
 import { type Annotated, annotated } from '../../../protocol/cbor/annotations.ts';
 import { Steps } from '../../../protocol/cbor/steps.ts';
 import type { Static, TSchema } from '../../../protocol/schema/fields.ts';
 
-/** Time the values lie around, UTC ms. */
+/** Reference time of the values, UTC ms. */
 export const BASE = 1_750_000_000_000;
 
 /**
- * Values of `schema`, quantities on the steps of their resolution so that a round trip is exact. A text with a
- * pattern is drawn from the pattern.
+ * Random values of `schema`. Quantities are multiples of their resolution, so that a round trip is exact. Texts match
+ * the pattern, if there is one.
  */
 export function valuesOf<S extends TSchema>(schema: S): fc.Arbitrary<Static<S>> {
   return arbitraryOf(annotated(schema)) as fc.Arbitrary<Static<S>>;
@@ -55,7 +55,7 @@ function arbitraryOf(schema: Annotated): fc.Arbitrary<unknown> {
 }
 
 function matching(pattern: string): fc.Arbitrary<string> {
-  // fast-check draws from no pattern with a lookahead; the only ones here are those of ISO 8601 durations.
+  // fast-check does not support lookaheads. The only patterns with one are ISO 8601 durations.
   if (!pattern.includes('(?=')) return fc.stringMatching(new RegExp(pattern, 'u'));
   const part = fc.integer({ min: 0, max: 59 });
   return fc.tuple(part, part).map(([hours, minutes]) => `PT${hours % 24}H${minutes}M`);

@@ -94,7 +94,7 @@ describe('what may not', () => {
 
 const anyBytes = fc.oneof(
   fc.uint8Array({ maxLength: 40 }),
-  // Structure is rare in noise: mostly heads of short items.
+  // Random bytes rarely have structure, so most of these are heads of short items.
   fc
     .array(fc.constantFrom(0x00, 0x20, 0x40, 0x41, 0x60, 0x61, 0x80, 0x81, 0x82, 0xa0, 0xa1, 0xf4, 0xf9, 0x18, 0xd2), {
       maxLength: 30,

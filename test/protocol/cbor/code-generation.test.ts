@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-/** What the child does; the flag makes `new Function` and `eval` throw in it. */
+/** Program of the child process, in which a flag makes `new Function` and `eval` throw. */
 const program = `
   import { decodeMessage, encodeMessage } from './protocol/cbor/message.ts';
   let allowed = true;

@@ -26,7 +26,7 @@ const float = quantity('1', 0, [], d);
 const big = quantity('1', 1, [], d);
 
 const everything = record('Everything', d, {
-  // Keys deliberately not in the order of the members.
+  // The keys are deliberately in another order than the members.
   speed: optional(9, tenths),
   float: optional(2, float),
   big: optional(300, big),
@@ -302,7 +302,7 @@ describe('faults', () => {
             expect(error).toBeInstanceOf(VigieError);
             return;
           }
-          // What was accepted is a value of the schema: it can be encoded again.
+          // The result must be a value of the schema, so it can be encoded again.
           expect(codec.decode(codec.encode(result, BASE), BASE)).toEqual(result);
         },
       ),
@@ -325,7 +325,7 @@ describe('schemas that have no wire form', () => {
   });
 });
 
-/** The product as decimal arithmetic gives it, by big integers. */
+/** The product in decimal arithmetic, computed with BigInt. */
 function decimalProduct(count: number, resolution: number): number {
   const decimals = 8;
   const scaled = BigInt(count) * BigInt(Math.round(resolution * 10 ** decimals));

@@ -9,7 +9,7 @@ import { BASE, valuesOf } from './arbitrary.ts';
 
 const kinds = Object.keys(bodies) as BodyKind[];
 
-/** A message of one kind with an envelope and a body that are anything the schemas allow. */
+/** Random messages of a kind, with any envelope and body that the schemas allow. */
 function messages(kind: BodyKind): fc.Arbitrary<Message> {
   return (valuesOf(messageSchema(kind)) as fc.Arbitrary<Message>).map((message) => ({
     ...message,

@@ -21,14 +21,14 @@ import { BASE, valuesOf } from './arbitrary.ts';
 const envelope = { version: 1, seq: 70_000, boot: 300, at: BASE, clock: 'gnss' } as const;
 const messageOf = <K extends BodyKind>(kind: K, body: Body<K>) => ({ ...envelope, kind, body }) as Message<K>;
 
-/** The message with its body as it is. */
+/** The message without packing. */
 const plain = (message: Message): Uint8Array =>
   compile(messageSchema(message.kind)).encode(message as never, message.at);
 
 const statuses = knowledge.map(({ values, createdAt }) =>
   messageOf('status', { full: true, status: assemble(values, createdAt) }),
 );
-/** Points that lie near each other, each with some of its members. */
+/** Neighbouring points, each with some of the members. */
 const ways = fc
   .array(
     fc.record(
@@ -111,14 +111,14 @@ describe('packed messages', () => {
   test('golden: a status that was packed with another deflate', () => {
     const body = { full: false, status: { kinetic: { createdAt: BASE - 20, speed: 81.3, moving: true } } };
     const shape = 'a701000200030004000500060007a201f402a101a30000010003f5';
-    // version, kind, seq, boot, at, clock; the age of 20 ms, 8130 steps
+    // version, kind, seq, boot, at, clock; the age of 20 ms, and 8130 steps
     const numbers = [1, 0, 70_000, 300, BASE, 0, 20, 8130].map(signed);
     const payload = byteString(packedAs(Buffer.from(shape + numbers.join(''), 'hex')));
     expect(decodeMessage(payload)).toEqual(messageOf('status', body));
   });
 });
 
-/** One number of a column in hexadecimal. */
+/** A signed number of a column, in hexadecimal. */
 function signed(value: number): string {
   const writer = new NumberWriter();
   writer.signed(value);

@@ -15,7 +15,7 @@ import { BASE, valuesOf } from './arbitrary.ts';
 
 const kinds = Object.keys(bodies) as BodyKind[];
 const codecs = new Map(kinds.map((kind) => [kind, compile(messageSchema(kind))]));
-/** A message of any kind, as its kind says. */
+/** A random message of any kind. */
 const anyMessage = fc.oneof(
   ...kinds.map((kind) =>
     (valuesOf(messageSchema(kind)) as fc.Arbitrary<Message>).map(
@@ -26,7 +26,7 @@ const anyMessage = fc.oneof(
 
 const plain = (message: Message): Uint8Array => codecs.get(message.kind)!.encode(message as never, message.at);
 
-/** Shape and numbers as a packed message. */
+/** Packs shape and numbers into a message. */
 function packed(parts: Uint8Array): Uint8Array {
   const size = new NumberWriter();
   size.unsigned(parts.length);
@@ -35,7 +35,7 @@ function packed(parts: Uint8Array): Uint8Array {
 
 type Outcome = { readonly value: string } | { readonly code: string; readonly message: string };
 
-/** What comes out, with the order of the members, or what is said against it. */
+/** The decoded value, with the order of its members, or the error. */
 function outcome(decode: (payload: Uint8Array) => unknown, payload: Uint8Array): Outcome {
   try {
     return { value: JSON.stringify(decode(payload), bytesAsHex) };
@@ -55,12 +55,12 @@ const damaged = (bytes: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Uint8Array> =>
     .tuple(bytes, fc.array(fc.tuple(fc.nat(), fc.oneof(fc.nat(255), fc.nat(8))), { minLength: 1, maxLength: 3 }))
     .map(([before, changes]) => {
       const after = before.slice();
-      // Near the front there are more heads than values.
+      // Most heads are near the start, so most changes are there.
       for (const [place, byte] of changes) after[place % Math.min(after.length, 1 + (place % 97))] = byte;
       return after;
     });
 
-/** Whatever is read quickly the plain way reads as well, and gives the same. */
+/** Checks that a payload decoded by the fast decoder has the same value from the plain decoder. */
 function agree(payload: Uint8Array): boolean {
   const quick = outcome(decodeQuickly, payload);
   if ('value' in quick && quick.value === undefined) return false;
@@ -103,7 +103,7 @@ test('damaged shapes and numbers are never read quickly to another value, nor wh
 
 test('columns of a way, damaged or not, are never read quickly to another value, nor where the plain way refuses them', () => {
   const wire = compile(wireSchema('waypoint'));
-  // Members of a point by their keys: at, latitude, longitude, type, and some that need not be there.
+  // Members of a point by key: at, latitude, longitude, type, and some optional ones.
   const row = fc
     .record({
       at: fc.nat(9000),

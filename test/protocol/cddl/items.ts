@@ -1,6 +1,6 @@
 /**
- * CBOR data items for tests, read straight from RFC 8949 and sharing nothing with the product: what a byte sequence
- * says, and whether it says it deterministically (section 4.2.1).
+ * Reads CBOR data items for tests, written from RFC 8949 and independent of the product: returns the content of a byte
+ * sequence, and whether its encoding is deterministic (section 4.2.1).
  */
 export type Item =
   | { readonly type: 'integer'; readonly value: bigint }
@@ -14,11 +14,11 @@ export type Item =
 
 export interface Read {
   readonly item: Item;
-  /** Every departure from the deterministic encoding. */
+  /** Deviations from the deterministic encoding. */
   readonly departures: readonly string[];
 }
 
-/** Reads one data item that takes up all of `bytes`; throws an Error for anything that is not well-formed. */
+/** Reads `bytes` as one data item; throws an Error if they are not well-formed. */
 export function readItem(bytes: Uint8Array): Read {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const departures: string[] = [];
@@ -123,7 +123,7 @@ export function readItem(bytes: Uint8Array): Read {
   return { item: result, departures };
 }
 
-/** RFC 8949 appendix D. */
+/** Converts a half-precision float (RFC 8949 appendix D). */
 export function half(bits: number): number {
   const exponent = (bits >> 10) & 31;
   const fraction = bits & 1023;

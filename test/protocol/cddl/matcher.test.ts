@@ -1,4 +1,4 @@
-/** The matcher that the message tests rely on, against cases worked out by hand from RFC 8610. */
+/** Tests the matcher used by the message tests with cases derived by hand from RFC 8610. */
 import { describe, expect, test } from 'vitest';
 import { matchCddl } from './matcher.ts';
 import { parseCddl } from './parser.ts';

@@ -1,8 +1,8 @@
-/** Whether bytes are what a CDDL rule (RFC 8610) says; see parser.ts for the part of CDDL that is known. */
+/** Matches bytes against a CDDL rule (RFC 8610); see parser.ts for the supported part of CDDL. */
 import { type Item, readItem } from './items.ts';
 import { type Entry, type Group, parseCddl, type Type, type Value } from './parser.ts';
 
-/** RFC 8610 appendix D, as far as it is used. */
+/** RFC 8610 appendix D, the part that is used. */
 const prelude = parseCddl(`
   bytes = bstr
   text = tstr
@@ -25,9 +25,8 @@ const builtIn: Readonly<Record<string, (item: Item) => boolean>> = {
 };
 
 /**
- * Everything in `bytes` that rule `rule` of `cddl` does not allow, each with its place; empty when they match. Bytes
- * that are not one well-formed data item are a fault too. Throws an Error for CDDL that cannot be parsed or names
- * a rule that it does not have.
+ * Deviations of `bytes` from the rule `rule` of `cddl`, each with its place; empty if they match. Bytes that are not
+ * one well-formed data item are a deviation too. Throws an Error for CDDL that cannot be parsed or lacks a rule.
  */
 export function matchCddl(cddl: string, rule: string, bytes: Uint8Array): string[] {
   return new Matcher(rulesOf(cddl)).embedded({ is: 'name', name: rule }, bytes, rule);
@@ -138,7 +137,7 @@ class Matcher {
     return good ? [] : [`${at}: ${show(item)} is not .${operator} ${limit}`];
   }
 
-  /** The faults of bytes that shall be one data item of `type`. */
+  /** Deviations of bytes that must be one data item of `type`. */
   embedded(type: Type, bytes: Uint8Array, at: string): string[] {
     let item: Item;
     try {
@@ -149,7 +148,7 @@ class Matcher {
     return this.faults(type, item, at);
   }
 
-  /** Backtracks over how often each entry occurs, as many as possible first. */
+  /** Backtracks over the number of occurrences of each entry, starting with the maximum. */
   #array(group: Group, items: readonly Item[], at: string): string[] {
     let furthest = 0;
     let reason: string[] = [];
@@ -176,7 +175,7 @@ class Matcher {
     return reason.length > 0 ? reason : [`${at}: array does not match`];
   }
 
-  /** Member keys are tried in the order of the group; every pair belongs to the first entry whose key matches. */
+  /** Tries member keys in the order of the group. Each pair belongs to the first entry with a matching key. */
   #map(group: Group, pairs: readonly (readonly [Item, Item])[], at: string): string[] {
     let nearest: string[] | undefined;
     for (const choice of group) {
@@ -213,7 +212,7 @@ class Matcher {
   }
 }
 
-/** The entries of a group of one choice, groups in parentheses spliced in where they occur exactly once. */
+/** The entries of a group with one choice. Groups in parentheses are spliced in if they occur exactly once. */
 function flatten(group: Group): Entry[] {
   if (group.length !== 1) throw new Error('a choice of groups is known directly in maps and arrays only');
   return group[0]!.flatMap((entry) => {

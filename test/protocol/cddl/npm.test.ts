@@ -1,4 +1,4 @@
-/** The published grammar as npm's `cddl` understands it, compared with the strict parser of the tests. */
+/** Compares npm's `cddl` with the strict parser of the tests on the published grammar. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { vigieCddl } from '../../../protocol/vigie-cddl.ts';
 import { type Entry, parseCddl, type Type } from './parser.ts';
 
-/** A node of the tree that npm's `cddl` gives; its own types have no common form for the kinds of nodes. */
+/** A node in the syntax tree of npm's `cddl`, whose own types have no common form. */
 interface Node {
   readonly Type: unknown;
   readonly Name?: string;
@@ -36,7 +36,7 @@ function byNpm(text: string): readonly Node[] {
   }
 }
 
-/** One spelling for both trees. */
+/** A common notation for both trees. */
 function written(type: Type): string {
   switch (type.is) {
     case 'value':

@@ -1,7 +1,7 @@
 /**
- * A strict parser of the part of CDDL (RFC 8610 appendix B) that tests need: rules with `=`, type and group choices,
- * maps, arrays, occurrence, member keys, ranges, control operators, `&( group )`, tags, comments. No sockets,
- * generics, unwrapping or cuts. Shares nothing with the generator of the text that it reads.
+ * A strict parser for the part of CDDL (RFC 8610 appendix B) that tests need: rules with `=`, type and group choices,
+ * maps, arrays, occurrence, member keys, ranges, control operators, `&( group )`, tags, comments. It excludes sockets,
+ * generics, unwrapping and cuts. It is independent of the generator of the text.
  */
 export type Value =
   | { readonly is: 'integer'; readonly value: bigint }
@@ -24,7 +24,7 @@ export interface Entry {
   readonly least: number;
   readonly most: number;
   readonly key: Type | undefined;
-  /** A type, or a group in parentheses that is spliced in. */
+  /** A type, or a group in parentheses, which is spliced in. */
   readonly type: Type | undefined;
   readonly group: Group | undefined;
 }
@@ -76,7 +76,7 @@ function fault(text: string, at: number, message: string): Error {
   return new Error(`CDDL ${before.length}:${before.at(-1)!.length + 1}: ${message}`);
 }
 
-/** The rules by name, in their order. Throws an Error with line and column for text that is not this CDDL. */
+/** Returns the rules by name, in order. Throws an Error with line and column for unsupported text. */
 export function parseCddl(text: string): Map<string, Type> {
   const all = tokens(text);
   let next = 0;
@@ -171,7 +171,7 @@ export function parseCddl(text: string): Map<string, Type> {
   function entry(): Entry {
     const [least, most] = occurrence();
     if (isNext('(')) {
-      // Either a group that is spliced in or a type in parentheses; a group of one type without key is the latter.
+      // Either a group to splice in, or a type in parentheses. A group of one type without a key is the latter.
       const start = next++;
       const inner = group();
       expect(')');
@@ -208,7 +208,7 @@ export function parseCddl(text: string): Map<string, Type> {
     const least = counted ? Number(all[next++]!.text) : 0;
     const star = peek();
     expect('*');
-    // The number of `n*m` touches the star; one after a space is the entry itself.
+    // In `n*m` the number touches the star. A number after a space is the entry itself.
     const touching = peek().kind === 'number' && peek().at === star.at + 1;
     return [least, touching ? Number(all[next++]!.text) : Infinity];
   }

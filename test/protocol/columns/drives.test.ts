@@ -8,7 +8,7 @@ import { folderOfDrives } from '../../drives/folder.ts';
 import { describeShared, sharedData } from '../../shared.ts';
 import { readingsOf as naiveReadings } from './naive.ts';
 
-/** Bytes of whole messages per reading. */
+/** Bytes per reading, including whole messages. */
 function perReading(batches: readonly (readonly Reading[])[]): number {
   let bytes = 0;
   let count = 0;

@@ -5,7 +5,7 @@ import { NO_DICTIONARY, portableDeflate } from '../../../protocol/columns/deflat
 import { inflate } from '../../../protocol/columns/inflate.ts';
 import { VigieError } from '../../../protocol/errors.ts';
 
-/** Bytes with repetitions, so that every kind of block and long matches come up. */
+/** Bytes with repetitions, to cause every kind of block and long matches. */
 const content = fc
   .array(fc.tuple(fc.uint8Array({ maxLength: 40 }), fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 60 }))), {
     maxLength: 40,

@@ -1,13 +1,13 @@
 /**
- * A second decoder, written after docs/wire-format.md and nothing else: it takes the slot numbers out of the page, the
- * bytes as the page says they come, and deflate from zlib. Of our own decoder it uses nothing.
+ * A second decoder, written only from docs/wire-format.md: slot numbers and byte order from the page, and deflate from
+ * zlib. It uses nothing of our own decoder.
  */
 import { readFileSync } from 'node:fs';
 import { inflateRawSync } from 'node:zlib';
 
 const page = readFileSync(new URL('../../../docs/wire-format.md', import.meta.url), 'utf8');
 
-/** Slot ids by number, the first at 1, as the page lists them. */
+/** Slot ids by number, starting at 1, from the page. */
 export const slotNumbers: readonly number[] = [
   Number.NaN,
   ...[...page.matchAll(/^ {4} +\d+ {2}([0-9a-f ]+)$/gm)].flatMap(([, ids]) =>
@@ -62,7 +62,7 @@ class Numbers {
   }
 }
 
-/** A reading as the wire has it: slot id, UTC milliseconds, integer. */
+/** A reading on the wire: slot id, UTC milliseconds, integer. */
 export type Raw = readonly [slot: number, at: number, value: number];
 
 export function readingsOf(start: number, size: number, columns: Uint8Array): Raw[] {
@@ -113,7 +113,7 @@ export function readingsOf(start: number, size: number, columns: Uint8Array): Ra
   return readings;
 }
 
-/** The points of a way's columns: integers by key. */
+/** The points in the columns of a waypoint message: integers by key. */
 export function pointsOf(columns: Uint8Array): Map<number, number>[] {
   const numbers = new Numbers(columns);
   const points = Array.from({ length: numbers.plain() }, () => new Map<number, number>());
@@ -138,7 +138,7 @@ export function pointsOf(columns: Uint8Array): Map<number, number>[] {
   return points;
 }
 
-/** The CBOR of a message, packed or not. */
+/** The CBOR of a message, whether packed or not. */
 export function messageOf(payload: Uint8Array): Uint8Array {
   const [outer, , begin] = headAt(payload, 0);
   if (outer !== 2) return payload;

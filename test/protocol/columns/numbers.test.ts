@@ -33,7 +33,7 @@ describe('numbers of columns', () => {
       fc.record({ kind: fc.constant('unsigned' as const), value: fc.maxSafeNat() }),
       fc.record({
         kind: fc.constant('signed' as const),
-        // Differences of times and counts, which reach 2^51 themselves.
+        // Includes differences of times and counts, which themselves reach 2^51.
         value: fc.oneof(fc.integer({ min: -200, max: 200 }), fc.integer({ min: -2 * REACH, max: 2 * REACH })),
       }),
     );

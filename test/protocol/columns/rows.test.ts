@@ -51,7 +51,7 @@ describe('records as columns', () => {
       10,
       0xd0,
       0x0f,
-      1, // key 2: had, missing, had; steps of 10, 1000, -1 step
+      1, // key 2: present, missing, present; steps of 10, 1000, -1 step
     ];
     expect([...columnsOfRows(points)!]).toEqual(golden);
     expect(read(Uint8Array.from(golden))).toEqual(points);

@@ -119,7 +119,7 @@ describe('faults', () => {
     );
   });
 
-  /** The payload without the checks of encodeCommand. */
+  /** A signed payload without the checks of encodeCommand. */
   const unchecked = (change: Partial<Command>): Uint8Array =>
     signed(compile(commandSchema).encode({ ...command, ...change }, 0));
   test.each<[string, Uint8Array, RegExp]>([

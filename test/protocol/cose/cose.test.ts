@@ -1,4 +1,6 @@
-/** Vectors: cose-wg/Examples, ecdsa-sig-01, eddsa-sig-01, sign1-tests/sign-pass-* and sign-fail-* (RFC 9052). */
+/**
+ * Published vectors: cose-wg/Examples, ecdsa-sig-01, eddsa-sig-01, sign1-tests/sign-pass-* and sign-fail-* (RFC 9052).
+ */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -80,7 +80,7 @@ describe('the OpenAPI document', () => {
       const named = [...(described?.description ?? '').matchAll(/`((?:data|remote):[a-z:]+)`/g)].map(
         ([, name]) => name,
       );
-      // Where any scope will do, none is named.
+      // Operations that any scope permits name no scope.
       const wanted = scopes.more === true ? [] : [...scopes.required, ...scopes.optional];
       expect([operation.id, named]).toEqual([operation.id, wanted]);
     }
@@ -94,7 +94,7 @@ describe('the OpenAPI document', () => {
   it('has names that generated clients can take', () => {
     const names = [...operations.map(operationIdOf), ...Object.keys(document.components.schemas)];
     expect(names.filter((name) => !/^[A-Za-z][A-Za-z0-9_]*$/.test(name))).toEqual([]);
-    // Two schemas of one name in one side would get a number.
+    // Two schemas with one name on one side would get a number.
     expect(Object.keys(document.components.schemas).filter((name) => /\d$/.test(name))).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { telemetryTypes } from '../../../protocol/interface/parameters/query.ts'
 import { publishedEnumerations } from '../schema/reference.ts';
 import { factsOf, type PublishedOperation, releases } from './published/facts.ts';
 
-/** Named by the brief and the pages of the real service, but missing in the published operations of 4.17.2. */
+/** Operations from the requirements and the pages of the real service that the published operations of 4.17.2 lack. */
 const trips = '/user/vehicles/{id}/trips';
 const unpublished = [
   trips,
@@ -20,7 +20,7 @@ const unpublished = [
   `${trips}/{tid}/telemetry`,
 ].map((path) => `GET ${path}`);
 
-/** What the brief lists as removed, below a fleet. */
+/** Operations below a fleet that the requirements list as removed. */
 const removed = [
   'trips/{tid}',
   'trips/{tid}/collisions',

@@ -7,7 +7,9 @@ import { requestBody } from '../../../protocol/interface/schemas/requests.ts';
 import { type Published, published, publishedEnumerations } from '../schema/reference.ts';
 import { factsOf, releases } from './published/facts.ts';
 
-/** Where ours differs from what is published by intent, by side, end of the path and difference, with the reason. */
+/**
+ * Intended differences from the published schemas, by side, end of the path and kind of difference, with the reason.
+ */
 const exceptions: readonly (readonly [side: RegExp, place: RegExp, what: string, reason: string])[] = [
   [/./, /\.extendedEventParam$/, 'values', 'each kind of telemetry has a name as well'],
   [/./, /preconditioning\.airConditioning\.programs$/, 'start', 'Delete needs the slot only'],
@@ -48,7 +50,7 @@ function compare(theirs: Published, ours: JsonSchema, path: string, walk: Walk):
     if (member === undefined) fault(name, 'is missing');
     else {
       if (required && ours.required?.includes(name) !== true) fault(name, 'is required there');
-      // Of several forms, the first is the published one.
+      // If there are several forms, the first is the published one.
       compare(schema, member.anyOf?.[0] ?? member, `${path}.${name}`, walk);
     }
   }

@@ -1,4 +1,4 @@
-/** What the one filter leaves out of answers. */
+/** The filter that removes members from answers for lack of scopes. */
 import { expect, test } from 'vitest';
 import type { Scope } from '../../../protocol/interface/operations/scopes.ts';
 import type { FleetEvent } from '../../../protocol/interface/own/hub-overview.ts';

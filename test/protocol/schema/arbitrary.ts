@@ -1,4 +1,4 @@
-/** Random Status: values for slots, and times for objects. */
+/** Random Status: values for slots and times for objects. */
 import fc from 'fast-check';
 import { type Slot, type SlotValue, slots, statusObjects } from '../../../protocol/slots.ts';
 
@@ -29,7 +29,7 @@ const programs = fc.array(
   { maxLength: 4 },
 );
 
-/** A value on the slot's grid, within its bounds. */
+/** A value that is a multiple of the slot's resolution and within its limits. */
 export function slotValue(slot: Slot): fc.Arbitrary<SlotValue> {
   const { minimum = -1e6, maximum = 1e6, resolution = 1, values = [] } = slot;
   switch (slot.kind) {
@@ -54,7 +54,7 @@ export function slotValue(slot: Slot): fc.Arbitrary<SlotValue> {
   }
 }
 
-/** Values by slot and createdAt by object; about a third of each is unknown. */
+/** Values by slot and createdAt by object; about a third of them are unknown. */
 export const knowledge: fc.Arbitrary<{ values: (SlotValue | undefined)[]; createdAt: number[] }> = fc.record({
   values: fc.tuple(...slots.map((slot) => fc.option(slotValue(slot), { nil: undefined, freq: 3 }))),
   createdAt: fc.tuple(...statusObjects.map(() => fc.option(at, { nil: Number.NaN, freq: 3 }))),

@@ -248,7 +248,7 @@ describe('schemas', () => {
         `keys of ${path}`,
       ).toBe(true);
       expect(new Set(keys).size, `keys of ${path}`).toBe(keys.length);
-      // What scales a custom signal is whatever its network description says.
+      // A custom signal has any scale, because it comes from its DBC.
       const scales = /^catalog\.body\.entries\[\]\.(resolution|offset)$/.test(path);
       if (node.type === 'number' && !scales) expect(node['x-resolution'], `resolution of ${path}`).toBeGreaterThan(0);
       if (node['x-resolution'] !== undefined) expect(node['x-unit'], `unit of ${path}`).toBeTruthy();

@@ -1,4 +1,4 @@
-/** The records of the car against the published interface. */
+/** Compares the records of the car with the published interface. */
 import { describe, expect, test } from 'vitest';
 import { alarmRecordSchema } from '../../../protocol/schema/alarm.ts';
 import { alertSchema } from '../../../protocol/schema/alert.ts';
@@ -18,7 +18,7 @@ interface Ours {
   readonly 'x-instant'?: boolean;
 }
 
-/** Made by the HTTP interface: links, and the VIN, which is in the topic. */
+/** Members that the HTTP interface adds: links, and the VIN, which is in the topic. */
 const overHttp = new Set(['_links', 'vin']);
 
 const records: readonly [name: string, schema: Ours, added: readonly string[]][] = [
@@ -37,12 +37,12 @@ const records: readonly [name: string, schema: Ours, added: readonly string[]][]
 function faultsOf(theirs: Published, mine: Ours, path: string): string[] {
   const faults: string[] = [];
   if (theirs.values !== undefined && JSON.stringify(theirs.values) !== JSON.stringify(mine['x-values'])) {
-    // A constant of GeoJSON is not an enumeration of ours.
+    // A GeoJSON constant is not an enumeration of ours.
     if (theirs.values.length > 1) faults.push(`${path} has the values ${mine['x-values']}, not ${theirs.values}`);
   }
   if (theirs.type === 'string/date-time' && mine['x-instant'] !== true) faults.push(`${path} is not an instant`);
   if (theirs.items !== undefined) {
-    // Coordinates are a sequence of their own.
+    // Coordinates are a separate sequence.
     if (mine.prefixItems !== undefined) return faults;
     if (mine.items === undefined) return [...faults, `${path} is not a list`];
     return [...faults, ...faultsOf(theirs.items, mine.items, path)];

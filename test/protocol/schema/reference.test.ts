@@ -5,7 +5,7 @@ import { remoteStatuses } from '../../../protocol/schema/remote.ts';
 import { statusSchema } from '../../../protocol/schema/status.ts';
 import { type Published, published, publishedEnumerations } from './reference.ts';
 
-/** The keywords of our schemas that are compared. */
+/** Keywords of our schemas that are compared. */
 interface Ours {
   readonly type?: string;
   readonly properties?: Record<string, Ours>;
@@ -21,7 +21,7 @@ interface Ours {
 
 const ours = statusSchema as unknown as Ours;
 
-/** What the interface has and the model has not, with the reason. */
+/** Members of the interface that the model lacks, with the reason. */
 const notModelled: Record<string, string> = {
   _links: 'HAL, made by the HTTP interface',
   _embedded: 'HAL, made by the HTTP interface',
@@ -35,7 +35,7 @@ const notModelled: Record<string, string> = {
   'engines.oil': 'deprecated twin of extension.thermic.oil on the user line, HTTP only',
 };
 
-/** What the model has and no published schema has, with the reason. */
+/** Members of the model that no published schema has, with the reason. */
 const added: Record<string, string> = {
   autonomy: 'the range on all energies, an addition',
   'transmission.createdAt': 'every object says how old it is',
@@ -45,7 +45,7 @@ const added: Record<string, string> = {
   'lastPosition.geometry.coordinates.2': 'the items of coordinates are not described',
 };
 
-/** Where the user line differs from the fleet line; we follow the fleet line. */
+/** Differences of the user line from the fleet line, which we follow. */
 const differs: Record<string, string> = {
   'adas.aebs': 'the user line writes off for Off',
 };
@@ -97,7 +97,7 @@ function compare(theirs: Published, schema: Ours, path: string, into: Comparison
   }
 }
 
-/** Paths of all members, arrays transparent. */
+/** Paths of all members, without array indexes. */
 function* paths(schema: Ours, path: string): Iterable<string> {
   if (schema.items !== undefined) yield* paths(schema.items, path);
   for (const [name, member] of Object.entries(schema.properties ?? schema.prefixItems ?? {})) {
@@ -126,7 +126,7 @@ describe('Status against the published interface', () => {
   test.each(['fleet-3.19.2', 'user-4.17.2'])('has every member, type, bound and enumeration of %s', (release) => {
     const { faults, enumerations, members } = compared(release);
     expect(faults).toEqual([]);
-    // So much is published at least.
+    // Minimum size of the published schema.
     expect(members).toBeGreaterThan(90);
     expect(enumerations.size).toBeGreaterThan(20);
   });
@@ -134,7 +134,7 @@ describe('Status against the published interface', () => {
   test('the published enumerations agree with the published models', () => {
     const listed = publishedEnumerations('fleet-3.19.2');
     for (const [path, theirs] of compared('fleet-3.19.2').enumerations) {
-      // Its names leave out members called `properties`.
+      // Names of enumerations omit members called `properties`.
       const name = theirs.key.replace('.properties', '');
       expect(listed[name], `${path} as ${name}`).toEqual(theirs.values);
     }

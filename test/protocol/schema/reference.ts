@@ -1,10 +1,10 @@
-/** The models of the published interface with their references resolved, to compare schemas with. */
+/** The published models with their references resolved, to compare with schemas. */
 import { factsOf, type Model } from '../interface/published/facts.ts';
 
 export interface Published {
   /** Name of the enumeration, e.g. `BaseSafety.autoECallTriggering`. */
   readonly key: string;
-  /** Of JSON; a string of a published form is `string/date-time` or `string/` and its pattern. */
+  /** JSON type. A string with a published format is `string/date-time`, or `string/` and its pattern. */
   readonly type: string | undefined;
   readonly members: ReadonlyMap<string, { readonly required: boolean; readonly schema: Published }>;
   readonly items: Published | undefined;
@@ -17,7 +17,7 @@ export function publishedEnumerations(release: string): Readonly<Record<string, 
   return factsOf(release).enumerations;
 }
 
-/** One model of a release such as `fleet-3.19.2`. */
+/** A model of a release such as `fleet-3.19.2`. */
 export function published(release: string, name: string): Published {
   const { models } = factsOf(release);
   const resolve = (model: Model, key: string): Published => {

@@ -1,4 +1,4 @@
-/** Bodies of commands against the published interface, and what they come to on the wire. */
+/** Compares command bodies with the published interface, and tests their wire form. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeBody, encodeBody } from '../../../protocol/command.ts';
@@ -35,7 +35,7 @@ const names = {
   Navigation: 'RemoteNavigation',
 } as const;
 
-/** Where a rule (rules.ts) says it better than the schema. */
+/** Requirements that a rule in rules.ts expresses better than the schema. */
 const byRule = ['RemotePreconditioning.airConditioning.programs.start is required'];
 
 function faultsOf(theirs: Published, mine: Ours, path: string): string[] {
@@ -89,7 +89,7 @@ describe('on the wire', () => {
         const bytes = encodeBody(type, body);
         expect(decodeBody(type, bytes)).toEqual(body);
         expect(matchCddl(cddl, 'command-body', bytes)).toEqual([]);
-        // Whatever follows the schema, the rules have an answer for.
+        // The rules must accept any body that matches the schema.
         expect(typeof (remoteKindOf(type).fault?.(body) ?? '')).toBe('string');
       }),
       { numRuns: 60 },

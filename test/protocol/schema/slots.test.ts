@@ -19,7 +19,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 const validStatus = ajv.compile(statusSchema);
 const validContents = ajv.compile(statusContentsSchema);
 
-/** An object exists only with these slots: the interface requires them. */
+/** Objects that exist only with these slots, which the interface requires. */
 const required: Record<string, readonly string[]> = {
   lastPosition: ['lastPosition.longitude', 'lastPosition.latitude'],
   'alarm.trigger': ['alarm.trigger.type', 'alarm.trigger.startAt'],
@@ -38,7 +38,7 @@ interface Known {
   at: number;
 }
 
-/** What of random knowledge a Status can show. */
+/** The part of random values that a Status can show. */
 function shown(values: readonly (SlotValue | undefined)[], createdAt: readonly number[]): Known[] {
   return slots.flatMap((slot) => {
     const value = values[slot.index];
@@ -52,7 +52,7 @@ function shown(values: readonly (SlotValue | undefined)[], createdAt: readonly n
 const pathsAndValues = (known: Iterable<Known>) =>
   Array.from(known, ({ slot, value, at }) => ({ path: slot.path, value, at }));
 
-/** Values and times of a few slots, by path. */
+/** Values and times of a few slots by path. */
 function knowing(values: Record<string, SlotValue>, at: number): [(SlotValue | undefined)[], Float64Array] {
   const all: (SlotValue | undefined)[] = slots.map((slot) => values[slot.path]);
   const createdAt = new Float64Array(statusObjects.length).fill(Number.NaN);
@@ -122,9 +122,9 @@ describe('the list of slots', () => {
     expect(slotOf('kinetic.speed').id).toBe(0x11);
     // energies 4, identity Electric 1, level 2
     expect(slotOf('energies.Electric.level').id).toBe(0x412);
-    // powertrain 8 takes two digits: 9 0
+    // powertrain 8 has two digits: 9 0
     expect(slotOf('powertrain.status').id).toBe(0x901);
-    // lightingSystem 12 takes two digits: 9 4; turn 1, Left 0, Rear 1, status 3
+    // lightingSystem 12 has two digits: 9 4; turn 1, Left 0, Rear 1, status 3
     expect(slotOf('lightingSystem.turn.LeftRear.status').id).toBe(0x941013);
   });
 
@@ -172,7 +172,7 @@ describe('assemble and disassemble', () => {
       fc.property(knowledge, ({ values, createdAt }) => {
         const contents = assemble(values, createdAt);
         expect(validContents(contents), JSON.stringify(validContents.errors)).toBe(true);
-        // Nothing known is an empty tree; inside a tree nothing is empty.
+        // Without any value the tree is empty. A tree never contains empty objects.
         expect(JSON.stringify(contents).slice(1)).not.toContain('{}');
         const status = { vin: 'VF3ABCDEFGH123456', createdAt: 1, ...contents };
         expect(validStatus(status), JSON.stringify(validStatus.errors)).toBe(true);

@@ -27,7 +27,7 @@ const travelling = [...telemetrySlots];
 const readingOf = (slot: Slot, at: fc.Arbitrary<number>): fc.Arbitrary<Reading> =>
   fc.record({ slot: fc.constant(slot), value: slotValue(slot), at });
 
-/** Readings without any order, of few slots or many, far apart or close, some at one time. */
+/** Readings in random order, of few or many slots, far apart or close, some at equal times. */
 const unordered: fc.Arbitrary<Reading[]> = fc
   .tuple(fc.integer({ min: 1, max: travelling.length }), fc.constantFrom(5, 10_000, 2 ** 42))
   .chain(([some, span]) =>
@@ -39,7 +39,7 @@ const unordered: fc.Arbitrary<Reading[]> = fc
     ),
   );
 
-/** Readings as a car samples them: rows of signals, with gaps, jitter and a clock that may step back. */
+/** Readings like those of a car: rows of signals, with gaps, jitter and a clock that may step back. */
 const sampled: fc.Arbitrary<Reading[]> = fc
   .record({
     chosen: fc.subarray(travelling, { minLength: 1, maxLength: 12 }),
@@ -67,10 +67,10 @@ const slotOf = (path: string): Slot => {
   return slot;
 };
 
-/** By slot, the order within a slot kept. */
+/** Sorts by slot, and keeps the order within a slot. */
 const bySlot = (all: readonly Reading[]) => [...all].sort((a, b) => a.slot.id - b.slot.id);
 
-/** Telemetry of columns written number by number; a signed one in brackets. */
+/** Telemetry from columns given as numbers; a number in brackets is signed. */
 function telemetryOf(numbers: readonly (number | readonly [number])[], start = 0): Telemetry {
   const writer = new NumberWriter();
   for (const number of numbers) {
@@ -81,7 +81,7 @@ function telemetryOf(numbers: readonly (number | readonly [number])[], start = 0
 }
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-/** The columns as they are before compression. */
+/** The columns before compression. */
 function uncompressed(all: readonly Reading[]): string {
   let columns = '';
   telemetryFromReadings(all, {
@@ -173,9 +173,9 @@ describe('telemetry', () => {
       '0131' + // slots 1 and 50
       '0200' + // of 3 readings and 1
       '0201' + // steps of 2 and 1
-      'c24e0a' + // that begin with 5025 and the set 0b101
+      'c24e0a' + // that start with 5025 and the set 0b101
       '02000100' + // 2 periods, 1, 0; 1
-      '00006300' + // 50 before the moment that 0 periods give
+      '00006300' + // 50 before the time that 0 periods imply
       '0203'; // one step more, two less
     const telemetry = telemetryFromReadings(all);
     expect(uncompressed(all)).toBe(golden);
@@ -193,14 +193,14 @@ describe('telemetry', () => {
       chosen.map((slot) => ({ slot, value: row * 10, at: 1_000_000 + at })),
     );
     const golden =
-      '0103e80704' + // resolution 1, 3 series, an interval of 1000, 4 moments
+      '0103e80704' + // resolution 1, 3 series, an interval of 1000, 4 times
       '010109' + // slots 1, 2 and 11
       '030303' + // of 4 readings each
       'e807904e50' + // steps of 1000, 10000 and 80
-      '000000' + // that begin with 0
-      '00000000' + // moments: one period each
-      '00000605' + // but for 3 ms
-      '000000000000000000000000' + // at the next moment each
+      '000000' + // that start with 0
+      '00000000' + // times: one period each
+      '00000605' + // plus 3 ms
+      '000000000000000000000000' + // at the next time each
       '020202020202020202'; // one step more each
     expect(uncompressed(all)).toBe(golden);
     expect(readingsFromTelemetry(telemetryFromReadings(all))).toEqual(bySlot(all));

@@ -53,7 +53,7 @@ test('readings come back as they were sent, in their order, at the moments that 
         times.map((at, i) => [at, values[i]]),
       ]);
       expect(found).toEqual([...expected].sort(([a], [b]) => a - b));
-      // Who knows only Status finds nothing in it.
+      // A receiver without custom signals finds no readings.
       expect(readingsFromTelemetry(message.body)).toEqual([]);
       expect(telemetryJson(message.body)).toEqual({ series: [] });
     }),
@@ -105,11 +105,11 @@ test('series of numbers that repeat or stand still are refused', () => {
     options,
   );
   const raw = body.signals?.columns as Uint8Array;
-  // resolution, series, interval, moments, then the numbers: 2, and 1 more.
+  // resolution, series, interval, times, then the numbers: 2, and 1 more.
   expect([...raw.subarray(0, 6)]).toEqual([1, 2, 0, expect.any(Number), 2, 1]);
 });
 
-/** Published vectors of FNV-1a, 64 bits. */
+/** Published test vectors for 64-bit FNV-1a. */
 test.each([
   ['', 'cbf29ce484222325'],
   ['a', 'af63dc4c8601ec8c'],
@@ -166,7 +166,7 @@ test('an entry of a kind that this version does not know is left out, the others
   const codec = compile(catalogSchema);
   const entries = entriesOf(2);
   const encoded = codec.encode({ catalog: catalogHash(entries), part: 0, parts: 1, entries }, 0);
-  // Member 3 of the first entry, its kind, becomes a position that nothing has yet; member 4 follows.
+  // Member 3 of the first entry, its kind, gets an unassigned value. Member 4 follows.
   const place = encoded.findIndex((byte, i) => byte === 3 && encoded[i + 1] === 0 && encoded[i + 2] === 4);
   encoded[place + 1] = 9;
   expect(codec.decode(encoded, 0).entries).toEqual(entries.slice(1));

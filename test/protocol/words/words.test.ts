@@ -14,7 +14,7 @@ import { languages } from '../../../protocol/words/languages.ts';
 import { pageWords, pushObstacleWords } from '../../../protocol/words/page.ts';
 import { dictionaryOf, type termWords } from '../../../protocol/words/table.ts';
 
-/** Orders that the page has a button for. */
+/** Orders with a button on the page. */
 const orderNames = remoteKinds.flatMap(({ type, words: { bodies, alone, verb } }) => {
   const names = Object.keys(bodies);
   return (names.length === 0 && alone !== undefined ? [verb] : names).map((name) => `${type} ${name}`);
@@ -23,7 +23,7 @@ const orderNames = remoteKinds.flatMap(({ type, words: { bodies, alone, verb } }
 /** Abbreviations that people read as words. */
 const readable = /\b(?:2D|3D|AdBlue)\b/g;
 
-/** A code, or a text that is made of one: `rlka`, `HoldWithOverSpeeding`, `LeftFront`. */
+/** Returns whether a text is or contains a code: `rlka`, `HoldWithOverSpeeding`, `LeftFront`. */
 function looksLikeCode(text: string): boolean {
   return /[a-z][A-Z]|[A-Z]{3}|\w[._]\w/.test(text.replaceAll(readable, ''));
 }
@@ -86,7 +86,7 @@ for (const language of languages) {
     for (const [group, all] of Object.entries(codes)) {
       expect([group, Object.keys(dictionary.terms[group] ?? {}).toSorted()]).toEqual([group, [...all].toSorted()]);
       const words = all.map((code) => termOf(dictionary.terms, group, code) ?? '');
-      // Sentences about obstacles name settings.
+      // Sentences about obstacles contain names of settings.
       const isCode = group === 'pushObstacles' ? () => false : looksLikeCode;
       expect(words.filter((text) => text === '' || isCode(text))).toEqual([]);
     }

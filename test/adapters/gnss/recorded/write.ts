@@ -2,8 +2,7 @@
  * Writes the recordings of this folder: `node test/adapters/gnss/recorded/write.ts`. The `.chk` files contain the
  * reports of gpsd 3.22 for each recording, made by gpsfake:
  *
- * gpsfake -q -1 -p -u NAME.log | grep -v 'class":"\\(VERSION\\|DEVICE\\|DEVICES\\|WATCH\\|SKY\\|ERROR\\)"' >
- * NAME.log.chk
+ *     gpsfake -q -1 -p -u NAME.log | grep -v 'class":"\\(VERSION\\|DEVICE\\|DEVICES\\|WATCH\\|SKY\\|ERROR\\)"' > NAME.log.chk
  *
  * without the device name that gpsfake makes up, `"device":"…",`.
  */

@@ -69,7 +69,7 @@ export class Reference {
 /**
  * JSON Schema of a model.
  * @param described if true, only described members are required: by the release notes, a vehicle read by its VIN lacks
- * `createdAt`, although the model requires it
+ *   `createdAt`, although the model requires it
  */
 function schemaOf(model: Model, described: boolean): object {
   const { format, pattern, required, properties, items, allOf, oneOf, default: _, ...plain } = model;

@@ -8,7 +8,7 @@ const viewer: Viewer = {
   positions: true,
   aliases: true,
 };
-/** As it comes out of the codec. */
+/** A decoded position. */
 const position = { geometry: { coordinates: [1, 2] }, properties: { createdAt: 0 } } as unknown as PositionJson;
 
 test('a position has the fixed members that the codec leaves out', () => {

@@ -1,10 +1,10 @@
-/** The facts in `generated/` are those that the digest of the published interface has, where it is present. */
+/** Compares the facts in `generated/` with the digest of the published interface, if that is present. */
 import { describe, expect, test } from 'vitest';
 import { describeShared } from '../../../shared.ts';
 import { readFacts, readOperatorsByData, readRequestedEntries } from './digest.ts';
 import { factsOf, type Model, operatorsByData, releases, requestedEntries } from './facts.ts';
 
-/** Names of models that a model refers to. */
+/** Names of the models to which a model refers. */
 function references(model: Model): string[] {
   const { $ref, properties = {}, items, allOf = [], oneOf = [] } = model;
   const within = [...Object.values(properties), ...allOf, ...oneOf, ...(items ? [items] : [])];

@@ -1,7 +1,7 @@
 /**
- * Reads the digest of the published interface that lies beside the project into {@link Facts}: an operation or a model
- * a paragraph, models written as `## Name: type`, types as `{ members }`, `[items]`, `allOf(a + b)`, `oneOf(a + b)`,
- * `@Name`, `?` (nothing known) or a JSON type with keywords. It knows nothing of the project's schemas.
+ * Reads the shared digest of the published interface into {@link Facts}. Each paragraph is an operation or a model.
+ * Models are written as `## Name: type`, types as `{ members }`, `[items]`, `allOf(a + b)`, `oneOf(a + b)`, `@Name`,
+ * `?` (unknown) or a JSON type with keywords. It is independent of the project's schemas.
  */
 
 import { readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { Facts, Model, PublishedOperation, PublishedParameter } from './fac
 const folder = `${sharedData}../reference/`;
 const read = (name: string): string => readFileSync(folder + name, 'utf8');
 
-/** @throws Error for whatever it does not understand: nothing is passed over */
+/** @throws Error for any text that it cannot parse; it skips nothing */
 export function readFacts(release: string): Facts {
   const text = read(`${release}.txt`);
   const enumerations = JSON.parse(read('enums.json')) as Record<string, Facts['enumerations']>;
@@ -78,7 +78,7 @@ function modelsOf(text: string): Record<string, Model> {
   return models;
 }
 
-/** Reads one type. */
+/** Parses a type. */
 class Reader {
   readonly #text: string;
   readonly #name: string;
@@ -98,7 +98,7 @@ class Reader {
 
   #type(): Model {
     const parts = [this.#plain(), this.#keywords()];
-    // What follows allOf(…) in braces belongs to the same model.
+    // Braces after allOf(…) belong to the same model.
     if (this.#match(/ ?(?=\{)/y)) parts.push(this.#plain(), this.#keywords());
     const words = parts.flatMap((part) => Object.keys(part));
     if (new Set(words).size < words.length) throw this.#fault('no keyword twice');
@@ -120,7 +120,7 @@ class Reader {
     const [, type, format] =
       this.#match(/(string|integer|number|boolean)(?:\/((?:\[[^\]]*\]|\([^)]*\)|[\w?-])+))?/y) ?? [];
     if (type === undefined) return {};
-    // How many bits a number has is no matter of JSON.
+    // JSON does not define how many bits a number has.
     return { type: type as 'string', ...(type === 'string' && format !== undefined ? { format } : {}) };
   }
 
@@ -188,7 +188,7 @@ function namesIn(list: string): string[] {
 
 const symbols: Readonly<Record<string, string>> = { '=': 'equalsTo', '>': 'greaterThan', '<': 'lowerThan' };
 
-/** From the sentences of interface.md §3 such as `onChange/equalsTo: a.b, c.d/e (note).` */
+/** From sentences in interface.md §3 such as `onChange/equalsTo: a.b, c.d/e (note).` */
 export function readOperatorsByData(): Record<string, readonly string[]> {
   const paragraph = /^ +Number ops [\s\S]*?(?=^- )/m.exec(read('interface.md'))?.[0] ?? '';
   const sentences = paragraph.matchAll(/([A-Za-z/]+(?: only| ops \([^)]*\))?): ((?:[^.:]|\.(?! |$|\n))+)\.(?= |$|\n)/g);
@@ -198,7 +198,7 @@ export function readOperatorsByData(): Record<string, readonly string[]> {
       ? [...(/\(([^)]*)\)/.exec(head)?.[1] ?? '')].flatMap((symbol) => symbols[symbol] ?? [])
       : head.replace(' only', '').split('/');
     for (const entry of list.replaceAll(/ ?\([^)]*\)/g, '').split(',')) {
-      // `energy.fuel.level/autonomy` are two that differ in their last word.
+      // `energy.fuel.level/autonomy` means two names that differ in the last part.
       const [first = '', ...others] = entry.trim().split('/');
       const stem = first.slice(0, first.lastIndexOf('.') + 1);
       for (const name of [first, ...others.map((other) => stem + other)]) {
@@ -209,7 +209,7 @@ export function readOperatorsByData(): Record<string, readonly string[]> {
   return found;
 }
 
-/** From brief.md: entries of each resource of part 2, of the states of part 3 and of part 8. */
+/** From brief.md: numbers of entries for each resource of part 2, for the states of part 3, and for part 8. */
 export function readRequestedEntries(): Record<string, number> {
   const brief = read('brief.md');
   const part = (number: number): string => brief.split(/^## /m).find((text) => text.startsWith(`${number}. `)) ?? '';

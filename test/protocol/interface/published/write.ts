@@ -1,4 +1,4 @@
-/** Writes `generated/` anew from the digest beside the project: `node test/protocol/interface/published/write.ts`. */
+/** Rewrites `generated/` from the shared digest: `node test/protocol/interface/published/write.ts`. */
 import { writeFileSync } from 'node:fs';
 import { readFacts, readOperatorsByData, readRequestedEntries } from './digest.ts';
 import { type Facts, releases } from './facts.ts';
@@ -6,7 +6,7 @@ import { type Facts, releases } from './facts.ts';
 const write = (name: string, text: string): void =>
   writeFileSync(new URL(`generated/${name}.json`, import.meta.url), `${text}\n`);
 
-/** An operation, model or enumeration a line. */
+/** One line for each operation, model or enumeration. */
 function linesOf({ operations, models, enumerations }: Facts): string {
   const entries = (record: object): string =>
     Object.entries(record)
