@@ -19,7 +19,7 @@ function load(captures: string) {
   return { captures: profile?.captures, findings: diagnostics.map(({ line, message }) => [line, message]) };
 }
 
-test('the example of the page is a profile without a single finding, and says what the page says', () => {
+test('the example in docs/captures.md is a profile without findings, with the documented meaning', () => {
   const page = readFileSync(new URL('../../docs/captures.md', import.meta.url), 'utf8');
   const { captures, findings } = load(/```yaml\n(.*?)```/s.exec(page)?.[1] as string);
   expect(findings).toEqual([]);
@@ -33,11 +33,11 @@ test('the example of the page is a profile without a single finding, and says wh
   });
 });
 
-test('a rule that says nothing keeps 30 s before and 10 s after the event, of all buses', () => {
+test('an empty rule keeps 30 s before and 10 s after the event, on all buses', () => {
   expect(load('captures: { collision: {} }\n').captures?.collision).toEqual({ before: 30_000, after: 10_000 });
 });
 
-test('unknown buses, long times and a section that asks for nothing are found, each in its line', () => {
+test('unknown buses, long times and a section without any rule are reported at their lines', () => {
   const faults = load(
     'captures:\n  collision:\n    before: 20m\n    buses:\n      - cam\n  positionFree:\n    radio: [1]\n',
   );

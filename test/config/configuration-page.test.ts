@@ -16,7 +16,7 @@ const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url
 const examples = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text]) => text as string);
 const prose = page.replaceAll(/```yaml\n.*?```/gs, '');
 
-describe('the examples', () => {
+describe('the examples in docs/configuration.md', () => {
   let folder: string;
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'vigie-configuration-page-'));
@@ -33,7 +33,7 @@ describe('the examples', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test('are for a CAN board, a stick, an adapter with and without a receiver, ISO-TP and standard input', () => {
+  test('cover a CAN board, a USB stick, an OBD adapter with and without a receiver, ISO-TP and standard input', () => {
     expect(examples).toHaveLength(7);
     for (const way of ['socketcan', 'slcan', 'elm327', 'nmea', 'gpsd', 'isotp', "log: '-'", 'record']) {
       expect(examples.join('\n'), way).toContain(way);
@@ -50,7 +50,7 @@ describe('the examples', () => {
   });
 });
 
-test('every member and every choice is explained', () => {
+test('docs/configuration.md explains every member and every choice', () => {
   const words = new Set<string>();
   const walk = (schema: unknown): void => {
     if (typeof schema !== 'object' || schema === null) return;
@@ -65,18 +65,18 @@ test('every member and every choice is explained', () => {
   expect([...words].filter((word) => !prose.includes(`\`${word}\``))).toEqual([]);
 });
 
-test('every variable of the environment is listed', () => {
+test('docs/configuration.md lists every environment variable', () => {
   for (const { name } of variables) expect(prose).toContain(`\`${name}\``);
   for (const [name] of prose.matchAll(/VIGIE_[A-Z_]*[A-Z]/g)) {
     expect([...variables.map((variable) => variable.name), ...otherVariables]).toContain(name);
   }
 });
 
-test('every shipped profile is named', () => {
+test('docs/configuration.md names every shipped profile', () => {
   for (const name of shippedNames(shippedProfiles)) expect(prose).toContain(`\`${name}\``);
 });
 
-test('the defaults in the tables are those of the loader', () => {
+test('the tables in docs/configuration.md contain the defaults of the loader', () => {
   const cell = (section: string, member: string): string => {
     const table = prose.split(/^## /m).find((part) => part.startsWith(section)) ?? '';
     const row = table.split('\n').find((line) => line.startsWith(`| \`${member}\` `)) ?? '';
@@ -98,7 +98,7 @@ test('the defaults in the tables are those of the loader', () => {
   expect(cell('commands, outbox', 'level')).toBe(log.level);
 });
 
-test('the defaults of power are those of the loader', () => {
+test('the table of power settings contains the defaults of the loader', () => {
   const section = prose.split(/^## /m).find((part) => part.startsWith('power')) ?? '';
   const cells = new Map(
     section

@@ -66,7 +66,7 @@ mqtt: { url: mqtt://localhost }
 `;
 
 describe('a configuration becomes plain data', () => {
-  test('with paths beside the file, times in ms and sizes in bytes', () => {
+  test('with absolute paths, times in ms and sizes in bytes', () => {
     const { configuration, diagnostics } = load(unit());
     expect(diagnostics).toEqual([]);
     expect(configuration).toEqual({
@@ -100,7 +100,7 @@ describe('a configuration becomes plain data', () => {
     });
   });
 
-  test('with the time zone of programs', () => {
+  test('with the time zone', () => {
     expect(load(`${least}timeZone: Atlantic/Azores\n`).configuration).toMatchObject({ timeZone: 'Atlantic/Azores' });
   });
 
@@ -126,7 +126,7 @@ describe('a configuration becomes plain data', () => {
   });
 });
 
-describe('one fault, one finding', () => {
+describe('one fault causes one finding', () => {
   const tls = '  ca: ca.pem\n  cert: cert.pem\n  key: key.pem\n';
   const cases: [what: string, text: () => string, line: number, message: RegExp, fix?: RegExp][] = [
     [
@@ -235,7 +235,7 @@ describe('one fault, one finding', () => {
     if (fix !== undefined) expect(errors[0]?.fix).toMatch(fix);
   });
 
-  test('all at once, in the order of the file', () => {
+  test('several faults are reported together, in the order of the file', () => {
     const { diagnostics } = load(
       unit(
         ['B000042', ''],
@@ -248,14 +248,14 @@ describe('one fault, one finding', () => {
     expect(diagnostics.map(({ line }) => line)).toEqual([2, 7, 13, 19, 20]);
   });
 
-  test('a missing file', () => {
+  test('a missing file is an error', () => {
     const missing = join(folder, 'none.yaml');
     expect(loadConfiguration(missing, {})).toMatchObject({
       diagnostics: [{ file: missing, line: 0, severity: 'error', message: 'cannot be read: it does not exist' }],
     });
   });
 
-  test.each(['', '[]', '7', 'null', '- a', '"x'])('a document that is %j', (text) => {
+  test.each(['', '[]', '7', 'null', '- a', '"x'])('a document containing only %j is an error', (text) => {
     const { configuration, diagnostics } = load(text);
     expect(configuration).toBeUndefined();
     expect(diagnostics[0]?.severity).toBe('error');
@@ -263,7 +263,7 @@ describe('one fault, one finding', () => {
 });
 
 describe('secrets', () => {
-  test('that everybody may read are a warning', () => {
+  test('cause a warning if everyone can read the file', () => {
     chmodSync(join(folder, 'key.pem'), 0o644);
     try {
       const { configuration, diagnostics } = load(unit());
@@ -275,7 +275,7 @@ describe('secrets', () => {
     }
   });
 
-  test('go unencrypted only with a warning, except on this machine', () => {
+  test('cause a warning if they are sent unencrypted to another machine', () => {
     const password = (host: string) =>
       load(least.replace('mqtt://localhost', `mqtt://${host}, username: u, passwordFile: password`)).diagnostics;
     expect(load(least.replace('localhost', 'far.example')).diagnostics).toEqual([]);
@@ -285,7 +285,7 @@ describe('secrets', () => {
     expect(password('localhost.far.example')).toMatchObject([{ severity: 'warning', line: 5 }]);
   });
 
-  test('are not repeated in a finding', () => {
+  test('are not repeated in findings', () => {
     const { diagnostics } = load(
       unit(['mqtts://', 'mqtts://unit:s3cret@'], ['passwordFile: password', 'password: s3cret']),
     );
@@ -293,7 +293,7 @@ describe('secrets', () => {
     expect(JSON.stringify(diagnostics)).not.toContain('s3cret');
   });
 
-  test('are read without the line end of the editor, and an empty one is refused', () => {
+  test('are read without the final line end, and empty ones are refused', () => {
     const secret = join(folder, 'secret');
     for (const [written, read] of [
       ['pass word \n', 'pass word '],
@@ -313,8 +313,8 @@ describe('secrets', () => {
   });
 });
 
-describe('environment', () => {
-  test('stands in for members that are there or not', () => {
+describe('environment variables', () => {
+  test('replace or add members', () => {
     const key = join(folder, 'key.pem');
     const { configuration, diagnostics } = load(least, {
       VIGIE_VIN: 'VF30A00000B000043',
@@ -354,14 +354,14 @@ describe('environment', () => {
     });
   });
 
-  test('makes a file complete, and an empty variable counts as absent', () => {
+  test('can complete a file, and count as missing if they are empty', () => {
     const text = least.replace(/mqtt: .*\n/, '');
     expect(load(text).configuration).toBeUndefined();
     expect(load(text, { VIGIE_MQTT_URL: '' }).configuration).toBeUndefined();
     expect(load(text, { VIGIE_MQTT_URL: 'mqtt://localhost' }).configuration?.mqtt.url).toBe('mqtt://localhost');
   });
 
-  test('a fault is the variable’s, not the file’s', () => {
+  test('are named in findings about them, instead of the file', () => {
     const { diagnostics } = load(unit(), { VIGIE_VIN: 'SHORT', VIGIE_MQTT_CA: '/none', VIGIE_OUTBOX_LIMIT: '7' });
     expect(diagnostics.map(({ file, line, severity }) => [file, line, severity])).toEqual([
       ['$VIGIE_VIN', 0, 'error'],
@@ -370,7 +370,7 @@ describe('environment', () => {
     ]);
   });
 
-  test('a variable that means nothing is a warning; a secret in one is refused', () => {
+  test('cause a warning if they are unknown, and must not contain secrets', () => {
     const { configuration, diagnostics } = load(unit(), { VIGIE_VINN: 'x', VIGIE_MQTT_PASSWORD: 'secret' });
     expect(configuration).toBeDefined();
     expect(diagnostics).toMatchObject([
@@ -380,7 +380,7 @@ describe('environment', () => {
     expect(JSON.stringify(diagnostics)).not.toContain('"secret"');
   });
 
-  test('anything in any variable never throws', () => {
+  test('never cause an exception, whatever they contain', () => {
     fc.assert(
       fc.property(
         fc.dictionary(fc.constantFrom(...variables.map(({ name }) => name)), fc.string()),
@@ -395,7 +395,7 @@ describe('environment', () => {
   });
 });
 
-test('any data in place of any member never throws', () => {
+test('arbitrary data in place of any member never causes an exception', () => {
   const members = unit().match(/^[a-z]+: .*$|^ {2}[a-zA-Z]+: .*$|^ {2}- .*$/gm) as string[];
   fc.assert(
     fc.property(fc.constantFrom(...members), fc.jsonValue(), (member, value) => {
@@ -412,8 +412,8 @@ function listening(inputs: string) {
   return load(least.replace(/^can:.*\n/m, `${inputs}\n`));
 }
 
-describe('live inputs', () => {
-  test('interfaces, adapters, receivers and recordings become plain data', () => {
+describe('inputs', () => {
+  test('for interfaces, adapters, receivers and recordings become plain data', () => {
     const { configuration, diagnostics } = listening(`can:
   - { bus: body, socketcan: can0 }
   - { bus: drive, slcan: '/dev/ttyACM0', bitrate: 250k }
@@ -432,14 +432,14 @@ record: { folder: recordings, size: 1MiB }`);
     });
   });
 
-  test('fault codes are read only where somebody asks for them, every ten minutes unless that is chosen', () => {
+  test('for fault codes are off by default, and are read every ten minutes if no interval is given', () => {
     const faultsOf = (written: string) => listening(`obd: { elm327: /dev/ttyUSB0 }\n${written}`).configuration?.faults;
     expect(faultsOf('')).toBeUndefined();
     expect(faultsOf('faults: {}')).toEqual({ every: 600_000 });
     expect(faultsOf('faults: { every: 1h }')).toEqual({ every: 3_600_000 });
   });
 
-  test('a car that is only asked needs no can', () => {
+  test('need no can section if the car is only polled', () => {
     const { configuration, diagnostics } = listening(
       'obd: { elm327: tcp://192.168.0.10:35000, protocol: can-11-500, bus: obd }\ngnss: { gpsd: tcp://localhost:2947 }',
     );
@@ -475,7 +475,7 @@ record: { folder: recordings, size: 1MiB }`);
   });
 });
 
-test('inputs and buses must be the same', () => {
+test('every input needs a bus of the profile, and every bus of the profile an input', () => {
   const { configuration } = load(unit());
   const profile = {
     name: 'car',
@@ -487,7 +487,7 @@ test('inputs and buses must be the same', () => {
   ]);
 });
 
-test('a bus has one input', () => {
+test('a bus can have only one input', () => {
   const { configuration } = load(unit(['bus: drive, log', 'bus: body, log'], ["  - { bus: radio, log: '-' }\n", '']));
   const profile = { name: 'car', buses: [{ name: 'body', kind: 'can' as const }] };
   expect(checkInputs(configuration as NonNullable<typeof configuration>, profile)).toMatchObject([
@@ -495,7 +495,7 @@ test('a bus has one input', () => {
   ]);
 });
 
-test('fault codes without obd need control units of the profile, which no log can be asked for', () => {
+test('fault codes without obd need control units in the profile, on a bus that is not a log', () => {
   const read = (faults: string) => load(unit(['commands:', `${faults}commands:`])).configuration as Configuration;
   const buses = ['body', 'drive', 'radio'].map((name) => ({ name, kind: 'can' as const }));
   const controlUnits = (bus: string) => [{ bus, address: { request: 0x7a6, extended: false }, statusMask: 0x0d }];
@@ -510,7 +510,7 @@ test('fault codes without obd need control units of the profile, which no log ca
   expect(checkInputs(read('faults: {}\n'), { ...plain, controlUnits: controlUnits('body') })).toEqual([]);
 });
 
-test('commands that would go to a log are a warning, where there are commands', () => {
+test('commands on a bus that is a log cause a warning', () => {
   const send = (bus: string) => ({ send: { bus } }) as unknown as ProfileCommand;
   const buses = ['body', 'drive', 'radio'].map((name) => ({ name, kind: 'can' as const }));
   const profile = { name: 'car', buses, commands: { 'doors.lock': send('drive'), 'horn.on': send('body') } };

@@ -10,13 +10,13 @@ describe('depth', () => {
     ['brackets', '['.repeat(20_000)],
     ['braces', '{a: '.repeat(20_000)],
     ['lines further and further in', Array.from({ length: 1200 }, (_, i) => `${' '.repeat(i)}k:`).join('\n')],
-  ])('%s are refused in words', (_, text) => {
+  ])('%s are refused with an explanation', (_, text) => {
     const { contents, diagnostics } = readYaml('deep.yaml', text);
     expect(contents).toBeUndefined();
     expect(diagnostics[0]).toMatchObject({ severity: 'error', message: expect.stringContaining('nested deeper') });
   });
 
-  test('many members beside each other are not deep', () => {
+  test('many members on one level do not count as deep', () => {
     const members = Array.from(
       { length: 3000 },
       (_, i) => `${'k'.repeat(1 + (i % 40))}${i}: { a: [1, -2], b: "- ? :" }`,
@@ -27,7 +27,7 @@ describe('depth', () => {
   });
 });
 
-test('every member that is there twice is reported, in maps of any size', () => {
+test('every duplicate member is reported, in maps of any size', () => {
   const names = Array.from({ length: 20_000 }, (_, i) => `k${i}: 1`);
   const { contents, diagnostics } = readYaml(
     'twice.yaml',

@@ -9,7 +9,7 @@ test.each([
   ['a value with a colon', 'vin: VF3\nname: a: b\n', '2: this value contains a colon and a space, or'],
   ['tabs', 'mqtt:\n\turl: x\n\tcleanStart: 1\n', '2: a tab stands', '3: a tab stands'],
   ['a list in a map', '- a\nvin: VF3\nmqtt: x\n', '2: Unexpected scalar at node end'],
-])('%s is reported alone, without its consequences', (_, text, ...expected) => {
+])('%s is reported alone, without consequential errors', (_, text, ...expected) => {
   const { contents, diagnostics } = readYaml('vigie.yaml', text);
   expect(contents).toBeUndefined();
   expect(diagnostics.map(({ line, message }) => `${line}: ${message}`)).toEqual(

@@ -14,7 +14,7 @@ const root = new URL('../../', import.meta.url);
 const page = readFileSync(new URL('docs/profiles.md', root), 'utf8');
 const signalsPage = readFileSync(new URL('docs/signals.md', root), 'utf8');
 
-test('the example is a profile without a single finding', () => {
+test('the example in docs/profiles.md is a profile without findings', () => {
   const example = /```yaml\n(.*?)```/s.exec(page)?.[1] as string;
   const folder = mkdtempSync(join(tmpdir(), 'vigie-page-'));
   try {
@@ -29,7 +29,7 @@ test('the example is a profile without a single finding', () => {
   }
 });
 
-test('the example of custom signals is a profile without a single finding', () => {
+test('the example in docs/signals.md is a profile without findings', () => {
   const example = /```yaml\n(.*?)```/s.exec(signalsPage)?.[1] as string;
   const folder = mkdtempSync(join(tmpdir(), 'vigie-signals-page-'));
   try {
@@ -46,7 +46,7 @@ test('the example of custom signals is a profile without a single finding', () =
   }
 });
 
-test('every member and every method of the format is explained', () => {
+test('every member and method of the format is explained', () => {
   const words = new Set<string>();
   const walk = (schema: unknown): void => {
     if (typeof schema !== 'object' || schema === null) return;
@@ -65,7 +65,7 @@ test('every member and every method of the format is explained', () => {
   }
 });
 
-test('the defaults in the tables are those of the loader', () => {
+test('the tables contain the defaults of the loader', () => {
   const { telemetry, waypoints } = profileDefaults;
   const cell = (section: string, member: string) =>
     new RegExp(`## ${section}\\n.*?\\| \`${member}\` +\\|[^|]*\\| ([^ ]+) `, 's').exec(page)?.[1] as string;
@@ -91,7 +91,7 @@ test('the defaults in the tables are those of the loader', () => {
   expect(readDuration(cell(more, 'within'))).toBe(theft.within);
 });
 
-test('the list of paths is complete', () => {
+test('the list of Status paths is complete', () => {
   const list = readFileSync(new URL('config/generated/status-paths.md', root), 'utf8');
   expect(list.match(/^\| `[^`]+`/gm)).toEqual([...slots, ...channels].map(({ path }) => `| \`${path}\``));
 });

@@ -82,13 +82,13 @@ test('a whole section becomes plain data with absolute paths', () => {
   });
 });
 
-test('on this machine it may do without TLS, at IPv6 too', () => {
+test('on loopback addresses, also IPv6, the interface needs no TLS', () => {
   expect(load('listen: "[::1]:8080"', user).found).toEqual([]);
   expect(load('listen: "[::1]:8080"', user).http).toMatchObject({ host: '::1', port: 8080 });
   expect(load('listen: localhost:0', user).found).toEqual([]);
 });
 
-test('tiles may come from a server of this machine without TLS', () => {
+test('tiles from a loopback address need no TLS', () => {
   for (const host of ['127.0.0.1:8000', 'localhost', '[::1]:8000']) {
     expect(load(...tilesAt(`http://${host}/{z}/{x}/{y}.png`)).found).toEqual([]);
   }
@@ -160,13 +160,13 @@ test.each([
   ['is not there', 'nowhere'],
   ['is a folder', "'.'"],
   ['holds no hash', 'plain'],
-])('an agent that starts waits for a password whose file %s', (_, name) => {
+])('the agent starts without a password whose file %s, and reports a warning', (_, name) => {
   const { http, found } = loadAs('awaited', 'listen: localhost:1', tls, fleet.replace('password,', `${name},`));
   expect(found).toEqual([expect.stringMatching(/^warning: .*(cannot be read|no hash)/)]);
   expect(http?.fleet).toHaveLength(1);
 });
 
-test('a warning is a secret that all may read, and tokens of everybody', () => {
+test('a secret that everyone can read, and tokens of any subject, cause warnings', () => {
   chmodSync(join(folder, 'key.pem'), 0o644);
   const { found } = load('listen: localhost:1', tls, user.replace(', subjects: [anna]', ''));
   chmodSync(join(folder, 'key.pem'), 0o600);
@@ -176,7 +176,7 @@ test('a warning is a secret that all may read, and tokens of everybody', () => {
   ]);
 });
 
-test('keys may be at an https address, or on this machine', () => {
+test('keys may come from an https or loopback address', () => {
   for (const address of ['https://issuer.example/keys', 'http://127.0.0.1:8080/keys']) {
     expect(load('listen: localhost:1', user.replace('jwks.json', address)).http?.user?.jwks).toBe(address);
   }

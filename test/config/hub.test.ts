@@ -22,7 +22,7 @@ function findingsOf(text: string): string[] {
   return load(text).diagnostics.map((diagnostic) => formatDiagnostic(diagnostic).replace(file, 'hub.yaml'));
 }
 
-test('a file that says nothing gives a hub with the embedded broker, SQLite and the defaults', () => {
+test('a minimal file means a hub with the embedded broker, SQLite and the defaults', () => {
   expect(load('hub: 1\n')).toEqual({
     configuration: { data: '/var/lib/vigie-hub', log: { level: 'warn' } },
     diagnostics: [],
@@ -36,7 +36,7 @@ test('a proxy of the interface must be an address or a network', () => {
   ]);
 });
 
-test('paths are relative to the file, addresses are taken apart', () => {
+test('paths become absolute, and addresses are split', () => {
   const { configuration, diagnostics } = load(`hub: 1
 name: hub-1
 data: records
@@ -56,7 +56,7 @@ log: { level: info }
   });
 });
 
-test('a broker and a database that people run, with certificates and passwords in files', () => {
+test('an external broker and database can be configured, with certificates and passwords in files', () => {
   const { configuration, diagnostics } = load(`hub: 1
 broker:
   url: mqtts://broker.example
@@ -89,7 +89,7 @@ database: { url: 'postgres://vigie@db.example/vigie', passwordFile: password }
   });
 });
 
-test('every fault is listed, with its line, what is wrong and what to do', () => {
+test('every fault is listed with its line, the reason and advice', () => {
   expect(
     findingsOf(`hub: 1
 brocker: {}
@@ -145,20 +145,20 @@ test.each([
   expect(found).toEqual(expected.map((pattern) => expect.stringMatching(pattern)));
 });
 
-test('a file that is not there is one finding', () => {
+test('a missing file is one finding', () => {
   expect(loadHubConfiguration(join(folder, 'none.yaml'), {}).diagnostics).toMatchObject([
     { severity: 'error', message: expect.stringContaining('cannot be read') },
   ]);
 });
 
-test('sign-in cannot permit to immobilize a car or to declare it stolen', () => {
+test('sign-in cannot grant the right to immobilize a car or to declare it stolen', () => {
   for (const scope of ['remote:immobilization:write', 'remote:stolen:write']) {
     const text = `hub: 1\nsignIn: { issuer: 'https://login.example', clientId: vigie, permits: ['${scope}'] }\n`;
     expect(findingsOf(text)).toEqual([expect.stringContaining(scope)]);
   }
 });
 
-test('sign-in has defaults, and takes only an address that nobody can read on the way', () => {
+test('sign-in has defaults, and needs an encrypted address', () => {
   const signInAt = (issuer: string) =>
     `hub: 1\nsignIn: { issuer: '${issuer}', clientId: vigie, clientSecretFile: password }\n`;
   expect(load(signInAt('https://login.example/realms/a')).configuration?.signIn).toEqual({
@@ -175,7 +175,7 @@ test('sign-in has defaults, and takes only an address that nobody can read on th
   ]);
 });
 
-test('with tls broker and interface may be reached by other machines; metrics have an address of their own', () => {
+test('with TLS other machines may connect to broker and interface, and metrics have a separate address', () => {
   const { configuration, diagnostics } = load(`hub: 1
 broker: { listen: '0.0.0.0:8883' }
 http: { listen: '0.0.0.0:443' }
@@ -198,7 +198,7 @@ metrics: { listen: '[::1]:9464' }
   ]);
 });
 
-test('callbacks say how far events go to receivers, as in the configuration of a car', () => {
+test('callbacks have the same limits as in the configuration of a car', () => {
   const text = `hub: 1\ncallbacks: { networks: [10.0.0.0/8], allowHttp: true, ca: ca.pem, queueLimit: 200 }\n`;
   expect(load(text).configuration?.callbacks).toEqual({
     networks: ['10.0.0.0/8'],
@@ -211,7 +211,7 @@ test('callbacks say how far events go to receivers, as in the configuration of a
   ]);
 });
 
-test('retention has whole days for kinds of messages; a kind that later messages need cannot be removed', () => {
+test('retention is whole days for kinds of messages, except for kinds that later messages need', () => {
   expect(load('hub: 1\nretention: { telemetry: 90, status: 1 }\n').configuration?.retention).toEqual({
     telemetry: 90,
     status: 1,

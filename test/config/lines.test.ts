@@ -46,7 +46,7 @@ describe('addresses of lines', () => {
     'tcp://adapter.local:35000/',
     'file:/run/nmea',
     '/run/nmea',
-  ])('%s is one', (text) => {
+  ])('%s is valid', (text) => {
     expect(addressFault(text)).toBeUndefined();
     expect(opens(text)).toBe(true);
   });
@@ -85,7 +85,7 @@ describe('addresses of lines', () => {
     fc.array(pieces, { maxLength: 8 }).map((parts) => parts.join('')),
   );
 
-  test('have a fault exactly when they cannot be opened', () => {
+  test('have a fault exactly if they cannot be opened', () => {
     fc.assert(
       fc.property(addresses, (text) => {
         expect(addressFault(text) === undefined).toBe(opens(text));

@@ -46,7 +46,7 @@ function changed(from: string, to: string): string {
 }
 
 describe('a file of monitors', () => {
-  test('is a list, in YAML or JSON', () => {
+  test('can be a list, in YAML or JSON', () => {
     const { monitors = [], diagnostics } = read(two);
     expect(diagnostics).toEqual([]);
     expect(monitors).toMatchObject([
@@ -56,13 +56,13 @@ describe('a file of monitors', () => {
     expect(read(JSON.stringify(monitors))).toEqual({ monitors, diagnostics: [] });
   });
 
-  test('is one monitor, as the interface shows it', () => {
+  test('can be one monitor in the format that the interface returns', () => {
     const [fast] = read(two).monitors ?? [];
     const shown = { ...fast, status: 'Running', _links: {}, createdAt: '2026-01-01T00:00:00Z', updatedAt: 'x' };
     expect(read(JSON.stringify(shown)).monitors).toEqual([{ ...fast, status: 'Running' }]);
   });
 
-  test('is what the interface is sent, when it is told the id', () => {
+  test('can be one monitor in the format that the interface accepts, if the id is given separately', () => {
     const [fast] = read(two).monitors ?? [];
     const bare = JSON.stringify(fast?.monitor);
     expect(read(bare, 'mine').monitors).toEqual([{ monitorId: 'mine', monitor: fast?.monitor }]);
@@ -97,7 +97,7 @@ describe('a file of monitors', () => {
     expect(diagnostics).toMatchObject([{ file, line, severity: 'error', message: expect.stringMatching(message) }]);
   });
 
-  test('that cannot be read is a finding', () => {
+  test('causes a finding if it cannot be read', () => {
     expect(readMonitorsFile(join(folder, 'none.yaml'))).toMatchObject({
       diagnostics: [{ severity: 'error', line: 0 }],
     });
@@ -105,7 +105,7 @@ describe('a file of monitors', () => {
     expect(read('text').diagnostics).toMatchObject([{ message: expect.stringContaining('not a monitor') }]);
   });
 
-  test('never throws, whatever is in it', () => {
+  test('never causes an exception, whatever its content', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom('', '  - monitorId: a\n    monitor: '), (value, before) => {
         const { monitors, diagnostics } = read(`${before}${JSON.stringify(value)}`);
@@ -115,7 +115,7 @@ describe('a file of monitors', () => {
   });
 });
 
-describe('the section', () => {
+describe('the section monitors', () => {
   const load = (monitors: string) => {
     const path = join(folder, 'vigie.yaml');
     writeFileSync(
@@ -130,13 +130,13 @@ monitors:${monitors}`,
     return loadConfiguration(path, {});
   };
 
-  test('names a file beside the configuration, which is read when it is needed', () => {
+  test('can name a file relative to the configuration, which is read later', () => {
     expect(load(' { file: rules/none.yaml }\n').configuration?.monitors).toEqual({
       file: join(folder, 'rules/none.yaml'),
     });
   });
 
-  test('is a list, whose faults are those of the configuration', () => {
+  test('can be a list, with its faults reported for the configuration', () => {
     const inline = (text: string) => `\n${text.replaceAll(/^/gm, '  ')}\n`;
     expect(load(inline(two)).configuration?.monitors).toMatchObject({
       list: [{ monitorId: 'fast' }, { monitorId: 'away' }],
@@ -151,7 +151,7 @@ monitors:${monitors}`,
     [' [7]\n', /must be a monitor/],
     [' all\n', /must be a list of monitors/],
     [' {}\n', /"file" is missing/],
-  ])('that is%s is a finding', (text, message) => {
+  ])('containing%s causes a finding', (text, message) => {
     const { configuration, diagnostics } = load(text);
     expect(configuration).toBeUndefined();
     expect(diagnostics.map((one) => one.message).join('\n')).toMatch(message);

@@ -27,14 +27,14 @@ ${power}`,
 }
 
 describe('the section power', () => {
-  test('without it the agent’s own defaults hold, and the keep-alive of mqtt', () => {
+  test('defaults to the agent’s own values and the keep-alive of mqtt', () => {
     const { configuration, diagnostics } = load('', '90s');
     expect(diagnostics).toEqual([]);
     expect(configuration?.power).toEqual({ ...defaultsOf(powerSettings), keepalive: 90_000 });
     expect(configurationDefaults.power).toEqual(defaultsOf(powerSettings));
   });
 
-  test('what is written is taken, the rest stays', () => {
+  test('overrides only the given values', () => {
     const { configuration, diagnostics } = load('power: { standbyFor: 1m, battery: 35, keepalive: 15m }');
     expect(diagnostics).toEqual([]);
     expect(configuration?.power).toEqual({
@@ -52,7 +52,7 @@ describe('the section power', () => {
     ['power: { standbyFor: 10s }', /low battery the unit would stay awake for longer/],
     ['power: { battery: 120 }', /100/],
     ['power: { lingers: 10s }', /lingers/],
-  ])('%s is a fault with its line and what to do', (power, said) => {
+  ])('%s is a fault with its line and advice', (power, said) => {
     const { configuration, diagnostics } = load(power);
     expect(configuration).toBeUndefined();
     expect(diagnostics.map(({ line, message, fix }) => `${line} ${message} ${fix ?? ''}`).join('\n')).toMatch(said);

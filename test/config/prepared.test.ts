@@ -21,7 +21,7 @@ beforeEach(() => {
   cpSync(shippedProfiles, shipped, { recursive: true });
 });
 
-test.each(shippedNames(shippedProfiles))('%s is the same whether it was prepared or not', (name) => {
+test.each(shippedNames(shippedProfiles))('%s is equal whether it was prepared or not', (name) => {
   const read = load(name);
   expect(read.profile).toBeDefined();
   const yaml = join(shipped, name, 'profile.yaml');
@@ -29,26 +29,26 @@ test.each(shippedNames(shippedProfiles))('%s is the same whether it was prepared
   expect(load(name)).toEqual(read);
 });
 
-test('what was prepared is taken', () => {
+test('prepared contents are used', () => {
   writeFileSync(preparedFile(file), told());
   expect(load('bench').profile?.name).toBe('prepared');
 });
 
-describe('the file itself is read', () => {
-  test('when it was edited since', () => {
+describe('the file itself is used', () => {
+  test('if it was edited later', () => {
     writeFileSync(preparedFile(file), told());
     writeFileSync(file, readFileSync(file, 'utf8').replace('name: bench', 'name: mine'));
     expect(load('bench').profile?.name).toBe('mine');
   });
 
-  test('when what was prepared is cut or something else', () => {
+  test('if its prepared contents are truncated or invalid', () => {
     for (const text of [contents().slice(0, 1_000), '', 'null', '{}', '[]', '{"text":1}']) {
       writeFileSync(preparedFile(file), text);
       expect(load('bench').profile?.name, text).toBe('bench');
     }
   });
 
-  test('when it is not shipped', () => {
+  test('if it is not a shipped profile', () => {
     writeFileSync(preparedFile(file), told());
     expect(loadProfile(file, { shipped: shippedProfiles }).profile?.name).toBe('bench');
   });
@@ -57,7 +57,7 @@ describe('the file itself is read', () => {
 test.each([
   ['has faults', 'profile: 1\nname: [1'],
   ['has numbers that JSON has not', 'profile: .inf'],
-])('nothing is prepared of a file that %s', (_, text) => {
+])('no prepared contents are made for a file that %s', (_, text) => {
   writeFileSync(file, text);
   expect(prepare(file)).toBeUndefined();
 });

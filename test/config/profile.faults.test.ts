@@ -25,7 +25,7 @@ const speed = '    - { signal: MOTION.Speed, timeout: 5s, failover: 2s }';
 const climate = '{ signal: CLIMATE.Temp, invalid: [255, 0xFE] }';
 const checksum = '{ signal: C, method: sum }';
 
-describe('one fault, one finding', () => {
+describe('one fault causes one finding', () => {
   const cases: [what: string, text: () => string, line: number, message: RegExp, fix?: RegExp][] = [
     ['another version', () => car(['profile: 1', 'profile: 2']), 1, /format 2 is not one/, /profile: 1/],
     ['version as text', () => car(['profile: 1', 'profile: "1"']), 1, /must be 1, not "1"/, /quotes/],
@@ -263,7 +263,7 @@ describe('one fault, one finding', () => {
   });
 });
 
-describe('what is odd but works', () => {
+describe('a questionable but valid profile', () => {
   const cases: [string, () => string, number, RegExp][] = [
     ['a speed that is never stale', () => car([', timeout: 1m', '']), 10, /commands depend on kinetic\.speed/],
     ['failover without another source', () => car([climate, '{ signal: A.B, failover: 1s }']), 11, /no other source/],
@@ -283,7 +283,7 @@ describe('what is odd but works', () => {
     expect(diagnostics).toMatchObject([{ severity: 'warning', line, message: expect.stringMatching(message) }]);
   });
 
-  test('a dead-band for all leaves paths that are not numbers alone', () => {
+  test('a default dead-band does not apply to paths that are not numeric', () => {
     const { profile } = load(car(['interval: 2s', 'deadBand: 1']));
     expect(profile?.telemetry).toMatchObject({
       default: { deadBand: 1 },
@@ -292,13 +292,13 @@ describe('what is odd but works', () => {
     });
   });
 
-  test('a source hands over no later than its value is stale', () => {
+  test('a source fails over no later than its value becomes stale', () => {
     const { profile, diagnostics } = load(car([', failover: 2s', '']));
     expect(diagnostics).toEqual([]);
     expect(profile?.sources[0]).toMatchObject({ timeout: 5000, failover: 5000 });
   });
 
-  test('an alias stands for what it names', () => {
+  test('an alias has the value of its anchor', () => {
     const { profile } = load(
       car(
         [speed, speed.replace('- {', '- &speed {')],
@@ -316,7 +316,7 @@ describe('what is odd but works', () => {
   });
 });
 
-test('several buses: which one must be said', () => {
+test('with several buses, each source must name its bus', () => {
   const two: [string, string] = ['[car.dbc] }', '[car.dbc] }\n  - { name: drive, dbc: [car.dbc] }'];
   const { diagnostics } = load(car(two));
   const which = diagnostics.filter(({ message }) => message === 'the bus is missing');
@@ -324,13 +324,13 @@ test('several buses: which one must be said', () => {
   expect(which[0]?.fix).toBe('add bus: body or bus: drive');
 });
 
-test('a bracket that is never closed is reported where it was opened, and nothing is made of the rest', () => {
+test('an unclosed bracket is reported where it was opened, without consequential errors', () => {
   const { profile, diagnostics } = load(car(['[car.dbc]', '[car.dbc']));
   expect(profile).toBeUndefined();
   expect(new Set(diagnostics.map(({ line }) => line))).toEqual(new Set([4]));
 });
 
-test('all faults at once, in the order of the file', () => {
+test('several faults are reported together, in the order of the file', () => {
   const { diagnostics } = load(
     car(
       ['profile: 1', 'profile: 1\nprofile: 1'],

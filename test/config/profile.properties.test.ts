@@ -31,8 +31,8 @@ function meaning(profile: Profile | undefined): unknown {
   return JSON.parse(JSON.stringify({ ...profile, sources }), (key, value) => (key === 'line' ? undefined : value));
 }
 
-describe('any text', () => {
-  test('never throws, and what has no profile has an error', () => {
+describe('an invalid profile', () => {
+  test('of any text causes an error, and no exception', () => {
     const yamlish = fc.string({
       unit: fc.constantFrom(
         ...':-{}[]?&*!|>"\'#%@,\n\t  ~.0aZ',
@@ -55,7 +55,7 @@ describe('any text', () => {
     );
   });
 
-  test('any data in place of any member never throws', () => {
+  test('with arbitrary data in place of any member causes no exception', () => {
     fc.assert(
       fc.property(validProfile, fc.nat(), fc.jsonValue(), (tree, at, value) => {
         const all = places(tree);
@@ -70,7 +70,7 @@ describe('any text', () => {
 });
 
 describe('a valid profile', () => {
-  test('has no error and means the same with its members in any order', () => {
+  test('has no errors, and has the same meaning with its members in any order', () => {
     fc.assert(
       fc.property(validProfile, fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (tree, order) => {
         const straight = load(write(tree).text);
@@ -83,7 +83,7 @@ describe('a valid profile', () => {
     );
   });
 
-  test('gives every source the line of its signal', () => {
+  test('has the right line for every source', () => {
     fc.assert(
       fc.property(validProfile, (tree) => {
         const { text, lines } = write(tree);
@@ -123,7 +123,7 @@ describe('one broken member', () => {
 
   const errors = ({ diagnostics }: ProfileReading) => diagnostics.filter(({ severity }) => severity === 'error');
 
-  test('of a wrong type is reported at its line and nowhere else', () => {
+  test('with a wrong type is reported at its line and nowhere else', () => {
     broken(
       (_, value) => typeof value === 'string',
       (key) => [key, '[[]]'],
@@ -134,7 +134,7 @@ describe('one broken member', () => {
     );
   });
 
-  test('of an impossible time is reported at its line', () => {
+  test('with an impossible time is reported at its line', () => {
     broken(
       (at) => /\/(interval|heartbeat|timeout|within|every|for)$/.test(at),
       (key) => [key, '10 parsecs'],
@@ -145,7 +145,7 @@ describe('one broken member', () => {
     );
   });
 
-  test('of an unknown name is reported at its line with the name that was meant', () => {
+  test('with an unknown name is reported at its line, with the intended name', () => {
     broken(
       (at) =>
         /\/(title|timeout|invalid|scale|offset|deadBand|interval|distance|within|counter)$/.test(at) ||
@@ -160,7 +160,7 @@ describe('one broken member', () => {
     );
   });
 
-  test('that is missing is reported at what it belongs to', () => {
+  test('that is missing is reported at its parent', () => {
     broken(
       (at) => /\/(profile|name|buses|status|signal|confirm|message|path|method)$/.test(at),
       () => undefined,
@@ -174,7 +174,7 @@ describe('one broken member', () => {
     );
   });
 
-  test('that is there twice is reported at the second', () => {
+  test('that is duplicated is reported at the second one', () => {
     fc.assert(
       fc.property(validProfile, fc.nat(), (tree, at) => {
         const { text, lines } = write(tree);

@@ -32,7 +32,7 @@ function load(text: string, extraDbc: string[] = []) {
   return loadProfile(file, { shipped: join(folder, 'shipped'), extraDbc });
 }
 
-test('a custom signal is repeated after its heartbeat, without one after a minute or its longer interval', () => {
+test('a custom signal is repeated after its heartbeat; the default is a minute or its longer interval', () => {
   const entries = ['{ signal: M.A }', '{ signal: M.A, interval: 2m }', '{ signal: M.A, interval: 2m, heartbeat: 1h }'];
   const signals = entries.map((entry, i) => `  Vehicle.S${i}: ${entry}\n`).join('');
   const { profile, diagnostics } = load(`${car()}signals:\n${signals}`);
@@ -44,7 +44,7 @@ test('a custom signal is repeated after its heartbeat, without one after a minut
   ]);
 });
 
-test('a signal with the command in front of it is of the bus with signal sets, without the name of that bus', () => {
+test('a signal with a command prefix belongs to the bus with signal sets, without naming it', () => {
   writeFileSync(join(folder, 'set.json'), '{ "commands": [] }');
   const plug: [string, string] = ['[car.dbc] }', '[car.dbc] }\n  - { name: plug, obd: { signalsets: [set.json] } }'];
   const wiper: [string, string] = ['BODY.Wipers', '22D410.WIPERS'];
@@ -56,7 +56,7 @@ test('a signal with the command in front of it is of the bus with signal sets, w
   expect(profile?.writtenSignals.map(({ bus }) => bus)).toEqual(['plug']);
 });
 
-test('an unknown member of a section of channels is refused, whatever it has', () => {
+test('an unknown member in a section of channels is refused, whatever its value', () => {
   for (const value of ['{ interval: 5s }', '[{}]', '7', 'null']) {
     const { profile, diagnostics } = load(`${car()}immobilizer:\n  odd: ${value}\n`);
     expect(profile).toBeUndefined();
@@ -134,7 +134,7 @@ test('a profile becomes plain data with every default filled in', () => {
   } satisfies Profile);
 });
 
-test('what recorders take beside Status are sources of channels, with their rules', () => {
+test('inputs of recorders other than Status become sources of channels, with their rules', () => {
   const { profile, diagnostics } = load(
     `${car()}alerts:
   FuelLevelLow: { signal: DASH.Fuel, severity: Warning, onAfter: 1s }
@@ -169,7 +169,7 @@ theft: { distance: 50 }
   expect(profile?.thefts).toEqual({ ...recordingDefaults.theft, distance: 50 });
 });
 
-test('texts of fault codes are taken as they are written, and what is no fault code is a fault at its line', () => {
+test('texts of fault codes are used unchanged, and an invalid code is a fault at its line', () => {
   const { profile, diagnostics } = load(`${car()}faultCodes: { P0143: 'Sensor: voltage too low', U0100: Silent }\n`);
   expect(diagnostics).toEqual([]);
   expect(profile?.faultCodes).toEqual({ P0143: 'Sensor: voltage too low', U0100: 'Silent' });
@@ -179,13 +179,13 @@ test('texts of fault codes are taken as they are written, and what is no fault c
   expect(wrong.diagnostics.map(({ line }) => line)).toEqual([24]);
 });
 
-test('a text may be that of one failure type of a code', () => {
+test('a text can belong to one failure type of a code', () => {
   const { profile, diagnostics } = load(`${car()}faultCodes: { P0143-1C: 'Voltage out of range' }\n`);
   expect(diagnostics).toEqual([]);
   expect(profile?.faultCodes).toEqual({ 'P0143-1C': 'Voltage out of range' });
 });
 
-test('control units are listed with their addresses, and codes are asked for that failed, are pending or confirmed', () => {
+test('control units have addresses and a status mask; the default mask is failed, pending or confirmed', () => {
   const { profile, diagnostics } = load(
     `${car()}controlUnits:\n  - { name: Battery, request: 0x7A6, response: 0x7B6, statusMask: 0xFF }\n  - { request: 0x18DA40F1 }\n`,
   );
@@ -197,7 +197,7 @@ test('control units are listed with their addresses, and codes are asked for tha
   expect(load(car()).profile).not.toHaveProperty('controlUnits');
 });
 
-test('a control unit that is listed twice, all of them at once, and a mask that no code has are faults at their lines', () => {
+test('a duplicate control unit, a functional address and an impossible status mask are faults at their lines', () => {
   const { profile, diagnostics } = load(
     `${car()}controlUnits:\n  - { request: 0x7A6 }\n  - { request: 0x7A6, name: Again }\n  - { request: 0x7DF }\n` +
       '  - { request: 0x7E0, statusMask: 0 }\n  - { request: 0x7E1, response: 0x18DAF140 }\n',
@@ -211,7 +211,7 @@ test('a control unit that is listed twice, all of them at once, and a mask that 
   ]);
 });
 
-test('an unknown alert and a wrong side are faults at their lines', () => {
+test('an unknown alert and an invalid side are faults at their lines', () => {
   const { profile, diagnostics } = load(
     `${car()}alerts: { FuelLevelLw: { signal: DASH.Fuel } }\ncollision: { side: { signal: ACU.Side, map: { 1: Fron } } }\n`,
   );
@@ -222,7 +222,7 @@ test('an unknown alert and a wrong side are faults at their lines', () => {
   ]);
 });
 
-test('an alert without a value is reported, and does not end the reading of the profile', () => {
+test('an alert without a value is reported, and the rest of the profile is read', () => {
   const { profile, diagnostics } = load(`${car()}alerts:\n  FuelLevelLow:\n`);
   expect(profile).toBeUndefined();
   expect(diagnostics).toMatchObject([
@@ -230,7 +230,7 @@ test('an alert without a value is reported, and does not end the reading of the 
   ]);
 });
 
-test('the core takes it as it is', () => {
+test('the agent accepts the loaded profile unchanged', () => {
   const vehicle: VehicleProfile = load(car()).profile as Profile;
   const wanted = new Mapping(new Status(), new Channels(), vehicle).wanted.map(
     ({ message, signal }) => `${message}.${signal}`,
@@ -238,7 +238,7 @@ test('the core takes it as it is', () => {
   expect(wanted).toEqual(['MOTION.Speed', 'ABS.Speed', 'CLIMATE.Temp', 'BODY.Lock', 'CHARGE.Mode', 'BODY.Wipers']);
 });
 
-describe('what cannot be read', () => {
+describe('an unreadable profile', () => {
   const options = { shipped: '' };
   test.each([
     ['a missing file', 'missing.yaml', /it does not exist/],
@@ -274,7 +274,7 @@ describe('what cannot be read', () => {
 });
 
 describe('names and paths', () => {
-  test('a shipped profile by its name, a folder, a file', () => {
+  test('a shipped profile is found by name, by folder and by file', () => {
     const shipped = join(folder, 'shipped');
     for (const name of ['nice', join(shipped, 'nice'), join(shipped, 'nice', 'profile.yaml')]) {
       const { profile, diagnostics } = loadProfile(name, { shipped });
@@ -284,19 +284,19 @@ describe('names and paths', () => {
     }
   });
 
-  test('an unknown name lists the known', () => {
+  test('an unknown name causes a list of the known names', () => {
     const shipped = join(folder, 'shipped');
     expect(loadProfile('nise', { shipped }).diagnostics[0]?.fix).toBe('did you mean nice?');
     expect(loadProfile('elephant', { shipped }).diagnostics[0]?.fix).toContain('known: nice');
   });
 
-  test('a DBC of the command line that is not there', () => {
+  test('a missing DBC from the command line is an error', () => {
     const { profile, diagnostics } = load(car(), [join(folder, 'none.dbc')]);
     expect(profile).toBeUndefined();
     expect(diagnostics).toMatchObject([{ file: join(folder, 'none.dbc'), line: 0, severity: 'error' }]);
   });
 
-  test.each(shippedNames(shippedProfiles))('%s, which is shipped, has no fault', (name) => {
+  test.each(shippedNames(shippedProfiles))('the shipped profile %s has no findings', (name) => {
     const { profile, diagnostics } = loadProfile(name, { shipped: shippedProfiles });
     expect(diagnostics).toEqual([]);
     expect(profile?.name).toBe(name);

@@ -34,7 +34,7 @@ test.each([
   ['{ path: kinetic.speed, atMost: 3, cause: VehicleInUse }'],
   ['{ path: kinetic.speed, equals: 0, cause: VehicleInUse }'],
   ['{ path: doorsState.lockedStates, includes: Unlocked, cause: VehicleIsNotLocked }'],
-])('%s', (text) => {
+])('the condition %s is accepted', (text) => {
   const { profile, diagnostics } = read(text);
   expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
   const [given] = profile?.commands['doors.lock']?.requires ?? [];

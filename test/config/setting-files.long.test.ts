@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import * as declared from '../../protocol/settings.ts';
 import { settingFiles } from '../../scripts/setting-files.ts';
 
-test('no setting of vigie.yaml is named by more than four files', () => {
+test('at most four files name a setting of vigie.yaml', () => {
   const files = settingFiles();
   const names = Object.entries(declared).flatMap(([name, group]) =>
     typeof group === 'object' && name !== 'watchedSettings' ? Object.keys(group) : [],

@@ -8,7 +8,7 @@ const groups = Object.entries(declared).flatMap(([name, group]) =>
   typeof group === 'object' && name !== 'watchedSettings' ? [[name, group as Declared] as const] : [],
 );
 
-test.each(groups)('the defaults of %s are in the range of the setting', (_, group) => {
+test.each(groups)('the defaults of %s are within the range of the setting', (_, group) => {
   for (const [name, { default: value, form = {}, range = { fault: '', fix: '' } }] of Object.entries(group)) {
     const { minimum = value, maximum = value } = form;
     const { least = value, most = value, step = value } = range;

@@ -28,8 +28,8 @@ const routine = 'routine: { identifier: 0x0201, option: "01" }';
 const io = 'io: { identifier: 0xD010, control: shortTermAdjustment, state: "03FF" }';
 const uds = (members: string, ...changes: [string, string][]) => car([send, `uds: { ${members} }`], ...changes);
 
-describe('what is written', () => {
-  test('a routine runs to its end in an extended session', () => {
+describe('a diagnostic command', () => {
+  test('can be a routine, which runs to its end in an extended session', () => {
     const { profile, diagnostics } = load(uds(`request: 0x7A6, ${routine}`));
     expect(diagnostics).toEqual([]);
     expect(profile?.commands['doors.lock']).toEqual({
@@ -48,7 +48,7 @@ describe('what is written', () => {
     });
   });
 
-  test('an output is held and returned', () => {
+  test('can be an output, which is held and returned', () => {
     const security = 'security: { level: 0x11, key: acme, constant: "0aFF" }';
     const { profile, diagnostics } = load(
       uds(`request: 0x18DA10F1, response: 0x18DAF110, session: 0x40, ${security}, ${io}, hold: 2s`),
@@ -66,7 +66,7 @@ describe('what is written', () => {
     });
   });
 
-  test('the bus of requests is meant where there is one', () => {
+  test('uses the OBD bus by default, if there is one', () => {
     const two: [string, string] = ['[car.dbc] }', '[car.dbc] }\n  - { name: plug, obd: { signalsets: [set.json] } }'];
     const { profile, diagnostics } = load(uds(`request: 0x7E0, ${routine}, hold: 1s, release: false`, two));
     expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
@@ -74,7 +74,7 @@ describe('what is written', () => {
   });
 });
 
-describe('one fault, one finding', () => {
+describe('one fault causes one finding', () => {
   const cases: [what: string, text: () => string, line: number, message: RegExp, fix?: RegExp][] = [
     ['neither way', () => car([send, '']), 20, /exactly one of `send` and `uds`/],
     ['both ways', () => car([send, `${send}\n      uds: { request: 0x7A6, ${routine} }`]), 20, /exactly one of `send`/],

@@ -34,7 +34,7 @@ test.each([
   expect(readSize(written)).toBe(size);
 });
 
-test('a time is read as it was written', () => {
+test('a duration is read back as it was written', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 1e9 }), (time) => {
       expect(readDuration(writeDuration(time))).toBe(time);
@@ -48,7 +48,7 @@ describe('findings', () => {
     ['/a/b~1c', 4],
   ]);
 
-  test('lie at the member or the nearest around it', () => {
+  test('have the line of the member or of its nearest parent', () => {
     const findings = new Findings('f.yaml', lines);
     expect(findings.line(pointer('a', 'b/c'))).toBe(4);
     expect(findings.line(pointer('a', 'b/c', 0, 'd~e'))).toBe(4);
@@ -56,7 +56,7 @@ describe('findings', () => {
     expect(findings.line('/x')).toBe(0);
   });
 
-  test('what has a fault inside is not sound, what is beside it is', () => {
+  test('distrust a member with a fault inside, but not its siblings', () => {
     const findings = new Findings('f.yaml', lines);
     findings.distrust('/a/b');
     expect(['', '/a', '/a/b', '/a/bc', '/x'].map((at) => findings.sound(at))).toEqual([
@@ -77,7 +77,7 @@ describe('schemas for editors', () => {
   const profile = ajv.compile(read('profile.schema.json'));
   const configuration = ajv.compile(read('vigie.schema.json'));
 
-  test('take every valid profile, and the one that is shipped', () => {
+  test('accept every valid profile, and the shipped one', () => {
     const bench = parse(readFileSync(`${shippedProfiles}/bench/profile.yaml`, 'utf8'));
     expect(profile(bench), JSON.stringify(profile.errors)).toBe(true);
     fc.assert(
@@ -93,7 +93,7 @@ describe('schemas for editors', () => {
     expect(configuration({ configuration: 1 })).toBe(false);
   });
 
-  test('take the defaults', () => {
+  test('accept the defaults', () => {
     const { speed, loop, mqtt, outbox, log, data } = configurationDefaults;
     const whole = {
       configuration: 1,

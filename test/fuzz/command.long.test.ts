@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 
-test('the command line names what is wrong in one sentence', async () => {
+test('invalid arguments cause an error of one sentence', async () => {
   const script = resolve(import.meta.dirname, '../../scripts/fuzz/index.ts');
   const started = promisify(execFile)(process.execPath, [script, 'dbc']);
   await expect(started).rejects.toMatchObject({
@@ -36,7 +36,7 @@ test('a run with a total and a state continues where it was interrupted', async 
   await expect(fuzz('--total', 'soon')).rejects.toMatchObject({ code: 2 });
 });
 
-test('a run whose time is over keeps what it has tried, and the same command goes on behind it', async () => {
+test('a run that exceeds its time saves its progress, and the same command continues there', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-fuzz-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const state = join(folder, 'state.json');

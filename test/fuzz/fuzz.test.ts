@@ -9,20 +9,20 @@ import { targets as faulty } from './faulty.ts';
 const SEED = 20_260_101;
 const RUNS = runs(10, 200);
 
-test('targets are told apart by their names', () => {
+test('every target has a unique name', () => {
   const names = targets.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
 });
 
 describe.each(targets.map((target) => [target.name, target] as const))('%s', (_, target) => {
-  test('every seed is accepted', async () => {
+  test('accepts every seed input', async () => {
     const { seeds } = materialOf(target);
     expect(seeds.length).toBeGreaterThan(0);
     for (const [number, seed] of seeds.entries()) expect([number, await tried(target, seed)]).toEqual([number, true]);
   });
 
-  test('broken input gives a VigieError at most', async () => {
+  test('throws at most a VigieError for broken input', async () => {
     const { tally, failure } = await campaign(target, { seed: SEED, runs: RUNS });
     expect(failure).toBeUndefined();
     expect(tally.inputs).toBe(RUNS);
@@ -30,7 +30,7 @@ describe.each(targets.map((target) => [target.name, target] as const))('%s', (_,
   });
 });
 
-describe('the machinery', () => {
+describe('the fuzzer', () => {
   const table = new URL('faulty.ts', import.meta.url);
   const named = (name: string) => {
     const target = faulty.find((one) => one.name === name);
@@ -38,7 +38,7 @@ describe('the machinery', () => {
     return target;
   };
 
-  test.each(targets)('inputs of $name follow from target, seed and number, whatever was tried before', (target) => {
+  test.each(targets)('derives the inputs of $name only from target, seed and number', (target) => {
     const material = materialOf(target);
     const inputs = (seed: number) =>
       Array.from({ length: 50 }, (_, i) => Buffer.from(inputOf(target, material, seed, i + 50)).toString('hex'));
@@ -48,20 +48,20 @@ describe('the machinery', () => {
     expect(new Set(first).size).toBeGreaterThan(25);
   });
 
-  test('a parser that throws something else is found, with its input', async () => {
+  test('finds a parser that throws another error, with the input', async () => {
     const target = named('throws');
     const { failure } = await watched(table, target, { seed: SEED, runs: 100_000 });
     expect(failure?.reason).toContain('TypeError');
     expect(await tried(target, failure?.input ?? new Uint8Array(0))).toContain('TypeError');
   });
 
-  test('a parser that never ends is ended, and its input known', async () => {
+  test('ends a parser that hangs, and reports the input', async () => {
     const { failure } = await watched(table, named('hangs'), { seed: SEED, runs: 100_000 }, { time: 300, memory: 64 });
     expect(failure?.reason).toBe('not done after 300 ms');
     expect(failure?.input).toContain(0x21);
   });
 
-  test('a parser that takes all memory is ended, and its input known', async () => {
+  test('ends a parser that takes too much memory, and reports the input', async () => {
     const { failure } = await watched(
       table,
       named('hoards'),
@@ -72,7 +72,7 @@ describe('the machinery', () => {
     expect(failure?.input).toContain(0x21);
   });
 
-  test('a parser without faults comes to an end', async () => {
+  test('ends normally for a parser without faults', async () => {
     const { failure, tally } = await watched(table, named('sound'), { seed: SEED, runs: 500 });
     expect(failure).toBeUndefined();
     expect(tally).toMatchObject({ inputs: 500 });

@@ -140,7 +140,7 @@ function drive(dbc: string): Timed[] {
 }
 
 test.each(readdirSync(networks))(
-  '%s: all signals by wildcard arrive with the values of the naive decoder',
+  '%s: signals selected by a wildcard have the values of the naive decoder',
   async (file) => {
     const frames = drive(join(networks, file));
     await compare(join(networks, file), frames, frames);
@@ -148,7 +148,7 @@ test.each(readdirSync(networks))(
 );
 
 test.each(['asc', 'blf', 'crtd', 'gvret', 'trc'] as const)(
-  'signals of a log in the format %s arrive with the values of the frames',
+  'signals from a log in the format %s have the values of its frames',
   async (format) => {
     const dbc = join(networks, 'multiplexed.dbc');
     const frames = drive(dbc);

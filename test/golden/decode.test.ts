@@ -50,7 +50,7 @@ function agreement(dbc: string, load: () => readonly Golden[]): void {
     return { golden, frames, batch: batchOf(frames), database };
   };
 
-  test(`${basename(dbc)}: the reader gives every signal its value`, () => {
+  test(`${basename(dbc)}: the reader returns the right value for every signal`, () => {
     const { golden, batch, database } = prepare();
     const reader = new DbcFrameReader([{ database }], ['can0']);
     golden.forEach(({ message, signals }, i) => {
@@ -66,7 +66,7 @@ function agreement(dbc: string, load: () => readonly Golden[]): void {
     });
   });
 
-  test(`${basename(dbc)}: decoder and codec give every signal its value as a number`, () => {
+  test(`${basename(dbc)}: decoder and codec return the right number for every signal`, () => {
     const { golden, frames, batch, database } = prepare();
     // If two messages have one name, the name selects both.
     const wanted = [
@@ -117,10 +117,10 @@ function naiveGolden(dbc: string): Golden[] {
 describe.each([
   ['of the format', own],
   ['that are shipped', shipped],
-] as const)('network descriptions %s decode as the naive decoder does', (_, files) => {
+] as const)('DBC files %s decode like with the naive decoder', (_, files) => {
   for (const dbc of files) agreement(dbc, () => naiveGolden(dbc));
 
-  test.each(files)('%s: values that have a name are read as the name', (dbc) => {
+  test.each(files)('%s: named values are read as their names', (dbc) => {
     const messages = readNaively(readFileSync(dbc));
     const { database } = parseDbc(readFileSync(dbc), dbc);
     const reader = new DbcFrameReader([{ database }], ['can0'], { choices: true });
@@ -135,7 +135,7 @@ describe.each([
   });
 });
 
-describe('frames whose values are worked out by hand', () => {
+describe('frames with values computed by hand', () => {
   test.each(worked)('$file: $why', ({ file, id, data, signals }) => {
     const path = join(folder, file);
     const { database } = parseDbc(readFileSync(path), path);

@@ -87,13 +87,13 @@ function agrees(actual: unknown, expected: Expected): boolean {
 }
 
 describe('answers to every command', () => {
-  it.each(ways)('decode as the naive decoder does: %o', (way) => {
+  it.each(ways)('decode like with the naive decoder: %o', (way) => {
     const { total, differ } = compare(ownCars(), way);
     expect(differ).toEqual([]);
     expect(total).toBeGreaterThan(7000);
   });
 
-  test('the features of signal sets: values that are worked out by hand', () => {
+  test('of the file of features decode to values computed by hand', () => {
     const features = ownCars().find(({ name }) => name === 'features') as Car;
     const decoder = new ObdDecoder(features.sets);
     const valuesOf = (response: string) => ({ ...decoder.decode({ response }).values });
@@ -122,7 +122,7 @@ describe('answers to every command', () => {
     expect(valuesOf('18DAF110 05 62 D0 01 04 D2')).toEqual({ OF_29_BITS: 12.34 });
   });
 
-  test('the vehicle identification number comes in three frames, as in the example of SAE J1979 §6.9', () => {
+  test('with a VIN in three frames decode as in the example of SAE J1979 §6.9', () => {
     const [standard] = ownCars() as [Car];
     const decoder = new ObdDecoder(standard.sets);
     const { values } = decoder.decode({
@@ -133,7 +133,7 @@ describe('answers to every command', () => {
 });
 
 describeShared('answers of real cars', () => {
-  it.each(ways)('decode as the collection expects: %o', (way) => {
+  it.each(ways)('decode to the values of the collection: %o', (way) => {
     const { total, differ } = compare(sharedCars(), way);
     const unexplained = differ.filter((outcome) => !EXCEPTIONS.some(({ holds }) => holds(outcome)));
     expect(unexplained).toEqual([]);

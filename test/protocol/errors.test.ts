@@ -7,7 +7,7 @@ test.each([
   ['write its path relative to this, or leave it', 34, 'write its path relative to this…'],
   ['a_word_without_a_space', 10, 'a_word_wi…'],
   ['12345678😀', 9, '12345678…'],
-])('the sentence %j becomes one of at most %i characters', (sentence, length, short) => {
+])('the message %j is shortened to at most %i characters', (sentence, length, short) => {
   expect(shortened(sentence, length)).toBe(short);
   expect(short.length).toBeLessThanOrEqual(length);
 });

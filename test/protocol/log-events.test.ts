@@ -16,13 +16,13 @@ function source(): string {
   return files.map((file) => readFileSync(file, 'utf8')).join('\n');
 }
 
-test('the program logs each event of the table', () => {
+test('the program logs every event of the table', () => {
   const text = source();
   expect(text.length).toBeGreaterThan(100_000);
   expect(Object.keys(logEvents).filter((event) => !text.includes(`'${event}'`))).toEqual([]);
 });
 
-test('the code of a log event is dotted, and no row has a member twice', () => {
+test('event codes contain dots, and no event has a member twice', () => {
   const wrong = Object.entries(logEvents).filter(
     ([event, [, , ...members]]) =>
       !/^[a-z][a-zA-Z0-9]*(\.[a-z][a-zA-Z0-9]*)+$/.test(event) || new Set(members).size < members.length,
@@ -30,18 +30,18 @@ test('the code of a log event is dotted, and no row has a member twice', () => {
   expect(wrong).toEqual([]);
 });
 
-test('each log event has a sentence of its own, without the words that a line of the log already has', () => {
+test('each event has a unique message, a short sentence without a full stop', () => {
   const sentences = Object.values(logEvents).map(([, sentence]) => sentence);
   expect(sentences.filter((sentence, i) => sentences.indexOf(sentence) !== i)).toEqual([]);
   expect(sentences.filter((sentence) => !/^[A-Z`].*[^.]$/.test(sentence) || sentence.length > 80)).toEqual([]);
 });
 
-test('the advice for operators names events of the table', () => {
+test('the advice for operators refers to events of the table', () => {
   const strangers = Object.keys(logAdvice).filter((event) => !(event in logEvents));
   expect(strangers).toEqual([]);
 });
 
-test('a log takes only events of the table, at their level, with their members', () => {
+test('a log accepts only events of the table, at their level, with their members', () => {
   const taken: LogEvent[] = [];
   const take = (event: LogEvent): void => void taken.push(event);
   const log: Log = { info: take, warn: take, error: take };

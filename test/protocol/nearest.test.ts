@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { nearest, suggestion } from '../../protocol/nearest.ts';
 
-describe('names that are close', () => {
+describe('the nearest name', () => {
   const known = ['kinetic.speed', 'kinetic.moving', 'engines.Thermic.speed', 'timeout', 'interval'];
 
   test.each([
@@ -16,7 +16,7 @@ describe('names that are close', () => {
     expect(nearest(name, known)).toEqual(expected);
   });
 
-  test('a name with one letter changed finds the name', () => {
+  test('is found if one letter changed', () => {
     fc.assert(
       fc.property(fc.constantFrom(...known), fc.nat(), fc.constantFrom('', 'x', 'qq'), (name, at, instead) => {
         const place = at % name.length;
@@ -26,7 +26,7 @@ describe('names that are close', () => {
     );
   });
 
-  test('nothing close is not a suggestion', () => {
+  test('is empty if no name is close', () => {
     expect(suggestion('elephant', known)).toBeUndefined();
     expect(suggestion('timeuot', known)).toBe('did you mean timeout?');
   });

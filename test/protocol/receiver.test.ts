@@ -16,7 +16,7 @@ import { at, readings, twoFrames, withRealColumns } from './real-columns.ts';
 const encode = (kind: Kind, body: object): Uint8Array =>
   encodeMessage({ version: 1, kind, seq: 7, boot: 1, at, clock: 'gnss', body });
 
-test('a Status has names, and the unit of each number by its path', () => {
+test('a decoded Status has member names, and the unit of each number by its path', () => {
   const battery = { createdAt: at, type: 'Electric', level: 80 };
   const status = { kinetic: { createdAt: at, speed: 42 }, energies: [battery] };
   const { kind, seq, body, units } = decode(encode('status', { full: true, status }));
@@ -25,7 +25,7 @@ test('a Status has names, and the unit of each number by its path', () => {
   expect(units).toEqual({ 'status.kinetic.speed': 'km/h', 'status.energies[].level': '%' });
 });
 
-test('telemetry is series with paths, units, times and physical values', () => {
+test('decoded telemetry is series with paths, units, times and physical values', () => {
   const speed = slotByPath.get('kinetic.speed')!;
   const moving = slotByPath.get('kinetic.moving')!;
   const readings = [
@@ -41,7 +41,7 @@ test('telemetry is series with paths, units, times and physical values', () => {
   });
 });
 
-test('a decoder of a car names custom signals as soon as their catalog has come', () => {
+test('the decoder of a car names custom signals once their catalog has arrived', () => {
   const entries = [{ number: 1, name: 'Oil', kind: 'quantity' as const, unit: 'bar', resolution: 0.1 }];
   const catalog = catalogHash(entries);
   const telemetry = telemetryFromSignals([{ number: 1, count: 23, at }], { catalog, resolution: () => 1 });
@@ -54,7 +54,7 @@ test('a decoder of a car names custom signals as soon as their catalog has come'
   });
 });
 
-test('the error for a package that is not installed names what to install, with its scope', async () => {
+test('the error for a missing package names the package to install, with its scope', async () => {
   const missing = async (text: string): Promise<never> => {
     throw Object.assign(new Error(text), { code: 'ERR_MODULE_NOT_FOUND' });
   };
@@ -130,7 +130,7 @@ function bytesIn(value: unknown): boolean {
 
 const series = [{ path: 'kinetic.speed', unit: 'km/h', at: [at], values: [42] }];
 
-test('a capture has its frames with bus, identifier and payload', () => {
+test('a decoded capture has its frames with bus, identifier and payload', () => {
   const part = { id: 'c1', part: 0, last: true, cause: 'collision', of: 'c2', at, from: at, to: at, buses: ['a', 'b'] };
   const { body } = decode(encode('capture', { ...part, ...packFrames(twoFrames, at, portableDeflate) }));
   expect(body).toEqual({
@@ -143,7 +143,7 @@ test('a capture has its frames with bus, identifier and payload', () => {
   });
 });
 
-test('an event and its collision have readings as series, and custom signals with their names', () => {
+test('a decoded event and its collision have readings as series, and custom signals with names', () => {
   const entries = [{ number: 1, name: 'Oil', kind: 'quantity' as const, unit: 'bar', resolution: 0.1 }];
   const catalog = catalogHash(entries);
   const telemetry = telemetryFromSignals([{ number: 1, count: 23, at }], { catalog, resolution: () => 1 });
@@ -167,7 +167,7 @@ test('an event and its collision have readings as series, and custom signals wit
   });
 });
 
-test('a Status names the slots whose value is old by their paths', () => {
+test('a decoded Status has the paths of stale slots', () => {
   const stale = [slotByPath.get('kinetic.speed')!.id, 0o7777];
   const { body } = decode(encode('status', { full: false, status: {}, stale }));
   expect(body).toEqual({ full: false, status: {}, stale: ['kinetic.speed', `#${0o7777}`] });
@@ -183,7 +183,7 @@ test('each coordinate of a position has its own unit', () => {
   });
 });
 
-test('a payload that is a text is refused with what a payload must be', () => {
+test('a text instead of bytes is refused with the expected type', () => {
   const text = 'online' as unknown as Uint8Array;
   for (const read of [() => decode(text), () => new CarDecoder().decode(text)]) {
     expect(read).toThrowError(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Runs } from '../../protocol/runs.ts';
 
-test('holds what was added and not removed, as ascending runs that do not touch', () => {
+test('a set of numbers is kept as ascending runs that do not touch, through additions and removals', () => {
   const span = fc.tuple(fc.boolean(), fc.nat(60), fc.nat(8));
   fc.assert(
     fc.property(fc.array(span, { maxLength: 40 }), (spans) => {

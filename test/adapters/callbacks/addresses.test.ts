@@ -65,7 +65,7 @@ test.each([
   '',
 ])('%s is not public', (address) => expect(isPublic(address)).toBe(false));
 
-test('an IPv4 address is as public in the forms of IPv6 that stand for it', () => {
+test('an IPv4 address is public exactly if its IPv6 forms are', () => {
   fc.assert(
     fc.property(fc.ipV4(), (address) => {
       const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
@@ -105,14 +105,14 @@ describe('an address is refused', () => {
     expect(() => wider.check('http://192.168.7.8/', 'x')).toThrow(/not a public/);
   });
 
-  test('an invalid network', () => {
+  test('with an error of its own if a configured network is invalid', () => {
     for (const entry of ['10.0.0.0/33', 'fd00::/129', 'home', '10.0.0.0/x', '10.0.0.0/']) {
       expect(() => new Addresses({ networks: [entry] })).toThrow(RangeError);
     }
   });
 });
 
-describe('a name', () => {
+describe('a host name', () => {
   /** A resolver that answers with each list in turn, and repeats the last one. */
   const answers =
     (...lists: string[][]): Resolve =>
@@ -124,7 +124,7 @@ describe('a name', () => {
       );
     };
 
-  test('that resolves to a private address is not connected to', async () => {
+  test('that resolves to a private address is refused at every lookup', async () => {
     let connections = 0;
     const server = createServer((socket) => {
       connections++;
@@ -152,7 +152,7 @@ describe('a name', () => {
     await new Promise((done) => server.close(done));
   });
 
-  test('gives only the addresses that are permitted', async () => {
+  test('resolves only to permitted addresses', async () => {
     const addresses = new Addresses({}, answers(['10.0.0.1', '8.8.8.8', 'fe80::1', '2606:4700::1']));
     const found = await new Promise((done) => addresses.lookup('x', { all: true }, (_, list) => done(list)));
     expect(found).toEqual([

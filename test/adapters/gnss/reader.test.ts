@@ -138,7 +138,7 @@ describe('recognition', () => {
     expect(await isFixLog(file(`recognise ${name}`, content))).toBe(known);
   });
 
-  it('leaves standard input to others', async () => {
+  it('does not read standard input', async () => {
     expect(await isFixLog('-')).toBe(false);
   });
 });
@@ -166,7 +166,7 @@ async function printed(path: string, format: 'ndjson' | 'text'): Promise<{ out: 
 }
 
 describe('decode', () => {
-  it('prints a line per fix and the faults', async () => {
+  it('prints a line for each fix, and the faults', async () => {
     const path = file('two.nmea', `${told(seconds[0] as string)}$GPGGA,*00\n${told(seconds[1] as string)}`);
     const { out, err } = await printed(path, 'ndjson');
     expect(out.map((line) => JSON.parse(line))).toEqual(
@@ -197,7 +197,7 @@ describe('decode of UBX', () => {
     expect(err).toBe('');
   });
 
-  it('says which messages a recording has in which there is no fix', async () => {
+  it('lists the messages of a recording without fixes', async () => {
     const raw = Buffer.concat([ubxFrame(0x0215, new Uint8Array(16)), ubxFrame(0x0135, new Uint8Array(8)), velned(fix)]);
     const { out, err } = await printed(file('raw.ubx', Buffer.concat([raw, raw])), 'ndjson');
     expect(out).toEqual(['']);
@@ -206,7 +206,7 @@ describe('decode of UBX', () => {
     );
   });
 
-  it('says why positions were left out', async () => {
+  it('reports why positions were left out', async () => {
     const frames = Buffer.concat([posllh(fix), posllh({ ...fix, t: fix.t + 1000 })]);
     expect((await printed(file('unproven.ubx', frames), 'ndjson')).err).toMatch(
       /unproven\.ubx: 2 positions were left out: nothing says whether they are valid, as NAV-SOL/,
@@ -215,7 +215,7 @@ describe('decode of UBX', () => {
     expect((await printed(file('proven.ubx', both), 'ndjson')).err).toBe('');
   });
 
-  it('names a protocol that is not read', async () => {
+  it('reports an unsupported protocol', async () => {
     await expect(read(file('track.gpx', '<gpx version="1.1">'))).rejects.toMatchObject({
       code: 'input.malformed',
       message: expect.stringMatching(/this is GPX, a track as XML, which is not read: record NMEA 0183 or UBX/),
@@ -232,7 +232,7 @@ function areRecordings(recordings: readonly Recording[]): void {
 
 function areNone(folder: string): void {
   it.each(readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()))(
-    '$name, a log of a bus, is not taken for one',
+    'the CAN log $name is not recognised as a recording',
     async ({ parentPath, name }) => {
       expect(await isFixLog(join(parentPath, name))).toBe(false);
     },

@@ -178,7 +178,7 @@ describe('two copies of a response', () => {
     ['of which the second lacks its end', [first, last, first]],
     ['of which one has a wrong sequence number', [first, '7A8 22 00 AF 00', first, last]],
     ['whose frames alternate', [first, first, last, last]],
-  ])('%s give the values of the complete one', (_, lines) => {
+  ])('%s yield the values of the complete one', (_, lines) => {
     expect(new ObdDecoder([standard]).decode({ response: lines.join('\r') })).toEqual({
       command: '7A0.7A8.22C00B',
       values: { TIRE: 35 },

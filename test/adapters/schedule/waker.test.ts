@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('wakes at the moment, once', () => {
+test('the waker calls back once at the given time', () => {
   const due = vi.fn();
   wakeAt(NOW + 5_000, due);
   vi.advanceTimersByTime(4_990);
@@ -22,7 +22,7 @@ test('wakes at the moment, once', () => {
   expect(due).toHaveBeenCalledTimes(1);
 });
 
-test.each([0, -1, -DAY])('a moment that has passed (%d ms) is woken for soon, and not within the call', (by) => {
+test.each([0, -1, -DAY])('the waker calls back soon, but not synchronously, for a time in the past (%d ms)', (by) => {
   const due = vi.fn();
   wakeAt(NOW + by, due);
   expect(due).not.toHaveBeenCalled();
@@ -30,7 +30,7 @@ test.each([0, -1, -DAY])('a moment that has passed (%d ms) is woken for soon, an
   expect(due).toHaveBeenCalledTimes(1);
 });
 
-test('beyond the longest timer of the platform', () => {
+test('the waker supports delays beyond the longest timer of the platform', () => {
   const due = vi.fn();
   wakeAt(NOW + 60 * DAY, due);
   vi.advanceTimersByTime(59 * DAY);
@@ -39,7 +39,7 @@ test('beyond the longest timer of the platform', () => {
   expect(due).toHaveBeenCalledTimes(1);
 });
 
-test('a clock that is set back is waited for', () => {
+test('the waker waits for the given time even if the clock is set back', () => {
   const due = vi.fn();
   wakeAt(NOW + 10_000, due);
   vi.setSystemTime(NOW - 60_000);
@@ -49,7 +49,7 @@ test('a clock that is set back is waited for', () => {
   expect(due).toHaveBeenCalledTimes(1);
 });
 
-test('cancelled, it never wakes, also when the moment has passed', () => {
+test('the waker does not call back once it is cancelled, even for a time in the past', () => {
   const due = vi.fn();
   wakeAt(NOW + 1_000, due)();
   wakeAt(NOW - 1_000, due)();

@@ -35,7 +35,7 @@ describePeer('python3', 'the service manager', () => {
   test.each([
     ['in the file system', () => join(folder, 'notify')],
     ['in the abstract name space', () => `@vigie-notify-${process.pid}`],
-  ])('hears each message whole, %s', async (_where, path) => {
+  ])('systemd receives each message unchanged, %s', async (_where, path) => {
     const receiver = await Receiver.listen(path());
     const notifier = await openNotifier({ NOTIFY_SOCKET: receiver.path }, log);
     try {
@@ -56,7 +56,7 @@ describePeer('python3', 'the service manager', () => {
     }
   });
 
-  test('is fed by the beating pipeline, within a third of its time, and not when something is stuck', async () => {
+  test('the watchdog is fed every third of its interval while the pipeline works, and not while a part is stuck', async () => {
     const receiver = await Receiver.listen(join(folder, 'notify'));
     const notifier = await openNotifier({ NOTIFY_SOCKET: receiver.path }, log);
     const clock = new VirtualClock();
@@ -125,7 +125,7 @@ describePeer('python3', 'the service manager', () => {
     notifier.close();
   });
 
-  test('waits for longer in a car that sleeps', async () => {
+  test('the watchdog interval is longer while the car sleeps', async () => {
     const receiver = await Receiver.listen(join(folder, 'notify'));
     const notifier = await openNotifier({ NOTIFY_SOCKET: receiver.path }, log);
     const clock = new VirtualClock();
@@ -151,7 +151,7 @@ describePeer('python3', 'the service manager', () => {
   });
 });
 
-test('nobody listening is said once and keeps nothing from working', async () => {
+test('a missing receiver is reported once and prevents nothing', async () => {
   const notifier = await openNotifier({ NOTIFY_SOCKET: join(folder, 'nobody') }, log);
   notifier.ready('x');
   notifier.feed();
@@ -164,14 +164,14 @@ test('nobody listening is said once and keeps nothing from working', async () =>
   expect(logged).toHaveLength(1);
 });
 
-test('a path that does not fit a socket address is refused', () => {
+test('a path that does not fit into a socket address is refused', () => {
   expect(() => addressOf(`/${'x'.repeat(107)}`)).toThrow(/1 to 107 bytes/);
   expect(() => addressOf('@')).toThrow(/1 to 107 bytes/);
   const address = addressOf('/run/n');
   expect([...address]).toEqual([...new Uint8Array(Uint16Array.of(1).buffer), 47, 114, 117, 110, 47, 110, 0]);
 });
 
-test('the watchdog is the one of this process', () => {
+test('the watchdog settings apply only to the process that they name', () => {
   expect(watchdogInterval({})).toBeUndefined();
   expect(watchdogInterval({ WATCHDOG_USEC: '30000000' })).toBe(30_000);
   expect(watchdogInterval({ WATCHDOG_USEC: '30000000', WATCHDOG_PID: '17' }, 17)).toBe(30_000);

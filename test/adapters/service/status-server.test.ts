@@ -43,7 +43,7 @@ function snapshot(more: Partial<HealthSnapshot> = {}): HealthSnapshot {
   return { ...health.snapshot(), ...more };
 }
 
-test('metrics are those of the moment, over both ways', async () => {
+test('metrics show the current values on the Unix socket and on the TCP port', async () => {
   let now = snapshot({
     sources: [{ name: 'body "1"', state: 'running', frames: 12, silence: 1_500, counts: { dropped: 2 } }],
     outbox: [{ class: 3, count: 2, bytes: 90, oldest: Date.UTC(2026, 0, 1, 11, 59) }],
@@ -103,7 +103,7 @@ test('metrics are those of the moment, over both ways', async () => {
   expect(later.body).not.toContain('vigie_outbox_messages{');
 });
 
-test('only the owner and the group may ask, and only what is there', async () => {
+test('only owner and group may access the socket, and only existing pages are served', async () => {
   const path = join(folder, 'agent.sock');
   await open({ kind: 'unix', path }, { '/status': async () => ({ type: 'application/json', body: '{}' }) });
   expect(statSync(path).mode & 0o777).toBe(0o660);
@@ -113,13 +113,13 @@ test('only the owner and the group may ask, and only what is there', async () =>
   expect(await get({ socketPath: path }, '/status', 'HEAD')).toMatchObject({ status: 200, body: '' });
 });
 
-test('a page that fails is an error of its own', async () => {
+test('a failing page returns an error with its message', async () => {
   const path = join(folder, 'agent.sock');
   await open({ kind: 'unix', path }, { '/status': () => Promise.reject(new Error('not now')) });
   expect(await get({ socketPath: path }, '/status')).toMatchObject({ status: 500, body: 'not now\n' });
 });
 
-test('a socket that was left behind is taken over, one in use and a taken port are not', async () => {
+test('a stale socket file is replaced, while a socket or port in use is refused', async () => {
   const path = join(folder, 'agent.sock');
   writeFileSync(path, '');
   await open({ kind: 'unix', path }, {});
@@ -132,7 +132,7 @@ test('a socket that was left behind is taken over, one in use and a taken port a
   other.close();
 });
 
-test('private memory is the sum of what the kernel calls private', () => {
+test("private memory is the sum of the kernel's private values", () => {
   const text = 'Rss: 99 kB\nPrivate_Clean:      12 kB\nPrivate_Dirty:   30 kB\nPrivate_Hugetlb: 7 kB\n';
   expect(privateBytesIn(text)).toBe(42 * 1024);
   const { residentBytes, privateBytes = residentBytes, cpu } = processVitals()();
@@ -141,7 +141,7 @@ test('private memory is the sum of what the kernel calls private', () => {
   expect(cpu).toBeGreaterThan(0);
 });
 
-test('who connects and asks nothing is sent away', async () => {
+test('a silent client is disconnected', async () => {
   const path = join(folder, 'agent.sock');
   await open({ kind: 'unix', path }, {});
   const silent = connect(path);
@@ -150,7 +150,7 @@ test('who connects and asks nothing is sent away', async () => {
   expect(silent.bytesRead).toBe(0);
 });
 
-test('a connection that cannot be accepted does not end the process', async () => {
+test('the process survives a connection that cannot be accepted', async () => {
   const listen = vi.spyOn(Server.prototype, 'listen');
   await open({ kind: 'loopback', host: '127.0.0.1', port: 0 }, {});
   const server = listen.mock.contexts[0] as Server;

@@ -13,14 +13,14 @@ const unit = readFileSync(file, 'utf8');
 const analyze = (...args: string[]) => spawnSync('systemd-analyze', args, { encoding: 'utf8' });
 
 describePeer('systemd-analyze', 'systemd', () => {
-  test('finds the service exposed by no more than 2.0', () => {
+  test('rates the exposure of the service at 2.0 or less', () => {
     const { stdout } = analyze('security', '--offline=true', '--no-pager', file);
     const [, level] = /Overall exposure level for vigie\.service: ([0-9.]+)/.exec(stdout) ?? [];
     expect(Number(level)).toBeGreaterThan(0);
     expect(Number(level)).toBeLessThanOrEqual(2);
   });
 
-  test('understands every line of it', () => {
+  test('accepts every line of the service', () => {
     const folder = mkdtempSync(join(tmpdir(), 'vigie-unit-'));
     try {
       const path = join(folder, 'vigie.service');
@@ -36,14 +36,14 @@ describePeer('systemd-analyze', 'systemd', () => {
 const hubFile = fileURLToPath(new URL('../../../scripts/service/vigie-hub.service', import.meta.url));
 
 describePeer('systemd-analyze', 'systemd and the hub', () => {
-  test('finds the service of the hub exposed by no more than 2.0', () => {
+  test("rates the exposure of the hub's service at 2.0 or less", () => {
     const { stdout } = analyze('security', '--offline=true', '--no-pager', hubFile);
     const [, level] = /Overall exposure level for vigie-hub\.service: ([0-9.]+)/.exec(stdout) ?? [];
     expect(Number(level)).toBeGreaterThan(0);
     expect(Number(level)).toBeLessThanOrEqual(2);
   });
 
-  test('understands every line of the service of the hub', () => {
+  test("accepts every line of the hub's service", () => {
     const folder = mkdtempSync(join(tmpdir(), 'vigie-hub-unit-'));
     try {
       const path = join(folder, 'vigie-hub.service');
@@ -56,7 +56,7 @@ describePeer('systemd-analyze', 'systemd and the hub', () => {
   });
 });
 
-test('it has what the agent counts on', () => {
+test('the unit has the settings that the agent relies on', () => {
   for (const line of [
     'Type=notify',
     'StateDirectory=vigie',
@@ -74,7 +74,7 @@ test('it has what the agent counts on', () => {
   expect(unit).toMatch(/^ExecStartPre=-\S+ check /m);
 });
 
-test('the example is a configuration; what it lacks is the password of the unit', () => {
+test('the example configuration lacks only the password, which the unit provides', () => {
   const example = fileURLToPath(new URL('../../../scripts/service/vigie.yaml', import.meta.url));
   const { diagnostics } = loadConfiguration(example, {});
   const errors = diagnostics.filter(({ severity }) => severity === 'error');

@@ -46,7 +46,7 @@ describe('one loop of the bench car', () => {
     batches = rig.batches;
   });
 
-  test('every message of the description is sent, at its cycle time, lowest identifier first', () => {
+  test('every message of the DBC is sent with its cycle time, lowest identifier first', () => {
     expect(diagnostics).toEqual([]);
     for (const { name, cycleTime: cycle } of database.messages) {
       if (cycle === undefined) continue;
@@ -69,7 +69,7 @@ describe('one loop of the bench car', () => {
     );
   });
 
-  test('one bus carries it: no two frames at once, none before the other, a batch within a tick', () => {
+  test('frames occupy the bus one after another, and each batch spans one tick', () => {
     for (let i = 1; i < seen.length; i++) {
       const gap = (seen[i] as Seen).at - (seen[i - 1] as Seen).at;
       expect(gap).toBeGreaterThan((44 + 8 * (seen[i] as Seen).data.length) / 500 - 1e-3);
@@ -77,7 +77,7 @@ describe('one loop of the bench car', () => {
     expect(batches.length).toBe(period / 20);
   });
 
-  test('every value lies in its range or says that it is not available', () => {
+  test('every value is within its range or means "not available"', () => {
     for (const frame of seen) {
       const described = messageOf(frame.message);
       expect(frame.data.length).toBe(described.length);
@@ -94,7 +94,7 @@ describe('one loop of the bench car', () => {
     }
   });
 
-  test('counters count and checksums cover the frame', () => {
+  test('counters increment and checksums match', () => {
     for (const { name, signals } of database.messages) {
       if (!signals.some((signal) => signal.name === 'Checksum')) continue;
       const frames = seen.filter((frame) => frame.message === name);
@@ -106,7 +106,7 @@ describe('one loop of the bench car', () => {
     }
   });
 
-  test('speed, odometer and the line of positions tell the same distance within 1 %', () => {
+  test('speed, odometer and positions yield the same distance within 1 %', () => {
     const speeds = values(seen, 'MOTION', 'Speed');
     let integrated = 0;
     for (let i = 1; i < speeds.length; i++) {
@@ -129,7 +129,7 @@ describe('one loop of the bench car', () => {
     expect(distance(line[0] as (typeof line)[0], line.at(-1) as (typeof line)[0])).toBeLessThan(1);
   });
 
-  test('it accelerates by 2 m/s² at most, and by as much as its speed changes', () => {
+  test('acceleration is at most 2 m/s², and matches the change of speed', () => {
     const speeds = values(seen, 'MOTION', 'Speed');
     const accelerations = values(seen, 'MOTION', 'Acceleration');
     for (let i = 25; i < speeds.length; i++) {
@@ -142,7 +142,7 @@ describe('one loop of the bench car', () => {
     }
   });
 
-  test('the heading is the direction of movement', () => {
+  test('the heading equals the direction of movement', () => {
     const headings = values(seen, 'GNSS_FIX', 'Heading');
     const latitudes = values(seen, 'GNSS', 'Latitude');
     const longitudes = values(seen, 'GNSS', 'Longitude');
@@ -160,7 +160,7 @@ describe('one loop of the bench car', () => {
     expect(compared).toBeGreaterThan(900);
   });
 
-  test('the day has everything to see, in order', () => {
+  test('doors, charging, ignition, lights and warnings change in the expected order', () => {
     expect(sequence(seen, 'BODY', 'DoorFL')).toEqual([0, 1, 0, 1, 0, 1, 0]);
     expect(sequence(seen, 'BODY', 'DoorFR')).toEqual([0, 1, 0]);
     expect(sequence(seen, 'CHARGING', 'Plugged')).toEqual([1, 0, 1]);
@@ -177,7 +177,7 @@ describe('one loop of the bench car', () => {
     expect(firstDoor - (seen[0] as Seen).at).toBeLessThan(10_000);
   });
 
-  test('the engine starts above 45 km/h, and the drive takes more than the charger gave', () => {
+  test('the engine starts above 45 km/h, and the drive uses more than was charged', () => {
     const speeds = values(seen, 'MOTION', 'Speed');
     const started = values(seen, 'ENGINE', 'Speed').find(({ value }) => value > 0)?.at as number;
     const then = speeds.filter(({ at }) => at <= started).at(-1)?.value as number;
@@ -187,7 +187,7 @@ describe('one loop of the bench car', () => {
     expect(levels.at(-1)).toBeLessThan(levels[0] as number);
   });
 
-  test('the first fix takes a second, and is marked as missing until then', () => {
+  test('the first fix takes a second; until then positions are "not available"', () => {
     const frames = seen.filter((frame) => frame.message === 'GNSS');
     expect(frames.slice(0, 5).map((frame) => Buffer.from(frame.data).toString('hex'))).toEqual(
       new Array(5).fill('8000000080000000'),
@@ -197,8 +197,8 @@ describe('one loop of the bench car', () => {
   });
 });
 
-describe('the same again', () => {
-  test('the same seed gives the same frames, another seed others', async () => {
+describe('repeatability', () => {
+  test('the same seed yields the same frames, and another seed yields others', async () => {
     const record = async (seed: number) => {
       const rig = await startCar({ seed });
       rig.clock.advance(20_000);
@@ -209,7 +209,7 @@ describe('the same again', () => {
     expect(await record(8)).not.toEqual(first);
   });
 
-  test('a car restored in the middle of the drive goes on as one that never stopped', async () => {
+  test('a car restored in mid-drive continues like one that never stopped', async () => {
     const whole = await startCar();
     whole.clock.advance(110_000);
     const before = await startCar();
@@ -225,7 +225,7 @@ describe('the same again', () => {
     expect(last(after, 'ODOMETER')?.['Mileage']).toBe(last(whole, 'ODOMETER')?.['Mileage']);
   });
 
-  test('loop after loop the odometer keeps to the route, the battery to its reserve, and no fuel is lost', async () => {
+  test('over several loops the odometer matches the route, the battery keeps its reserve, and no fuel is lost', async () => {
     const clock = new VirtualClock();
     const car = new SimulatedCar({ clock, codec, restore: { ...(await startCar()).car.state(), charge: 2_600 } });
     const start = car.state();
@@ -252,8 +252,8 @@ describe('the same again', () => {
   });
 });
 
-describe('time', () => {
-  test('a late timer is made up for tick by tick, a long sleep is not', async () => {
+describe('timing', () => {
+  test('a late timer is made up for tick by tick, but not a long sleep', async () => {
     const rig = await startCar();
     rig.clock.advance(1_000);
     rig.seen.length = 0;
@@ -270,7 +270,7 @@ describe('time', () => {
     expect(rig.seen.at(-1)?.at).toBeGreaterThan(rig.clock.now() - 20);
   });
 
-  test('a stopped car sends nothing, has no timer left, and goes on where it was', async () => {
+  test('a stopped car sends nothing, has no timer, and continues from its state when restarted', async () => {
     const rig = await startCar();
     rig.clock.advance(500);
     await rig.car.stop();
@@ -284,7 +284,7 @@ describe('time', () => {
     await expect(rig.car.start(() => undefined)).rejects.toMatchObject({ code: 'usage.wrong' });
   });
 
-  test('a receiver that throws does not stop the bus', async () => {
+  test('an exception in the receiver does not stop the bus', async () => {
     const clock = new VirtualClock();
     const car = new SimulatedCar({ clock, codec });
     let batches = 0;
@@ -299,7 +299,7 @@ describe('time', () => {
     );
   });
 
-  test('a parked car stays where it is and charges', async () => {
+  test('a parked car does not move, and charges', async () => {
     const rig = await startCar({ scenario: 'parked' });
     const before = rig.car.state();
     rig.clock.advance(60_000);

@@ -26,7 +26,7 @@ async function rigOf(options: Parameters<typeof startCar>[0] = {}) {
   };
 }
 
-describe('what is asked for is done', () => {
+describe('an action of the profile', () => {
   test.each<[string, string, string, number]>([
     ['doors.lock', 'BODY', 'LockState', 1],
     ['lights.on', 'LIGHTS', 'TurnFL', 1],
@@ -56,7 +56,7 @@ describe('what is asked for is done', () => {
     ['charging.stop', 'charging.start', 'CHARGING', 'Status'],
     ['charging.partial', 'charging.full', 'CHARGING', 'Type'],
     ['preconditioning.start', 'preconditioning.stop', 'CLIMATE', 'PreconditioningState'],
-  ])('after %s, %s takes it back', async (there, back, message, signal) => {
+  ])('%s is reversed by %s, shown by %s.%s', async (there, back, message, signal) => {
     const { ask, shows } = await rigOf();
     const before = shows(message, signal);
     await ask(there);
@@ -65,7 +65,7 @@ describe('what is asked for is done', () => {
     expect(shows(message, signal)).toBe(before);
   });
 
-  test('lamps and horn go off by themselves', async () => {
+  test('for lamps and horn ends without a command', async () => {
     const { ask, shows, clock } = await rigOf();
     await ask('lights.on');
     await ask('horn.on');
@@ -76,7 +76,7 @@ describe('what is asked for is done', () => {
     expect(shows('LIGHTS', 'TurnFL')).toBe(0);
   });
 
-  test('the level that is chosen is what the cable gives at most, and part of a charge ends early', async () => {
+  test('for charging is limited by the cable, and a partial charge ends early', async () => {
     const { ask, shows, car } = await rigOf();
     await ask('charging.level2');
     expect(shows('CHARGING', 'Power')).toBeCloseTo(3.7, 6);
@@ -88,7 +88,7 @@ describe('what is asked for is done', () => {
     expect(almost.shows('CHARGING', 'Status')).toBe(4);
   });
 
-  test('a car that was told how to charge, and not to start, knows it after a restart', async () => {
+  test('for charging, locks and the immobilizer has effect also after a restart', async () => {
     const before = await rigOf();
     for (const action of ['charging.level1', 'charging.partial', 'immobilization.on', 'doors.lock']) {
       await before.ask(action);
@@ -101,13 +101,13 @@ describe('what is asked for is done', () => {
     expect(shows('BODY', 'LockState')).toBe(1);
   });
 
-  test('a stored state without one of its members is refused by name', async () => {
+  test('survives only in a complete state: a missing member is refused by name', async () => {
     const { car } = await rigOf();
     const { immobilized: _, ...damaged } = car.state();
     await expect(rigOf({ restore: damaged })).rejects.toThrow('immobilized is not true or false; delete it');
   });
 
-  test('a network that sleeps is woken for a minute, unless it is dead', async () => {
+  test('wakes the sleeping network for a minute, unless the network is deaf', async () => {
     const { ask, car, clock, seen } = await rigOf();
     car.inject({ network: 'Asleep' });
     clock.advance(1_000);
@@ -125,7 +125,7 @@ describe('what is asked for is done', () => {
     expect(seen).toEqual([]);
   });
 
-  test('a car that sleeps through its night takes no frame but the one that wakes it, and goes on then', async () => {
+  test('is ignored while the car sleeps at night, until a wake-up frame', async () => {
     const { car, clock, seen } = await rigOf({ scenario: 'day' });
     clock.advance(3_600_000);
     const lock = { bus: 'body', id: 0x20, flags: 0, data: new Uint8Array(4) };
@@ -145,7 +145,7 @@ describe('what is asked for is done', () => {
     expect(seen.length).toBeGreaterThan(0);
   });
 
-  test('a charger that somebody unplugs forgets what it was told', async () => {
+  test('for charging is forgotten when the cable is unplugged', async () => {
     const { ask, shows, car } = await rigOf();
     await ask('charging.stop');
     car.inject({ plugged: false });
@@ -154,7 +154,7 @@ describe('what is asked for is done', () => {
     expect(shows('CHARGING', 'Status')).toBe(1);
   });
 
-  test('a car that must not be started is not, and goes on with its day when it may', async () => {
+  test('can prevent a start, and the day continues when it allows it again', async () => {
     const { ask, shows, clock, car } = await rigOf({ scenario: 'loop' });
     await ask('immobilization.on');
     clock.advance(60_000);
@@ -172,7 +172,7 @@ describe('what is asked for is done', () => {
     expect(shows('MOTION', 'Speed')).toBeGreaterThan(0);
   });
 
-  test('preconditioning warms the cabin, ends by itself, and is the driver’s when the engine is started', async () => {
+  test('for preconditioning warms the cabin, ends automatically, and ends when the driver starts the engine', async () => {
     const { ask, shows, clock, car } = await rigOf();
     const before = shows('CLIMATE', 'CabinTemp') as number;
     await ask('preconditioning.start');
@@ -187,7 +187,7 @@ describe('what is asked for is done', () => {
   });
 });
 
-describe('what may come between', () => {
+describe('an injected condition', () => {
   test.each<[string, Partial<Scene>, string, string, number]>([
     ['preconditioning.start', { driverDoorOpen: true }, 'CLIMATE', 'FailureCause', 2],
     ['preconditioning.start', { rolling: 5 }, 'CLIMATE', 'FailureCause', 8],
@@ -210,7 +210,7 @@ describe('what may come between', () => {
     expect(shows(message, signal)).toBe(value);
   });
 
-  test('a part can be late, a message silent', async () => {
+  test('can delay a control unit or silence a message', async () => {
     const { ask, shows, car, clock, seen } = await rigOf();
     car.inject({ late: 3_000, silent: ['STEERING'] });
     clock.advance(20);
@@ -224,7 +224,7 @@ describe('what may come between', () => {
     expect(shows('STEERING', 'SteeringAngle')).toBe(0);
   });
 
-  test('something happens when a part is asked, and not before', async () => {
+  test('can take effect only after a control unit is addressed', async () => {
     const { ask, shows, car, clock } = await rigOf();
     car.inject({ driverDoorOpen: true }, { asked: 'Lock', after: 2_000 });
     clock.advance(60_000);
@@ -236,7 +236,7 @@ describe('what may come between', () => {
     expect(shows('BODY', 'DoorFL')).toBe(1);
   });
 
-  test('a car that cannot be started stays so when somebody tries', async () => {
+  test('cannot start an immobilized car', async () => {
     const { ask, shows, car } = await rigOf();
     await ask('immobilization.on');
     car.inject({ ignition: 'Start', powertrain: 'Running' });
@@ -244,7 +244,7 @@ describe('what may come between', () => {
     expect(shows('POWERTRAIN', 'PowertrainState')).toBe(0);
   });
 
-  test('the same things in the same order give the same frames', async () => {
+  test('yields the same frames when repeated in the same order', async () => {
     const run = async () => {
       const { ask, car, clock, seen } = await rigOf({ seed: 3 });
       car.inject({ late: 100 });
@@ -257,8 +257,8 @@ describe('what may come between', () => {
   });
 });
 
-describe('the navigation', () => {
-  test.each([1, 2, 10])('takes %d positions', async (count) => {
+describe('the navigation unit', () => {
+  test.each([1, 2, 10])('accepts %d positions', async (count) => {
     const { ask, shows, car } = await rigOf();
     expect(shows('NAVIGATION', 'Transfer')).toBe(0);
     const way = Array.from({ length: count }, (_, i) => [-179.99999 + 39 * i, 89.99999 - 19 * i] as const);
@@ -272,7 +272,7 @@ describe('the navigation', () => {
     expect(car.commands).toEqual({ accepted: 1, rejected: 0 });
   });
 
-  test('says that it takes the next one, and what it has then', async () => {
+  test('reports the transfer, and then the new destination', async () => {
     const { ask, shows, car, seen } = await rigOf();
     await ask('navigation.send', [[2, 48]]);
     expect(shows('NAVIGATION', 'Transfer')).toBe(2);
@@ -295,7 +295,7 @@ describe('the navigation', () => {
     ],
     ['the first is missing', ([, second, third]) => [second, third] as Uint8Array[]],
     ['the last is missing', ([first, second]) => [first, second] as Uint8Array[]],
-  ])('does not take a way of which %s', async (_, spoilt) => {
+  ])('refuses a route if %s', async (_, spoilt) => {
     const recorded: Uint8Array[] = [];
     const { car, clock, shows } = await rigOf();
     const sender = { send: async ({ data }: { data: Uint8Array }) => void recorded.push(data) };
@@ -314,7 +314,7 @@ describe('the navigation', () => {
     expect(car.commands.accepted).toBe(0);
   });
 
-  test('does not take positions that come too far apart', async () => {
+  test('refuses positions that come too far apart', async () => {
     const recorded: Uint8Array[] = [];
     const { car, clock, shows } = await rigOf();
     const sender = { send: async ({ data }: { data: Uint8Array }) => void recorded.push(data) };

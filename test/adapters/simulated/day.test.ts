@@ -13,7 +13,7 @@ const carAt = (at: string) => startCar({ scenario: 'day', startAt: timeOfDay(at)
 const messages = (seen: readonly Seen[]): string[] => [...new Set(seen.map(({ message }) => message))].sort();
 
 describe('a drive', () => {
-  test('of several laps is as long as it was asked to be, and comes by every light each time', () => {
+  test('of several laps takes the requested time, and passes every light on each lap', () => {
     const once = new Drive(route);
     const thrice = new Drive(route, { from: 500, way: 3 * route.length });
     expect(thrice.length).toBeCloseTo(3 * route.length, 9);
@@ -24,7 +24,7 @@ describe('a drive', () => {
     expect(new Drive(route, { red: 20 }).duration - once.duration).toBeCloseTo(35, 6);
   });
 
-  test('that ends in a collision loses all of its speed in the pulse, and no way', () => {
+  test('with a collision loses all its speed in the pulse, without a jump in position', () => {
     const drive = new Drive(route, { way: 300, crash: true });
     const { at = 0, speed = 0 } = drive.impact ?? {};
     expect(speed).toBeGreaterThan(10);
@@ -40,7 +40,7 @@ describe('a drive', () => {
   });
 });
 
-describe('the script', () => {
+describe('the script of the day', () => {
   const at = (index: number): DayStep => day[index] as DayStep;
 
   test.each([
@@ -58,15 +58,15 @@ describe('the script', () => {
     expect(() => new Day(route, steps)).toThrow(expect.objectContaining({ code: 'input.malformed' }));
   });
 
-  test('adds up to whole laps', () => {
+  test('consists of whole laps', () => {
     const { way, journeys } = new Day(route, day);
     expect(way / route.length).toBeCloseTo(Math.round(way / route.length), 9);
     expect(journeys).toHaveLength(6);
   });
 });
 
-describe('the car on its day', () => {
-  test('sleeps without a frame and with one timer, wakes up to the tick, and keeps its state for it', async () => {
+describe('the car of the day', () => {
+  test('sleeps without frames and with one timer, wakes on time, and keeps its state', async () => {
     const rig = await carAt('00:00:00');
     rig.clock.advance(timeOfDay('06:44:59'));
     expect(rig.seen).toEqual([]);
@@ -82,7 +82,7 @@ describe('the car on its day', () => {
     expect(rig.batches.length).toBe(5);
   });
 
-  test('charges with a part of its network, and fast', async () => {
+  test('charges with part of its network awake, and fast', async () => {
     const rig = await carAt('12:05:31');
     const before = rig.car.state().charge;
     rig.clock.advance(60_000);
@@ -91,7 +91,7 @@ describe('the car on its day', () => {
     expect(rig.seen.find(({ message }) => message === 'CHARGING')?.signals['Mode']).toBe(2);
   });
 
-  test('measures acceleration every 10 ms while the ignition is on, and not before', async () => {
+  test('reports acceleration every 10 ms with the ignition on, and not before', async () => {
     const rig = await carAt('06:45:10');
     rig.clock.advance(2_000);
     expect(messages(rig.seen)).not.toContain('ACCELEROMETER');
@@ -113,7 +113,7 @@ describe('the car on its day', () => {
     expect(states.at(-1)?.signals['PowertrainState']).toBe(2);
   });
 
-  test('goes on after a restart in the middle of it', async () => {
+  test('continues after a restart in mid-drive', async () => {
     const whole = await carAt('19:31:00');
     whole.clock.advance(20_000);
     const before = await carAt('19:31:00');
@@ -123,7 +123,7 @@ describe('the car on its day', () => {
     expect(after.car.state()).toEqual(whole.car.state());
   });
 
-  test('lives the same minute twice', async () => {
+  test('repeats the same minute exactly', async () => {
     const live = async () => {
       const rig = await carAt('18:01:00');
       rig.clock.advance(60_000);

@@ -13,13 +13,13 @@ const CARS = Array.from({ length: 100 }, (_, index) => index);
 const cars = CARS.map((index) => fleetCar(index, 'loop'));
 const codec = new DbcCodec(loadVehicle('bench').databases);
 
-describe('100 cars', () => {
-  test('the first is the bench car, and a number is always the same car', () => {
+describe('a fleet of 100 cars', () => {
+  test('contains the bench car as the first, and the same car for the same number', () => {
     expect(cars[0]).toEqual({});
     expect(CARS.map((index) => fleetCar(index, 'loop'))).toEqual(cars);
   });
 
-  test('no two live within two kilometres of each other', () => {
+  test('has homes at least two kilometres apart', () => {
     const homes = cars.map(({ driving }) => new Route(driving?.corners).at(0));
     for (const [index, home] of homes.entries()) {
       for (const other of homes.slice(index + 1)) {
@@ -30,19 +30,19 @@ describe('100 cars', () => {
     }
   });
 
-  test('routes are closed left turns of different lengths', () => {
+  test('has routes that are closed left turns of different lengths', () => {
     const routes = cars.map(({ driving }) => new Route(driving?.corners));
     for (const { bends } of routes) expect(bends.every(({ curvature }) => curvature > 0)).toBe(true);
     expect(new Set(routes.map(({ length }) => Math.round(length))).size).toBeGreaterThan(90);
   });
 
-  test.each(['charge', 'fuel', 'odometer', 'elapsed'] as const)('%s differs from car to car', (name) => {
+  test.each(['charge', 'fuel', 'odometer', 'elapsed'] as const)('differs from car to car in %s', (name) => {
     const values = cars.slice(1).map(({ begin }) => begin?.[name] as number);
     expect(new Set(values).size).toBe(99);
     expect(values.every((value) => value >= 0)).toBe(true);
   });
 
-  test('neighbours have different speeds and events', () => {
+  test('has different speeds and events in neighbouring cars', () => {
     const habits = cars.slice(1).map(({ driving }) => driving?.habits);
     expect(new Set(habits.map((one) => one?.cruise)).size).toBe(99);
     for (const [index, one] of habits.entries()) expect(one?.event).not.toEqual(habits[index + 1]?.event);
@@ -50,7 +50,7 @@ describe('100 cars', () => {
 });
 
 test.each(['loop', 'parked', 'day'] as const)(
-  'each car of the scenario %s runs, and goes on after a restart',
+  'each car of the scenario %s runs, and continues after a restart',
   (scenario) => {
     for (const index of CARS.slice(0, 30)) {
       const clock = new VirtualClock();
@@ -61,7 +61,7 @@ test.each(['loop', 'parked', 'day'] as const)(
   },
 );
 
-test('the event of a car begins on the second half of its way and ends with its loop', () => {
+test('the event of a car begins in the second half of its route and ends with the loop', () => {
   const { driving } = fleetCar(1, 'loop');
   expect(driving?.habits?.event).toEqual({ rain: 'Heavy', night: true });
   const vehicle = new SimulatedVehicle(codec, 'loop', newCar(1), true, driving);

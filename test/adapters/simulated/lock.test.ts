@@ -28,7 +28,7 @@ function lockState(rig: Rig): number {
 }
 
 describe('the central lock', () => {
-  test('three valid frames lock it, after the motors have turned', async () => {
+  test('locks after three valid frames and the time of the motors', async () => {
     const rig = await startCar({ scenario: 'parked' });
     await sendAll(rig, [command(LOCK, 0), command(LOCK, 1), command(LOCK, 2)]);
     rig.clock.advance(200);
@@ -40,7 +40,7 @@ describe('the central lock', () => {
     expect(rig.seen.filter((frame) => frame.message === 'ALARM').at(-1)?.signals['Activation']).toBe(1);
   });
 
-  test('the counter wraps from 15 to 0, and ten frames are one request', async () => {
+  test('accepts counters that wrap from 15 to 0, and takes ten frames as one request', async () => {
     const rig = await startCar({ scenario: 'parked' });
     await sendAll(
       rig,
@@ -51,7 +51,7 @@ describe('the central lock', () => {
     expect(rig.car.commands).toEqual({ accepted: 1, rejected: 0 });
   });
 
-  test('it unlocks, and stays unlocked when it was', async () => {
+  test('unlocks, and stays unlocked if it was', async () => {
     const rig = await startCar({ scenario: 'parked', restore: { ...(await startCar()).car.state(), locked: true } });
     rig.clock.advance(100);
     expect(lockState(rig)).toBe(1);
@@ -75,7 +75,7 @@ describe('the central lock', () => {
     ['a frame too short', [0, 1, 2, 3].map((i) => ({ ...command(LOCK, i), data: command(LOCK, i).data.slice(1) })), 4],
     ['a request that does not exist', [0, 1, 2, 3].map((i) => ({ ...command(LOCK, i), data: forged(3, i) })), 4],
     ['frames of another message', [0, 1, 2, 3].map((i) => ({ ...command(LOCK, i), id: 0x51 })), 0],
-  ])('%s do not lock it', async (_, frames, rejected) => {
+  ])('is not locked by %s', async (_, frames, rejected) => {
     const rig = await startCar({ scenario: 'parked' });
     await sendAll(rig, frames);
     rig.clock.advance(1_000);
@@ -83,7 +83,7 @@ describe('the central lock', () => {
     expect(rig.car.commands).toEqual({ accepted: 0, rejected });
   });
 
-  test('a pause within the request starts it anew', async () => {
+  test('restarts the count of frames after a pause', async () => {
     const rig = await startCar({ scenario: 'parked' });
     await sendAll(
       rig,
@@ -93,7 +93,7 @@ describe('the central lock', () => {
     expect(rig.car.commands).toEqual({ accepted: 0, rejected: 0 });
   });
 
-  test('a car that does not obey hears and does nothing', async () => {
+  test('accepts requests without effect in a car that does not obey', async () => {
     const rig = await startCar({ scenario: 'parked', obey: false });
     await sendAll(
       rig,
@@ -104,7 +104,7 @@ describe('the central lock', () => {
     expect(rig.car.commands.accepted).toBe(1);
   });
 
-  test('the day never touches it', async () => {
+  test('is not changed by the simulated day', async () => {
     const rig = await startCar();
     await sendAll(
       rig,
@@ -121,7 +121,7 @@ describe('the central lock', () => {
     ['a bus it does not have', { ...command(LOCK, 0), bus: 'comfort' }],
     ['an FD frame', { ...command(LOCK, 0), flags: FD }],
     ['nine bytes', { ...command(LOCK, 0), data: new Uint8Array(9) }],
-  ])('%s is refused', async (_, frame) => {
+  ])('does not accept %s', async (_, frame) => {
     const rig = await startCar();
     await expect(rig.car.send(frame)).rejects.toMatchObject({ code: 'command.actuation' });
     await rig.car.stop();

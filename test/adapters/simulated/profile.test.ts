@@ -69,7 +69,7 @@ function slotOf(path: string): Slot {
 }
 
 describe('the profile of the bench car', () => {
-  test.each(Object.entries(profile.status))('%s fits its signal and its slot', (path, entry) => {
+  test.each(Object.entries(profile.status))('entry %s fits its signal and its slot', (path, entry) => {
     const slot = slotOf(path);
     const signal = signalOf(...split(entry.signal));
     const named = [...(signal.choices ?? new Map()).keys()];
@@ -97,7 +97,7 @@ describe('the profile of the bench car', () => {
     channelSections.flatMap((section) =>
       Object.entries(profile[section]).map(([name, entry]) => [`${section}.${name}`, entry] as const),
     ),
-  )('%s fits its signal and its channel', (path, entry) => {
+  )('entry %s fits its signal and its channel', (path, entry) => {
     const channel = channelByPath.get(path);
     const signal = signalOf(...split(entry.signal));
     const named = [...(signal.choices ?? new Map()).keys()];
@@ -112,7 +112,7 @@ describe('the profile of the bench car', () => {
     }
   });
 
-  test('constants, telemetry and commands name what exists', () => {
+  test('has only existing names in constants, telemetry and commands', () => {
     for (const [path, value] of Object.entries(profile.constants)) expect(slotOf(path).values).toContain(value);
     for (const path of Object.keys(profile.telemetry)) {
       if (path !== 'default') expect(Object.keys(profile.status)).toContain(slotOf(path).path);
@@ -128,7 +128,7 @@ describe('the profile of the bench car', () => {
     }
   });
 
-  test('every action of every kind is there', () => {
+  test('has every action of every kind', () => {
     const actions = Object.entries(profile.commands).flatMap(([kind, some]) =>
       Object.keys(some).map((action) => `${kind}.${action}`),
     );
@@ -153,7 +153,7 @@ describe('the profile of the bench car', () => {
     ]);
   });
 
-  test('what interlocks and confirmations ask for becomes stale', () => {
+  test('has a timeout for every path that interlocks and confirmations use', () => {
     const asked = new Set(interlocks.flatMap(({ any }) => any.map(({ path }) => path)));
     for (const { confirm } of Object.values(profile.commands).flatMap((actions) => Object.values(actions))) {
       asked.add(confirm.path);
@@ -194,11 +194,11 @@ describe('Status of the bench car after one loop', () => {
     clock.advance(car.period);
   });
 
-  test('no reading was refused', () => {
+  test('contains every reading', () => {
     expect(mapping.rejected).toBe(0);
   });
 
-  test('every mapped path has a value, but for what did not happen', () => {
+  test('has a value for every mapped path except for events that did not happen', () => {
     const empty = Object.keys(profile.status).filter((path) => status.value(slotOf(path)) === undefined);
     expect(empty).toEqual([
       'preconditioning.airConditioning.startingCause',
@@ -206,7 +206,7 @@ describe('Status of the bench car after one loop', () => {
     ]);
   });
 
-  test('it says where and how the car stands', () => {
+  test('contains the final position and state of the car', () => {
     const value = (path: string) => status.value(slotOf(path));
     expect(value('lastPosition.latitude')).toBeCloseTo(48.85628, 5);
     expect(value('lastPosition.longitude')).toBeCloseTo(2.29292, 5);

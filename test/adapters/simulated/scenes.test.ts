@@ -46,7 +46,7 @@ const expected: Readonly<Record<SceneName, readonly (readonly [path: string, val
   tunnel: [],
 };
 
-test('each scene plays from rest, one after the other, and drives when it should', async () => {
+test('each scene can be played from rest, and only driving scenes drive', async () => {
   for (const name of sceneNames) {
     const { car, clock, seen } = await startCar({ scenario: 'parked' });
     car.play(name);
@@ -59,7 +59,7 @@ test('each scene plays from rest, one after the other, and drives when it should
   }
 });
 
-test('a car that drives brakes before a scene at rest, and drives on through a tunnel, without a jump of its way', async () => {
+test('a moving car brakes before a stationary scene and drives on through a tunnel, without a jump in speed', async () => {
   const { car, clock, seen } = await startCar();
   clock.advance(30 * SECOND);
   expect(last(seen, 'MOTION.Speed')).toBeGreaterThan(20);
@@ -82,7 +82,7 @@ test('a car that drives brakes before a scene at rest, and drives on through a t
   await car.stop();
 });
 
-test('the odometer goes on after a scene, in the state that the next run begins with', async () => {
+test('the odometer continues after a scene, also in the state for the next run', async () => {
   const first = await startCar();
   const fresh = first.car.state().odometer;
   first.car.play('drive');

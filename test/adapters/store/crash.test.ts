@@ -41,7 +41,7 @@ async function killAfter(directory: string, lines: number): Promise<Printed[]> {
   return printed;
 }
 
-it(`has what was committed, all of one moment, and not what was acknowledged, killed ${kills} times`, async () => {
+it(`the store has all committed data consistently, and no acknowledged messages, after ${kills} kills`, async () => {
   const directory = join(root, 'data');
   for (let kill = 0; kill < kills; kill++) {
     const printed = await killAfter(directory, 1 + ((kill * 7919) % 97));

@@ -89,8 +89,8 @@ function withoutManifest(disk: SimulatedDisk): SimulatedDisk {
 /** Distance of damaged bytes. With 15, each bit position of a byte gets its turn. */
 const STEP = stride(15);
 
-describe('a store that is cut', () => {
-  it('at any byte of its last segments is what it was at the last group before, and goes on', async () => {
+describe('a store whose files are cut', () => {
+  it('at any byte of its last segments returns to the previous group, and continues', async () => {
     // Nothing is removed, so no segment is deleted and every earlier state can be restored.
     const { disk, moments } = await written(false);
     const paths = disk.paths.filter((path) => path.endsWith('.journal'));
@@ -119,7 +119,7 @@ describe('a store that is cut', () => {
     }
   });
 
-  it('says what it cut', async () => {
+  it('reports the cut', async () => {
     const { disk: whole } = await written(true);
     const disk = withoutManifest(whole);
     const path = disk.paths.filter((name) => name.endsWith('.journal')).at(-1)!;
@@ -133,7 +133,7 @@ describe('a store that is cut', () => {
 });
 
 describe('a store with changed bytes', () => {
-  it('opens whatever byte is changed, counts it, and loses no more than lies there', async () => {
+  it('opens with any byte changed, counts the damage, and loses no more than that byte holds', async () => {
     const { disk, moments } = await written(true);
     const last = moments.at(-1)!;
     for (const path of disk.paths.filter((name) => name.endsWith('.journal'))) {
@@ -163,7 +163,7 @@ describe('a store with changed bytes', () => {
     }
   });
 
-  it('keeps the counter of a class whose messages are long gone, whatever byte is changed', async () => {
+  it('keeps the counter of a class without messages, whatever byte is changed', async () => {
     const disk = new MeasuredDisk();
     const store = await openStore('/data', { files: disk, segmentBytes: 300 });
     const { outbox } = store;
@@ -193,7 +193,7 @@ describe('a store with changed bytes', () => {
     }
   });
 
-  it('finds a record damaged only when it is read, says so, and gives the others', async () => {
+  it('detects a damaged record only when it is read, reports it, and returns the others', async () => {
     const disk = new SimulatedDisk();
     const store = await openStore('/data', { files: disk, segmentBytes: 1 << 20 });
     for (let seq = 0; seq < 10; seq++) {
@@ -218,7 +218,7 @@ describe('a store with changed bytes', () => {
     expect(log.lines.filter(({ event }) => event === 'store.damagedRecord')).toHaveLength(2);
   });
 
-  it('keeps what it knows of a damaged message until the outbox has asked for it, whatever is moved meanwhile', async () => {
+  it('remembers a damaged message until the outbox has asked for it, even if compaction moves others', async () => {
     const disk = new SimulatedDisk();
     const store = await openStore('/data', { files: disk, segmentBytes: 2000 });
     const { outbox } = store;
@@ -251,7 +251,7 @@ describe('a store with changed bytes', () => {
     expect([...(await open(disk.powerCut(() => false))).outbox.owed()]).toEqual([{ class: 1, numbers: [[1, 1]] }]);
   });
 
-  it('opens whatever the files hold', async () => {
+  it('opens with arbitrary files', async () => {
     const content = fc.array(fc.uint8Array({ maxLength: 300 }), { minLength: 1, maxLength: 4 });
     const begin = fc.constantFrom(Uint8Array.of(), header.slice(0, 8), header.slice(0, 20));
     await fc.assert(
@@ -273,7 +273,7 @@ describe('a store with changed bytes', () => {
     );
   });
 
-  it('knows that state is lost with an older segment, at the first start only', async () => {
+  it('reports at the first start only that state was lost with an older segment', async () => {
     for (const state of ['there', undefined]) {
       const disk = new SimulatedDisk();
       const store = await openStore('/data', { files: disk, segmentBytes: 900 });
@@ -303,7 +303,7 @@ describe('a store with changed bytes', () => {
     }
   });
 
-  it('finds damage in one start only, whichever byte of an old segment is changed', async () => {
+  it('reports damage at one start only, whichever byte of an old segment is changed', async () => {
     const { disk } = await written(true);
     const paths = disk.paths.filter((name) => name.endsWith('.journal')).sort();
     expect(paths.length).toBeGreaterThan(2);
@@ -330,7 +330,7 @@ describe('a store with changed bytes', () => {
     }
   });
 
-  it('opens whatever records are whole but make no sense', async () => {
+  it('opens with valid records of arbitrary content', async () => {
     const anything = fc.anything({ withBigInt: true, withTypedArray: true }).filter((value) => {
       try {
         new Encoder().encode(value);
@@ -368,7 +368,7 @@ describe('a store with changed bytes', () => {
     );
   });
 
-  it('skips records of a later version and entries with members it does not know', async () => {
+  it('skips records of a later version, and unknown members of entries', async () => {
     const bytes = segmentWith((batch) => {
       for (const record of [
         [77, 'new'],
@@ -390,7 +390,7 @@ describe('a store with changed bytes', () => {
     expect(store.memory.recall('key')).toBe(2);
   });
 
-  it('takes of two states of one key, and of two records of one id, those with the higher numbers', async () => {
+  it('uses the higher number of two states with one key, and of two records with one id', async () => {
     const bytes = segmentWith((batch) => {
       batch.add([6, '', 4, 'key', Uint8Array.of(2)]);
       batch.add([6, '', 3, 'key', Uint8Array.of(1)]);
@@ -406,7 +406,7 @@ describe('a store with changed bytes', () => {
     expect([...(await open(disk)).records.list('trips')]).toHaveLength(1);
   });
 
-  it('begins with a header of the length it says', () => {
+  it('starts with a header of the declared length', () => {
     expect(header).toHaveLength(headerLength);
   });
 });

@@ -17,7 +17,7 @@ function listener(): { log: Log; said: string[] } {
 }
 
 describe.each(formats)('a document in %s', (format) => {
-  it('is the fallback at first and what was written later', async () => {
+  it('contains the fallback at first, and later the written value', async () => {
     const files = new SimulatedDisk();
     const document = await openDocument(path, { n: 0 }, { files, format });
     expect(document.data).toEqual({ n: 0 });
@@ -29,7 +29,7 @@ describe.each(formats)('a document in %s', (format) => {
     expect(again.corrupt).toBe(0);
   });
 
-  it('may be any JSON value', async () => {
+  it('can be any JSON value', async () => {
     // The CBOR decoder renames a member `__proto__`, because it is a known attack. All other values are preserved.
     const values = fc
       .jsonValue({ noUnicodeString: false })
@@ -44,7 +44,7 @@ describe.each(formats)('a document in %s', (format) => {
     );
   });
 
-  it('is written as it was when write was called', async () => {
+  it('is saved with the value at the time of the call', async () => {
     const files = new SimulatedDisk();
     const value = { n: 1 };
     const written = (await openDocument(path, { n: 0 }, { files, format })).write(value);
@@ -53,7 +53,7 @@ describe.each(formats)('a document in %s', (format) => {
     expect((await openDocument(path, { n: 0 }, { files, format })).data).toEqual({ n: 1 });
   });
 
-  it('with any byte changed or cut is the generation before, and the file is put aside', async () => {
+  it('with any byte changed or cut falls back to the previous generation, and the file is moved aside', async () => {
     const files = new SimulatedDisk();
     const document = await openDocument(path, { n: 0 }, { files, format });
     await document.write({ n: 1 });
@@ -83,7 +83,7 @@ describe.each(formats)('a document in %s', (format) => {
     }
   });
 
-  it('is the fallback when both generations are corrupt, none of them deleted, again and again', async () => {
+  it('uses the fallback if both generations are corrupt, and deletes none of them, however often that happens', async () => {
     const files = new SimulatedDisk();
     for (let round = 1; round <= 3; round++) {
       files.plant(path, Uint8Array.of(round));
@@ -95,7 +95,7 @@ describe.each(formats)('a document in %s', (format) => {
     expect(files.read(`${path}.corrupt-2`)).toEqual(Uint8Array.of(2));
   });
 
-  it('that is not accepted counts as corrupt', async () => {
+  it('with an unacceptable value counts as corrupt', async () => {
     const files = new SimulatedDisk();
     const loose = await openDocument<unknown>(path, 0, { files, format });
     await loose.write(5);
@@ -105,7 +105,7 @@ describe.each(formats)('a document in %s', (format) => {
     expect([strict.data, strict.corrupt]).toEqual([5, 1]);
   });
 
-  it('makes one of the writes that come while one is under way; each waits for a state at least as new', async () => {
+  it('combines writes that come during another one; each waits until data at least as new is saved', async () => {
     const files = new SimulatedDisk();
     const document = await openDocument(path, 0, { files, format });
     let release = (): void => undefined;
@@ -127,7 +127,7 @@ describe.each(formats)('a document in %s', (format) => {
     expect(files.syncs).toBe(2);
   });
 
-  it('is one of the last two generations wherever the power goes', async () => {
+  it('has one of the last two generations after a power cut at any time', async () => {
     const values = [1, 2, 3, 4];
     const clean = new SimulatedDisk();
     const document = await openDocument(path, 0, { files: clean, format });
@@ -153,7 +153,7 @@ describe.each(formats)('a document in %s', (format) => {
     );
   });
 
-  it('is read from its newest generation wherever the program ends', async () => {
+  it('has its newest generation after the program ended at any time', async () => {
     const clean = new SimulatedDisk();
     const document = await openDocument(path, 0, { files: clean, format });
     for (const value of [1, 2, 3]) await document.write(value);
@@ -186,7 +186,7 @@ describe.each(formats)('a document in %s', (format) => {
     }
   });
 
-  it('that the disk does not take says so and is written with the next', async () => {
+  it('reports a failed write, and saves the value with the next write', async () => {
     const files = new SimulatedDisk();
     const document = await openDocument(path, 0, { files, format });
     await document.write(1);
@@ -204,19 +204,19 @@ describe.each(formats)('a document in %s', (format) => {
   });
 });
 
-it('holds byte strings in CBOR', async () => {
+it('CBOR documents can contain byte strings', async () => {
   const files = new SimulatedDisk();
   const value = { key: Uint8Array.of(1, 2, 3), counters: [2 ** 40, -1] };
   await (await openDocument<object>(path, {}, { files, format: 'cbor' })).write(value);
   expect((await openDocument<object>(path, {}, { files, format: 'cbor' })).data).toEqual(value);
 });
 
-it('does not write what JSON cannot say', async () => {
+it('values that JSON cannot represent are refused', async () => {
   const document = await openDocument<unknown>(path, 0, { files: new SimulatedDisk() });
   await expect(document.write(undefined)).rejects.toThrow(expect.objectContaining({ code: 'input.malformed' }));
 });
 
-it('lies in files that people can read, in directories made for it', async () => {
+it('documents are readable files, in directories that are created for them', async () => {
   const root = mkdtempSync(join(tmpdir(), 'vigie-document-'));
   try {
     const file = join(root, 'a', 'b', 'state.json');

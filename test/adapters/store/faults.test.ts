@@ -29,7 +29,7 @@ async function work(
 }
 
 describe('an outbox on a disk that fails', () => {
-  it('at any one operation says which file, keeps everything, and has it on disk with the next commit', async () => {
+  it('at any operation names the file, keeps everything in memory, and has it on disk after the next commit', async () => {
     const clean = new SimulatedDisk();
     await work(
       await open(clean),
@@ -62,7 +62,7 @@ describe('an outbox on a disk that fails', () => {
     }
   });
 
-  it('and is full for long goes on in memory, leaves no litter, and catches up', async () => {
+  it('and stays full continues in memory, leaves no temporary files, and catches up later', async () => {
     for (const code of ['ENOSPC', 'EROFS']) {
       const files = new SimulatedDisk();
       const store = await open(files);
@@ -95,7 +95,7 @@ describe('an outbox on a disk that fails', () => {
     }
   });
 
-  it('at opening loses nothing of what can be read', async () => {
+  it('while it opens loses no readable data', async () => {
     const files = new SimulatedDisk();
     const store = await open(files);
     await work(
@@ -140,7 +140,7 @@ describe('a store on a disk that fails', () => {
 
   const openAll = (files: SimulatedDisk) => openStore('/data', { files, segmentBytes: 400, settleWithin: 3_600_000 });
 
-  it('at any one operation has everything on disk with the next commit, state and records too', async () => {
+  it('at any operation has messages, state and records on disk after the next commit', async () => {
     const clean = new SimulatedDisk();
     await workAll(await openAll(clean), (error) => expect.unreachable(String(error)));
     expect(clean.operations).toBeGreaterThan(60);
@@ -159,7 +159,7 @@ describe('a store on a disk that fails', () => {
     }
   });
 
-  it('keeps a segment in which nothing lives while it says where the one before it ends', async () => {
+  it('keeps a segment without live data while it marks the end of the previous one', async () => {
     const files = new SimulatedDisk();
     const store = await openAll(files);
     const { outbox } = store;
@@ -193,7 +193,7 @@ describe('a store on a disk that fails', () => {
   });
 });
 
-describe('an outbox that loses its power', () => {
+describe('an outbox after a power cut', () => {
   it('at any operation has everything committed, whatever else reached the medium', async () => {
     const clean = new SimulatedDisk();
     await work(
@@ -244,7 +244,7 @@ describe('an outbox that loses its power', () => {
     );
   });
 
-  it('right after opening does not lose what a killed process had left in the page cache', async () => {
+  it('right after opening has the messages that a killed process left in the page cache', async () => {
     const files = new SimulatedDisk();
     const store = await open(files);
     await store.commit();

@@ -32,7 +32,7 @@ async function flush(flusher: Flusher, medium: Medium, times: number): Promise<v
 }
 
 describe('a flush', () => {
-  it('is waited for in place only when the medium has shown itself quick', async () => {
+  it('is synchronous only after the medium has been fast for a while', async () => {
     const medium = new Medium();
     const flusher = new Flusher({ monotonic: () => medium.now });
     await flush(flusher, medium, 10);
@@ -41,7 +41,7 @@ describe('a flush', () => {
     expect(medium.inPlace).toBeGreaterThan(50);
   });
 
-  it('of a slow medium never stops the event loop', async () => {
+  it('of a slow medium never blocks the event loop', async () => {
     const medium = new Medium();
     medium.took = 8;
     const flusher = new Flusher({ monotonic: () => medium.now });
@@ -49,7 +49,7 @@ describe('a flush', () => {
     expect(medium.inPlace).toBe(0);
   });
 
-  it('stops it once when a quick medium becomes slow or fails', async () => {
+  it('blocks the event loop once when a fast medium becomes slow or fails', async () => {
     for (const change of [{ took: 300 }, { broken: true }]) {
       const medium = new Medium();
       const flusher = new Flusher({ monotonic: () => medium.now });

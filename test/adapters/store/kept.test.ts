@@ -32,7 +32,7 @@ const bytesOf = (files: SimulatedDisk, paths: readonly string[]) =>
 const distinct = (entries: readonly OutboxEntry[]) =>
   [...new Map(entries.map((entry) => [entry.seq, entry])).values()].sort((a, b) => a.seq - b.seq);
 
-test('acknowledged messages are found again with the same bytes, also after a restart and a power cut', async () => {
+test('acknowledged messages are found unchanged, also after a restart and a power cut', async () => {
   const files = new SimulatedDisk();
   const store = await open(files, { keptBytes: 1 << 20 });
   await deliver(store, 40);
@@ -49,7 +49,7 @@ test('acknowledged messages are found again with the same bytes, also after a re
   expect([...later.outbox.owed()]).toEqual([]);
 });
 
-test('a search gives only the messages it is asked for', async () => {
+test('a search returns only the requested messages', async () => {
   const store = await open(new SimulatedDisk());
   await deliver(store, 12);
   const search = store.outbox.find?.((priorityClass, seq) => priorityClass === 3 && seq >= 10);
@@ -58,7 +58,7 @@ test('a search gives only the messages it is asked for', async () => {
   expect(distinct(found)).toEqual([outboxEntry(3, 10), outboxEntry(3, 11)]);
 });
 
-test('kept files take at most the bytes allowed, and the oldest messages go first', async () => {
+test('kept files stay within their size limit, and the oldest messages are removed first', async () => {
   const files = new SimulatedDisk();
   const store = await open(files);
   let first = 0;
@@ -75,7 +75,7 @@ test('kept files take at most the bytes allowed, and the oldest messages go firs
   expect(first).toBeGreaterThan(0);
 });
 
-test('0 keeps nothing, and removes what an earlier run kept', async () => {
+test('a limit of 0 keeps nothing, and removes files kept by an earlier run', async () => {
   const files = new SimulatedDisk();
   const before = await open(files);
   await deliver(before, 40);
@@ -87,7 +87,7 @@ test('0 keeps nothing, and removes what an earlier run kept', async () => {
   expect(keptFiles(files)).toEqual([]);
 });
 
-test('a start reads no kept file', async () => {
+test('kept files are not read at start', async () => {
   const files = new SimulatedDisk();
   const before = await open(files);
   await deliver(before, 40);
@@ -100,7 +100,7 @@ test('a start reads no kept file', async () => {
   expect(() => entriesOnDisk(store.outbox)).toThrow(expect.objectContaining({ code: 'store.failed' }));
 });
 
-test('a disk that is full loses kept messages before it refuses a new one', async () => {
+test('on a full disk kept messages are removed before a new one is refused', async () => {
   const files = new SimulatedDisk();
   const store = await open(files);
   await deliver(store, 40);
@@ -116,7 +116,7 @@ test('a disk that is full loses kept messages before it refuses a new one', asyn
   expect([...later.outbox.entries()].map(({ seq }) => seq)).toContain(40);
 });
 
-test('a full disk that gains nothing from removing kept files refuses the commit', async () => {
+test('on a full disk the commit fails if removing kept files does not help', async () => {
   const files = new SimulatedDisk();
   const store = await open(files);
   await deliver(store, 40);
@@ -128,7 +128,7 @@ test('a full disk that gains nothing from removing kept files refuses the commit
   await store.outbox.commit();
 });
 
-test('kept messages go after 60 days of a sure time, like every other record', async () => {
+test('kept messages are removed after 60 days of reliable time, like other records', async () => {
   const files = new SimulatedDisk();
   let now = Date.UTC(2026, 0, 1);
   const times = { agreed: () => now };
@@ -146,7 +146,7 @@ test('kept messages go after 60 days of a sure time, like every other record', a
   await last.close();
 });
 
-test('a damaged byte of a kept file loses the message that lies there and no other', async () => {
+test('a damaged byte in a kept file loses only its own message', async () => {
   const files = new SimulatedDisk();
   const store = await open(files, { keptBytes: 1 << 20 });
   await deliver(store, 12);

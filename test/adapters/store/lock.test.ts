@@ -30,7 +30,7 @@ async function holder() {
 }
 
 describe('the lock of a directory', () => {
-  test('refuses a second process while the first runs, and goes with a killed one', async () => {
+  test('refuses a second process, and is released when the first is killed', async () => {
     const child = await holder();
     expect(() => lockDirectory(directory)).toThrow(`process ${child.pid} uses it`);
     child.kill('SIGKILL');
@@ -42,7 +42,7 @@ describe('the lock of a directory', () => {
     unlock();
   });
 
-  test('refuses a second user in the same process by any path, until the first has released it', () => {
+  test('refuses a second user in the same process, by any path, until the first releases it', () => {
     const link = `${directory}-link`;
     symlinkSync(directory, link);
     try {
@@ -71,7 +71,7 @@ describe('the lock of a directory', () => {
     unlock();
   });
 
-  test('a released lock that the disk did not remove does not keep the process from the directory', () => {
+  test('is free after a release even if the lock file was not deleted', () => {
     const unlock = lockDirectory(directory);
     const text = readFileSync(join(directory, 'lock'), 'utf8');
     unlock();
@@ -79,7 +79,7 @@ describe('the lock of a directory', () => {
     lockDirectory(directory)();
   });
 
-  test('a killed process whose parent has not collected it does not keep the directory', async () => {
+  test('is free after its process was killed, even if the parent has not reaped it', async () => {
     // A shell that replaces itself with `sleep` never reaps its child.
     const script = `"$0" --input-type=module -e "$1" & exec sleep 600 >&-`;
     const code = `import { lockDirectory } from ${JSON.stringify(module)};
@@ -100,7 +100,7 @@ describe('the lock of a directory', () => {
     }
   });
 
-  test('of many that find a stale one, one takes it', async () => {
+  test('is taken over by exactly one of many processes when it is stale', async () => {
     for (let round = 0; round < 5; round++) {
       writeFileSync(join(directory, 'lock'), '999999 1 another-boot');
       const children = await Promise.all(
@@ -126,7 +126,7 @@ describe('the lock of a directory', () => {
   });
 
   test.each(['', 'nonsense', `${process.pid} 1 another-boot`, `${process.ppid}`])(
-    'a lock that no running process wrote (%j) is taken over',
+    'is taken over if no running process wrote it (%j)',
     (text) => {
       writeFileSync(join(directory, 'lock'), text);
       lockDirectory(directory)();

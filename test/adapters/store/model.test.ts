@@ -95,7 +95,7 @@ const commands = fc.commands(
   { maxCommands: 60, size: 'max' },
 );
 
-it('the file store is the simple thing it says it is', async () => {
+it('any sequence of calls has the same result as on a map', async () => {
   await fc.assert(
     fc.asyncProperty(commands, async (sequence) => {
       const disk = new SimulatedDisk();

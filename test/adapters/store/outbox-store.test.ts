@@ -44,7 +44,7 @@ const append = (store: OutboxStore, priorityClass: number, count: number): void 
 };
 
 describe('file store', () => {
-  it('gives everything back when it is opened again', async () => {
+  it('has all entries after it is reopened', async () => {
     const directory = freshDirectory();
     const store = await openOutboxStore(directory);
     append(store, 1, 3);
@@ -59,7 +59,7 @@ describe('file store', () => {
     await again.close();
   });
 
-  it('owes what was given up, over restarts and when its segment is long gone, until it is told', async () => {
+  it('lists given-up messages, over restarts and after their segment was deleted, until the gap is known', async () => {
     const directory = freshDirectory();
     let store = await openOutboxStore(directory, { segmentBytes: 1000 });
     append(store, 1, 5);
@@ -99,7 +99,7 @@ describe('file store', () => {
     await store.close();
   });
 
-  it('owes what was given up although the process was killed before anything else was written', async () => {
+  it('still has a given-up message if the process was killed before that was written', async () => {
     const files = new SimulatedDisk();
     const store = await openOutboxStore('/outbox', { files });
     append(store, 1, 3);
@@ -128,7 +128,7 @@ describe('file store', () => {
     expect(readdirSync(directory).length).toBeLessThan(6);
   });
 
-  it('does not let one old entry keep all segments', async () => {
+  it('compacts segments despite one old entry', async () => {
     const directory = freshDirectory();
     const store = await openOutboxStore(directory, { segmentBytes: 4096 });
     append(store, 5, 1);
@@ -148,7 +148,7 @@ describe('file store', () => {
     expect(store.metrics.moved).toBeLessThan(store.metrics.written / 2);
   });
 
-  it('shares one flush between the commits of one moment, and gathers while one is under way', async () => {
+  it('combines simultaneous commits into one flush, and later ones into the next', async () => {
     const files = new SimulatedDisk();
     const store = await openOutboxStore('/outbox', { files });
     // The first number of a class causes a write of the manifest.
@@ -178,7 +178,7 @@ describe('file store', () => {
     );
   });
 
-  it('writes an acknowledgement within a turn of the event loop and flushes it by itself', async () => {
+  it('writes an acknowledgement within a turn of the event loop, and flushes it without a commit', async () => {
     const files = new SimulatedDisk();
     const store = await openOutboxStore('/outbox', { files, settleWithin: 20 });
     append(store, 0, 2);
@@ -195,7 +195,7 @@ describe('file store', () => {
     expect(numbersIn(await openOutboxStore('/outbox', { files: files.powerCut(() => false) }))).toEqual(['0/1']);
   });
 
-  it('refuses an entry longer than a record may be', async () => {
+  it('refuses an entry that is too long for a record', async () => {
     const store = await openOutboxStore(freshDirectory());
     const entry = outboxEntry(0, 0, 0xff_ffff);
     expect(() => store.append(entry)).toThrow(expect.objectContaining({ code: 'message.unbounded' }));
@@ -203,14 +203,14 @@ describe('file store', () => {
     await store.close();
   });
 
-  it('says so when it is used after close, and closes once', async () => {
+  it('reports use after close, and can be closed twice', async () => {
     const store: FileOutboxStore = await openOutboxStore(freshDirectory());
     append(store, 0, 1);
     await Promise.all([store.close(), store.close()]);
     await expect(store.commit()).rejects.toThrow(expect.objectContaining({ code: 'store.failed' }));
   });
 
-  it('does not start beside records that it may not list', async () => {
+  it('refuses to start if its directory cannot be listed', async () => {
     const files = new SimulatedDisk();
     files.list = () => {
       throw Object.assign(new Error('EACCES'), { code: 'EACCES' });

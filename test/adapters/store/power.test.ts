@@ -62,7 +62,7 @@ async function cutEverywhere(todo: readonly Step[], seed: number): Promise<numbe
   return cuts;
 }
 
-it('is after a power cut what it was at one group, and none before the last that was promised', {
+it('after a power cut the store equals one committed group, not older than the last acknowledged commit', {
   timeout,
 }, async () => {
   let cuts = 0;
@@ -75,7 +75,7 @@ it('is after a power cut what it was at one group, and none before the last that
   expect(cuts).toBeGreaterThan(200);
 });
 
-it('does not find again after a restart, and then a power cut, what a commit that failed had written', async () => {
+it('data of a failed commit does not reappear after a restart and a power cut', async () => {
   const record = { do: 'record', collection: 'trips', id: 0, size: 0 } as const;
   for (let after = 0; after < 12; after += stride(2)) {
     const todo: Step[] = [{ do: 'fail', after }, record, { do: 'reopen' }, { do: 'commit' }, { do: 'reopen' }];
@@ -83,7 +83,7 @@ it('does not find again after a restart, and then a power cut, what a commit tha
   }
 });
 
-it('is whole after a power cut while it opens after another, also where the disk refused the manifest', async () => {
+it('the store survives a second power cut while it opens, even if the disk refused the manifest', async () => {
   const message = { do: 'message', class: 0, size: 180, count: 2 } as const;
   const filling: Step[] = Array.from({ length: 3 }, (): Step[] => [message, { do: 'commit' }]).flat();
   for (let after = 0; after < 12; after += stride(5)) {
@@ -103,7 +103,7 @@ it('is whole after a power cut while it opens after another, also where the disk
   }
 });
 
-it('goes on after one power cut, and the next', { timeout }, async () => {
+it('the store works after several power cuts in sequence', { timeout }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { minLength: 2, maxLength: 4 }), fc.integer(), async (works, seed) => {
       const choose = random(seed);

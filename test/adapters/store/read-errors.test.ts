@@ -13,7 +13,7 @@ function contentsOf(disk: SimulatedDisk): Map<string, string> {
   return new Map(disk.paths.map((name) => [name, Buffer.from(disk.read(name)).toString('hex')]));
 }
 
-test.each(CODES)('a document that the disk does not return (%s) is left as it is and read later', async (code) => {
+test.each(CODES)('a document with a read error (%s) stays unchanged and is read later', async (code) => {
   const files = new SimulatedDisk();
   const document = await openDocument(path, 0, { files });
   await document.write(1);
@@ -41,7 +41,7 @@ test.each(CODES)('a document that the disk does not return (%s) is left as it is
   }
 });
 
-test('a generation that the disk does not return is waited for before the newest, damaged one is put aside', async () => {
+test('a damaged newest generation stays in place while the previous one cannot be read', async () => {
   const files = new SimulatedDisk();
   const document = await openDocument(path, 0, { files });
   await document.write(1);
@@ -58,7 +58,7 @@ test('a generation that the disk does not return is waited for before the newest
 const openAll = (files: SimulatedDisk, log = new MemoryLog()): Promise<Store> =>
   openStore('/data', { files, log, segmentBytes: 700, keptBytes: 10_000 });
 
-test('whichever read of a start fails, no file of the journal changes, and a later start has everything', async () => {
+test('whichever read at start fails, no journal file changes, and a later start has everything', async () => {
   const files = new SimulatedDisk();
   const before = await openAll(files);
   let n = 0;

@@ -19,7 +19,7 @@ const records = async (): Promise<void> => {
   write('starts.json', '[]');
 };
 
-test('a new folder gets the number in both files without a fault, and keeps them', async () => {
+test('a new folder gets the number in both files without a fault, and keeps it', async () => {
   expect(readFormat(folder)).toEqual({ format: FORMAT });
   expect(readFormat(join(folder, 'absent'))).toEqual({ format: FORMAT });
   write('lock', '');
@@ -29,13 +29,13 @@ test('a new folder gets the number in both files without a fault, and keeps them
   expect(await claimFormat(folder)).toEqual({});
 });
 
-test('a folder that only a hub has used is new to an agent', async () => {
+test('a folder used only by a hub counts as new for an agent', async () => {
   mkdirSync(join(folder, 'hub'));
   expect(readFormat(folder)).toEqual({ format: FORMAT });
   expect(await claimFormat(folder)).toEqual({});
 });
 
-test('records of a newer agent are refused and left as they are, by either file', async () => {
+test('records of a newer agent are refused and left unchanged, whichever file contains its number', async () => {
   await records();
   for (const [name, other] of [
     ['version', 'version.copy'],
@@ -50,7 +50,7 @@ test('records of a newer agent are refused and left as they are, by either file'
 });
 
 test.each(['', 'two', '\u0000\u0001', '0', '-1', '1.5', '1234567'])(
-  'a file version that holds %j is kept aside and written again',
+  'a file version containing %j is moved aside and written again',
   async (text) => {
     await records();
     write('version', text);
@@ -65,7 +65,7 @@ test.each(['', 'two', '\u0000\u0001', '0', '-1', '1.5', '1234567'])(
   },
 );
 
-test('a missing file is named and written again, and so are both', async () => {
+test('one missing file, or both, are reported and written again', async () => {
   await records();
   rmSync(join(folder, 'version'));
   expect(await claimFormat(folder)).toEqual({ fault: `${join(folder, 'version')} is gone` });
@@ -75,7 +75,7 @@ test('a missing file is named and written again, and so are both', async () => {
   expect([read('version'), read('version.copy')]).toEqual([`${FORMAT}\n`, `${FORMAT}\n`]);
 });
 
-test('a folder in place of the file version is kept aside with its contents', async () => {
+test('a folder in place of the file version is moved aside with its contents', async () => {
   await records();
   rmSync(join(folder, 'version'));
   mkdirSync(join(folder, 'version'));
@@ -84,7 +84,7 @@ test('a folder in place of the file version is kept aside with its contents', as
   expect([read('version'), read(join('version.damaged', 'kept'))]).toEqual([`${FORMAT}\n`, 'k']);
 });
 
-test('a disk that refuses the number is reported, and the records can be worked with', async () => {
+test('a failure to write the number is reported, and the records stay usable', async () => {
   await records();
   write('version', '');
   // A folder cannot be replaced by a file, which simulates a disk that refuses the write.
@@ -96,7 +96,7 @@ test('a disk that refuses the number is reported, and the records can be worked 
   expect(read('version')).toBe('');
 });
 
-test('a file that the disk does not return is no damage: it stays as it is, and so does the other', async () => {
+test('files that cannot be read do not count as damaged and stay unchanged', async () => {
   await records();
   for (const name of ['version', 'version.copy']) {
     // A link to itself: the system refuses to open it with ELOOP.

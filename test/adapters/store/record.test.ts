@@ -16,7 +16,7 @@ describe('CRC-32C', () => {
     expect(crc32c(Uint8Array.from({ length: 32 }, (_, i) => 31 - i))).toBe(0x113f_db5c);
   });
 
-  it('goes on where it stopped', () => {
+  it('can be continued from an intermediate value', () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.uint8Array(), (a, b) => {
         const whole = Uint8Array.of(...a, ...b);
@@ -72,7 +72,7 @@ function read(bytes: Uint8Array, limit?: number): unknown[] {
 describe('groups', () => {
   const groups = fc.array(records, { maxLength: 4 });
 
-  it('come back from CBOR as they were, whatever they hold', () => {
+  it('are read back unchanged, whatever their content', () => {
     fc.assert(
       fc.property(groups, fc.nat(64), (written, zeros) => {
         const bytes = segmentOf(written, zeros, true);
@@ -83,7 +83,7 @@ describe('groups', () => {
     );
   });
 
-  it('count up to the first that is not whole, when nothing says that they were on the medium', () => {
+  it('are valid up to the first incomplete one, if nothing proves that they were synced', () => {
     fc.assert(
       fc.property(groups, fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 20 }), (written, where, noise) => {
         const bytes = segmentOf(written, 16, false);
@@ -99,7 +99,7 @@ describe('groups', () => {
     );
   });
 
-  it('lose no record but those that are damaged, when all was on the medium once', () => {
+  it('lose only damaged records, if all were synced', () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 60 }), { minLength: 3, maxLength: 8 });
     fc.assert(
       fc.property(sizes, fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 20 }), (lengths, where, noise) => {
@@ -122,12 +122,12 @@ describe('groups', () => {
     );
   });
 
-  it('of another segment do not count, whatever file they are found in', () => {
+  it('of another segment are ignored, whatever file they are in', () => {
     const bytes = segmentOf([[[1, 'a']]], 0, true);
     expect(findGroups(bytes, 10, readHeader(bytes), undefined).records).toEqual([]);
   });
 
-  it('are not looked for in bytes of chance', () => {
+  it('are not found in random bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 4000 }), (bytes) => {
         const found = findGroups(bytes, 9, readHeader(bytes), undefined);
@@ -137,7 +137,7 @@ describe('groups', () => {
     );
   });
 
-  it('end with a mark of the length it has, and padding of any length', () => {
+  it('end with a mark of the declared length and padding of any length', () => {
     const batch = new RecordBatch();
     batch.addMark(1, 2, 3);
     expect(batch.length).toBe(markSize);
@@ -155,7 +155,7 @@ describe('groups', () => {
     }
   });
 
-  it('have records no longer than their length field can say', () => {
+  it('refuse records that are too long for their length field', () => {
     const batch = new RecordBatch();
     batch.add([1]);
     const before = batch.bytes.slice();
@@ -171,7 +171,7 @@ describe('a cursor', () => {
     return batch.bytes.slice(headLength + 1);
   };
 
-  it('reads back what was written', () => {
+  it('reads values back', () => {
     const cursor = new RecordCursor();
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.double(), fc.string({ unit: 'binary' }), fc.uint8Array(), (n, x, text, bytes) => {
@@ -185,7 +185,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('says undefined for anything else, and never throws', () => {
+  it('returns undefined for anything else, and never throws', () => {
     const cursor = new RecordCursor();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 30 }), fc.nat(30), (bytes, to) => {

@@ -90,7 +90,7 @@ const open = (files: SimulatedDisk, options: StoreOptions = {}): Promise<Store> 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('store', () => {
-  it('puts messages, state and records of one moment on disk, or none of them', async () => {
+  it('puts messages, state and records of one commit on disk together or not at all', async () => {
     const files = new SimulatedDisk();
     const store = await open(files);
     let trips = 0;
@@ -110,7 +110,7 @@ describe('store', () => {
     }
   });
 
-  it('does not encode a frozen state again, not even after a start', async () => {
+  it('encodes a frozen state only once per start', async () => {
     const files = new SimulatedDisk();
     let encoded = 0;
     const state = Object.freeze({
@@ -129,7 +129,7 @@ describe('store', () => {
     }
   });
 
-  it('writes of the state only what differs', async () => {
+  it('writes only changed parts of the state', async () => {
     const files = new SimulatedDisk();
     const store = await open(files);
     let changing = 0;
@@ -149,7 +149,7 @@ describe('store', () => {
     expect((await open(files.powerCut(() => false))).memory.recall('small')).toBe(10);
   });
 
-  it('does not write a record that is the same', async () => {
+  it('does not write an unchanged record', async () => {
     const store = await open(new SimulatedDisk());
     const put = () => store.records.put('trips', { id: 'a', at: 1, record: { distance: 5 } });
     put();
@@ -160,7 +160,7 @@ describe('store', () => {
     expect(store.metrics.written).toBe(written);
   });
 
-  it('puts records on disk without anybody asking', async () => {
+  it('writes records to disk without a commit', async () => {
     const files = new SimulatedDisk();
     const store = await open(files, { settleWithin: 1 });
     const synced = new Promise<void>((resolve) => {
@@ -172,7 +172,7 @@ describe('store', () => {
     expect((await open(files.powerCut(() => false))).records.get('trips', 'a')?.record).toBe(7);
   });
 
-  it('holds back an acknowledgement that belongs to a message not yet written', async () => {
+  it('holds back an acknowledgement that belongs to an unwritten message', async () => {
     const files = new SimulatedDisk();
     const store = await open(files);
     for (let seq = 0; seq < 3; seq++) store.outbox.append(outboxEntry(5, seq));
@@ -186,7 +186,7 @@ describe('store', () => {
     expect(numbersIn((await open(files.powerCut(() => false))).outbox)).toEqual(['3/0', '5/1', '5/2']);
   });
 
-  it('does not hold in memory what waits', () => {
+  it('does not keep waiting messages in memory', () => {
     const child = fileURLToPath(new URL('./held-child.ts', import.meta.url));
     const count = 20_000;
     const said = execFileSync(process.execPath, ['--expose-gc', child, freshDirectory(), `${count}`], {
@@ -220,7 +220,7 @@ describe('store', () => {
     await again.close();
   });
 
-  it('uses files again in which nothing lives, and takes no more of them than it needs', async () => {
+  it('reuses files without live data, and only as many as needed', async () => {
     const files = new SimulatedDisk();
     const store = await open(files);
     let made = 0;
@@ -239,7 +239,7 @@ describe('store', () => {
     expect([after.outbox.nextSeq(1), after.metrics.damaged, after.metrics.aside]).toEqual([500, 0, 0]);
   });
 
-  it('does not use a file again that an earlier run cut short', async () => {
+  it('does not reuse a file that an earlier run truncated', async () => {
     const files = new SimulatedDisk();
     const lengths = () =>
       files.paths.filter((path) => path.endsWith('.spare')).map((path) => [path, files.read(path).length]);
@@ -261,7 +261,7 @@ describe('store', () => {
     expect(spares).toBeGreaterThan(0);
   });
 
-  it('thins out series of records rather than take more of the disk than it may', async () => {
+  it('removes old records of series before it exceeds its disk limit', async () => {
     const store = await open(new SimulatedDisk(), { diskBytes: 20_000, segmentBytes: 1000 });
     let most = 0;
     for (let at = 0; at < 400; at++) {
@@ -279,7 +279,7 @@ describe('store', () => {
     expect([...store.records.list('trips')]).toHaveLength(40);
   });
 
-  it('counts what flash must take in a day, over restarts, and keeps no series beyond', async () => {
+  it('counts the bytes written to flash in a day, over restarts, and then refuses series', async () => {
     const files = new SimulatedDisk();
     let now = Date.UTC(2024, 1, 1, 12);
     const options = { bytesPerDay: 40_960, now: () => now };
@@ -327,7 +327,7 @@ describe('store', () => {
     await store.close();
   });
 
-  it('drops nothing for its age while nobody knows the time', async () => {
+  it('drops nothing by age while the time is unknown', async () => {
     for (const now of [() => undefined, () => 12_000]) {
       const store = await open(new SimulatedDisk(), { now });
       for (const at of [0, Date.UTC(2024, 1, 1)]) store.records.put('trips', { id: `${at}`, at, record: at });
@@ -336,7 +336,7 @@ describe('store', () => {
     }
   });
 
-  it('keeps records from before the time was known, until they take too much', async () => {
+  it('keeps records from before the time was known, until they take too much space', async () => {
     const now = Date.UTC(2024, 1, 1);
     const store = await open(new SimulatedDisk(), { now: () => now, records: { trips: { days: 60, bytes: 800 } } });
     for (const at of [12_000, now - 61 * 86_400_000, now]) store.records.put('trips', { id: `${at}`, at, record: at });
@@ -347,7 +347,7 @@ describe('store', () => {
     expect(store.records.get('trips', '12000')).toBeUndefined();
   });
 
-  it('says in the log what it cannot read, and goes on', async () => {
+  it('logs what it cannot read, and continues', async () => {
     const files = new SimulatedDisk();
     const store = await open(files);
     store.outbox.append(outboxEntry(1, 0));

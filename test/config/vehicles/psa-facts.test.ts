@@ -78,8 +78,8 @@ interface CollectedSignal {
   readonly offset?: number | null;
 }
 
-describe('the bits of the profile', () => {
-  test('every signal lies where it is known to lie, and has the scale that is known', () => {
+describe('the layout of the profile', () => {
+  test('has every signal at its known place with its known scale', () => {
     const described = BUSES.flatMap((bus) =>
       description(bus).messages.flatMap(({ id, symbol, signals }) =>
         signals.map(({ symbol: signal, byteOrder, type, start, length, factor, offset }) => {
@@ -98,7 +98,7 @@ describe('the bits of the profile', () => {
     expect(new Map(described)).toEqual(new Map(known));
   });
 
-  test.each(BUSES)('%s: the values of any frame are those that its bits say', (bus) => {
+  test.each(BUSES)('%s: decoded values equal those read bit by bit, for any frame', (bus) => {
     const database = description(bus);
     const names = signalsOf(database);
     const decoder = new DbcDecoder(names.map(wanted), [{ database }], ['can']);
@@ -130,14 +130,14 @@ describe('the bits of the profile', () => {
 });
 
 describeShared('the descriptions of others', () => {
-  test('every signal of the profile is compared with one of them, or known not to be', () => {
+  test('every signal of the profile is in one of them, or in the list of exceptions', () => {
     const left = BUSES.flatMap((bus) => signalsOf(description(bus))).filter(
       (name) => !(name in sameBits) && !(name in sameAsBefore),
     );
     for (const name of left) expect(unchecked.test(name), name).toBe(true);
   });
 
-  test('the network of the same car: equal values out of equal frames', () => {
+  test('the network of the same car: equal frames yield equal values', () => {
     const file = join(sharedData, 'dbc/opendbc/psa_aee2010_r3.repaired.dbc');
     const theirs = parseDbc(readFileSync(file), file).database;
     const golden = readFileSync(join(sharedData, 'golden/decode/opendbc__psa_aee2010_r3.repaired.ndjson'), 'utf8')

@@ -29,7 +29,7 @@ function car() {
 }
 
 describe('the profile', () => {
-  test('has no findings, feeds only signals that are there, and uses every signal it describes', () => {
+  test('has no findings, and its Status and its DBC files contain the same signals', () => {
     const { vehicle, diagnostics } = inspectVehicle('psa-aee2010');
     expect(diagnostics).toEqual([]);
     const used = new Set(vehicle?.profile.sources.map(({ bus, message, signal }) => `${bus}/${message}.${signal}`));
@@ -37,11 +37,11 @@ describe('the profile', () => {
     expect([...used].sort()).toEqual(described.sort());
   });
 
-  test('asks the car for nothing', () => {
+  test('sends nothing to the car', () => {
     expect(loadVehicle('psa-aee2010').profile.commands).toEqual({});
   });
 
-  test('gives every path a time-out of several periods of its messages', () => {
+  test('has a timeout of several message periods for every path', () => {
     const cycle = new Map(
       BUSES.flatMap((bus) =>
         description(bus).messages.map((one) => [one.symbol, Number(one.attributes.get('GenMsgCycleTime'))] as const),
@@ -123,7 +123,7 @@ const told = {
 };
 
 describe('Status', () => {
-  test('of a drive, every path of the profile', () => {
+  test('of a drive has every path of the profile', () => {
     const { hear, value, paths } = car();
     hear(...scene);
     expect(Object.fromEntries(paths.map((path) => [path, value(path)]))).toEqual(told);
@@ -140,7 +140,7 @@ describe('Status', () => {
       differs: { 'transmission.gearbox.ratio': 'Ratio1', 'engines.Thermic.extension.thermic.oil.temp': 96 },
       belt: 'Omission',
     },
-  ])('of a drive heard on $bus alone', ({ bus, differs, belt }) => {
+  ])('of a drive has the expected values from $bus alone', ({ bus, differs, belt }) => {
     const { hear, value, paths, vehicle } = car();
     hear(...scene.filter(([from]) => from === bus));
     const fed = new Set(vehicle.profile.sources.filter((one) => one.bus === bus).map((one) => one.path));
@@ -198,13 +198,13 @@ describe('Status', () => {
     [['inter-systems', 0x572, '4000000000000000'], { 'safety.beltStatus.Driver.belt': 'Omission' }],
     [['inter-systems', 0x348, '900000000004ffff'], { 'powertrain.status': 'Stopped' }],
     [['inter-systems', 0x38d, '0000000000000200'], { 'kinetic.moving': false, 'kinetic.speed': 0 }],
-  ])('of %j is %j', (frame, expected) => {
+  ])('after frame %j contains %j', (frame, expected) => {
     const { hear, value } = car();
     hear(frame);
     for (const [path, state] of Object.entries(expected)) expect(value(path), path).toBe(state);
   });
 
-  test('the engine tells the speed when the brakes have been silent', () => {
+  test("uses the engine's speed when the brakes are silent", () => {
     const { hear, value } = car();
     hear(['inter-systems', 0x38d, '1c520000a0000100'], ['inter-systems', 0x388, '13880000b40000', T + 2000]);
     expect(value('kinetic.speed')).toBe(72.5);
@@ -213,7 +213,7 @@ describe('Status', () => {
     expect(value('kinetic.acceleration')).toBe(0.4);
   });
 
-  test('an automatic gearbox knows its gear better than the estimate', () => {
+  test('prefers the gear of an automatic gearbox to the estimate', () => {
     const { hear, value } = car();
     hear(['inter-systems', 0x349, '0000005000000000'], ['inter-systems', 0x348, '4000000000030000']);
     expect(value('transmission.gearbox.ratio')).toBe('Ratio5');
@@ -221,7 +221,7 @@ describe('Status', () => {
     expect(value('transmission.gearbox.ratio')).toBe('Neutral');
   });
 
-  test('ignition and powertrain out of contact and engine', () => {
+  test('derives ignition and powertrain from contact and engine', () => {
     const { hear, value } = car();
     const contact = { off: 0, on: 1, cranking: 2 };
     const rows: [keyof typeof contact, engine: number, ignition: string, powertrain: string][] = [
@@ -245,7 +245,7 @@ describe('Status', () => {
     });
   });
 
-  test('frames of ones only, as sent for want of a value, are not quantities and no state', () => {
+  test('ignores frames of all ones, which mean that there is no value', () => {
     const { hear, value, paths } = car();
     hear(...scene.map(([bus, id, data]): Sent => [bus, id, data.replace(/./g, 'f')]));
     hear(['inter-systems', 0x349, 'ffffffffffffffff']);
@@ -256,7 +256,7 @@ describe('Status', () => {
     }
   });
 
-  test('codes above the outside temperatures that there are', () => {
+  test('ignores codes above the range of the outside temperature', () => {
     const { hear, value } = car();
     for (let raw = 251; raw <= 255; raw++) {
       hear(['inter-systems', 0x5b2, `0000${raw.toString(16)}0000000000`, T + raw]);
@@ -266,7 +266,7 @@ describe('Status', () => {
     expect(value('environment.air.temp')).toBe(85);
   });
 
-  test('the shorter frames that the predecessor sends under the same identifiers say nothing', () => {
+  test('ignores shorter frames that the predecessor sends with the same identifiers', () => {
     const { hear, value } = car();
     hear(['infotainment', 0x220, 'ff80'], ['inter-systems', 0x552, '0102030405']);
     expect(value('privacy.state')).toBeUndefined();

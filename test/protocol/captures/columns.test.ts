@@ -36,7 +36,7 @@ function batchOf(frames: readonly Frame[]) {
 
 const micros = (frames: readonly Frame[]) => frames.map(({ at, ...rest }) => ({ ...rest, at: Math.round(at * 1000) }));
 
-test('the frames that are read back are those that were written, in their order, to the microsecond', () => {
+test('frames are read back in order, with times to the microsecond', () => {
   fc.assert(
     fc.property(fc.array(frame, { maxLength: 80 }), (frames) => {
       const { frames: count, ...packed } = packFrames(batchOf(frames), start, portableDeflate);
@@ -48,7 +48,7 @@ test('the frames that are read back are those that were written, in their order,
   );
 });
 
-test('columns that somebody changed are read or refused as malformed, and never break the reader', () => {
+test('changed columns are read or refused as malformed, and cause no other error', () => {
   const frames = batchOf(fc.sample(frame, { numRuns: 20, seed: 7 }));
   const columns = columnsOfFrames(frames, start).slice();
   fc.assert(
@@ -70,14 +70,14 @@ test('columns that somebody changed are read or refused as malformed, and never 
   );
 });
 
-test('a promise of more frames than there are bytes is refused before there is room for them', () => {
+test('a count of frames that exceeds the bytes is refused before memory is allocated', () => {
   const columns = Uint8Array.of(0xff, 0xff, 0xff, 0x7f, 1, 0, 0, 0, 0);
   expect(() => framesOfColumns(columns, start, 2 ** 31)).toThrowError(
     expect.objectContaining({ code: 'message.malformed' }),
   );
 });
 
-test('periodic frames whose payload counts take less than three bytes each', () => {
+test('periodic frames with a counter in the payload take less than three bytes each', () => {
   const frames = Array.from(
     { length: 4_000 },
     (_, i): Frame => ({

@@ -10,7 +10,7 @@ const fromHex = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'he
 const check = (hex: string, tag?: number) => () =>
   checkBounds(fromHex(hex), tag === undefined ? bounds : { ...bounds, tag });
 
-describe('what may pass', () => {
+describe('an allowed item', () => {
   test.each([
     ['an integer', '00'],
     ['the largest integer', '1bffffffffffffffff'],
@@ -27,12 +27,12 @@ describe('what may pass', () => {
     expect(check(hex)).not.toThrow();
   });
 
-  test('the tag that is asked for', () => {
+  test('may have the requested tag', () => {
     expect(check('d200', 18)).not.toThrow();
   });
 });
 
-describe('what may not', () => {
+describe('a refused item', () => {
   test.each([
     ['nothing', '', /ends in the middle of a data item at byte 0/],
     ['half a head', '19ff', /middle of a head/],
@@ -70,7 +70,7 @@ describe('what may not', () => {
     ['the tag twice', 'd2d200'],
     ['the tag within', 'd281d200'],
     ['the tag alone', 'd2'],
-  ])('where tag 18 is asked for: %s', (_, hex) => {
+  ])('if tag 18 is requested: %s', (_, hex) => {
     expect(check(hex, 18)).toThrow(expect.objectContaining({ code: 'message.malformed' }));
   });
 
@@ -84,7 +84,7 @@ describe('what may not', () => {
     expect(check(hex)).toThrow(expect.objectContaining({ code: 'message.unbounded' }));
   });
 
-  test('a million levels are refused without recursion', () => {
+  test('may have a million levels, and is refused without recursion', () => {
     const deep = new Uint8Array(1_000_000).fill(0x81);
     expect(() => checkBounds(deep, { maximumBytes: 1e7, maximumDepth: 1e7, maximumItems: 1e7 })).toThrow(
       expect.objectContaining({ code: 'message.malformed' }),
@@ -102,7 +102,7 @@ const anyBytes = fc.oneof(
     .map((list) => new Uint8Array(list)),
 );
 
-test('what passes is what an independent reader reads, and cbor-x then never throws', () => {
+test('an independent reader accepts every accepted item, and cbor-x never throws for it', () => {
   let passed = 0;
   fc.assert(
     fc.property(anyBytes, (bytes) => {
@@ -121,7 +121,7 @@ test('what passes is what an independent reader reads, and cbor-x then never thr
   expect(passed).toBeGreaterThan(100);
 });
 
-test('what an independent reader refuses never passes', () => {
+test('items that an independent reader refuses are refused', () => {
   let refused = 0;
   fc.assert(
     fc.property(anyBytes, (bytes) => {

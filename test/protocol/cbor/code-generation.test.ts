@@ -14,7 +14,7 @@ const program = `
   console.log(JSON.stringify({ allowed, same: results.every((text) => text === JSON.stringify(message)) }));
 `;
 
-test('messages are coded where code generation from strings is disallowed', () => {
+test('messages can be encoded and decoded if code generation from strings is disallowed', () => {
   const output = execFileSync(
     process.execPath,
     [

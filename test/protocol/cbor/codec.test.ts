@@ -101,7 +101,7 @@ describe('the wire form', () => {
     expect(one(schema, value, BASE)).toBe(hex);
   });
 
-  test('a record is a map of ascending keys without constants and absent members', () => {
+  test('of a record is a map with ascending keys, without constants and missing members', () => {
     const value = {
       speed: 0.5,
       moving: true,
@@ -111,13 +111,13 @@ describe('the wire form', () => {
     expect(toHex(codec.encode(value, BASE))).toBe('a300f5090517a101821a009896803a01312cff');
   });
 
-  test('undefined members are absent', () => {
+  test('omits undefined members', () => {
     expect(toHex(codec.encode({ moving: undefined } as never, BASE))).toBe('a0');
   });
 });
 
-describe('both ways', () => {
-  test('every value comes back', () => {
+describe('encoding and decoding', () => {
+  test('every value survives', () => {
     fc.assert(
       fc.property(valuesOf(everything), (value) => {
         expect(codec.decode(codec.encode(value, BASE), BASE)).toEqual(value);
@@ -126,7 +126,7 @@ describe('both ways', () => {
     );
   });
 
-  test('every encoding is deterministic and read the same by an independent reader', () => {
+  test('every encoding is deterministic, and an independent reader reads the same', () => {
     fc.assert(
       fc.property(valuesOf(everything), (value) => {
         const { item, departures } = readItem(codec.encode(value, BASE));
@@ -138,7 +138,7 @@ describe('both ways', () => {
     );
   });
 
-  test('the order of the input members does not change a byte', () => {
+  test('the order of the input members does not matter', () => {
     fc.assert(
       fc.property(valuesOf(everything), (value) => {
         const reversed = Object.fromEntries(Object.entries(value).toReversed()) as typeof value;
@@ -147,7 +147,7 @@ describe('both ways', () => {
     );
   });
 
-  test('every count of a decimal resolution decodes to the double of its decimal', () => {
+  test('every multiple of a decimal resolution decodes to the double nearest to its decimal', () => {
     const resolutions = [0.1, 0.01, 0.001, 1e-7, 0.5, 0.05, 0.25, 2.5, 10, 1];
     fc.assert(
       fc.property(
@@ -164,11 +164,11 @@ describe('both ways', () => {
     );
   });
 
-  test('a count that came as a negative zero is zero', () => {
+  test('a count of negative zero decodes to zero', () => {
     expect(decoded(record('Q', d, { v: required(0, big) }), 'a100f98000')).toEqual({ v: 0 });
   });
 
-  test('82.3 at 0.1 is 82.3', () => {
+  test('82.3 with resolution 0.1 decodes to 82.3', () => {
     expect(decoded(record('Q', d, { v: required(0, tenths) }), 'a100190337')).toEqual({ v: 82.3 });
   });
 
@@ -179,7 +179,7 @@ describe('both ways', () => {
     expect(raw).toEqual(new Uint8Array([1, 2, 3]));
   });
 
-  test('a bound between two steps is still a value', () => {
+  test('a limit between two steps is a valid value', () => {
     const odd = compile(record('Q', d, { v: required(0, quantity('1', 0.15, [0, 100], d)) }));
     expect(odd.decode(odd.encode({ v: 100 }, 0), 0)).toEqual({ v: 100 });
   });
@@ -203,23 +203,23 @@ test('strings and arrays of every length are written with the shortest head', ()
   );
 });
 
-describe('forward compatible', () => {
+describe('forward compatibility', () => {
   test('unknown keys are ignored', () => {
     expect(decoded(everything, 'a200f5190fff8201a10102')).toEqual({ moving: true });
   });
 
   const Entry = record('Entry', d, { type: required(1, enumeration(d, ['A', 'B'])), n: optional(2, big) });
-  test('an unknown enumeration value leaves out an optional member', () => {
+  test('an optional member with an unknown enumeration value is omitted', () => {
     expect(decoded(everything, 'a200f50718ff')).toEqual({ moving: true });
   });
-  test('a list loses the entry whose required member is unknown', () => {
+  test('a list omits an entry whose required member has an unknown value', () => {
     const schema = record('L', d, { list: required(0, list(d, Entry)) });
     expect(decoded(schema, 'a10083a10100a10109a10101')).toEqual({ list: [{ type: 'A' }, { type: 'B' }] });
   });
-  test('an unknown value of the root is an error that names the member', () => {
+  test('an unknown value in the root is an error with the name of the member', () => {
     expect(() => decoded(Entry, 'a10109')).toThrow(/required member/);
   });
-  test('a codec that refuses unknown values refuses them anywhere', () => {
+  test('a strict codec refuses unknown values anywhere', () => {
     const strict = compile(everything, { unknownValues: 'refuse' });
     expect(() => strict.decode(fromHex('a200f50718ff'), 0)).toThrow(/^door must be a position below 3, is 255$/);
   });
@@ -287,7 +287,7 @@ describe('faults', () => {
     );
   });
 
-  test('mutated bytes give a value of the schema or a VigieError', () => {
+  test('mutated bytes decode to a value of the schema, or cause a VigieError', () => {
     fc.assert(
       fc.property(
         valuesOf(everything),
@@ -311,7 +311,7 @@ describe('faults', () => {
   });
 });
 
-describe('schemas that have no wire form', () => {
+describe('a schema without a wire form is refused', () => {
   test.each<[string, TSchema, RegExp]>([
     ['a member without key', record('R', d, { a: flag(d) }), /R\.a has no x-key/],
     ['a key twice', record('R', d, { a: required(1, flag(d)), b: required(1, flag(d)) }), /R\.b has the x-key 1 of a/],

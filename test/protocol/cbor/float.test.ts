@@ -9,7 +9,7 @@ import { half, readItem } from '../cddl/items.ts';
 const d = 'of the test';
 
 describe('binary16', () => {
-  test('every pattern is written and read as RFC 8949 appendix D reads it', () => {
+  test('every bit pattern is written and read as in RFC 8949 appendix D', () => {
     for (let bits = 0; bits < 0x10000; bits++) {
       const value = half(bits);
       expect(Object.is(parse(new Uint8Array([0xf9, bits >> 8, bits & 255])), value)).toBe(true);
@@ -18,12 +18,12 @@ describe('binary16', () => {
     }
   });
 
-  test('not a number has one form', () => {
+  test('NaN has only one form', () => {
     expect(shortestFloat(Number.NaN)).toEqual(new Uint8Array([0x7e, 0x00]));
   });
 });
 
-test('any float takes the shortest format that holds it', () => {
+test('every float takes the shortest format that can represent it', () => {
   fc.assert(
     fc.property(fc.oneof(fc.double(), fc.float(), fc.integer()), (value) => {
       const content = shortestFloat(value);
@@ -36,7 +36,7 @@ test('any float takes the shortest format that holds it', () => {
   );
 });
 
-test('floats among byte strings of the same bytes and lengths', () => {
+test('floats mixed with byte strings of the same bytes and lengths are read back', () => {
   const float = quantity('1', 0, [], d);
   const entry = record('Entry', d, { raw: required(1, bytes(d)), float: required(2, float) });
   const codec = compile(record('Mixed', d, { entries: required(1, list(d, entry)) }));

@@ -21,7 +21,7 @@ function messages(kind: BodyKind): fc.Arbitrary<Message> {
 const anyMessage = fc.oneof(...kinds.map(messages));
 
 describe.each(kinds)('%s', (kind) => {
-  test('comes back as it went', () => {
+  test('is decoded as it was encoded', () => {
     fc.assert(
       fc.property(messages(kind), (message) => {
         expect(decodeMessage(encodeMessage(message))).toEqual(message);
@@ -96,7 +96,7 @@ describe('faults', () => {
     );
   });
 
-  test('a message longer than receivers take is not encoded', () => {
+  test('a message too large for receivers is not encoded', () => {
     const points = Array.from({ length: 70_000 }, () => ({
       at: BASE,
       latitude: 48.1,
@@ -108,13 +108,13 @@ describe('faults', () => {
     );
   });
 
-  test('bounds are checked first', () => {
+  test('the size is checked first', () => {
     expect(() => decodeMessage(new Uint8Array(messageBounds.maximumBytes + 1))).toThrow(
       expect.objectContaining({ code: 'message.unbounded' }),
     );
   });
 
-  test('mutated bytes give a message or a VigieError', () => {
+  test('mutated bytes decode to a message or cause a VigieError', () => {
     const change = fc.tuple(fc.nat(), fc.nat(255));
     fc.assert(
       fc.property(anyMessage, fc.array(change, { minLength: 1, maxLength: 4 }), fc.nat(), (message, changes, cut) => {

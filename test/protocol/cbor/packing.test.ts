@@ -62,7 +62,7 @@ const others = fc.oneof(
 const messages = fc.oneof(statuses, ways, others) as fc.Arbitrary<Message>;
 
 describe('packed messages', () => {
-  test('a decoder written after the page alone finds the same message', () => {
+  test('decode to the same message with a decoder written only from docs/wire-format.md', () => {
     let packed = 0;
     let columns = 0;
     fc.assert(
@@ -86,7 +86,7 @@ describe('packed messages', () => {
     expect(Math.min(packed, columns)).toBeGreaterThan(20);
   });
 
-  test('are sent where they are shorter, and read as well as the plain form', () => {
+  test('are used only if they are shorter, and decode like the plain form', () => {
     fc.assert(
       fc.property(messages, fc.constantFrom(portableDeflate, deflate), (message, compress) => {
         const whole = plain(message);
@@ -99,7 +99,7 @@ describe('packed messages', () => {
     );
   });
 
-  test('the dictionary is the one that the page names, for ever', () => {
+  test('use the dictionary with the hash in docs/wire-format.md, which must never change', () => {
     const page = readFileSync(new URL('../../../docs/wire-format.md', import.meta.url), 'utf8');
     const hash = createHash('sha256').update(dictionary).digest('hex');
     expect(hash).toBe('36cd7a20d69c829b9b43bc6bb090dfe3be9dee7a3205d9bd55155c2c576e75fb');
@@ -108,7 +108,7 @@ describe('packed messages', () => {
     expect(naiveDictionary.equals(dictionary)).toBe(true);
   });
 
-  test('golden: a status that was packed with another deflate', () => {
+  test('golden: a status that another deflate packed', () => {
     const body = { full: false, status: { kinetic: { createdAt: BASE - 20, speed: 81.3, moving: true } } };
     const shape = 'a701000200030004000500060007a201f402a101a30000010003f5';
     // version, kind, seq, boot, at, clock; the age of 20 ms, and 8130 steps
@@ -140,7 +140,7 @@ function byteString(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([head, bytes]);
 }
 
-describe('what is not a packed message', () => {
+describe('an invalid packed message', () => {
   test.each<[string, Uint8Array, string]>([
     ['nothing', new Uint8Array(), 'message.malformed'],
     ['more than is allowed', sized(1 << 17, new Uint8Array(1000)), 'message.unbounded'],
@@ -155,7 +155,7 @@ describe('what is not a packed message', () => {
     expect(() => decodeMessage(byteString(packed))).toThrow(expect.objectContaining({ code }));
   });
 
-  test('any bytes give a message or a VigieError', () => {
+  test('of any bytes causes at most a VigieError', () => {
     const head = Buffer.from('a701000200030004000500060007', 'hex');
     const content = fc.array(fc.oneof(fc.nat(3), fc.constantFrom(0xa1, 0xa2, 0x81), fc.nat(255)), { maxLength: 60 });
     fc.assert(
@@ -171,7 +171,7 @@ describe('what is not a packed message', () => {
     );
   });
 
-  test('columns of a way that are none, and points that its schema refuses', () => {
+  test('with invalid columns of waypoints is refused, also if only a point is invalid', () => {
     const way = (columns: number[]): Uint8Array => {
       const head = Buffer.from('a7010102020307040305 1b00000197 7420dc00 0600 07a102'.replaceAll(' ', ''), 'hex');
       return Buffer.concat([head, Buffer.from([0x58, columns.length, ...columns])]);
@@ -211,7 +211,7 @@ describe('a drive of the simulated car', () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(90);
   });
 
-  test('a batch of points takes less than a third of what they take one by one', () => {
+  test('a batch of points takes less than a third of the size of single points', () => {
     const moving = drive.points.filter(({ speed }) => (speed ?? 0) > 0).slice(0, 20);
     expect(moving).toHaveLength(20);
     const at = moving.at(-1)!.at;

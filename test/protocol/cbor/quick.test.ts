@@ -68,7 +68,7 @@ function agree(payload: Uint8Array): boolean {
   return true;
 }
 
-test('what encodeMessage gives is read quickly, to the value that the plain way gives', () => {
+test('the fast decoder reads every output of encodeMessage, with the same result as the plain decoder', () => {
   fc.assert(
     fc.property(anyMessage, (message) => {
       expect(agree(encodeMessage(message))).toBe(true);
@@ -78,7 +78,7 @@ test('what encodeMessage gives is read quickly, to the value that the plain way 
   );
 });
 
-test('damaged messages are never read quickly to another value, nor where the plain way refuses them', () => {
+test('for damaged messages the fast decoder agrees with the plain decoder, or leaves them to it', () => {
   let read = 0;
   fc.assert(
     fc.property(damaged(anyMessage.map(plain)), (payload) => {
@@ -89,7 +89,7 @@ test('damaged messages are never read quickly to another value, nor where the pl
   expect(read).toBeGreaterThan(5);
 });
 
-test('damaged shapes and numbers are never read quickly to another value, nor where the plain way refuses them', () => {
+test('for damaged shapes and numbers the fast decoder agrees with the plain decoder, or leaves them to it', () => {
   const parts = anyMessage.map((message) => split(plain(message))).filter((found) => found !== undefined);
   let read = 0;
   fc.assert(
@@ -101,7 +101,7 @@ test('damaged shapes and numbers are never read quickly to another value, nor wh
   expect(read).toBeGreaterThan(5);
 });
 
-test('columns of a way, damaged or not, are never read quickly to another value, nor where the plain way refuses them', () => {
+test('for columns of waypoints, damaged or not, the fast decoder agrees with the plain decoder, or leaves them to it', () => {
   const wire = compile(wireSchema('waypoint'));
   // Members of a point by key: at, latitude, longitude, type, and some optional ones.
   const row = fc
@@ -141,7 +141,7 @@ test.each([
   ['a key twice', 'a201f401f4'],
   ['a key that no schema has', 'a2181ff401f4'],
   ['an integer in more bytes than it needs', 'a1011800'],
-])('%s is left to the plain way', (_, body) => {
+])('%s is left to the plain decoder', (_, body) => {
   const head = Buffer.from('a701010200030704030500060007', 'hex');
   expect(decodeQuickly(Buffer.concat([head, Buffer.from(body, 'hex')]))).toBeUndefined();
 });

@@ -23,7 +23,7 @@ describe('shape and numbers', () => {
     expect(hex(join(back!))).toBe(item);
   });
 
-  test('whatever the codec writes comes back to the byte', () => {
+  test('restore every output of the codec to the byte', () => {
     const kinds = Object.keys(bodies) as BodyKind[];
     const codecs = new Map(kinds.map((kind) => [kind, compile(bodies[kind])]));
     const body = fc.oneof(
@@ -38,7 +38,7 @@ describe('shape and numbers', () => {
     );
   });
 
-  test('an integer beyond 2^53 has no such form', () => {
+  test('cannot represent an integer beyond 2^53', () => {
     expect(split(fromHex('1bffffffffffffffff'))).toBeUndefined();
   });
 
@@ -54,7 +54,7 @@ describe('shape and numbers', () => {
     expect(() => join(fromHex(parts))).toThrow(expect.objectContaining({ code: 'message.malformed' }));
   });
 
-  test('any bytes give an item or a VigieError', () => {
+  test('of any bytes yield an item or a VigieError', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (parts) => {
         try {

@@ -50,7 +50,7 @@ const car = record('Car', d, {
   none: optional(14, record('None', d, {})),
 });
 
-test('golden: one of each', () => {
+test('golden: a schema with one member of each type', () => {
   expect(
     cddlOf({ message: [car] })
       .split('\n')
@@ -112,7 +112,7 @@ k24 = 24
 `);
 });
 
-test('whatever the codec writes is what the CDDL says', () => {
+test('every output of the codec matches the CDDL', () => {
   const cddl = cddlOf({ car: [car] });
   const codec = compile(car);
   fc.assert(
@@ -123,7 +123,7 @@ test('whatever the codec writes is what the CDDL says', () => {
   );
 });
 
-test('a value just past a bound matches neither the CDDL nor the codec', () => {
+test('a value just outside a limit matches neither the CDDL nor the codec', () => {
   const bounded = (minimum: number, maximum: number) =>
     record('B', d, { v: required(0, quantity('m', 0.1, [minimum, maximum], d)) });
   fc.assert(
@@ -140,7 +140,7 @@ test('a value just past a bound matches neither the CDDL nor the codec', () => {
   );
 });
 
-describe('schemas that CDDL cannot say', () => {
+describe('a schema that CDDL cannot represent is refused', () => {
   test.each<[string, TSchema, RegExp]>([
     [
       'two records of one title',
@@ -163,11 +163,11 @@ describe('messages', () => {
   const kinds = Object.keys(bodies) as BodyKind[];
   const cddl = vigieCddl();
 
-  test('the text is CDDL with message as its root', () => {
+  test('are described by CDDL with `message` as its root', () => {
     expect([...parseCddl(cddl).keys()][0]).toBe('message');
   });
 
-  test.each(kinds)('%s: whatever is encoded matches its rule and the root', (kind) => {
+  test.each(kinds)('%s: every encoded message matches its rule and the root', (kind) => {
     const rule = (messageSchema(kind) as { title?: string }).title!;
     fc.assert(
       fc.property(valuesOf(messageSchema(kind)) as fc.Arbitrary<Message>, (value) => {

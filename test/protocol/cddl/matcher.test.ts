@@ -114,7 +114,7 @@ describe('does not match', () => {
   });
 });
 
-describe('is strict about the text', () => {
+describe('the parser of CDDL', () => {
   test.each([
     ['a =', /expected a type/],
     ['= uint', /expected a rule name/],
@@ -134,7 +134,7 @@ describe('is strict about the text', () => {
     expect(() => parseCddl(cddl)).toThrow(message);
   });
 
-  test('a rule that is not there', () => {
+  test('refuses an unknown rule', () => {
     expect(() => faults('[* missing]', '80')).toThrow(/no rule missing/);
     expect(() => faults('{ 1 => toString }', 'a0')).toThrow(/no rule toString/);
   });

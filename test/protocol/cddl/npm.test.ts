@@ -19,7 +19,7 @@ interface Node {
   readonly Values?: readonly Node[];
 }
 
-test("npm's cddl reads every rule of the grammar as the parser of the tests does", () => {
+test("npm's cddl parses every rule of the grammar like the parser of the tests", () => {
   const ours = Object.fromEntries([...parseCddl(vigieCddl())].map(([name, type]) => [name, written(type)]));
   const theirs = Object.fromEntries(byNpm(vigieCddl()).map((rule) => [rule.Name, ruleByNpm(rule)]));
   expect(Object.keys(ours).length).toBeGreaterThan(200);

@@ -39,7 +39,7 @@ function areSmall(folder: string): void {
     }
   });
 
-  test('come back as they were, from our decoder and from the one written after the page', () => {
+  test('are read back by our decoder, and by one written only from docs/wire-format.md', () => {
     for (const rows of drives.values()) {
       const readings = readingsOf(rows, { onChange: true, together: false, jitter: 10 });
       for (const batch of batchesOf(readings, 1000).slice(0, 5)) {
@@ -57,5 +57,5 @@ function areSmall(folder: string): void {
   });
 }
 
-describe('drives that are made up, times with jitter of their own', () => areSmall(folderOfDrives()));
+describe('generated drives with random jitter of times', () => areSmall(folderOfDrives()));
 describeShared('real drives, times with jitter of their own', () => areSmall(join(sharedData, 'drives')));

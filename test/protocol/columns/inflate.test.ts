@@ -31,7 +31,7 @@ const strategies = [
 const hex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'hex'));
 
 describe('inflate', () => {
-  test('reads what zlib writes, at every level and in every way', () => {
+  test('reads the output of zlib for every level and strategy', () => {
     const options = fc.record({ level: fc.integer({ min: 0, max: 9 }), strategy: fc.constantFrom(...strategies) });
     fc.assert(
       fc.property(content, content, options, (bytes, dictionary, how) => {
@@ -43,7 +43,7 @@ describe('inflate', () => {
     );
   });
 
-  test('reads what the portable deflate writes', () => {
+  test('reads the output of the portable deflate', () => {
     fc.assert(
       fc.property(content, content, (bytes, dictionary) => {
         expect(inflate(portableDeflate(bytes), bytes.length, NO_DICTIONARY)).toEqual(bytes);
@@ -52,12 +52,12 @@ describe('inflate', () => {
     );
   });
 
-  test('reads across the window of 32 KiB', () => {
+  test('reads matches across the 32 KiB window', () => {
     const bytes = new Uint8Array(200_000).map((_, i) => (i * i) >> 7);
     expect(inflate(deflateRawSync(bytes), bytes.length, NO_DICTIONARY)).toEqual(bytes);
   });
 
-  test('a size that is announced wrong is refused, one byte too small or too large, and as a bomb', () => {
+  test('refuses a wrong announced size: one byte too few, one too many, or far too few', () => {
     fc.assert(
       fc.property(content, content, (bytes, dictionary) => {
         const compressed = portableDeflate(bytes, dictionary);
@@ -86,7 +86,7 @@ describe('inflate', () => {
     );
   });
 
-  test('any bytes give bytes of the announced length or a VigieError', () => {
+  test('yields the announced number of bytes or a VigieError for any input', () => {
     const mutated = fc
       .tuple(content, fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 4 }), fc.integer({ min: 0, max: 9 }))
       .map(([bytes, changes, level]) => {

@@ -28,7 +28,7 @@ describe('numbers of columns', () => {
     expect(reader(text)[kind]()).toBe(value);
   });
 
-  test('come back in a row, whatever their size', () => {
+  test('are read back in sequence, whatever their size', () => {
     const number = fc.oneof(
       fc.record({ kind: fc.constant('unsigned' as const), value: fc.maxSafeNat() }),
       fc.record({

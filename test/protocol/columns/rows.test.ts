@@ -14,7 +14,7 @@ const rows = fc.array(
 );
 
 describe('records as columns', () => {
-  test('come back with the members they had', () => {
+  test('are read back with the same members', () => {
     fc.assert(
       fc.property(rows, (all) => {
         expect(read(columnsOfRows(all)!)).toEqual(all);
@@ -23,7 +23,7 @@ describe('records as columns', () => {
     );
   });
 
-  test('golden: two members, one of which is missing in between', () => {
+  test('golden: two members, one missing in the middle row', () => {
     const points = [
       new Map([
         [1, 30],
@@ -63,7 +63,7 @@ describe('records as columns', () => {
     ['a text', [new Map([[1, 'x']])]],
     ['a fraction', [new Map([[1, 0.5]])]],
     ['too many', Array(20_000).fill(new Map())],
-  ])('%s has no such form', (_, all) => {
+  ])('cannot represent %s', (_, all) => {
     expect(columnsOfRows(all)).toBeUndefined();
   });
 
@@ -79,7 +79,7 @@ describe('records as columns', () => {
     expect(() => read(Uint8Array.from(bytes))).toThrow(expect.objectContaining({ code: 'message.malformed' }));
   });
 
-  test('any bytes give records or a VigieError', () => {
+  test('of any bytes yield records or a VigieError', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.nat(4), fc.nat(255)), { maxLength: 60 }), (bytes) => {
         try {

@@ -50,7 +50,7 @@ test('golden: locking the doors', () => {
   );
 });
 
-test('comes back from its signed form', () => {
+test('a command is read back from its signed form', () => {
   fc.assert(
     fc.property(anyCommand, (command) => {
       const payload = encodeCommand(command);
@@ -64,7 +64,7 @@ test('comes back from its signed form', () => {
   );
 });
 
-test('is what the CDDL says, signed and bare', () => {
+test('a command matches the CDDL, signed and unsigned', () => {
   const cddl = vigieCddl() + signedCommandCddl();
   fc.assert(
     fc.property(anyCommand, (command) => {
@@ -79,7 +79,7 @@ test('is what the CDDL says, signed and bare', () => {
 });
 
 describe('bodies', () => {
-  test('come back', () => {
+  test('are decoded as they were encoded', () => {
     fc.assert(
       fc.property(valuesOf(remoteBodies.Doors), (body) => {
         expect(decodeBody('Doors', encodeBody('Doors', body))).toEqual(body);
@@ -97,7 +97,7 @@ describe('bodies', () => {
       expect.objectContaining({ code: 'command.malformed', message: expect.stringMatching(message) }),
     );
   });
-  test('a wrong body is not encoded', () => {
+  test('that are invalid are not encoded', () => {
     expect(() => encodeBody('Doors', { state: 'Ajar' })).toThrow(
       expect.objectContaining({ code: 'command.malformed', message: expect.stringMatching(/state must be one of/) }),
     );
@@ -140,7 +140,7 @@ describe('faults', () => {
     );
   });
 
-  test('anything else is a VigieError command.malformed', () => {
+  test('opening anything else causes command.malformed', () => {
     const change = fc.tuple(fc.nat(), fc.nat(255));
     fc.assert(
       fc.property(anyCommand, fc.array(change, { minLength: 1, maxLength: 3 }), (command, changes) => {

@@ -89,7 +89,7 @@ describe('published messages', () => {
     expect(verifies(opened)).toBe(true);
   });
 
-  test('eddsa-sig-01 is signed again with the same signature', () => {
+  test('eddsa-sig-01: signing again yields the same signature', () => {
     const structure = toBeSigned(hex('A201270300'), new Uint8Array(Buffer.from(content)));
     expect(`5840${toHex(signer(EDDSA)(structure))}`).toBe(ED_SIGNATURE);
   });
@@ -118,21 +118,21 @@ describe('published messages', () => {
     );
   });
 
-  test('sign-pass-01: an empty protected header counts as none', () => {
+  test('sign-pass-01: an empty protected header counts as a missing one', () => {
     const structure = toBeSigned(hex('A0'), new Uint8Array(Buffer.from(content)));
     expect(toHex(structure)).toBe(`846A5369676E6174757265314040${CONTENT}`);
   });
 
-  test('sign-pass-02: external data is signed', () => {
+  test('sign-pass-02: the signature covers external data', () => {
     const structure = toBeSigned(hex('A10126'), new Uint8Array(Buffer.from(content)), hex('11aa22bb33cc44dd55006699'));
     expect(toHex(structure)).toBe(`846A5369676E61747572653143A101264C11AA22BB33CC44DD55006699${CONTENT}`);
   });
 });
 
-describe('the profile', () => {
+describe('the COSE profile of commands', () => {
   const signature = `5840${'00'.repeat(64)}`;
   const good = `d28447a2012604424142a04100${signature}`;
-  test('a good one', () => {
+  test('accepts a valid message', () => {
     expect(decodeSigned(hex(good), bounds).keyId).toEqual(hex('4142'));
   });
   test.each([
@@ -160,7 +160,7 @@ describe('the profile', () => {
     );
   });
 
-  test('bounds hold inside the protected header too', () => {
+  test('applies limits within the protected header', () => {
     const header = `${'81'.repeat(9)}00`;
     expect(() => decodeSigned(hex(`d2844a${header}a04100${signature}`), bounds)).toThrow(
       expect.objectContaining({ code: 'message.unbounded' }),
@@ -172,7 +172,7 @@ const algorithm = fc.constantFrom(ES256, EDDSA);
 const keyId = fc.uint8Array({ maxLength: 20 });
 const payload = fc.uint8Array({ maxLength: 400 });
 
-test('whatever is signed is deterministic, comes back and verifies', () => {
+test('signed messages are deterministic, are read back and verify', () => {
   fc.assert(
     fc.property(algorithm, keyId, payload, (algorithm, keyId, payload) => {
       const message = encodeSigned(payload, { algorithm, keyId }, signer(algorithm));
@@ -185,7 +185,7 @@ test('whatever is signed is deterministic, comes back and verifies', () => {
   );
 });
 
-test('changed bytes give a VigieError or do not verify', () => {
+test('changed messages cause a VigieError or do not verify', () => {
   let opened = 0;
   fc.assert(
     fc.property(

@@ -36,15 +36,15 @@ async function findings(name: string, rules: Record<string, 'off'> = {}): Promis
 describe('the OpenAPI document', () => {
   const document = openApi() as OpenApi;
 
-  it('is the committed one', () => {
+  it('equals the committed one', () => {
     expect(document).toEqual(committed('openapi'));
   });
 
-  it('has no finding of a strict linter', async () => {
+  it('has no findings of a strict linter', async () => {
     expect(await findings('openapi')).toEqual([]);
   });
 
-  it('describes every operation with its answers and refusals', () => {
+  it('lists every operation with its answers and errors', () => {
     for (const operation of operations) {
       const { side, path, method, answers, errors, deprecated } = operation;
       const described = document.paths[`${bases[side]}${path}`]?.[method.toLowerCase()];
@@ -91,7 +91,7 @@ describe('the OpenAPI document', () => {
     expect(describedIds.filter((id) => !ids.has(id))).toEqual([]);
   });
 
-  it('has names that generated clients can take', () => {
+  it('has names that are valid in generated clients', () => {
     const names = [...operations.map(operationIdOf), ...Object.keys(document.components.schemas)];
     expect(names.filter((name) => !/^[A-Za-z][A-Za-z0-9_]*$/.test(name))).toEqual([]);
     // Two schemas with one name on one side would get a number.
@@ -102,11 +102,11 @@ describe('the OpenAPI document', () => {
 describe('the AsyncAPI document', () => {
   const document = asyncApi() as { readonly channels: Record<string, { readonly address: string }> };
 
-  it('is the committed one', () => {
+  it('equals the committed one', () => {
     expect(document).toEqual(committed('asyncapi'));
   });
 
-  it('follows its specification; brokers are not part of it, so neither is access to them', async () => {
+  it('follows its specification; security is omitted, because the document contains no brokers', async () => {
     expect(await findings('asyncapi', { 'security-defined': 'off' })).toEqual([]);
   });
 

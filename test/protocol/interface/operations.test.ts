@@ -35,7 +35,7 @@ const key = ({ method, path }: { method: string; path: string }): string => `${m
 const wire = ({ in: place, name }: { in: string; name: string }): string => `${place} ${name}`;
 
 describe('operations', () => {
-  it('have ids, places and handlers of their own', () => {
+  it('have unique ids, methods and paths', () => {
     expect(operationById.size).toBe(operations.length);
     expect(new Set(operations.map((one) => `${one.side} ${key(one)}`)).size).toBe(operations.length);
     expect(operations.map(({ id }) => id)).toEqual(
@@ -43,7 +43,7 @@ describe('operations', () => {
     );
   });
 
-  it('declare each parameter of their path, and each parameter once', () => {
+  it('declare each parameter of their path, and none twice', () => {
     for (const { id, path, parameters } of operations) {
       const inPath = parameters.filter((one) => one.in === 'path').map(({ name }) => name);
       expect([id, inPath]).toEqual([id, namesIn(path)]);
@@ -51,7 +51,7 @@ describe('operations', () => {
     }
   });
 
-  it('have bodies where they are sent, answers with a media type where there is one, and known scopes', () => {
+  it('have a body for POST and PUT, a media type for every answer body, and known scopes', () => {
     for (const { id, method, body, bodyName, answers, scopes } of operations) {
       expect([id, body !== undefined, bodyName !== undefined]).toEqual([
         id,
@@ -64,7 +64,7 @@ describe('operations', () => {
     }
   });
 
-  it('do not have what was removed', () => {
+  it('exclude removed ones', () => {
     const paths = operations.map(({ path }) => path);
     expect(paths.filter((path) => removed.includes(path))).toEqual([]);
   });
@@ -111,7 +111,7 @@ describe('operations of the published interface', () => {
     });
   }
 
-  it('take the published names in their queries', () => {
+  it('accept the published names in their queries', () => {
     const names = (side: Side, id: string, parameter: string): unknown => {
       const schema = operationById.get(`${side}.${id}`)?.parameters.find(({ name }) => name === parameter)?.schema as {
         readonly enum?: readonly string[];

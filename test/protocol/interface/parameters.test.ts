@@ -30,7 +30,7 @@ function refusal(id: string, text: string): string {
 }
 
 describe('the parameters of a query', () => {
-  it('are read by their schemas, lists repeated or separated by commas', () => {
+  it('are parsed by their schemas; lists are repeated or comma-separated', () => {
     expect(query('fleet.telemetry.list', 'type=vehicle.adas,privacy&type=environment&pageSize=2000&other=1')).toEqual({
       type: ['vehicle.adas', 'privacy', 'environment'],
       pageSize: 2000,
@@ -73,7 +73,7 @@ describe('the parameters of a query', () => {
     );
   });
 
-  it('are read or refused with a name, whatever is sent', () => {
+  it('are parsed, or refused with a name, whatever is sent', () => {
     const names = fc.constantFrom(
       ...new Set(operations.flatMap(({ parameters }) => parameters.map(({ name }) => name))),
     );
@@ -99,7 +99,7 @@ describe('the parameters of a query', () => {
 });
 
 describe('the parameters of a path and of headers', () => {
-  it('are bounded', () => {
+  it('have limits', () => {
     const read = (cbid: string): unknown => readPath(operation('user.callbacks.get'), { cbid });
     expect(read('0aF-_')).toEqual({ cbid: '0aF-_' });
     expect(() => read('0x')).toThrow(/^cbid: must match/);
@@ -121,7 +121,7 @@ describe('timestamps', () => {
   const T = '2026-06-10T00:00:00Z';
   const from = at(T);
 
-  it('have six forms', () => {
+  it('can have six forms', () => {
     expect(readPeriods([`${T}/2026-06-11T00:00:00Z`], NOW)).toEqual([{ from, to: from + DAY + 1 }]);
     expect(readPeriods([`${T}/PT1H`], NOW)).toEqual([{ from, to: from + HOUR + 1 }]);
     expect(readPeriods([`${T}/P1M`], NOW)).toEqual([{ from, to: at('2026-07-10T00:00:00Z') + 1 }]);
@@ -136,14 +136,14 @@ describe('timestamps', () => {
     ]);
   });
 
-  it('repeat without end where one period runs into the next', () => {
+  it('can repeat without end only if each period runs into the next', () => {
     expect(readPeriods(['R/1990-01-01T00:00:00Z/PT1H/PT1H'], NOW)).toEqual([
       { from: at('1990-01-01T00:00:00Z'), to: NOW + HOUR + 1 },
     ]);
     expect(() => readPeriods(['R/1990-01-01T00:00:00Z/PT1S/PT1M'], NOW)).toThrow(/timestamps: must not have more than/);
   });
 
-  it('are periods apart and ascending; nothing is asked for by what begins later', () => {
+  it('become disjoint ascending periods; repetitions that start in the future are empty', () => {
     expect(readPeriods([`${T}/PT1H`, '/2026-01-01T00:00:00Z', '2026-06-10T00:30:00Z/'], NOW)).toEqual([
       { to: at('2026-01-01T00:00:00Z') + 1 },
       { from },
@@ -151,7 +151,7 @@ describe('timestamps', () => {
     expect(readPeriods(['R/2030-01-01T00:00:00Z/PT1H'], NOW)).toEqual([]);
   });
 
-  it('take an offset whose plus came as a space', () => {
+  it('can have an offset whose plus sign arrived as a space', () => {
     expect(readPeriods(['2026-06-10T02:00:00 02:00/'], NOW)).toEqual([{ from }]);
   });
 
@@ -172,7 +172,7 @@ describe('timestamps', () => {
     expect(() => readPeriods([`${T}/2026-06-09T00:00:00Z`], NOW)).toThrow('must not end before it begins');
   });
 
-  it('cover what one of them covers', () => {
+  it('cover a time exactly if one of the periods covers it', () => {
     const moment = fc.integer({ min: from, max: from + 2 * DAY });
     const hours = fc.integer({ min: 0, max: 30 });
     const interval = fc.record({
@@ -202,7 +202,7 @@ describe('timestamps', () => {
 });
 
 describe('many periods', () => {
-  it('are not gone through for each moment: a request may name a hundred thousand', () => {
+  it('are searched without visiting each: a request may name a hundred thousand', () => {
     let looks = 0;
     const periods = Array.from({ length: 100_000 }, (_, index) => ({
       get from() {
@@ -224,7 +224,7 @@ describe('many periods', () => {
 });
 
 describe('durations', () => {
-  it('count months by the calendar', () => {
+  it('add months by the calendar', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: at('2200-01-01T00:00:00Z') }),
@@ -240,7 +240,7 @@ describe('durations', () => {
     );
   });
 
-  it('are read from ISO 8601 and nothing else', () => {
+  it('can only be ISO 8601', () => {
     expect(calendarDuration('P1Y2M3W4DT5H6M7.5S')).toEqual({
       months: 14,
       milliseconds: 25 * DAY + 5 * HOUR + 6 * 60_000 + 7500,

@@ -15,7 +15,7 @@ const fleetRemote = (body: unknown): unknown => readBody(operation('fleet.remote
 const program = { slot: 1, enabled: true, start: 'PT7H30M', occurence: { day: ['Mon'] } };
 
 describe('the body of a request', () => {
-  it('is taken with members that are not known and without those that are null', () => {
+  it('may have unknown members, and members with null are omitted', () => {
     const body = { door: { state: 'Locked', forced: true, other: 1 }, label: null, charging: null, more: {} };
     expect(fleetRemote(body)).toEqual({ door: { state: 'Locked', forced: true, other: 1 }, more: {} });
     expect(deprecatedMembers(operation('fleet.remotes.create'), body)).toEqual(['door.forced']);
@@ -48,7 +48,7 @@ describe('the body of a request', () => {
     refused('user.callbacks.setStatus', { status: 'Failed' }, 'status: must be one of Running, Paused');
   });
 
-  it('is taken or refused, whatever it is', () => {
+  it('causes at most input.malformed, whatever it is', () => {
     const writes = operations.filter(({ body }) => body !== undefined);
     fc.assert(
       fc.property(fc.constantFrom(...writes), fc.jsonValue({ maxDepth: 8 }), (one, body) => {
@@ -78,7 +78,7 @@ describe('a remote', () => {
     Navigation: { navigation: { positions: [{ coordinates: [2.35, 48.85] }] } },
   } as const;
 
-  it('of each kind is a command that can be signed', () => {
+  it('of each kind becomes a command that can be signed', () => {
     for (const type of remoteTypes) {
       const asked = askedRemote('fleet', fleetRemote({ label: 'l', ...bodies[type] }));
       expect([asked.type, asked.label]).toEqual([type, 'l']);
@@ -87,7 +87,7 @@ describe('a remote', () => {
     }
   });
 
-  it('is exactly one, of those that the side has, and can be done', () => {
+  it('has exactly one kind, which its side supports and which is complete', () => {
     expect(() => askedRemote('fleet', { ...bodies.Horn, ...bodies.Doors })).toThrow('has horn and door');
     expect(() => askedRemote('fleet', {})).toThrow('has none');
     expect(() => askedRemote('user', bodies.Stolen)).toThrow('has none');
@@ -101,7 +101,7 @@ describe('a remote', () => {
 describe('a refusal', () => {
   const refused = { uuid: 'u', now: Date.parse('2026-01-31T08:00:00Z') };
 
-  it('is written as its side does', () => {
+  it('has the form of its side', () => {
     const error = new VigieError('input.malformed', 'must be one of a, b', { where: 'x.y' });
     expect(xError('fleet', error, refused)).toEqual({
       code: 40001,
@@ -116,12 +116,12 @@ describe('a refusal', () => {
     });
   });
 
-  it('does not tell what happened inside the car', () => {
+  it('hides internal errors of the car', () => {
     const error = new VigieError('store.failed', 'EIO', { where: '/var/lib/vigie/00000001.journal' });
     expect(JSON.stringify(xError('fleet', error, refused))).not.toMatch(/EIO|journal/);
   });
 
-  it('has a documented status, and a code that begins with it', () => {
+  it('has a documented status, and a code that starts with it', () => {
     for (const code of Object.keys(errors) as ErrorCode[]) {
       const status = refusalStatus(code);
       expect(refusalStatuses).toContain(status);

@@ -11,7 +11,7 @@ const only =
   (scope: Scope): boolean =>
     held.includes(scope);
 
-test('every position in Status needs data:position, in alarms and thefts too, and nothing else does', () => {
+test('positions in Status, also in alarms and thefts, need data:position, and nothing else does', () => {
   const positions = slots.map(({ path }) => path).filter((path) => scopeOfPath(path) === 'data:position');
   expect(positions.filter((path) => !path.startsWith('lastPosition.')).sort()).toEqual([
     'alarm.trigger.position',
@@ -21,13 +21,13 @@ test('every position in Status needs data:position, in alarms and thefts too, an
   expect(positions.length).toBe(3 + slots.filter(({ path }) => path.startsWith('lastPosition.')).length);
 });
 
-test('a member of a car that the table does not name is left out', () => {
+test('a member of a car that the table lacks is removed', () => {
   const car = { vin: 'V', heard: 1, missing: 2, speed: 3, latitude: 4, longitude: 5, added: 'secret' };
   expect(seenCar(only('data:telemetry'), car)).toEqual({ vin: 'V', heard: 1, missing: 2, speed: 3 });
   expect(seenCar(only('data:position'), car)).toEqual({ vin: 'V', heard: 1, missing: 2, latitude: 4, longitude: 5 });
 });
 
-test('an event needs the scope of its kind, one of a monitor those of its content, and an unknown kind is hidden', () => {
+test("an event needs the scope of its kind, a monitor's event those of its content, and unknown kinds are hidden", () => {
   const event = (kind: string, body: object): FleetEvent =>
     ({ id: 1, vin: 'V', kind, at: 2, received: 3, body }) as FleetEvent;
   const collision = { id: 'a', position, readings: { start: 1, size: 2, columns: new Uint8Array(3) } };
@@ -39,7 +39,7 @@ test('an event needs the scope of its kind, one of a monitor those of its conten
   expect(seenEvent(() => true, event('hello', {}))).toBeUndefined();
 });
 
-test('the audit trail shows no monitor that a command carries, and no kind without its scope or data:telemetry', () => {
+test('the audit trail hides monitors in commands, and kinds without their scope or data:telemetry', () => {
   const order = { type: 'Monitor', body: { monitorId: 'm', monitor: { label: 'at home' } } };
   expect(seenCommand(() => true, order)?.body).toEqual({ monitorId: 'm' });
   expect(seenCommand(only('remote:door:write'), order)).toBeUndefined();

@@ -187,7 +187,7 @@ describe('a callback is refused', () => {
   });
 });
 
-describe('a callback is taken', () => {
+describe('a callback is accepted', () => {
   const attributes = [
     { type: 'Header', key: 'Authorization', value: 'Bearer $ecret' },
     { type: 'Query', key: 'car', value: '$vin' },
@@ -252,15 +252,15 @@ describe('a callback is taken', () => {
     expect(codec.decode(codec.encode(callback, 3), 3)).toEqual(callback);
   });
 
-  test('its secret is not shown', () => {
+  test('without its secret when it is shown', () => {
     const subscribe = readSubscribe('user', hook({ secret: 'sixteen letters!' }));
     expect(subscribe.callback.webhook?.secret).toBe('sixteen letters!');
     expect(shownSubscribe(subscribe)).toEqual({ callback: { webhook } });
   });
 });
 
-describe('what a monitor says about delivery', () => {
-  test('nothing', () => {
+describe('the delivery part of a monitor', () => {
+  test('has defaults', () => {
     const nothing = {
       retryPolicy: { policy: 'Bounded', retryNumber: 3, retryDelay: 10 },
       attributes: [],
@@ -270,7 +270,7 @@ describe('what a monitor says about delivery', () => {
     expect(readDelivery('{}')).toEqual(nothing);
   });
 
-  test('on the fleet side: its own webhook', () => {
+  test('has a webhook on the fleet side', () => {
     const subscribeParam = { retryPolicy: { policy: 'Always' }, batchNotify: { size: 5 }, callback: { webhook } };
     expect(readDelivery(JSON.stringify({ subscribeParam }))).toMatchObject({
       webhook,
@@ -279,7 +279,7 @@ describe('what a monitor says about delivery', () => {
     });
   });
 
-  test('on the user side: its callback and what goes along', () => {
+  test('has a callback and attributes on the user side', () => {
     const attributes = [{ type: 'Body', key: 'm', value: '$MonitorLabel' }];
     const subscribeParam = { callbackId: 'ab-1', callbackAttributes: { pushnotif: [{ key: 'title', value: 'T' }] } };
     expect(readDelivery({ attributes, subscribeParam })).toMatchObject({
@@ -289,7 +289,7 @@ describe('what a monitor says about delivery', () => {
     });
   });
 
-  test('is shown without the secret and without our id', () => {
+  test('is shown without the secret and the internal id', () => {
     const secret = 'sixteen letters!';
     const text = JSON.stringify({
       subscribeParam: { batchNotify: { size: 5 }, callbackId: 'ab', callback: { webhook: { ...webhook, secret } } },
@@ -314,7 +314,7 @@ describe('what a monitor says about delivery', () => {
   });
 });
 
-test('the page names every variable', () => {
+test('docs/callbacks.md names every variable', () => {
   const page = readFileSync(new URL('../../../docs/callbacks.md', import.meta.url), 'utf8');
   for (const name of ['vin', 'vid', 'fleetID', 'monitorID', 'MonitorLabel', 'CallbackLabel', 'RemoteStatus']) {
     expect(page).toContain(`$${name}`);

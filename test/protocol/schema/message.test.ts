@@ -239,7 +239,7 @@ const examples: { [K in BodyKind]: Message<K> } = {
 };
 
 describe('schemas', () => {
-  test.each(Object.entries(all))('%s: each member has a key of its own and says what it is', (name, schema) => {
+  test.each(Object.entries(all))('%s: each member has a unique key and a description', (name, schema) => {
     for (const [path, node] of nodes(schema, name)) {
       expect(node.description?.length ?? 0, `description of ${path}`).toBeGreaterThan(0);
       const keys = Object.values(node.properties ?? {}).map((member) => member['x-key']);
@@ -255,7 +255,7 @@ describe('schemas', () => {
     }
   });
 
-  test('a title names one shape only', () => {
+  test('each title belongs to one shape', () => {
     const shapes = new Map<string, string>();
     for (const [name, schema] of Object.entries(all)) {
       for (const [path, node] of nodes(schema, name)) {
@@ -279,7 +279,7 @@ describe('schemas', () => {
 describe('messages', () => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
 
-  test.each(Object.values(examples))('of kind $kind are described', (message) => {
+  test.each(Object.values(examples))('of kind $kind match their schema', (message) => {
     const valid = ajv.compile(messageSchema(message.kind));
     expect(valid(message), JSON.stringify(valid.errors)).toBe(true);
     const { body: _, ...headless } = message;
@@ -314,11 +314,11 @@ describe('messages', () => {
 });
 
 describe('priority classes', () => {
-  test('every kind is in one class', () => {
+  test('every kind belongs to one class', () => {
     expect(classes.flatMap((priority) => priority.kinds).sort()).toEqual([...kinds].sort());
   });
 
-  test('results come before emergencies, records, state, way, telemetry and captures', () => {
+  test('are ordered: results, emergencies, records, state, waypoints, telemetry, captures', () => {
     const order = ['remote', 'collision', 'trip', 'status', 'waypoint', 'telemetry', 'capture'] as const;
     expect(order.map(classOf)).toEqual([0, 1, 2, 3, 4, 5, 6]);
     expect([classOf('event'), classOf('gap'), classOf('stolen'), classOf('maintenance'), classOf('fault')]).toEqual([
@@ -326,7 +326,7 @@ describe('priority classes', () => {
     ]);
   });
 
-  test('every message expires some day', () => {
+  test('give every message an expiry', () => {
     for (const kind of kinds) expect(expiryOf(classOf(kind))).toBeGreaterThan(0);
     expect(() => expiryOf(classes.length)).toThrowError(expect.objectContaining({ code: 'input.unknown' }));
   });

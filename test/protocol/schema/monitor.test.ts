@@ -283,12 +283,12 @@ describe('an expression', () => {
     expect(() => truthTable(expression, names)).toThrow(rule);
   });
 
-  test('a hundred negations are a matter of even and odd', () => {
+  test('may have a hundred negations, which cancel in pairs', () => {
     expect(truthTable(`${'!'.repeat(100)}a`, names)).toBe(truthTable('a', names));
     expect(truthTable(`${'!'.repeat(101)}a`, names)).toBe(truthTable('!a', names));
   });
 
-  test('binds ! before & before |', () => {
+  test('gives ! precedence over &, and & over |', () => {
     expect(truthTable('a | b & !c_1', names)).toBe(truthTable('a | (b & (!c_1))', names));
     expect(truthTable('!a & b | c_1', names)).toBe(truthTable('((!a) & b) | c_1', names));
     expect(truthTable('a | b & c_1', names)).not.toBe(truthTable('(a | b) & c_1', names));
@@ -305,7 +305,7 @@ describe('an expression', () => {
     ),
   })).any;
 
-  test('has the truth table that rewriting gives, and is refused when its column is of one kind', () => {
+  test('has the same truth table as by rewriting, and is refused if it is constant', () => {
     let constant = 0;
     fc.assert(
       fc.property(text, (expression) => {
@@ -327,7 +327,7 @@ describe('an expression', () => {
     expect(constant).toBeGreaterThan(0);
   });
 
-  test('is unknown only if what is unknown decides', () => {
+  test('is unknown only if the unknown inputs matter', () => {
     const table = truthTable('a & b | !a & c_1', names);
     expect(judge(table, [TRUE, TRUE, UNKNOWN])).toBe(TRUE);
     expect(judge(table, [TRUE, FALSE, UNKNOWN])).toBe(FALSE);
@@ -339,7 +339,7 @@ describe('an expression', () => {
 });
 
 describe('a monitor', () => {
-  test('has one form, which means the same when it is read again', () => {
+  test('has a normal form, which is stable when it is read again', () => {
     const codec = compile(monitorSchema, { unknownValues: 'refuse' });
     fc.assert(
       fc.property(parameter, (input) => {
@@ -363,7 +363,7 @@ describe('a monitor', () => {
     );
   });
 
-  test('of the fleet line keeps for who delivers what concerns only him', () => {
+  test('of the fleet line stores the settings of delivery separately', () => {
     const subscribeParam = {
       refreshEvent: 60,
       retryPolicy: { policy: 'Always' },
@@ -383,7 +383,7 @@ describe('a monitor', () => {
     expect(compileMonitor(found).parameter).toEqual(found);
   });
 
-  test('is understood in the spellings that are seen', () => {
+  test('is accepted in the spellings that occur in practice', () => {
     const data = ['doorsState.lockedState', 'vehicle.doorsStates.lockedStates', 'vehicle.doorsState.lockedState'];
     expect(data.map(dataNameOf)).toEqual(Array(3).fill('vehicle.doorsState.lockedState'));
     expect(dataNameOf('energies.electric.level')).toBe('vehicle.energy.electric.level');
@@ -409,21 +409,21 @@ describe('a monitor', () => {
     });
   });
 
-  test('with more values than its operator takes goes by the first, as published', () => {
+  test('with too many values for its operator uses the first, as published', () => {
     const { parameter: found } = compileMonitor(
       withData({ data: 'vehicle.odometer', op: 'greaterThan', value: ['5', '9'] }),
     );
     expect(found.triggerParam.triggers[0]?.data?.value).toEqual(['5']);
   });
 
-  test('paths of Status that data are made of exist', () => {
+  test('refers only to existing paths of Status', () => {
     for (const name of dataNames) {
       const { path } = dataRules[name];
       if (path !== undefined) expect([name, slotByPath.has(path)]).toEqual([name, true]);
     }
   });
 
-  test('two thousand of them fit a message', () => {
+  test('is small enough: a list of two thousand fits into a message', () => {
     const codec = compile(monitorListSchema);
     const monitors = Array.from({ length: 2_000 }, (_, i) => ({
       monitorId: `m${i}`,
@@ -435,11 +435,11 @@ describe('a monitor', () => {
   });
 });
 
-describe('the published interface', () => {
+describe('monitors and the published interface', () => {
   const fleet = publishedEnumerations('fleet-3.19.2');
   const lines = [fleet, publishedEnumerations('user-4.17.2')];
 
-  test('every data name and operator of both lines is there', () => {
+  test('have the same data names and operators on both lines', () => {
     const names = lines.flatMap((found) => found['DataTrigger.data'] ?? []);
     const operators = lines.flatMap((found) => found['DataTrigger.op'] ?? []);
     expect(new Set(names)).toEqual(new Set(dataNames));
@@ -454,14 +454,14 @@ describe('the published interface', () => {
     }
   });
 
-  test('every extension and every section of telemetry is there', () => {
+  test('have the same extensions and sections of telemetry', () => {
     const types = lines.flatMap((found) => found['MonitorParameter.extendedEventParam'] ?? []);
     for (const type of types) expect([type, extensionOf(type)?.type]).toEqual([type, type]);
     const sections = lines.flatMap((found) => found['TelemetryEnum'] ?? []);
     expect(new Set(sections)).toEqual(new Set(Object.keys(telemetrySections)));
   });
 
-  test('values are those of the published enumerations', () => {
+  test('have the same values in enumerations', () => {
     const published: Record<string, string> = {
       'vehicle.alert': 'AlertMsgEnum',
       'vehicle.powertrain.status': 'PowertrainBase.status',

@@ -59,20 +59,20 @@ function faultsOf(theirs: Published, mine: Ours, path: string): string[] {
   return faults;
 }
 
-describe('records against the published interface', () => {
+describe('records compared with the published interface', () => {
   test.each(records)('%s has every member, instant and enumeration', (name, schema) => {
     const theirs = published('fleet-3.19.2', name);
     expect(theirs.members.size).toBeGreaterThan(2);
     expect(faultsOf(theirs, schema, name)).toEqual([]);
   });
 
-  test.each(records)('%s has nothing else but what we add on purpose', (name, schema, added) => {
+  test.each(records)('%s has only published members and our documented additions', (name, schema, added) => {
     const known = new Set(published('fleet-3.19.2', name).members.keys());
     const more = Object.keys(schema.properties ?? {}).filter((member) => !known.has(member));
     expect(more.sort()).toEqual([...added].sort());
   });
 
-  test('the 104 types of alert and the states of trips are the published ones, in their order', () => {
+  test('the 104 types of alert and the states of trips equal the published ones, in order', () => {
     const enumerations = publishedEnumerations('fleet-3.19.2');
     expect(alertTypes).toEqual(enumerations['AlertMsgEnum']);
     expect(tripStates).toEqual(enumerations['TripStateEnum']);
@@ -81,7 +81,7 @@ describe('records against the published interface', () => {
 });
 
 describe('the state of a trip', () => {
-  test('is that of its first fault', () => {
+  test('is its first fault', () => {
     const trip = { createdAt: 0, id: 'a' };
     expect(tripState(trip)).toBe('Nominal');
     expect(tripState({ ...trip, faults: [{ fault: 'Unfinished', cause: 'Connection' }] })).toBe('Unfinished');

@@ -116,14 +116,14 @@ function* publishedPaths(theirs: Published, path: string): Iterable<string> {
   }
 }
 
-describe('Status against the published interface', () => {
+describe('Status compared with the published interface', () => {
   const compared = (release: string): Comparison => {
     const comparison: Comparison = { release, faults: [], enumerations: new Map(), leftOut: new Set(), members: 0 };
     compare(published(release, 'Status'), ours, '', comparison);
     return comparison;
   };
 
-  test.each(['fleet-3.19.2', 'user-4.17.2'])('has every member, type, bound and enumeration of %s', (release) => {
+  test.each(['fleet-3.19.2', 'user-4.17.2'])('has every member, type, limit and enumeration of %s', (release) => {
     const { faults, enumerations, members } = compared(release);
     expect(faults).toEqual([]);
     // Minimum size of the published schema.
@@ -149,7 +149,7 @@ describe('Status against the published interface', () => {
     }
   });
 
-  test('has nothing that is not published, but for what we add on purpose', () => {
+  test('has only published members and our documented additions', () => {
     const known = new Set([
       ...publishedPaths(published('fleet-3.19.2', 'Status'), ''),
       ...publishedPaths(published('user-4.17.2', 'Status'), ''),
@@ -163,10 +163,10 @@ describe('Status against the published interface', () => {
   });
 });
 
-describe('remote commands against the published interface', () => {
+describe('remote commands compared with the published interface', () => {
   const enumerations = (): ReturnType<typeof publishedEnumerations> => publishedEnumerations('fleet-3.19.2');
 
-  test('types, states, causes and the states of doors are the published ones, in their order', () => {
+  test('have the published types, states, causes and door states, in order', () => {
     expect(remoteTypes).toEqual(enumerations()['RemoteType']);
     expect(remoteStatuses).toEqual(enumerations()['RemoteActionStatus']);
     expect(failureCauses).toEqual(enumerations()['RemoteFailedEventStatus']);

@@ -70,8 +70,8 @@ function faultsOf(theirs: Published, mine: Ours, path: string): string[] {
   return faults;
 }
 
-describe('bodies of commands against the published interface', () => {
-  test.each(remoteTypes)('%s has every member, type, bound and enumeration, and no other', (type) => {
+describe('bodies of commands compared with the published interface', () => {
+  test.each(remoteTypes)('%s has the same members, types, limits and enumerations', (type) => {
     const name = names[type];
     const theirs = published('fleet-3.19.2', name);
     expect(theirs.members.size).toBeGreaterThan(0);
@@ -81,9 +81,9 @@ describe('bodies of commands against the published interface', () => {
   });
 });
 
-describe('on the wire', () => {
+describe('the wire form of a command body', () => {
   const cddl = vigieCddl();
-  test.each(remoteTypes)('%s comes back, and is what the CDDL says', (type) => {
+  test.each(remoteTypes)('of %s is read back, and matches the CDDL', (type) => {
     fc.assert(
       fc.property(valuesOf(remoteBodies[type]), (body) => {
         const bytes = encodeBody(type, body);
@@ -130,7 +130,7 @@ describe('on the wire', () => {
   });
 });
 
-test('times of day', () => {
+test('times of day are durations below 24 hours', () => {
   expect(['PT0S', 'PT14H30M', 'PT23H59M59S', 'PT90M'].map(secondsOfDay)).toEqual([0, 52_200, 86_399, 5_400]);
   const none = ['PT24H', 'PT', 'P1D', 'PT1.5H', '14:30', '', 'PT1M1H', 'PT-1H'];
   expect(none.map(secondsOfDay)).toEqual(none.map(() => undefined));

@@ -61,7 +61,7 @@ function knowing(values: Record<string, SlotValue>, at: number): [(SlotValue | u
 }
 
 describe('the list of slots', () => {
-  test('has the paths that profiles are written with', () => {
+  test('has the paths used in profiles', () => {
     for (const path of [
       'kinetic.speed',
       'energies.Electric.level',
@@ -85,7 +85,7 @@ describe('the list of slots', () => {
     }
   });
 
-  test('has nothing that no signal can give, and nothing that a kind of energy or engine has not', () => {
+  test('excludes members without a signal, and members of other kinds of energy or engine', () => {
     const odd = slots.filter(({ path }) =>
       /createdAt|updatedAt|identifier|\.vin$|^autonomy|Fuel\.extension\.electric|Electric\.extension\.(fuel|thermic)/.test(
         path,
@@ -94,7 +94,7 @@ describe('the list of slots', () => {
     expect(odd.map(({ path }) => path)).toEqual([]);
   });
 
-  test('says for each slot what its values are', () => {
+  test('contains the kind, unit and values of each slot', () => {
     expect(slotOf('kinetic.speed')).toMatchObject({ kind: 'quantity', unit: 'km/h', resolution: 0.01, minimum: 0 });
     expect(slotOf('doorsState.lockedStates')).toMatchObject({ kind: 'set' });
     expect(slotOf('adas.parkAssist.rear').values).toContain('TrailerInhibition');
@@ -110,7 +110,7 @@ describe('the list of slots', () => {
     }
   });
 
-  test('is indexed, and every id and path is there once', () => {
+  test('has consecutive indexes, and unique ids and paths', () => {
     expect(slots.map(({ index }) => index)).toEqual(slots.map((_, index) => index));
     expect(statusObjects.map(({ index }) => index)).toEqual(statusObjects.map((_, index) => index));
     expect(slotById.size).toBe(slots.length);
@@ -118,7 +118,7 @@ describe('the list of slots', () => {
     for (const { id } of slots) expect(Number.isSafeInteger(id) && id > 0).toBe(true);
   });
 
-  test('an id is the octal digits of its keys', () => {
+  test('has ids made of the octal digits of the keys', () => {
     expect(slotOf('kinetic.speed').id).toBe(0x11);
     // energies 4, identity Electric 1, level 2
     expect(slotOf('energies.Electric.level').id).toBe(0x412);
@@ -128,12 +128,12 @@ describe('the list of slots', () => {
     expect(slotOf('lightingSystem.turn.LeftRear.status').id).toBe(0x941013);
   });
 
-  test('ids never change: cars and receivers of all versions share them', () => {
+  test('has ids that never change, because cars and receivers of all versions share them', () => {
     const now = Object.fromEntries(slots.map(({ path, id }) => [path, id]));
     expect(now).toEqual(slotIds);
   });
 
-  test('every object with a time of its own is known by its path', () => {
+  test('contains every object with a separate time by its path', () => {
     const paths = statusObjects.map(({ path }) => path);
     expect(paths).toEqual(
       expect.arrayContaining([
@@ -157,7 +157,7 @@ describe('the list of slots', () => {
 });
 
 describe('assemble and disassemble', () => {
-  test('give back what was put in', () => {
+  test('return the original values', () => {
     fc.assert(
       fc.property(knowledge, ({ values, createdAt }) => {
         const status = assemble(values, createdAt);
@@ -167,7 +167,7 @@ describe('assemble and disassemble', () => {
     );
   });
 
-  test('make a valid Status of anything the slots can hold', () => {
+  test('yield a valid Status for any values', () => {
     fc.assert(
       fc.property(knowledge, ({ values, createdAt }) => {
         const contents = assemble(values, createdAt);
@@ -181,7 +181,7 @@ describe('assemble and disassemble', () => {
     );
   });
 
-  test('a tree of some objects holds these and nothing else, and is valid', () => {
+  test('yield a valid tree with only the requested objects', () => {
     const some = fc.record({
       known: knowledge,
       wanted: fc.uniqueArray(fc.integer({ min: 0, max: statusObjects.length - 1 })),
@@ -197,7 +197,7 @@ describe('assemble and disassemble', () => {
     );
   });
 
-  test('equal knowledge prints equally, members in the order of the schema', () => {
+  test('order members as in the schema, so that equal values yield equal texts', () => {
     const [values, createdAt] = knowing(
       {
         'doorsState.opening.Trunk.state': 'Open',
@@ -211,7 +211,7 @@ describe('assemble and disassemble', () => {
     );
   });
 
-  test('a position is a GeoJSON Feature, with the order of coordinates that GeoJSON has', () => {
+  test("yield positions as GeoJSON Features, with GeoJSON's order of coordinates", () => {
     const position = { 'lastPosition.latitude': 48.8, 'lastPosition.longitude': 2.3, 'lastPosition.heading': 90 };
     expect(assemble(...knowing(position, 7.4))).toEqual({
       lastPosition: {
@@ -226,7 +226,7 @@ describe('assemble and disassemble', () => {
     expect(assemble(...knowing({ 'lastPosition.latitude': 48.8, 'lastPosition.heading': 1 }, 7))).toEqual({});
   });
 
-  test('an inner object brings its surroundings along, with their own time when they have one', () => {
+  test('include the parents of an inner object, with their own times', () => {
     const residual = 'energies.Electric.extension.electric.battery.load.residual';
     const [values, createdAt] = knowing({ [residual]: 30_000 }, 9);
     const inner = { extension: { electric: { battery: { load: { createdAt: 9, residual: 30_000 } } } } };
@@ -244,7 +244,7 @@ describe('assemble and disassemble', () => {
     });
   });
 
-  test('the range of the car is the sum over its energies', () => {
+  test('compute the range of the car as the sum over its energies', () => {
     const ranges = { 'energies.Fuel.autonomy': 500, 'energies.Electric.autonomy': 40 };
     const [values, createdAt] = knowing({ ...ranges, 'ignition.type': 'Stop' }, 1);
     expect(assemble(values, createdAt).autonomy).toBe(540);
@@ -257,7 +257,7 @@ describe('assemble and disassemble', () => {
     expect(assemble(...knowing({ 'energies.Fuel.level': 10 }, 1))).not.toHaveProperty('autonomy');
   });
 
-  test('documents of other versions and of the real service are read as far as they are known', () => {
+  test('accept documents of other versions and of the real service, as far as they are known', () => {
     const document = {
       createdAt: 3,
       _links: { self: {} },
@@ -284,7 +284,7 @@ describe('assemble and disassemble', () => {
     expect([...disassemble({})]).toEqual([]);
   });
 
-  test('the type of the tree is that of the schema', () => {
+  test('have the type of the schema', () => {
     const status: StatusContents = assemble(...knowing({ 'kinetic.speed': 50.5 }, 1));
     expect(status.kinetic?.speed).toBe(50.5);
   });

@@ -94,7 +94,7 @@ function uncompressed(all: readonly Reading[]): string {
 }
 
 describe('telemetry', () => {
-  test('gives back every reading, to the last digit of the resolution', () => {
+  test('returns every reading to the last digit of the resolution', () => {
     fc.assert(
       fc.property(readings, (all) => {
         const telemetry = telemetryFromReadings(all);
@@ -105,7 +105,7 @@ describe('telemetry', () => {
     );
   });
 
-  test('a decoder written after the page alone reads the same', () => {
+  test('is read equally by a decoder written only from docs/wire-format.md', () => {
     fc.assert(
       fc.property(readings, fc.constantFrom(...timeResolutions), (all, resolution) => {
         const telemetry = telemetryFromReadings(all, { resolution, deflate: (bytes) => deflateRawSync(bytes) });
@@ -123,7 +123,7 @@ describe('telemetry', () => {
     );
   });
 
-  test('times are rounded to the resolution asked for, each slot to its own', () => {
+  test('rounds times to the requested resolution of each slot', () => {
     fc.assert(
       fc.property(readings, fc.array(fc.constantFrom(...timeResolutions), { minLength: 1 }), (all, choices) => {
         const resolution = (slot: Slot) => choices[slot.index % choices.length]!;
@@ -139,7 +139,7 @@ describe('telemetry', () => {
     );
   });
 
-  test('rounds what is finer than the resolution to the nearest step', () => {
+  test('rounds values to the nearest step of the resolution', () => {
     const quantities = travelling.filter(({ kind }) => kind === 'quantity');
     const reading = fc.constantFrom(...quantities).chain((slot) =>
       fc.record({
@@ -159,7 +159,7 @@ describe('telemetry', () => {
     );
   });
 
-  test('golden: series with times of their own', () => {
+  test('golden: series with separate times', () => {
     const speed = slotOf('kinetic.speed');
     const locks = slotOf('doorsState.lockedStates');
     const all = [
@@ -187,7 +187,7 @@ describe('telemetry', () => {
     });
   });
 
-  test('golden: moments that series share', () => {
+  test('golden: series with shared times', () => {
     const chosen = ['kinetic.speed', 'kinetic.acceleration', 'engines.Thermic.speed'].map(slotOf);
     const all = [0, 1000, 2003, 3000].flatMap((at, row) =>
       chosen.map((slot) => ({ slot, value: row * 10, at: 1_000_000 + at })),
@@ -206,7 +206,7 @@ describe('telemetry', () => {
     expect(readingsFromTelemetry(telemetryFromReadings(all))).toEqual(bySlot(all));
   });
 
-  test('a slot without number travels by its id', () => {
+  test('identifies a slot without a number by its id', () => {
     const telemetry = telemetryOf([1, 2, 0, 0, 49, 0, 0x7777, 0, 0, 1, 1, [1], [5], [3], [4]], 1000);
     expect(telemetryJson(telemetry).series).toEqual([
       { path: 'ignition.type', at: [1003], values: ['StartUp'] },
@@ -215,13 +215,13 @@ describe('telemetry', () => {
     expect(readingsFromTelemetry(telemetry)).toEqual([{ slot: slotOf('ignition.type'), value: 'StartUp', at: 1003 }]);
   });
 
-  test('the page lists the slot numbers as they are, and their slots can travel', () => {
+  test('uses the slot numbers of docs/wire-format.md, and can represent their slots', () => {
     expect(slotNumbers.slice(1)).toEqual(numberedSlots);
     const known = new Set(travelling.map(({ id }) => id));
     expect(numberedSlots.filter((id) => !known.has(id))).toEqual([]);
   });
 
-  test('refuses what it cannot carry, and names it', () => {
+  test('refuses a value that it cannot represent, with its name', () => {
     const refused = (path: string, value: Reading['value'], at = 0) =>
       expect(() => telemetryFromReadings([{ slot: slotOf(path), value, at }]), path).toThrowError(
         expect.objectContaining({ code: 'message.malformed', message: expect.stringContaining(path) }),
@@ -240,7 +240,7 @@ describe('telemetry', () => {
     expect(slots.filter((slot) => !telemetrySlots.has(slot)).map(({ kind }) => kind)).not.toContain('quantity');
   });
 
-  test('carries as many readings as it may, of whatever kind, and no more', () => {
+  test('accepts readings up to the limit, whatever their kind', () => {
     const slot = slotOf('alarm.trigger.startAt');
     const wild = (count: number): Reading[] =>
       Array.from({ length: count }, (_, i) => ({
@@ -258,7 +258,7 @@ describe('telemetry', () => {
     );
   });
 
-  test('a name that a newer sender knows is left out; nothing is lost in JSON', () => {
+  test('omits an unknown name from a newer sender in readings, but not in JSON', () => {
     const telemetry = telemetryOf([1, 1, 0, 0, 49, 1, 1, [99], [2], [1], [-99]]);
     expect(readingsFromTelemetry(telemetry)).toEqual([{ slot: slotOf('ignition.type'), value: 'Stop', at: 3 }]);
     expect(telemetryJson(telemetry).series).toEqual([{ path: 'ignition.type', at: [2, 3], values: [99, 'Stop'] }]);
@@ -286,7 +286,7 @@ describe('telemetry', () => {
     }
   });
 
-  test('a size beyond the bound is refused before room is made for it', () => {
+  test('refuses a size beyond the limit before it allocates memory', () => {
     const columns = deflateRawSync(new Uint8Array(10_000_000));
     expect(() => readingsFromTelemetry({ start: 0, size: 10_000_000, columns })).toThrow(
       expect.objectContaining({ code: 'message.unbounded' }),
@@ -294,7 +294,7 @@ describe('telemetry', () => {
     expect(() => readingsFromTelemetry({ start: 0, size: 1000, columns })).toThrow(/and is to give only 1000/);
   });
 
-  test('any bytes give readings or a VigieError', () => {
+  test('of any bytes yields readings or a VigieError', () => {
     const columns = fc
       .array(fc.oneof(fc.nat(3), fc.nat(255)), { maxLength: 60 })
       .map((bytes) => Uint8Array.from(bytes));
@@ -312,7 +312,7 @@ describe('telemetry', () => {
     );
   });
 
-  test('mutated columns give readings or a VigieError', () => {
+  test('with mutated columns yields readings or a VigieError', () => {
     const change = fc.tuple(fc.nat(), fc.nat(255));
     fc.assert(
       fc.property(readings, fc.array(change, { minLength: 1, maxLength: 4 }), (all, changes) => {

@@ -19,7 +19,7 @@ const vin = 'VF3ABCDEFGH123456';
 const vins = fc.string({ unit: fc.constantFrom(...'ABCDEFGHJKLMNPRSTUVWXYZ0123456789'), minLength: 17, maxLength: 17 });
 
 describe('topics', () => {
-  test('are those of the protocol', () => {
+  test('have the documented form', () => {
     expect(upTopic(vin, 'status')).toBe(`vigie/1/${vin}/up/status`);
     expect(downTopic(vin, 'remote')).toBe(`vigie/1/${vin}/down/remote`);
     expect(presenceTopic(vin)).toBe(`vigie/1/${vin}/presence`);
@@ -28,7 +28,7 @@ describe('topics', () => {
     expect(upFilter()).toBe('vigie/1/+/up/+');
   });
 
-  test('are read as they were built', () => {
+  test('are parsed as they were built', () => {
     fc.assert(
       fc.property(vins, fc.constantFrom(...kinds), fc.constantFrom(...downKinds), (vin, up, down) => {
         expect(parseTopic(upTopic(vin, up))).toEqual({ vin, direction: 'up', kind: up });
@@ -39,7 +39,7 @@ describe('topics', () => {
     );
   });
 
-  test('parts of catalogs have topics of their own, which what subscribes to all messages includes', () => {
+  test('exist for each part of a catalog, and a subscription to all messages includes them', () => {
     const topic = catalogTopic(vin, '0123456789abcdef', 12);
     expect(topic).toBe(`vigie/1/${vin}/up/catalog-0123456789abcdef-12`);
     expect(parseTopic(topic)).toEqual({ vin, direction: 'up', kind: 'catalog' });
@@ -74,12 +74,12 @@ describe('topics', () => {
     'vigie/1/VF3ABCDEFGH12345O/up/status',
     `/vigie/1/${vin}/up/status`,
     `vigie/1/${vin}\n/up/status`,
-  ])('%j is foreign', (topic) => {
+  ])('exclude %j', (topic) => {
     expect(parseTopic(topic)).toBeUndefined();
     expect(downKind(vin, topic)).toBeUndefined();
   });
 
-  test('of another car are not for this one', () => {
+  test('for another car are ignored', () => {
     expect(downKind(vin, downTopic('VF3ABCDEFGH123457', 'remote'))).toBeUndefined();
     expect(downKind(vin, upTopic(vin, 'remote'))).toBeUndefined();
   });
@@ -93,7 +93,7 @@ describe('topics', () => {
     'vf3abcdefgh123456',
     'VF3ABCDEFGI123456',
     `${vin}\n`,
-  ])('are not made for %j, which is not a VIN', (text) => {
+  ])('cannot be built for %j, which is not a VIN', (text) => {
     expect(isVin(text)).toBe(false);
     for (const make of [presenceTopic, downFilter, upFilter, (vin: string) => upTopic(vin, 'status')]) {
       expect(() => make(text)).toThrowError(

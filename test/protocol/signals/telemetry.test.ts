@@ -32,7 +32,7 @@ const readings: fc.Arbitrary<SignalReading[]> = fc
     ),
   );
 
-test('readings come back as they were sent, in their order, at the moments that the resolution of times allows', () => {
+test('readings are read back in order, with times rounded to the resolution', () => {
   const catalog = Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8]);
   fc.assert(
     fc.property(readings, fc.constantFrom(...timeResolutions), (all, coarse) => {
@@ -60,7 +60,7 @@ test('readings come back as they were sent, in their order, at the moments that 
   );
 });
 
-test('a receiver of the version before reads telemetry with custom signals as telemetry without readings', () => {
+test('an older receiver reads telemetry with custom signals as telemetry without readings', () => {
   const before = compile(
     record('Telemetry', 'x', {
       start: required(1, instant('x')),
@@ -82,7 +82,7 @@ test('a receiver of the version before reads telemetry with custom signals as te
   expect(before.decode(now.encode(body, envelope.at), envelope.at)).toEqual(known);
 });
 
-test('too many readings and integers beyond 2^51 are refused', () => {
+test('too many readings, and integers beyond 2^51, are refused', () => {
   const options = { catalog: new Uint8Array(8), resolution: () => 1 as const };
   const many = Array.from({ length: 10_001 }, (_, i) => ({ number: 1, count: i, at: i }));
   expect(() => telemetryFromSignals(many, options)).toThrow('10001 readings; at most 10000 allowed');
@@ -91,7 +91,7 @@ test('too many readings and integers beyond 2^51 are refused', () => {
   );
 });
 
-test('series of numbers that repeat or stand still are refused', () => {
+test('the numbers of series are stored as increments', () => {
   const options = {
     catalog: new Uint8Array(8),
     resolution: () => 1 as const,
@@ -114,7 +114,7 @@ test.each([
   ['', 'cbf29ce484222325'],
   ['a', 'af63dc4c8601ec8c'],
   ['foobar', '85944171f73967e8'],
-])('the hash of %j is that of the draft', (text, hash) => {
+])('the hash of %j equals the published vector', (text, hash) => {
   const fnv = new Fnv();
   fnv.add(new TextEncoder().encode(text));
   expect(hexOf(fnv.hash)).toBe(hash);
@@ -130,7 +130,7 @@ const entriesOf = (size: number): CatalogEntry[] =>
     offset: -i,
   }));
 
-test('a long catalog travels in parts that come in any order, and twice', () => {
+test('a long catalog is sent in parts, which may arrive in any order and repeatedly', () => {
   const entries = entriesOf(5_000);
   const parts = catalogParts(entries);
   expect(parts.length).toBeGreaterThan(2);
@@ -148,7 +148,7 @@ test('a long catalog travels in parts that come in any order, and twice', () => 
     expect(catalogs.signal(catalog, number)?.definition).toEqual(definition);
 });
 
-test('two catalogs that differ anywhere have different hashes', () => {
+test('catalogs with any difference have different hashes', () => {
   const [first, second] = entriesOf(2) as [CatalogEntry, CatalogEntry];
   const hashes = [
     [first, second],
@@ -162,7 +162,7 @@ test('two catalogs that differ anywhere have different hashes', () => {
   expect(new Set(hashes).size).toBe(hashes.length);
 });
 
-test('an entry of a kind that this version does not know is left out, the others are read', () => {
+test('an entry of an unknown kind is omitted, and the others are read', () => {
   const codec = compile(catalogSchema);
   const entries = entriesOf(2);
   const encoded = codec.encode({ catalog: catalogHash(entries), part: 0, parts: 1, entries }, 0);
@@ -172,7 +172,7 @@ test('an entry of a kind that this version does not know is left out, the others
   expect(codec.decode(encoded, 0).entries).toEqual(entries.slice(1));
 });
 
-test('values are decimals as people write them, and exact', () => {
+test('values are exact decimals', () => {
   const value = (resolution: number, offset: number, counted: number) =>
     valuesOf({ name: 'x', kind: 'quantity', resolution, offset })(counted);
   expect(value(0.1, 0, 3)).toBe(0.3);
@@ -184,7 +184,7 @@ test('values are decimals as people write them, and exact', () => {
   expect(valuesOf({ name: 'x', kind: 'flag' })(1)).toBe(true);
 });
 
-test('while the catalog has not come signals have numbers for names', () => {
+test('until the catalog arrives, numbers serve as the names of signals', () => {
   const catalogs = new Catalogs();
   const [entry] = entriesOf(1) as [CatalogEntry];
   const [part] = catalogParts([entry]);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { pathOfVss, vssName, vssPaths } from '../../../protocol/signals/vss.ts';
 import { slotByPath } from '../../../protocol/slots.ts';
 
-test('every path with a VSS name is a path of Status, and is found again by its name', () => {
+test('every path with a VSS name is a path of Status, and is found by that name', () => {
   for (const path of vssPaths) {
     expect(slotByPath.has(path), path).toBe(true);
     expect(pathOfVss(vssName(path)?.name ?? '')).toBe(path);

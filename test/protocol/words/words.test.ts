@@ -39,7 +39,7 @@ test('a text that looks like code is found', () => {
 for (const language of languages) {
   const dictionary = dictionaryOf(language);
 
-  test(`every path of Status has a name of its own in ${language}, and no other path has one`, () => {
+  test(`every path of Status has a unique name in ${language}, and no other path has one`, () => {
     expect(Object.keys(dictionary.paths).toSorted()).toEqual(slots.map(({ path }) => path).toSorted());
     const names = slots.map(({ path }) => nameOfPath(dictionary, path) ?? '');
     expect(names.filter((name) => looksLikeCode(name) || !/^[A-ZÀ-ÖØ-Þ\d]/.test(name))).toEqual([]);
@@ -47,7 +47,7 @@ for (const language of languages) {
     expect(nameOfPath(dictionary, 'toString')).toBeUndefined();
   });
 
-  test(`every flag and every value of an enumeration has words in ${language}, and none is its code`, () => {
+  test(`every flag and enumeration value has words in ${language} that differ from its code`, () => {
     const named = slots.filter(({ kind }) => ['flag', 'enumeration', 'set'].includes(kind));
     expect(named.length).toBeGreaterThan(40);
     for (const { path, kind, values = ['true', 'false'] } of named) {
@@ -65,7 +65,7 @@ for (const language of languages) {
     }
   });
 
-  test(`every code outside Status has words in ${language}, and none is its code`, () => {
+  test(`every code outside Status has words in ${language} that differ from the code`, () => {
     const codes: Readonly<Record<keyof typeof termWords, readonly string[]>> = {
       records: recordKinds,
       alerts: alertTypes,
@@ -95,7 +95,7 @@ for (const language of languages) {
   });
 }
 
-test('a set names each of its values; what has no name, or a value that is not of the path, has no words', () => {
+test('a set is named by all its values; unknown values have no words', () => {
   const dictionary = dictionaryOf('en');
   expect(nameOfValue(dictionary, 'doorsState.lockedStates', ['Locked', 'TrunkUnLocked'])).toBe('locked, boot unlocked');
   expect(nameOfValue(dictionary, 'doorsState.lockedStates', ['Locked', 'constructor'])).toBeUndefined();

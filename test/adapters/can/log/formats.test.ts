@@ -348,7 +348,7 @@ describe('BUSMASTER', () => {
     `***BUSMASTER Ver 2.4.0***\r\n***PROTOCOL CAN***\r\n***START DATE AND TIME 8:8:2014 23:59:58:500***\r\n***${base}***\r\n***${mode} MODE***\r\n`;
   const day = Date.UTC(2014, 7, 8);
 
-  it('system time goes past midnight', async () => {
+  it('reads system times across midnight', async () => {
     const read = await readText(
       `${header('SYSTEM')}23:59:59:9420 Rx 1 0x023 s 1 40\r\n00:00:00:0010 Tx 2 0x18DAF110 x 2 40 FF\r\n00:00:01:5000 Rx 1 0x023 sr 3\r\n***[STOP LOGGING SESSION]***\r\n`,
     );
@@ -361,7 +361,7 @@ describe('BUSMASTER', () => {
     ]);
   });
 
-  it('relative time and decimal numbers', async () => {
+  it('reads relative times and decimal numbers', async () => {
     const read = await readText(
       `${header('RELATIVE', 'DEC')}0:0:1:0000 Rx 1 35 s 1 64\n0:0:1:0000 Rx 1 35 s 2 064 255\n`,
     );

@@ -123,7 +123,7 @@ describe('an answer of a control unit', () => {
     expect(bench.unit.session).toBe(1);
   });
 
-  it('to taking control that comes late does not count as one to returning it', async () => {
+  it('to taking control that is late does not count as the answer to returning it', async () => {
     const bench = benchOf();
     const manners: Manner[] = ['proper', 'proper', 'proper', { late: 6_200 }, 'proper', 'proper', 'deaf'];
     expect(await carry(bench, 'lights.on', manners)).toBeUndefined();

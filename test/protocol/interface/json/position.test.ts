@@ -11,7 +11,7 @@ const viewer: Viewer = {
 /** A decoded position. */
 const position = { geometry: { coordinates: [1, 2] }, properties: { createdAt: 0 } } as unknown as PositionJson;
 
-test('a position has the fixed members that the codec leaves out', () => {
+test('a position gets the constant members that the codec omits', () => {
   expect(positionJson(viewer, position)).toEqual({
     type: 'Feature',
     geometry: { type: 'Point', coordinates: [1, 2] },
@@ -19,6 +19,6 @@ test('a position has the fixed members that the codec leaves out', () => {
   });
 });
 
-test('a viewer who may not see positions gets none', () => {
+test('a viewer without access to positions gets none', () => {
   expect(positionJson({ ...viewer, positions: false }, position)).toBeUndefined();
 });

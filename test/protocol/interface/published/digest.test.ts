@@ -12,7 +12,7 @@ function references(model: Model): string[] {
 }
 
 describe.each(Object.values(releases))('the published facts of %s', (release) => {
-  test('name no model that is not among them', () => {
+  test('refer only to models that exist', () => {
     const { operations, models } = factsOf(release);
     const named = [
       ...operations.flatMap(({ body, schema, parameters }) => [
@@ -25,7 +25,7 @@ describe.each(Object.values(releases))('the published facts of %s', (release) =>
     expect(named.filter((name) => models[name] === undefined)).toEqual([]);
   });
 
-  test('are names, types and numbers: no value is a sentence', () => {
+  test('contain only names, types and numbers, and no sentences', () => {
     const strings: string[] = [];
     JSON.stringify(factsOf(release), (_, value: unknown) => {
       if (typeof value === 'string') strings.push(value);
@@ -36,11 +36,11 @@ describe.each(Object.values(releases))('the published facts of %s', (release) =>
 });
 
 describeShared('the digest beside the project', () => {
-  test.each(Object.values(releases))('of %s says the same', (release) => {
+  test.each(Object.values(releases))('of %s equal the digest', (release) => {
     expect(readFacts(release)).toEqual(factsOf(release));
   });
 
-  test('says the same of the operators of data names and of what the service is asked to be', () => {
+  test('equal the digest for the operators of data names and the requested entries', () => {
     expect(new Map(Object.entries(readOperatorsByData()))).toEqual(operatorsByData());
     expect(new Map(Object.entries(readRequestedEntries()))).toEqual(requestedEntries());
   });
