@@ -1,8 +1,6 @@
-/**
- * Tables of the hub for SQLite and PostgreSQL. Each step upgrades from the previous version of the format. A step
- * must never be changed after its release.
- */
+/** Schema of the hub for SQLite and PostgreSQL. */
 
+import { VigieError } from '../../protocol/errors.ts';
 import { seriesKinds } from '../core/message.ts';
 import { EVENTS, kindNumber } from './rows.ts';
 
@@ -30,11 +28,18 @@ export interface SqlTypes {
 
 const SERIES = `kind IN (${seriesKinds.map(kindNumber).join(', ')})`;
 
-/** View of the pieces of series as records. */
-export const seriesView = (piece: string): string =>
-  `CREATE VIEW series AS SELECT vehicle, kind, class, at, ${piece} AS id, boot, seq, payload FROM messages WHERE ${SERIES};`;
+/**
+ * Version of the schema. Each change raises it, and a hub refuses databases of other versions. After the first release,
+ * a change also needs a migration.
+ */
+export const FORMAT = 4;
 
-/** The first step: version 1. */
+/** Returns the error for a database of another format. `instead` says what else the user can do. */
+export function otherFormat(found: number, instead: string, where: string): VigieError {
+  const text = `has format ${found}, but this Vigie reads only format ${FORMAT}: install the version that wrote it, or ${instead}`;
+  return new VigieError('usage.wrong', text, { where });
+}
+
 export function tables(types: SqlTypes): string {
   const { key, counted, long, int, short, real, text, bytes, flag, no, table, keyed, piece } = types;
   return `
@@ -43,6 +48,9 @@ export function tables(types: SqlTypes): string {
     vin ${text} NOT NULL UNIQUE,
     first_seen ${long} NOT NULL,
     last_seen ${long} NOT NULL,
+    -- UTC ms of the hub: the latest message of a car that changed something, retained ones included. last_seen is the latest
+    -- new one that came from the car itself.
+    changed ${long} NOT NULL DEFAULT 0,
     -- The name of the car in addresses.
     public_id ${text} NOT NULL
   )${table};
@@ -55,7 +63,7 @@ export function tables(types: SqlTypes): string {
     received ${long} NOT NULL,
     vehicle ${int} NOT NULL,
     seq ${int} NOT NULL,
-    boot ${int} NOT NULL,
+    boot ${long} NOT NULL,
     class ${short} NOT NULL,
     kind ${short} NOT NULL,
     clock ${short} NOT NULL,
@@ -70,7 +78,8 @@ export function tables(types: SqlTypes): string {
   CREATE INDEX events_of_car ON messages (vehicle, id) WHERE ${EVENTS};
   -- A piece of a series is a record by itself.
   CREATE INDEX series_by_time ON messages (vehicle, kind, at) WHERE ${SERIES};
-  ${seriesView(piece)}
+  CREATE VIEW series AS
+    SELECT vehicle, kind, class, at, ${piece} AS id, boot, seq, payload FROM messages WHERE ${SERIES};
   -- The message that has the present form of a record; at and began are corrected where the car learnt the time later.
   -- began, trip, distance (km), duration (s) and state (or the kind of an alarm, or whether a fault is active) are what lists
   -- are filtered by.
@@ -81,7 +90,7 @@ export function tables(types: SqlTypes): string {
     distance ${real},
     duration ${real},
     vehicle ${int} NOT NULL REFERENCES vehicles,
-    boot ${int} NOT NULL,
+    boot ${long} NOT NULL,
     seq ${int} NOT NULL,
     collection ${text} NOT NULL,
     id ${text} NOT NULL,
@@ -119,7 +128,7 @@ export function tables(types: SqlTypes): string {
   -- What hello says to add to the moments of a start of the agent that did not know the time, ms.
   CREATE TABLE corrections (
     vehicle ${int} NOT NULL REFERENCES vehicles,
-    boot ${int} NOT NULL,
+    boot ${long} NOT NULL,
     behind ${long} NOT NULL,
     PRIMARY KEY (vehicle, boot)
   )${keyed};
@@ -155,7 +164,7 @@ export function tables(types: SqlTypes): string {
   CREATE INDEX pending_commands ON commands (vehicle, expires, counter, id) WHERE NOT final;
   CREATE TABLE command_states (
     command ${text} NOT NULL REFERENCES commands,
-    boot ${int} NOT NULL,
+    boot ${long} NOT NULL,
     seq ${int} NOT NULL,
     status ${text} NOT NULL,
     cause ${text},
@@ -230,7 +239,7 @@ export function tables(types: SqlTypes): string {
     state ${text} NOT NULL,
     digest ${text},
     detail ${text},
-    boot ${int} NOT NULL,
+    boot ${long} NOT NULL,
     seq ${int} NOT NULL,
     at ${long} NOT NULL
   )${table};
@@ -259,7 +268,7 @@ export function tables(types: SqlTypes): string {
     command ${text},
     attempts ${int} NOT NULL DEFAULT 0,
     due ${long} NOT NULL DEFAULT 0,
-    boot ${int} NOT NULL DEFAULT -1,
+    boot ${long} NOT NULL DEFAULT -1,
     seq ${int} NOT NULL DEFAULT -1,
     PRIMARY KEY (rollout, vin)
   )${keyed};
@@ -276,7 +285,7 @@ export function tables(types: SqlTypes): string {
   -- The list of its monitors that a car sent last, as JSON.
   CREATE TABLE reported_monitors (
     vehicle ${int} PRIMARY KEY REFERENCES vehicles,
-    boot ${int} NOT NULL,
+    boot ${long} NOT NULL,
     seq ${int} NOT NULL,
     received ${long} NOT NULL,
     document ${text} NOT NULL
@@ -326,12 +335,6 @@ export function tables(types: SqlTypes): string {
     withdrawn ${long}
   )${keyed};
   CREATE INDEX tokens_by_end ON tokens (expires);
-  `;
-}
-
-/** Migration to version 2: forgotten cars, and the time of the last message of each car. */
-export function forgottenCars({ long, text, keyed }: SqlTypes): string {
-  return `
   -- Cars whose messages are refused. vin and topics (JSON: names beyond those of every car): until nothing of the car is
   -- retained at the broker; then only the digest is left.
   CREATE TABLE forgotten_cars (
@@ -341,16 +344,6 @@ export function forgottenCars({ long, text, keyed }: SqlTypes): string {
     topics ${text} NOT NULL DEFAULT '[]'
   )${keyed};
   CREATE INDEX erasures ON forgotten_cars (vin) WHERE vin IS NOT NULL;
-  -- UTC ms of the hub: the latest message of a car that changed something, retained ones included. last_seen is the latest
-  -- new one that came from the car itself.
-  ALTER TABLE vehicles ADD COLUMN changed ${long} NOT NULL DEFAULT 0;
-  UPDATE vehicles SET changed = last_seen;
-  `;
-}
-
-/** Migration to version 3: lives of the folders of cars. From now on hub/core/lives.ts numbers all `boot`s. */
-export function lives({ long, int, keyed }: SqlTypes): string {
-  return `
   -- first: the boot of the first message of a life of a car's folder that came; since: its receipt, UTC ms of the hub.
   CREATE TABLE lives (
     vehicle ${int} NOT NULL REFERENCES vehicles,
@@ -359,12 +352,6 @@ export function lives({ long, int, keyed }: SqlTypes): string {
     since ${long} NOT NULL,
     PRIMARY KEY (vehicle, ordinal)
   )${keyed};
-  `;
-}
-
-/** Migration to version 4: commands that were sent through callbacks. */
-export function callbackCommands({ text, keyed }: SqlTypes): string {
-  return `
   -- remote: as it was asked for; contents: what the command adds to the notifications of its states; both as JSON.
   CREATE TABLE callback_commands (
     command ${text} PRIMARY KEY REFERENCES commands,
@@ -378,7 +365,7 @@ export function callbackCommands({ text, keyed }: SqlTypes): string {
   `;
 }
 
-const SQLITE: SqlTypes = {
+export const SQLITE: SqlTypes = {
   key: 'INTEGER PRIMARY KEY',
   counted: 'INTEGER PRIMARY KEY',
   long: 'INTEGER',
@@ -393,14 +380,3 @@ const SQLITE: SqlTypes = {
   keyed: ' STRICT, WITHOUT ROWID',
   piece: "printf('%x-%x', boot, seq)",
 };
-
-/** Steps for SQLite. */
-export const steps: readonly string[] = [
-  tables(SQLITE),
-  forgottenCars(SQLITE),
-  lives(SQLITE),
-  callbackCommands(SQLITE),
-];
-
-/** Version of the format that this program writes. */
-export const FORMAT = steps.length;

@@ -1,7 +1,7 @@
 /** Database of a hub without a database server: one SQLite file, with one writing process. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { VigieError } from '../../protocol/errors.ts';
-import { FORMAT, steps } from './format.ts';
+import { FORMAT, otherFormat, SQLITE, tables } from './format.ts';
 import type { Select, SqlRow } from './queries.ts';
 import type { RegistryDatabase, SqlStatement } from './registry.ts';
 import type { SqlSteps } from './steps.ts';
@@ -20,8 +20,8 @@ export class SqliteDatabase implements RegistryDatabase {
   }
 
   /**
-   * Opens or creates the file, and upgrades its format. Rejects with `usage.wrong` if Node has no SQLite or a newer
-   * Vigie wrote the file, and with `input.unreadable` if the file is not a database of a hub.
+   * Opens or creates the file. Rejects with `usage.wrong` if Node has no SQLite or the file has another format, and with
+   * `input.unreadable` if the file is not a database of a hub.
    */
   static async open(file: string): Promise<SqliteDatabase> {
     const { DatabaseSync } = await sqlite(file);
@@ -34,7 +34,7 @@ export class SqliteDatabase implements RegistryDatabase {
         'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 5000;',
       );
       const opened = new SqliteDatabase(database, file);
-      opened.#upgrade();
+      opened.#prepare();
       return opened;
     } catch (cause) {
       database?.close();
@@ -162,23 +162,16 @@ export class SqliteDatabase implements RegistryDatabase {
     return made;
   }
 
-  #upgrade(): void {
+  #prepare(): void {
     const { user_version: found } = this.one('PRAGMA user_version') as { user_version: number };
-    if (found > FORMAT) {
-      const text = `was written by a newer Vigie (format ${found}; this one knows ${FORMAT}): install that version, or choose another directory with --data`;
-      throw new VigieError('usage.wrong', text, { where: this.#where });
-    }
-    if (found === 0 && this.one('SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined) {
+    if (found === FORMAT) return;
+    if (found !== 0) throw otherFormat(found, 'choose another directory with --data', this.#where);
+    if (this.one('SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined) {
       throw new VigieError('input.unreadable', 'is the database of another program: choose another directory', {
         where: this.#where,
       });
     }
-    for (let format = found; format < FORMAT; format++) {
-      this.transaction(() => {
-        this.#database.exec(steps[format] as string);
-        this.#database.exec(`PRAGMA user_version = ${format + 1}`);
-      });
-    }
+    this.transaction(() => this.#database.exec(`${tables(SQLITE)} PRAGMA user_version = ${FORMAT}`));
   }
 }
 

@@ -3,9 +3,10 @@ import pg from 'pg';
 import { withCertificateFault } from '../../../protocol/certificate-faults.ts';
 import { type ErrorCode, VigieError } from '../../../protocol/errors.ts';
 import type { HubLog } from '../../core/ports.ts';
+import { FORMAT, otherFormat } from '../format.ts';
 import type { Select, SqlRow } from '../queries.ts';
 import type { RegistryDatabase, SqlStatement } from '../registry.ts';
-import { FORMAT, steps } from './schema.ts';
+import { schema } from './schema.ts';
 
 /** Executes one statement with `$1`, `$2`, … for its values. A list is a value of an array type. */
 export type Execute = (sql: string, values?: readonly unknown[]) => Promise<readonly SqlRow[]>;
@@ -55,10 +56,9 @@ export class PostgresDatabase implements RegistryDatabase {
   }
 
   /**
-   * Connects, creates the tables in an empty database, and upgrades an older format. `url`:
-   * `postgres://user:password@host:port/database`. Rejects with `usage.wrong` for another kind of URL and for a
-   * database of a newer Vigie or another program, and with `input.unreadable` if the server cannot be reached or
-   * refuses.
+   * Connects, and creates the tables in an empty database. `url`: `postgres://user:password@host:port/database`. Rejects
+   * with `usage.wrong` for another kind of URL and for a database of another format or program, and with
+   * `input.unreadable` if the server cannot be reached or refuses.
    */
   static async open(url: string, log: HubLog): Promise<PostgresDatabase> {
     const where = placeOf(url);
@@ -198,17 +198,12 @@ async function prepare(execute: Execute, where: string): Promise<void> {
     if (tables !== 0) {
       throw new VigieError('usage.wrong', 'has tables of another program: create a database for the hub', { where });
     }
+    await execute(schema);
     await execute('CREATE TABLE hub_format (format int NOT NULL)');
-    await execute('INSERT INTO hub_format VALUES (0)');
+    await execute('INSERT INTO hub_format VALUES ($1)', [FORMAT]);
   }
   const [{ format: found } = {}] = await execute('SELECT format FROM hub_format');
-  if ((found as number) <= FORMAT) {
-    for (const step of steps.slice(found as number)) await execute(step);
-    await execute('UPDATE hub_format SET format = $1', [FORMAT]);
-    return;
-  }
-  const text = `was written by a newer Vigie (format ${found}; this one knows ${FORMAT}): install that version, or choose another database`;
-  throw new VigieError('usage.wrong', text, { where });
+  if (found !== FORMAT) throw otherFormat(found as number, 'choose another database', where);
 }
 
 /** Replaces each `?` by `$1`, `$2`, …. */

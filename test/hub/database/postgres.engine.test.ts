@@ -145,19 +145,22 @@ describePeer('initdb', 'PostgreSQL', () => {
     await Promise.all(databases.map((database) => database.close()));
   });
 
-  test('a foreign database, a newer schema, a wrong encoding and a missing database are refused', async () => {
+  test('a foreign database, another schema, a wrong encoding and a missing database are refused', async () => {
     const foreign = await server.create();
     await server.execute(foreign, 'CREATE TABLE theirs (x int)');
     await expect(PostgresDatabase.open(foreign, log)).rejects.toThrow('has tables of another program');
-    const newer = await server.create();
-    await (await PostgresDatabase.open(newer, log)).close();
-    await server.execute(newer, 'UPDATE hub_format SET format = 99');
-    await expect(PostgresDatabase.open(newer, log)).rejects.toThrow(/hub\d+: was written by a newer Vigie \(format 99/);
+    const other = await server.create();
+    await (await PostgresDatabase.open(other, log)).close();
+    for (const format of [99, 1]) {
+      await server.execute(other, `UPDATE hub_format SET format = ${format}`);
+      const refusal = new RegExp(`hub\\d+: has format ${format}, but this Vigie reads only format`);
+      await expect(PostgresDatabase.open(other, log)).rejects.toThrow(refusal);
+    }
     const latin = await server.create("ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
     await expect(PostgresDatabase.open(latin, log)).rejects.toThrow(
       "has the encoding LATIN1: create it with ENCODING 'UTF8'",
     );
-    await expect(PostgresDatabase.open(`${newer}nothing`, log)).rejects.toThrow(
+    await expect(PostgresDatabase.open(`${other}nothing`, log)).rejects.toThrow(
       /cannot be opened as the database of the hub/,
     );
     await expect(PostgresDatabase.open('mysql://u:secret@h/d', log)).rejects.toThrow(

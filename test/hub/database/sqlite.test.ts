@@ -102,17 +102,20 @@ test('a commit is durable when it ends: every write of the WAL is synced', async
   database.close();
 });
 
-test('a database of a newer Vigie version is refused and left unchanged', async () => {
+test.each([
+  ['newer', FORMAT + 1],
+  ['older', 1],
+])('a database of a %s format is refused and left unchanged', async (_, format) => {
   const file = newFile();
   (await SqliteDatabase.open(file)).close();
-  const newer = new DatabaseSync(file);
-  newer.exec(`PRAGMA user_version = ${FORMAT + 1}`);
-  newer.close();
+  const other = new DatabaseSync(file);
+  other.exec(`PRAGMA user_version = ${format}`);
+  other.close();
   await expect(SqliteDatabase.open(file)).rejects.toThrow(
-    `${file}: was written by a newer Vigie (format ${FORMAT + 1}; this one knows ${FORMAT}): install that version`,
+    `${file}: has format ${format}, but this Vigie reads only format ${FORMAT}: install the version that wrote it`,
   );
   const after = new DatabaseSync(file);
-  expect(after.prepare('PRAGMA user_version').get()).toEqual({ user_version: FORMAT + 1 });
+  expect(after.prepare('PRAGMA user_version').get()).toEqual({ user_version: format });
   after.close();
 });
 
