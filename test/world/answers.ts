@@ -1,10 +1,10 @@
 /** Commands that a car must answer, and messages that it must not send again. */
 
-/** A car has answered within this, ms. */
+/** Maximum time for an answer of the car, ms. */
 const ANSWERED = 20_000;
-/** That a message was acknowledged is with the operating system by then, ms. */
+/** Time after which the operating system has the record of an acknowledgement, ms. */
 const REMOVED = 5_000;
-/** After so many commands of its key with higher counters a command gets no answer (docs/commands.md). */
+/** Number of later commands of the same key after which a command gets no answer (docs/commands.md). */
 const REMEMBERED = 512;
 
 export interface CameCommand {
@@ -13,13 +13,13 @@ export interface CameCommand {
   readonly counter: number;
 }
 
-/** Commands that came signed by a key that the car surely trusted: each gets a report, whatever becomes of it. */
+/** Commands signed by a key that the car certainly trusted: each gets a report, whatever its outcome. */
 export class AwaitedAnswers {
-  /** Moments of the world in this run, by id. */
+  /** World times in this run, by command id. */
   #came = new Map<string, number>();
   readonly #overdue = new Set<string>();
   readonly #reported = new Set<string>();
-  /** Counters of commands that have come, by key. */
+  /** Counters of received commands, by key. */
   readonly #counters = new Map<string, Set<number>>();
 
   came({ id, keyId, counter }: CameCommand, now: number): void {
@@ -35,7 +35,7 @@ export class AwaitedAnswers {
     this.#overdue.delete(id);
   }
 
-  /** The run has ended, or the world. With `excused` the disk has refused something in it. */
+  /** The run or the world has ended. `excused`: the disk refused a write during the run. */
   ended(now: number, excused: boolean): void {
     for (const [id, at] of this.#came) if (!excused && now - at > ANSWERED) this.#overdue.add(id);
     this.#came = new Map();
@@ -47,9 +47,9 @@ export class AwaitedAnswers {
   }
 }
 
-/** Messages that were acknowledged before the program was killed, and that it has to know of afterwards. */
+/** Messages acknowledged before the program was killed. The car must know of them afterwards. */
 export class AcknowledgedMessages {
-  /** Moments of the world in this run, by class, number and start. */
+  /** World times in this run, by class, number and start. */
   #acknowledged = new Map<string, number>();
   readonly #kept = new Set<string>();
 
@@ -57,14 +57,14 @@ export class AcknowledgedMessages {
     this.#acknowledged.set(key, now);
   }
 
-  /** The program was killed, or the power failed: then what was acknowledged may be forgotten. */
+  /** The program was killed, or the power failed, after which acknowledgements may be lost. */
   ended(now: number, power: boolean, excused: boolean): void {
     if (power) this.#kept.clear();
     else if (!excused) for (const [key, at] of this.#acknowledged) if (now - at > REMOVED) this.#kept.add(key);
     this.#acknowledged = new Map();
   }
 
-  /** It must not be sent again. */
+  /** Whether the message must not be sent again. */
   has(key: string): boolean {
     return this.#kept.has(key);
   }

@@ -1,25 +1,29 @@
 /**
- * A model of a broker and of the network to it, as far as MQTT lets them go: connections end at any moment, with what is
- * on its way arriving or not; acknowledgements come late, in any order, or never; what was not acknowledged comes again;
- * sessions keep messages for cars that are away, until the broker loses them.
+ * A model of a broker and its network with all the freedom that MQTT allows: connections end at any time, with messages
+ * in
+ * flight arriving or not. Acknowledgements come late, in any order, or never. Unacknowledged messages are repeated.
+ * Sessions queue messages for cars that are away, until the broker loses the session.
  */
 import type { LinkEvents, OutgoingMessage } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { Chance } from './chance.ts';
 import type { WorldTime } from './time.ts';
 
-/** Silence after which the two ends find out that a connection is half-open, ms. */
+/** Silence after which each end detects a half-open connection, ms. */
 const CAR_NOTICES = 90_000;
 const BROKER_NOTICES = 100_000;
 
 export interface BrokerParts {
   readonly time: WorldTime;
   readonly chance: Chance;
-  /** Hands a message of a car to the hub; resolves when the hub has acknowledged it. */
+  /** Delivers a message of a car to the hub. Resolves when the hub has acknowledged it. */
   readonly deliver: (topic: string, payload: Uint8Array) => Promise<void>;
-  /** The broker is part of the hub and acknowledges what the hub has; otherwise it acknowledges by itself. */
+  /**
+   * Whether the broker is part of the hub and acknowledges only messages that the hub has. Otherwise it acknowledges at
+   * once.
+   */
   readonly embedded: boolean;
-  /** Told of each car that connected, as its subscription. */
+  /** Called for each car that has connected and subscribed. */
   readonly subscribed: (vin: string) => void;
 }
 
@@ -29,7 +33,7 @@ interface DownMessage {
   sent: boolean;
 }
 
-/** What the broker keeps for a car that is away. */
+/** State of the broker for a car that is away. */
 interface Session {
   queue: DownMessage[];
   connection: Connection | undefined;
@@ -39,7 +43,7 @@ export class Broker {
   up = true;
   readonly #parts: BrokerParts;
   readonly #sessions = new Map<string, Session>();
-  /** Acknowledged to a car and not yet by the hub, oldest first. */
+  /** Messages acknowledged to cars and not yet by the hub, oldest first. */
   #backlog: { readonly topic: string; readonly payload: Uint8Array }[] = [];
   #forwarding = false;
 
@@ -47,12 +51,12 @@ export class Broker {
     this.#parts = parts;
   }
 
-  /** Messages that the broker has acknowledged to cars and has to hand on. */
+  /** Number of messages that the broker has acknowledged to cars and must still deliver. */
   get backlog(): number {
     return this.#backlog.length;
   }
 
-  /** A car connects; another connection of the same car ends. */
+  /** Connects a car. Another connection of the same car ends. */
   attach(connection: Connection): void {
     const { vin } = connection;
     const session: Session = this.#sessions.get(vin) ?? { queue: [], connection: undefined };
@@ -69,7 +73,7 @@ export class Broker {
     if (session?.connection === connection) session.connection = undefined;
   }
 
-  /** A message from a car; resolves when it is to be acknowledged, rejects when the connection is to end. */
+  /** A message from a car. Resolves when it may be acknowledged, rejects when the connection must end. */
   async receive(message: OutgoingMessage): Promise<void> {
     const { embedded, deliver } = this.#parts;
     const { topic, payload } = message;
@@ -78,7 +82,7 @@ export class Broker {
     this.forward();
   }
 
-  /** Hands on what waits for the hub; what it does not acknowledge stays. */
+  /** Delivers the backlog to the hub. Messages without an acknowledgement stay. */
   forward(): void {
     if (this.#forwarding || !this.up) return;
     this.#forwarding = true;
@@ -87,7 +91,7 @@ export class Broker {
     });
   }
 
-  /** A message to a car; one whose session is lost never gets it. */
+  /** Sends a message to a car. It is lost with its session. */
   send(vin: string, topic: string, payload: Uint8Array): void {
     const session = this.#sessions.get(vin);
     if (session === undefined || !this.up) return;
@@ -95,7 +99,7 @@ export class Broker {
     this.#flush(session);
   }
 
-  /** Ends all connections; how many messages that were acknowledged to cars are lost with it. */
+  /** Ends all connections. Returns the number of lost messages that were acknowledged to cars. */
   stop(loses: 'nothing' | 'sessions' | 'messages'): number {
     this.up = false;
     for (const { connection } of this.#sessions.values()) connection?.end('the broker stopped', false);
@@ -139,7 +143,7 @@ export class Broker {
 export interface Network {
   /** No connection can be made. */
   dark: boolean;
-  /** ms that each packet takes more. */
+  /** Additional delay of each packet, ms. */
   lag: number;
 }
 
@@ -154,19 +158,19 @@ export interface ConnectionParts {
   readonly chance: Chance;
   readonly network: Network;
   readonly broker: Broker;
-  /** The run of the agent has not ended. */
+  /** Whether the run of the agent is still going on. */
   readonly alive: () => boolean;
   readonly ended: (reason: string) => void;
   readonly message: (topic: string, payload: Uint8Array) => void;
 }
 
-/** One connection of a car to the broker, seen from both ends. */
+/** One connection of a car to the broker, with both ends. */
 export class Connection {
   readonly vin: string;
   readonly #parts: ConnectionParts;
-  /** Packets pass. */
+  /** Whether packets pass. */
   #open = true;
-  /** What the car has sent before the end still arrives. */
+  /** Whether packets that the car sent before the end still arrive. */
   #drains = false;
   #halfOpen = false;
   #upAt = 0;
@@ -207,7 +211,7 @@ export class Connection {
     });
   }
 
-  /** Both ends find out at once. `drains`: what the car has sent by now still arrives. */
+  /** Ends the connection at both ends at once. `drains`: packets already sent by the car still arrive. */
   end(reason: string, drains: boolean): void {
     if (!this.#open) return;
     this.#open = false;
@@ -219,7 +223,7 @@ export class Connection {
     this.#parts.ended(reason);
   }
 
-  /** Nothing passes any more, and neither end knows. */
+  /** Blocks all packets without notice to either end. */
   freeze(): void {
     const { time, broker } = this.#parts;
     this.#halfOpen = true;
@@ -233,7 +237,7 @@ export class Connection {
 
   #acknowledge(publish: Publish): void {
     const { time, chance } = this.#parts;
-    // Each for itself: the order of acknowledgements is the broker's.
+    // Each acknowledgement has its own delay, so their order is the broker's.
     time.after(this.#latency() + chance.below(50), () => {
       if (!this.#passes() || !this.#publishes.delete(publish)) return;
       publish.resolve();
@@ -246,7 +250,7 @@ export class Connection {
   }
 }
 
-/** How a car reaches the broker: one connection after the other. */
+/** Link of a car to the broker: one connection after another. */
 export class WorldLink {
   readonly window = 20;
   connection: Connection | undefined;

@@ -1,8 +1,11 @@
-/** Programs of worlds in which some files of the source are others. */
+/** Bundles programs of worlds with some source files replaced. */
 import { readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 
-/** A module of Node with `contents`, which imports as a file of this folder. `source` gives what is in place of a file. */
+/**
+ * Bundles a Node module with `contents`, which imports like a file of this directory. `source` returns the text that
+ * replaces a file.
+ */
 export async function bundleWorlds(
   contents: string,
   source: (path: string, original: () => string) => string | undefined,

@@ -1,4 +1,4 @@
-/** Who sends commands to cars, and remembers what may become of them. */
+/** Sends commands to cars and remembers their permitted outcomes. */
 
 import { type CommandBodyKind, encodeBody, encodeCommand } from '../../protocol/command.ts';
 import { commandTopic } from '../../protocol/command-topic.ts';
@@ -10,7 +10,7 @@ import type { Happening, Manner, Program } from './plan.ts';
 import { COLLECTED, collectedName } from './signals.ts';
 import type { WorldTime } from './time.ts';
 
-/** What is sent, and the action that it asks for. */
+/** Command bodies, with the action that each requests. */
 const WISHES: readonly (readonly [kind: CommandBodyKind, body: object, action: string])[] = [
   ['Doors', { state: 'Locked' }, 'doors.lock'],
   ['Doors', { state: 'Unlocked' }, 'doors.unlock'],
@@ -26,20 +26,20 @@ const WISHES: readonly (readonly [kind: CommandBodyKind, body: object, action: s
   ['Immobilization', { activate: false }, 'immobilization.off'],
 ];
 
-/** What a command has planned. */
+/** Plan of a command for later. */
 export interface SentProgram {
-  /** Under which the car keeps it. */
+  /** Key under which the car stores it. */
   readonly key: string;
   readonly action: string;
   /** UTC ms */
   readonly due: number;
-  /** How late it may still be carried out, ms. */
+  /** How late it may still run, ms. */
   readonly window: number;
 }
 
 type Purpose = Pick<SentCommand, 'revokes' | 'adds' | 'program' | 'isFaulty' | 'collects'>;
 
-/** What is sent but for its signature. */
+/** A command before it is signed. */
 interface Wish {
   readonly kind: CommandBodyKind;
   readonly body: object | Uint8Array;
@@ -47,7 +47,7 @@ interface Wish {
   readonly of?: Purpose;
 }
 
-/** A command that was sent, and what the world knows of it. */
+/** A sent command, and facts about it in the world. */
 export interface SentCommand {
   readonly id: string;
   readonly vin: string;
@@ -55,26 +55,26 @@ export interface SentCommand {
   readonly action: string;
   readonly keyId: string;
   readonly counter: number;
-  /** Signed as it should be, by a key that the car trusts or trusted, for this car. */
+  /** Whether it is signed correctly, for this car, by a key that the car trusts or has trusted. */
   readonly genuine: boolean;
   readonly expires: number;
-  /** Of a command that revokes a key: that key. */
+  /** For a command that revokes a key: that key. */
   readonly revokes?: string;
-  /** Of a command that adds a key: that key. */
+  /** For a command that adds a key: that key. */
   readonly adds?: string;
-  /** Of a command that plans something: what. */
+  /** For a command that plans something: its plan. */
   readonly program?: SentProgram;
-  /** Of a command that begins a collection: its name and end; without an end it ends the one of this name. */
+  /** For a command about a collection: name and end. Without an end, it stops the collection of this name. */
   readonly collects?: { readonly name: string; readonly until: number | undefined };
-  /** Its body is not one of its kind. */
+  /** Whether its body is invalid for its kind. */
   readonly isFaulty?: boolean;
-  /** It came to the car while its key was trusted. */
+  /** Whether it reached the car while its key was trusted. */
   cameTrusted: boolean;
 }
 
 const VALID = 30_000;
 const HOUR = 3_600_000;
-/** Of the time zone in which cars read times of day: Europe/Paris in winter. */
+/** UTC offset of the time zone in which cars read times of day: Europe/Paris in winter. */
 const ZONE = HOUR;
 
 export type CallerHappening = Extract<
@@ -90,7 +90,7 @@ export interface CallerParts {
   readonly time: WorldTime;
   readonly broker: Pick<Broker, 'send'>;
   readonly vins: readonly string[];
-  /** UTC ms as the caller knows it. */
+  /** Clock of the caller, UTC ms. */
   readonly now: () => number;
 }
 
@@ -105,19 +105,19 @@ export class Caller {
     this.#parts = parts;
   }
 
-  /** When the last of what was planned is due, UTC ms. */
+  /** Latest due time of all plans, UTC ms. */
   get lastDue(): number {
     return Math.max(0, ...[...this.sent.values()].map(({ program }) => program?.due ?? 0));
   }
 
-  /** A car has reported that it trusts a key no more: whoever has the key still tries; what that was, in words. */
+  /** A car has reported that it no longer trusts a key, and its holder uses it again. Returns a description. */
   useRevoked(vin: string, keyId: string): string {
     const key = signers.findIndex((one) => one.hex === keyId);
     const car = this.#parts.vins.indexOf(vin);
     return this.send({ do: 'command', at: 0, car, which: this.#counter, key, manner: 'once', wait: 0 });
   }
 
-  /** What the plan says; what it was, in words. */
+  /** Performs a step of the plan. Returns a description. */
   does(happening: CallerHappening): string {
     if (happening.do === 'command') return this.send(happening);
     if (happening.do === 'collect') return this.collect(happening);
@@ -134,7 +134,7 @@ export class Caller {
     return `begins to send ${count} commands, one each ${every} ms`;
   }
 
-  /** Sends what the plan says; what it was, in words. */
+  /** Sends the planned command. Returns a description. */
   send({ car, which, key, manner, wait }: Extract<Happening, { do: 'command' }>): string {
     const { broker, vins } = this.#parts;
     const vin = vins[car] as string;
@@ -152,7 +152,7 @@ export class Caller {
     return this.#give(vin, isTrust ? trustWish(operator, manner) : wish, signer, manner, { which, wait });
   }
 
-  /** Asks a car to do something later by itself; what it was, in words. */
+  /** Asks a car to do something later. Returns a description. */
   plan({ car, which, key, in: wait }: Extract<Happening, { do: 'program' }>): string {
     const { vins, now } = this.#parts;
     const due = Math.ceil((now() + wait) / 1_000) * 1_000;
@@ -160,7 +160,7 @@ export class Caller {
     return this.#give(vins[car] as string, programWish(which, due), operator, 'once', { which: 0, wait: 0 });
   }
 
-  /** Has a car collect signals for a while, or no longer; what it was, in words. */
+  /** Starts or stops a collection of signals. Returns a description. */
   collect({ car, name, lasts, interval }: Extract<Happening, { do: 'collect' }>): string {
     const until = lasts === 0 ? undefined : Math.round(this.#parts.now()) + lasts;
     const id = `command-${this.#counter + 1}`;
@@ -171,7 +171,7 @@ export class Caller {
     return this.#give(this.#parts.vins[car] as string, wish, collector, 'once', { which: 0, wait: 0 });
   }
 
-  /** Sends many messages that must change nothing; what it was, in words. */
+  /** Sends many messages that must change nothing. Returns a description. */
   flood({ do: what, car, which, perSecond, count }: Extract<Happening, { do: 'forgeries' | 'replays' }>): string {
     const { broker, time, vins } = this.#parts;
     const vin = vins[car] as string;
@@ -187,7 +187,7 @@ export class Caller {
     return `begins to send ${count} ${what}, ${perSecond} in a second`;
   }
 
-  /** Names a key of an operator and a counter that may be of the next command. */
+  /** A forged message with the id of an operator's key and a plausible next counter. */
   #forged(vin: string, which: number, n: number): { readonly topic: string; readonly payload: Uint8Array } {
     const { kind, body } = wishOf(which + n);
     const issued = Math.round(this.#parts.now());
@@ -217,7 +217,7 @@ export class Caller {
     const to = manner === 'to another car' ? 'VF3VGEELSEWHERE01' : vin;
     const payload = encodeCommand({ id, vin: to, kind, body: bytesOf(kind, body), issued, expires, counter });
     const signed = signer.sign(payload);
-    // A bit of the signature, which is the end of the message.
+    // Changes a bit of the signature, which is at the end of the message.
     if (manner === 'unsigned') signed[signed.length - 1 - (which % 64)]! ^= 1 << (which % 8);
     const topic = commandTopic(vin, kind);
     const genuine = manner !== 'unsigned' && manner !== 'by a stranger' && manner !== 'to another car';
@@ -232,7 +232,7 @@ export class Caller {
   }
 }
 
-/** The kind of the command that asks for an action. */
+/** Kind of the command that requests an action. */
 export function kindOf(action: string): string {
   return WISHES.find((wish) => wish[2] === action)?.[0] ?? '';
 }
@@ -241,7 +241,7 @@ function bytesOf(kind: CommandBodyKind, body: object | Uint8Array): Uint8Array {
   return body instanceof Uint8Array ? body : encodeBody(kind, body);
 }
 
-/** Less or other than a body of the kind. */
+/** An invalid body for the kind. */
 function faultyWish(which: number): Wish {
   const { kind, body } = wishOf(which);
   const bytes = bytesOf(kind, body);
@@ -271,7 +271,7 @@ function trustWish(key: WorldKey, manner: 'revoke' | 'add'): Wish {
   return { kind: 'Trust', body, action: `addition of ${key.name}`, of: { adds: key.hex } };
 }
 
-/** Programs of a car, as docs/commands.md has them. */
+/** Programs of a car, as described in docs/commands.md. */
 function programWish(which: Program, due: number): Wish {
   const of = (key: string, action: string, window: number): Purpose => ({ program: { key, action, due, window } });
   if (which === 'delayed charging') {

@@ -1,4 +1,4 @@
-/** A car that somebody drives, parks, opens and plugs in, as its buses show it once a second while it is awake. */
+/** A car that is driven, parked, opened and plugged in. While awake, its buses send its state once a second. */
 import type { Actuator, FrameBatch, FrameDecoder, ReadingSink } from '../../agent/ports.ts';
 import { VigieError } from '../../protocol/errors.ts';
 import type { CommandRule, Confirmation, SourceMapping, VehicleProfile } from '../../protocol/profile.ts';
@@ -8,14 +8,14 @@ import type { Chance } from './chance.ts';
 import { type Raw, type RawSignal, ShownSignals } from './signals.ts';
 import type { WorldTime } from './time.ts';
 
-/** Readings count for so long, ms. */
+/** Validity of readings, ms. */
 export const TIMEOUT = 5_000;
 const EVERY = 1_000;
-/** Of the 12 V battery, %. */
+/** Charge of the 12 V battery, %. */
 export const CHARGE = 80;
 
 const CHARGING = 'energies.Electric.extension.electric.charging';
-/** In the order in which a frame has them: the choice of privacy before what it hides. */
+/** In the order of the frame: the privacy state comes before the values that it hides. */
 export const PATHS = {
   privacy: 'privacy.state',
   speed: 'kinetic.speed',
@@ -37,7 +37,7 @@ export const PATHS = {
 } as const;
 export type Part = keyof typeof PATHS;
 
-/** How the car shows that an action took effect, and what the action does to it. */
+/** State with which the car confirms an action, which is also the effect of the action. */
 export const EFFECTS: Readonly<Record<string, { readonly part: Part; readonly value: SlotValue }>> = {
   'doors.lock': { part: 'locks', value: ['Locked'] },
   'doors.unlock': { part: 'locks', value: ['Unlocked'] },
@@ -82,13 +82,13 @@ export const profile: VehicleProfile = {
   ),
 };
 
-/** What lies between the values of a private time and all others, so that no sum or mean of the others is one of them. */
+/** Ranges of marked values. No value outside a private time lies in them, nor does a sum or mean of such values. */
 export const MARKS = {
   latitude: [-77.6, -77.4],
   temperature: [-38.6, -38.4],
 } as const;
 
-/** What a private time shows instead. */
+/** Values that the buses carry during a private time. */
 export const HIDDEN = { latitude: MARKS.latitude[0] + 0.01, temperature: MARKS.temperature[0] + 0.1 } as const;
 
 export type CarState = Record<Part, SlotValue>;
@@ -119,23 +119,23 @@ export class WorldCar {
     longitude: 2.3,
     privacy: 'None',
   };
-  /** What its buses have shown to the agent. */
+  /** Latest values sent to the agent. */
   readonly shown = new Map<Part, Shown>();
-  /** The buses carry frames. */
+  /** Whether the buses carry frames. */
   awake = true;
   obeys = true;
-  /** The controller has left the buses: no frame comes and none goes. */
+  /** Whether the controller is bus-off: no frame is received or sent. */
   isBusOff = false;
-  /** What each frame of the present batch carries beside the parts above. */
+  /** Custom signals of each frame in the current batch. */
   raws: readonly Raw[] = [];
   readonly signals = new ShownSignals();
   #frames = 0;
   readonly #time: WorldTime;
   readonly #chance: Chance;
-  /** Where the frames go; undefined: the unit has no power. */
+  /** Receiver of the frames. Undefined: the unit has no power. */
   #receive: ((batch: FrameBatch) => void) | undefined;
   #wall: () => number = () => 0;
-  /** What is hidden now, as it was before. */
+  /** State of the hidden parts before privacy began. */
   #public: Partial<CarState> = {};
 
   constructor(time: WorldTime, chance: Chance) {
@@ -144,14 +144,14 @@ export class WorldCar {
     this.#tick();
   }
 
-  /** A unit listens; `wall` stamps what it hears. */
+  /** Connects the unit's receiver. Its clock `wall` timestamps the frames. */
   connect(receive: ((batch: FrameBatch) => void) | undefined, wall: () => number = () => 0): void {
     this.#receive = receive;
     this.#wall = wall;
     this.shown.clear();
   }
 
-  /** Turns a frame of this car into readings; those of custom signals come behind the others. */
+  /** Decodes the frames of this car. Readings of custom signals come last. */
   decoder(custom: readonly RawSignal[] = []): FrameDecoder {
     return {
       decode: (batch, sink: ReadingSink) => {
@@ -172,7 +172,7 @@ export class WorldCar {
     };
   }
 
-  /** The buses show the car as it is now, in one frame or several. */
+  /** Sends the current state of the car on its buses, in one frame or several. */
   show(count = 1): void {
     if (!this.awake || this.isBusOff || this.#receive === undefined) return;
     const at = this.#wall();
@@ -197,7 +197,7 @@ export class WorldCar {
     return { counter, gear, lamp, place: latitude as number, air: temperature as number };
   }
 
-  /** Carries out an action some time later, if it obeys. */
+  /** Carries out an action after a delay, if the car obeys. */
   act(action: string): void {
     const effect = EFFECTS[action];
     if (effect === undefined || !this.obeys) return;
@@ -206,7 +206,7 @@ export class WorldCar {
     });
   }
 
-  /** Somebody chooses privacy in the car: what must not be seen is marked from now on. */
+  /** Chooses privacy in the car: from now on, hidden values are marked. */
   hide(state: 'Geolocation' | 'Full'): void {
     const { privacy, latitude, temperature } = this.state;
     if (privacy !== 'None') return;
@@ -257,7 +257,7 @@ function rawOf(part: Part, value: SlotValue): number {
   return slotByPath.get(PATHS[part])?.values?.indexOf(name) ?? 0;
 }
 
-/** What carries the frames of commands to the car. */
+/** Sends command frames to the car. */
 export function actuatorOf(
   car: WorldCar,
   time: WorldTime,
@@ -276,7 +276,7 @@ export function actuatorOf(
       if (car.isBusOff) throw new VigieError('input.unreadable', 'the controller is bus-off');
       acts(action);
       car.act(action);
-      // The frame is repeated, as profiles ask for.
+      // The frame is repeated as profiles require.
       await time.wait(100);
       allowed?.();
     },

@@ -1,4 +1,4 @@
-/** Numbers that look like chance and follow from a seed alone. */
+/** Pseudo-random numbers that depend only on a seed. */
 export class Chance {
   readonly #seed: string;
   #a: number;
@@ -21,7 +21,7 @@ export class Chance {
     for (let i = 0; i < 12; i++) this.#next();
   }
 
-  /** Another sequence, which does not depend on how much was drawn from this one. */
+  /** Another sequence, which does not depend on how many numbers were drawn from this one. */
   fork(name: string): Chance {
     return new Chance(`${this.#seed}/${name}`);
   }
@@ -31,12 +31,12 @@ export class Chance {
     return this.#next() / 2 ** 32;
   }
 
-  /** A whole number from 0 on, below `end`. */
+  /** An integer from 0 up to, but without, `end`. */
   below(end: number): number {
     return Math.floor(this.real() * end);
   }
 
-  /** A whole number, both ends included. */
+  /** An integer between both limits, inclusive. */
   between(least: number, most: number): number {
     return least + this.below(most - least + 1);
   }

@@ -1,4 +1,4 @@
-/** Custom signals and collections by command around the agent of a unit: the real parts, with the signals of the world. */
+/** Custom signals and collections around the agent of a unit: real parts, with the signals of the world. */
 
 import { Collector } from '../../agent/collect/collector.ts';
 import type { PreparedCollection } from '../../agent/collect/running-collection.ts';
@@ -15,14 +15,14 @@ import type { ClockQuality } from '../../protocol/schema/message.ts';
 import type { WorldCar } from './car.ts';
 import { collectedSignal, profilesOfSignals, type RawSignal, rawSignals } from './signals.ts';
 
-/** More than a world collects. */
+/** More bytes than a world collects. */
 const BYTES_PER_DAY = 1e9;
 const INTERVAL = 1_000;
 const buses: readonly string[] = [];
 
 export interface CollectionsParts {
   readonly car: WorldCar;
-  /** Of the profile that the car has in this run. */
+  /** Number of the car's profile in this run. */
   readonly variant: number;
   readonly clock: Clock & { quality(): ClockQuality };
   readonly log: Log;
@@ -30,11 +30,11 @@ export interface CollectionsParts {
   readonly commit: () => Promise<void>;
   /** Makes the agent send a `hello` message. */
   readonly hello: () => void;
-  /** Messages wait so long to travel together, ms. */
+  /** Time that readings wait to be sent together, ms. */
   readonly batch: number;
 }
 
-/** Of one run of an agent. */
+/** Collections in one run of an agent. */
 export class WorldCollections implements Recorder {
   readonly name = 'collect';
   readonly watches = [];
@@ -58,7 +58,7 @@ export class WorldCollections implements Recorder {
     return this;
   };
 
-  /** Takes up what an earlier run left, once the agent has started. */
+  /** Restores the collections of an earlier run, once the agent has started. */
   resume(): void {
     const { clock, log, memory, commit, hello, batch } = this.#parts;
     if (this.#recorderParts === undefined || this.#custom === undefined) throw new Error('the agent is not built');
@@ -94,7 +94,7 @@ export class WorldCollections implements Recorder {
     this.#collector?.take(batch, buses);
   }
 
-  /** What a hello says of collections. */
+  /** Report of collections in hello. */
   get running(): HelloCollect['running'] {
     return this.#collector?.hello()?.running ?? [];
   }
@@ -130,7 +130,7 @@ export class WorldCollections implements Recorder {
   }
 }
 
-/** Reads these signals of the frames that the car shows now. */
+/** Decodes these signals of the frames that the car sends now. */
 function decoderOf(car: WorldCar, raws: readonly RawSignal[]): FrameDecoder {
   return {
     decode: (batch, sink) => {

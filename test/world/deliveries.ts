@@ -1,9 +1,9 @@
-/** Events that a receiver must get, and what became of them. */
+/** Events that a receiver must get, and their outcomes. */
 import type { MonitorEvent } from '../../protocol/schema/event.ts';
 import { MONITORS, receiverOf } from './interface-user.ts';
 import type { Receivers } from './receivers.ts';
 
-/** Log events that record the end of a notification which its receiver did not get. */
+/** Log events that record the end of a notification without delivery. */
 const ENDS: ReadonlySet<string> = new Set([
   'callbacks.dropped',
   'callbacks.undelivered',
@@ -16,7 +16,7 @@ export class ExpectedDeliveries {
   readonly #expected = new Map<string, Set<string>>();
   #ended = 0;
 
-  /** The car has published an event, so it is on disk that its receiver is to get it. */
+  /** The car has published an event, so its notification is on disk. */
   published({ id, monitorId, complement }: MonitorEvent): void {
     if (complement === true || !Object.hasOwn(MONITORS, monitorId)) return;
     const receiver = receiverOf(monitorId);
@@ -32,7 +32,7 @@ export class ExpectedDeliveries {
     return [...this.#expected.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Notifications that nobody has and whose end is not recorded. */
+  /** Notifications that are neither delivered nor recorded as ended. */
   missing({ delivered }: Receivers): string[] {
     const missing = [...this.#expected].flatMap(([receiver, ids]) =>
       [...ids].filter((id) => delivered.get(receiver)?.has(id) !== true).map((id) => `${receiver} ${id}`),

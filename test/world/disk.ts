@@ -1,7 +1,9 @@
 /**
- * A disk in memory that keeps what a real one promises and no more. A power cut loses, tears and reorders what was not
- * synced: each page is on the medium as it was, as it is, or torn between both; of changes of names the first few are.
- * A sync that fails forgets which pages it should have written.
+ * A disk in memory that guarantees no more than a real one. A power cut loses, tears and reorders unsynced data: each
+ * page
+ * has its old content, its new content, or a mixture. Of renames and removals, only the first few survive. A failed
+ * sync
+ * forgets which pages it should have written.
  */
 import { dirname } from 'node:path';
 import type { FileSystem, OpenFile } from '../../adapters/store/files.ts';
@@ -10,19 +12,19 @@ import type { WorldTime } from './time.ts';
 
 const PAGE = 512;
 
-/** The length of a file when a sync began, and the pages that differed from the medium. */
+/** Length of a file when a sync began, and the pages that differed from the medium. */
 interface Synced {
   readonly length: number;
   readonly pages: readonly { readonly page: number; readonly bytes: Uint8Array }[];
 }
 
-/** A file: what programs read of it, and what is on the medium. */
+/** A file: its content for programs, and its content on the medium. */
 class Inode {
   bytes: Uint8Array = new Uint8Array(1024);
   length = 0;
   #medium: Uint8Array = new Uint8Array(0);
   #mediumLength = 0;
-  /** Pages that differ from the medium, as far as the system knows. */
+  /** Pages that differ from the medium according to the operating system. */
   readonly dirty = new Set<number>();
 
   get contents(): Uint8Array {
@@ -33,7 +35,7 @@ class Inode {
     return this.#medium.subarray(0, this.#mediumLength);
   }
 
-  /** A file with these bytes, all of them on the medium. */
+  /** A file with these bytes, all on the medium. */
   static on(medium: Uint8Array): Inode {
     const made = new Inode();
     made.#medium = medium;
@@ -69,7 +71,7 @@ class Inode {
     this.length = length;
   }
 
-  /** What a sync that begins now is going to put on the medium; the pages count as written from now on. */
+  /** Begins a sync: the pages to write, which count as clean from now on. */
   begin(): Synced {
     const { contents, length } = this;
     const pages = [...this.dirty].map((page) => ({
@@ -80,7 +82,7 @@ class Inode {
     return { length, pages };
   }
 
-  /** Puts it on the medium. */
+  /** Writes the pages to the medium. */
   store({ length, pages }: Synced): void {
     if (length > this.#medium.length) {
       const grown = new Uint8Array(Math.max(length, 2 * this.#medium.length));
@@ -96,15 +98,15 @@ class Inode {
 type Names = Map<string, Inode>;
 
 export interface DiskFaults {
-  /** Error code with which an operation that changes something fails; undefined: it does not. */
+  /** Error code of a failing write operation. Undefined if it succeeds. */
   refuses(operation: string, path: string): string | undefined;
-  /** Error code with which a file is not read; undefined: it is. */
+  /** Error code of a failing read. Undefined if it succeeds. */
   unreadable(path: string): string | undefined;
-  /** Told of a file that is renamed or removed after the disk did not return it. */
+  /** Called when a file is renamed or removed after a failed read of it. */
   touched(path: string): void;
-  /** ms that a sync takes. */
+  /** Duration of a sync, ms. */
   syncTakes(): number;
-  /** Told of each operation that changes something, before it. */
+  /** Called before each write operation. */
   operated(operation: string, path: string): void;
 }
 
@@ -128,7 +130,7 @@ export class WorldDisk {
     return new Map([...this.#names].map(([path, inode]) => [path, inode.contents]));
   }
 
-  /** A new medium, with nothing on it. */
+  /** Replaces the medium by an empty one. */
   replace(): void {
     this.#names = new Map();
     this.#stored = new Map();
@@ -136,8 +138,8 @@ export class WorldDisk {
   }
 
   /**
-   * The power fails: what programs read from now on is what was on the medium, and what `chance` adds to it. With
-   * `damages` there may be anything where a write had begun.
+   * Cuts the power: afterwards programs read the content of the medium, and a random part of the unsynced data. With
+   * `damages`, unfinished writes may leave arbitrary data.
    */
   cutPower(chance: Chance, damages = false): void {
     const names = new Map(this.#stored);
@@ -151,7 +153,7 @@ export class WorldDisk {
     this.#stored = new Map(after);
   }
 
-  /** The file system as one run of a program sees it, until `alive` says that the run has ended. */
+  /** The file system for one run of a program, until `alive` reports the end of the run. */
   mount(alive: () => boolean, faults: DiskFaults, chance: Chance): FileSystem {
     const change = (operation: string, path: string): void => {
       if (!alive()) throw systemError('EIO', path);
@@ -166,7 +168,7 @@ export class WorldDisk {
       if (inode === undefined) throw systemError('ENOENT', path);
       return inode;
     };
-    /** The disk did not return them when they were read last. */
+    /** Files whose last read failed. */
     const unread = new Set<string>();
     const readable = (path: string): void => {
       const code = faults.unreadable(path);
@@ -183,7 +185,7 @@ export class WorldDisk {
         if (!alive()) return;
         const finish = begin();
         this.#time.after(faults.syncTakes(), () => {
-          // The run has ended: nobody hears of it.
+          // The run has ended, so no caller waits for the result.
           if (!alive()) return;
           try {
             change(operation, path);
@@ -207,7 +209,7 @@ export class WorldDisk {
         try {
           change('write', path);
         } catch (error) {
-          // A disk that is full has taken a part.
+          // A full disk has written a part.
           if (alive()) inode.write(data.subarray(0, data.length >> 1), position);
           throw error;
         }
@@ -298,7 +300,7 @@ export class WorldDisk {
   }
 }
 
-/** What is on the medium after the power failed. */
+/** Content of the medium after a power cut. */
 function survivors(inode: Inode, chance: Chance, damages: boolean): Uint8Array {
   const { contents, stored } = inode;
   const length = chance.happens(0.5) ? contents.length : stored.length;
@@ -312,11 +314,11 @@ function survivors(inode: Inode, chance: Chance, damages: boolean): Uint8Array {
     const what = chance.below(damages ? 4 : 3);
     if (what === 0) continue;
     if (what === 3) {
-      // What was on the medium and stays as it is is not written again.
+      // Unchanged data is not rewritten.
       for (let i = firstOther(contents, stored, from, end); i < end; i++) bytes[i] = chance.below(256);
       continue;
     }
-    // Of a torn page the first part is there.
+    // The first part of a torn page is new.
     const whole = what === 1 ? end : from + chance.below(end - from + 1);
     bytes.set(contents.subarray(from, whole), from);
   }
@@ -327,7 +329,7 @@ function differs(a: Uint8Array, b: Uint8Array, from: number, end: number): boole
   return Buffer.compare(a.subarray(from, end), b.subarray(from, end)) !== 0;
 }
 
-/** The first place from `from` on at which they differ, at most `end`. */
+/** First position from `from` on at which the two differ, at most `end`. */
 function firstOther(a: Uint8Array, b: Uint8Array, from: number, end: number): number {
   let place = from;
   while (place < end && a[place] === b[place]) place++;

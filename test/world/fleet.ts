@@ -1,4 +1,4 @@
-/** A fleet at the hub: cars join and leave it, somebody gives it monitors, and the real comparison brings them into the cars. */
+/** A fleet at the hub: cars join and leave, monitors change, and the real synchronisation brings them into the cars. */
 
 import type { Agent } from '../../agent/agent.ts';
 import { differences, MonitorSync, type MonitorSyncParts } from '../../hub/core/monitor-sync.ts';
@@ -9,11 +9,11 @@ import { compileMonitor, type MonitorStatus } from '../../protocol/schema/monito
 import type { Chance } from './chance.ts';
 
 const FLEET: Owner = { kind: 'fleet', id: 'fleet' };
-/** Waits for the report of a car, ms: commands of before have expired, as `hub/start/monitors.ts` has it. */
+/** Waits for the report of a car, ms. By then earlier commands have expired, as in `hub/start/monitors.ts`. */
 const [FIRST, LONGEST] = [240_000, 600_000];
 
 export type FleetChange = MonitorStatus | 'removed' | 'joins' | 'leaves';
-/** Ids of monitors of the fleet, and the speeds above which they fire. */
+/** Ids of fleet monitors, and the speeds above which they fire. */
 export const FLEET_MONITORS = ['f0', 'f1', 'f2'] as const;
 export const SPEEDS = [10, 30, 60] as const;
 
@@ -28,10 +28,10 @@ export class Fleet {
   readonly #registry: SqlRegistry;
   readonly #vins: readonly string[];
   readonly #now: () => number;
-  /** What was asked for last and answered: the speed and status by monitor, and the cars. */
+  /** Latest accepted requests: speed and status by monitor, and the cars. */
   readonly #given = new Map<string, { readonly speed: number; readonly status: MonitorStatus }>();
   readonly #cars = new Set<string>();
-  /** While no car was ever in a fleet, all cars get all monitors. */
+  /** Until a car joins a fleet for the first time, all cars get all monitors. */
   #isUsed = false;
   #sync: MonitorSync | undefined;
 
@@ -43,7 +43,7 @@ export class Fleet {
     this.#now = now;
   }
 
-  /** A hub begins to compare. */
+  /** Starts the comparison of a hub. */
   begin(parts: Pick<MonitorSyncParts, 'commands' | 'clock' | 'after' | 'log' | 'newId'>, chance: Chance): MonitorSync {
     const sync = new MonitorSync({
       ...parts,
@@ -56,11 +56,11 @@ export class Fleet {
     return sync;
   }
 
-  /** Somebody changes the fleet at the interface of the hub. */
+  /** Changes the fleet at the interface of the hub. */
   async change(vin: string, { change, monitorId, speed }: FleetOrder): Promise<void> {
     const now = Math.round(this.#now());
     if (change === 'joins') {
-      // From its first fleet on a hub takes messages only of cars that it knows.
+      // From its first fleet on, a hub accepts messages only from registered cars.
       if (!this.#isUsed) for (const one of this.#vins) await this.#registry.add(one, [], now);
       await this.#registry.add(vin, [FLEET], now);
       this.#cars.add(vin);
@@ -81,12 +81,12 @@ export class Fleet {
     this.#sync?.wake();
   }
 
-  /** Commands that a car still has to get. */
+  /** Number of commands that a car still needs. */
   async lacks(vin: string): Promise<number> {
     return differences(await this.#monitors.carMonitors(vin), digestOf).length;
   }
 
-  /** How the monitors of a car are not those that the fleet was given, in words. */
+  /** Descriptions of differences between the monitors of a car and those of the fleet. */
   broken(vin: string, { monitors }: Agent): string[] {
     const given = this.#cars.has(vin) || !this.#isUsed ? this.#given : new Map<string, never>();
     const there = new Map(monitors.all.map((one) => [one.monitorId, one]));

@@ -1,4 +1,4 @@
-/** The core of the hub on SQLite in memory: what was committed outlives it when it is killed. */
+/** The core of the hub on SQLite in memory: commits survive a kill of the hub. */
 
 import { idOf } from '../../assembly/view.ts';
 import { HubCommands } from '../../hub/core/commands.ts';
@@ -17,9 +17,9 @@ import { Fleet } from './fleet.ts';
 import { hubKey } from './keys.ts';
 import type { WorldTime } from './time.ts';
 
-/** UTC ms at which the world begins. */
+/** Start of the world, UTC ms. */
 export const BEGIN = Date.UTC(2026, 0, 5, 6);
-/** The longest wait for missing messages, ms. */
+/** Longest wait before missing messages are requested, ms. */
 const LONGEST = 600_000;
 
 export interface HubParts {
@@ -27,9 +27,9 @@ export interface HubParts {
   readonly chance: Chance;
   readonly send: (vin: string, topic: string, payload: Uint8Array) => void;
   readonly log: HubLog;
-  /** Told of a message that was acknowledged and is not in the database. */
+  /** Called for a message that was acknowledged and is not in the database. */
   readonly lacks: (what: string) => void;
-  /** Cars, which may belong to a fleet; absent: there is none. */
+  /** Cars that may belong to a fleet. If omitted, there is no fleet. */
   readonly vins?: readonly string[] | undefined;
 }
 
@@ -44,17 +44,17 @@ export class WorldHub {
   readonly database: SqliteDatabase;
   readonly reader: SqlReader;
   readonly fleet: Fleet | undefined;
-  /** The database takes no commit. */
+  /** Whether the database refuses commits. */
   refuses = false;
-  /** Commits until the hub is killed, after the commit and before the acknowledgement. */
+  /** Number of commits before the hub is killed, between commit and acknowledgement. */
   killAfter = Number.POSITIVE_INFINITY;
-  /** Told when it was killed that way. */
+  /** Called when it was killed that way. */
   killed: () => void = () => undefined;
   readonly #parts: HubParts;
   readonly #store: SqliteMessageStore;
   readonly #audit: SqliteCommandStore;
   #run: HubRun | undefined;
-  /** Of messages that were neither acknowledged nor refused. */
+  /** Messages that were neither acknowledged nor refused. */
   readonly #pending = new Set<(error: Error) => void>();
   #ids = 0;
 
@@ -89,7 +89,7 @@ export class WorldHub {
       log: quiet,
       measures: new HubMeasures(clock),
       soon: (work) => void time.after(1, () => run.alive && work()),
-      // Commits take their own time below.
+      // Commits have their own duration, below.
       after: (_delay, due) => {
         due();
         return () => undefined;
@@ -132,7 +132,7 @@ export class WorldHub {
     this.#run = Object.assign(run, { intake, commands, monitors });
   }
 
-  /** It ends without a word: what it had committed is kept, what it had not acknowledged comes again. */
+  /** Kills the hub: commits stay, and unacknowledged messages are repeated. */
   kill(): void {
     if (this.#run === undefined) return;
     this.#run.alive = false;
@@ -173,7 +173,7 @@ export class WorldHub {
     return row !== undefined;
   }
 
-  /** The monitors that the car has reported last, as the hub compares them; undefined: none. */
+  /** Latest monitor list of the car, as the hub compares it. Undefined if there is none. */
   monitorList(vin: string): MonitorList['monitors'] | undefined {
     const row = this.database.one(
       'SELECT document FROM reported_monitors JOIN vehicles ON vehicles.id = vehicle WHERE vin = ?',

@@ -1,4 +1,4 @@
-/** Somebody who sets up monitors and a callback at the interface of a car, and remembers what was answered. */
+/** A user who sets up monitors and a callback at the interface of a car, and remembers the answers. */
 import type { Agent } from '../../agent/agent.ts';
 import type { MonitorStatus } from '../../protocol/schema/monitor.ts';
 
@@ -25,7 +25,7 @@ export const MONITORS: Readonly<Record<string, object>> = {
   }),
 };
 
-/** Where the events of a monitor go, by the name of the receiver in the car. */
+/** Receiver of the events of a monitor, by its name in the car. */
 export function receiverOf(monitorId: string): string {
   return monitorId === 'a2' ? 'monitor/a2' : `callback/${CALLBACK}`;
 }
@@ -33,10 +33,10 @@ export function receiverOf(monitorId: string): string {
 export type MonitorChange = 'Running' | 'Paused' | 'removed';
 
 export class InterfaceUser {
-  /** What was asked for last, by monitor, and whether the car has answered. */
+  /** Latest request by monitor, and whether the car has answered it. */
   readonly #asked = new Map<string, { readonly change: MonitorChange; readonly isAnswered: boolean }>();
 
-  /** Asks for a change, and rejects when the car refuses it. */
+  /** Requests a change. Rejects if the car refuses it. */
   async change(agent: Agent, id: string, change: MonitorChange): Promise<void> {
     if (agent.callbacks.get(CALLBACK) === undefined) {
       await agent.callbacks.put('user', CALLBACK, { callback: { webhook } });
@@ -48,12 +48,12 @@ export class InterfaceUser {
     asked(true);
   }
 
-  /** The folder of the car was replaced: what it had answered is gone. */
+  /** The data directory of the car was replaced, so earlier answers no longer hold. */
   forget(): void {
     this.#asked.clear();
   }
 
-  /** Answers of the car that do not hold any more, in words. */
+  /** Descriptions of answers that no longer hold. */
   broken(agent: Agent): string[] {
     return [...this.#asked].flatMap(([id, { change, isAnswered }]) => {
       const there: MonitorStatus | undefined = agent.monitors.get(id)?.status;

@@ -1,4 +1,4 @@
-/** What a car shows against an action, by its buses and not by the agent's Status. */
+/** Conditions against an action in the data on the buses, independent of the agent's Status. */
 import type { SentCommand } from './caller.ts';
 import { EFFECTS, type Part, type Shown, TIMEOUT } from './car.ts';
 
@@ -10,10 +10,10 @@ const SPEEDS: Readonly<Record<string, number>> = {
   'immobilization.on': 0,
 };
 
-/** The clock of a unit drifts by up to 2 % (plan.ts): by it, what was shown is too old within this span, ms of the world. */
+/** The clock of a unit drifts by up to 2 % (plan.ts). In world time, readings expire within this range, ms. */
 const [EARLIEST, LATEST] = [TIMEOUT / 1.02, TIMEOUT * 1.02];
 
-/** Why the action is not allowed; undefined: it is, by a clock that drifts at least. `now` is the time of the world. */
+/** Reason why the action is certainly not allowed despite clock drift. Undefined if it may be. `now`: world time. */
 export function interlock(
   action: string,
   shown: ReadonlyMap<Part, Shown> | undefined,
@@ -23,7 +23,7 @@ export function interlock(
   return early === undefined ? undefined : late;
 }
 
-/** Whether the car shows the effect of an action, by a clock that drifts at least. `now` is the time of the world. */
+/** Whether the car certainly shows the effect of an action despite clock drift. `now`: world time. */
 export function isShown(
   { part, value }: { readonly part: Part; readonly value: unknown },
   shown: ReadonlyMap<Part, Shown> | undefined,
@@ -33,7 +33,7 @@ export function isShown(
   return known !== undefined && known.at >= now - LATEST && String(known.value) === String(value);
 }
 
-/** What was shown before `since` counts no more. */
+/** Data from before `since` does not count. */
 function refusal(action: string, shown: ReadonlyMap<Part, Shown> | undefined, since: number): string | undefined {
   const value = (part: Part): unknown => {
     const known = shown?.get(part);
@@ -49,10 +49,10 @@ function refusal(action: string, shown: ReadonlyMap<Part, Shown> | undefined, si
   return undefined;
 }
 
-/** Least charge of the 12 V battery for a command, %. */
+/** Lowest charge of the 12 V battery for a command, %. */
 const CHARGED = 20;
 
-/** Why a command may not have this state; undefined: it may. `now` is the time of the world. */
+/** Reason why a command must not have this state. Undefined if it may. `now`: world time. */
 export function objection(
   { action, isFaulty }: Pick<SentCommand, 'action' | 'isFaulty'>,
   status: string,

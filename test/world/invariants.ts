@@ -1,4 +1,4 @@
-/** What must hold in every world, each in one sentence. */
+/** Invariants of every world, one sentence each. */
 export const INVARIANTS = {
   kept: 'Every message that was acknowledged to a car is at the hub.',
   committed: 'The hub acknowledges a message only when it is in its database.',
@@ -38,14 +38,14 @@ export const INVARIANTS = {
 export type Invariant = keyof typeof INVARIANTS;
 
 export interface Breach {
-  /** Time of the world, ms. */
+  /** World time, ms. */
   readonly at: number;
   readonly invariant: Invariant;
-  /** What was seen. */
+  /** Description of the breach. */
   readonly detail: string;
 }
 
-/** Too many breaches of one cause say no more than a few. */
+/** Maximum number of recorded breaches of one invariant. */
 const MOST = 20;
 
 export class Breaches {

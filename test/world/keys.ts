@@ -1,4 +1,4 @@
-/** Keys of which the seed is known, so that every run signs the same bytes (Ed25519 signs without chance). */
+/** Keys made from known seeds, so that every run signs the same bytes (Ed25519 signatures are deterministic). */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { keyIdOf } from '../../adapters/keys/index.ts';
 import { trustEntries } from '../../adapters/keys/trust-file.ts';
@@ -35,24 +35,24 @@ export class WorldKey {
 
 /** May change keys, and nothing else. */
 export const root = new WorldKey('root');
-/** May give every command to the car. */
+/** May send every command to the car. */
 export const operators = [new WorldKey('operator-1'), new WorldKey('operator-2'), new WorldKey('operator-3')] as const;
-/** Cars learn of them by a command. */
+/** Added to cars by command. */
 export const spares = [new WorldKey('spare-1'), new WorldKey('spare-2'), new WorldKey('spare-3')] as const;
-/** All that people sign with who may give commands, or may later. */
+/** All keys that may send commands now or later. */
 export const signers: readonly WorldKey[] = [...operators, ...spares];
-/** The hub's own. */
+/** Key of the hub. */
 export const hubKey = new WorldKey('hub');
-/** May have cars collect signals; trusted in worlds whose cars have custom signals. */
+/** May start collections. Trusted in worlds whose cars have custom signals. */
 export const collector = new WorldKey('collector');
 const { name, hex: kid, publicKey } = collector;
 const ofCollector = { name, kid, algorithm: 'Ed25519' as const, publicKey };
-/** Nobody trusts it. */
+/** A key that no car trusts. */
 export const stranger = new WorldKey('stranger');
 
 const ofHub = { name: hubKey.name, kid: hubKey.hex, algorithm: 'Ed25519' as const, publicKey: hubKey.publicKey };
 
-/** As a trust file has them, in a world in which commands collect signals, or the hub gives cars monitors. */
+/** Trusted keys in the form of a trust file, for a world with collections, or with fleet monitors from the hub. */
 export function trustedIn(world: {
   readonly signals?: boolean;
   readonly fleet?: boolean;

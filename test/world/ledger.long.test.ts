@@ -1,4 +1,4 @@
-/** A search with a ledger: after it was ended, it runs only the seeds that are left. */
+/** A search with a ledger that is interrupted and restarted runs only the remaining seeds. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The ledger of seeds and drawn mutants: files of several runs count together. */
+/** The ledger of seeds and mutants: files of several runs are combined. */
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

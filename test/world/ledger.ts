@@ -1,27 +1,29 @@
 /**
- * Seeds whose worlds broke no invariant, or drawn mutants that an invariant found, in small JSON files: a search skips them,
- * so that it continues where an earlier one stopped. Each run writes a file of its own, and all files of a folder count
- * together: copying files of two machines into one folder merges them. A number counts only for the sources that ran.
+ * Seeds of worlds without a breach, or mutants that an invariant found, in small JSON files. A search skips them, and
+ * so
+ * continues where an earlier one stopped. Each run writes its own file, and all files of a directory are combined:
+ * copying
+ * files of two machines into one directory merges them. A number counts only for the same sources.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Run, Runs } from '../../protocol/runs.ts';
 
-/** Directories whose files decide what happens in a world. */
+/** Directories whose files affect the events in a world. */
 const SOURCES = ['agent', 'hub', 'protocol', 'adapters/store', 'adapters/http', 'assembly', 'test/world'];
 
-/** Contents of a file of the ledger. */
+/** Content of a ledger file. */
 interface LedgerFile {
   /** SHA-256 of the sources, hexadecimal. */
   readonly digest: string;
-  /** Commit of the checkout, for people. */
+  /** Commit of the checkout, as information. */
   readonly commit: string;
-  /** ms that each world lasts, or that each mutant may take. */
+  /** Length of each world, or time limit for each mutant, ms. */
   readonly length: number;
-  /** Seeds, or places of mutants in the draw, from 1. */
+  /** Seeds, or positions of mutants in the draw, from 1. */
   readonly passed: readonly Run[];
-  /** Of an invariant that broke, or mutants that none found. */
+  /** Seeds with a breach, or mutants that no invariant found. */
   readonly broken: readonly number[];
 }
 
@@ -29,7 +31,7 @@ export interface LedgerOptions {
   readonly folder: string;
   readonly digest: string;
   readonly commit: string;
-  /** ms that each world lasts, or that each mutant may take. */
+  /** Length of each world, or time limit for each mutant, ms. */
   readonly length: number;
   /** First seed of this run, or first mutant. */
   readonly first: number;
@@ -49,16 +51,16 @@ export function digestOfSources(root: string): string {
 
 export class SeedLedger {
   readonly #options: LedgerOptions;
-  /** No two runs have the same, also on different machines. */
+  /** Unique name, also across machines. */
   readonly #file: string;
-  /** Of all files with this digest and length. */
+  /** Numbers from all files with this digest and length. */
   readonly #known = new Runs();
   readonly #knownBroken = new Set<number>();
-  /** Of this run. */
+  /** Numbers of this run. */
   readonly #passed = new Runs();
   readonly #broken = new Set<number>();
 
-  /** Reads the files of the folder, if there is one. Files of other sources stay and count for nothing. */
+  /** Reads the files of the directory, if it exists. Files for other sources are kept and ignored. */
   constructor(options: LedgerOptions) {
     this.#options = options;
     const { folder, digest, length, first } = options;
@@ -73,12 +75,12 @@ export class SeedLedger {
     }
   }
 
-  /** Seeds that passed, those of earlier runs included. */
+  /** Seeds that passed, including those of earlier runs. */
   get passed(): Runs {
     return this.#known;
   }
 
-  /** Whether it ended with a broken invariant, or was not found, in one run and passed in none. */
+  /** Whether the seed broke an invariant, or the mutant survived, in one run and passed in none. */
   hasBroken(seed: number): boolean {
     return this.#knownBroken.has(seed) && !this.#known.has(seed);
   }
@@ -88,7 +90,7 @@ export class SeedLedger {
     else for (const runs of [this.#known, this.#passed]) runs.add(seed);
   }
 
-  /** Replaces the file of this run as a whole; without a seed there is none. */
+  /** Replaces the complete file of this run. Without seeds there is no file. */
   write(): void {
     if (this.#passed.size + this.#broken.size === 0) return;
     const { digest, commit, length } = this.#options;

@@ -1,9 +1,9 @@
-/** Finds values of a private time in anything that an agent keeps, sends or logs. */
+/** Finds values of a private time in everything that an agent stores, sends or logs. */
 import { HIDDEN, MARKS } from './car.ts';
 
 const ranges = Object.entries(MARKS);
 
-/** The first marked number in a value, in any depth, and numbers in texts. */
+/** The first marked number in a value at any depth, including numbers in texts. */
 export function findMark(value: unknown): string | undefined {
   if (typeof value === 'number') {
     const found = ranges.find(([, [least, most]]) => value >= least && value <= most);
@@ -24,7 +24,7 @@ export function findMark(value: unknown): string | undefined {
   return undefined;
 }
 
-/** A marked value as files may have it: a number of CBOR or of this machine, and as text. */
+/** Marked values as files may contain them: CBOR numbers, native floats, and text. */
 const patterns = Object.values(HIDDEN).flatMap((value) => {
   const [big, little] = [Buffer.alloc(8), Buffer.alloc(8)];
   big.writeDoubleBE(value);

@@ -1,18 +1,18 @@
-/** What a process with mutants in its source does: lives through worlds, and writes a line about each. */
+/** Process with mutants in its source: runs worlds, and writes a line about each. */
 import { defined } from '../../protocol/defined.ts';
 import { PART } from './mutants.ts';
 import { planOf } from './plan.ts';
 import { explore } from './small.ts';
 import { runWorld } from './world.ts';
 
-/** What is written of the world of a seed, or of small worlds. */
+/** Result of the world of a seed, or of small worlds. */
 export interface MutantWorld {
   readonly world: number | 'small';
-  /** Names of the invariants that were broken. */
+  /** Names of the broken invariants. */
   readonly invariants: readonly string[];
-  /** The world could not be lived through to its end. */
+  /** Error, if the world could not run to its end. */
   readonly crash?: string;
-  /** Mutants that were reached so far, by id. */
+  /** Ids of the mutants executed so far. */
   readonly reached: readonly string[];
 }
 
@@ -40,7 +40,7 @@ async function tell(
   }
 }
 
-/** Lives through some small worlds and then through those of the seeds from 1 on. */
+/** Runs some small worlds, and then those of the seeds from 1 on. */
 export async function liveThrough(worlds: number): Promise<void> {
   await tell('small', async () => (await explore(PART)).broken.flatMap(({ lived }) => lived.breaches));
   for (let seed = 1; seed <= worlds; seed++) {

@@ -1,4 +1,4 @@
-/** Defects that are made by hand in the source of an agent or of the hub: the invariants must find each. */
+/** Hand-made defects in the sources of agent and hub. The invariants must find each. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,14 +8,14 @@ import { bundleWorlds } from './bundle.ts';
 import type { Breach, Invariant } from './invariants.ts';
 
 export interface Mutant {
-  /** What is wrong with it. */
+  /** Description of the defect. */
   readonly defect: string;
   readonly file: string;
-  /** Text of the source, which must be there once, and what is there instead. */
+  /** Text that must occur once in the source, and its replacement. */
   readonly edits: readonly (readonly [text: string, instead: string])[];
-  /** What must find it. */
+  /** Invariant that must find the defect. */
   readonly invariant: Invariant;
-  /** A world of ten minutes in which it is found; or small worlds, a part of all. */
+  /** Seed of a world of ten minutes in which the defect is found, or a part of all small worlds. */
   readonly seed: number | 'small';
 }
 
@@ -178,7 +178,7 @@ export const mutants: readonly Mutant[] = [
   },
 ];
 
-/** Of worlds in which more may happen (`widePlanOf`). */
+/** Defects for worlds with more kinds of events (`widePlanOf`). */
 export const wideMutants: readonly Mutant[] = [
   {
     defect: 'a program is carried out before it is due',
@@ -248,7 +248,7 @@ export const wideMutants: readonly Mutant[] = [
   },
 ];
 
-/** Of worlds in which more may happen (`rarePlanOf`). */
+/** Defects for worlds with still more kinds of events (`rarePlanOf`). */
 export const rareMutants: readonly Mutant[] = [
   {
     defect: 'a low battery is no hindrance',
@@ -266,7 +266,7 @@ export const rareMutants: readonly Mutant[] = [
   },
 ];
 
-/** Of worlds in which all may happen (`fleetPlanOf`). */
+/** Defects for worlds with fleets and custom signals (`fleetPlanOf`). */
 export const newestMutants: readonly Mutant[] = [
   {
     defect: 'the catalog of a collection is not published',
@@ -326,7 +326,7 @@ export const newestMutants: readonly Mutant[] = [
   },
 ];
 
-/** Of worlds in which disks fail to read, folders are replaced and floods come, too (`planOf`). */
+/** Defects for worlds that also have read errors, replaced directories and floods (`planOf`). */
 export const folderMutants: readonly Mutant[] = [
   {
     defect: 'a car with a new folder of records does not get its monitors again',
@@ -374,13 +374,13 @@ export const folderMutants: readonly Mutant[] = [
   },
 ];
 
-/** Of the small worlds, those that `npm test` lives through. */
+/** The part of the small worlds that `npm test` runs. */
 export const PART = { steps: 45, cuts: 7, media: 1 };
 
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** Lives in worlds of mutants, each in a process of its own. */
+/** Runs worlds of mutants, each in its own process. */
 export class MutantWorlds {
   readonly #directory: string;
 
@@ -397,8 +397,8 @@ export class MutantWorlds {
   }
 
   /**
-   * What the world of a seed shows of a mutant; without one, of the source as it is. The world ends when it has broken the
-   * mutant's invariant.
+   * Runs the world of a seed with a mutant, or with the original source. The world ends when it has broken the mutant's
+   * invariant.
    */
   async live(mutant: Mutant | undefined, seed: number | 'small', minutes = 10): Promise<readonly Breach[]> {
     const file = join(this.#directory, `${seed}.mjs`);
@@ -409,7 +409,7 @@ export class MutantWorlds {
   }
 }
 
-/** Of the function that plans the worlds of a mutant. */
+/** Name of the function that plans the worlds of a mutant. */
 function planFor(mutant: Mutant | undefined): string {
   if (mutant === undefined || folderMutants.includes(mutant)) return 'planOf';
   if (newestMutants.includes(mutant)) return 'fleetPlanOf';
@@ -417,7 +417,7 @@ function planFor(mutant: Mutant | undefined): string {
   return wideMutants.includes(mutant) ? 'widePlanOf' : 'narrowPlanOf';
 }
 
-/** The program of a world, with the mutant in place of its source. */
+/** Bundles the program of a world with the mutated source. */
 async function bundle(mutant: Mutant | undefined, plan: string): Promise<string> {
   const changed = mutant === undefined ? undefined : join(root, mutant.file);
   const contents = `

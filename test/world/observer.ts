@@ -1,4 +1,4 @@
-/** Watches all units and the hub, and says which invariants are broken. */
+/** Observes all units and the hub, and reports broken invariants. */
 import type { Log, OutgoingMessage } from '../../agent/ports.ts';
 import { final } from '../../agent/remotes/ledger.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
@@ -21,11 +21,11 @@ import type { WorldTime } from './time.ts';
 import type { Unit, UnitWatcher } from './unit.ts';
 import { Watched } from './watched.ts';
 
-/** More than any car of these worlds has to say while it is away. */
+/** More messages than any car of these worlds creates while it is away. */
 const WAITING = 5_000;
-/** Bytes beyond the limit of the outbox: messages on their way and gap messages are never dropped. */
+/** Bytes allowed beyond the outbox limit, because messages in flight and gap messages are never dropped. */
 const BEYOND = 96 * 1024;
-/** Between two answers to a command that comes again, ms (docs/commands.md). */
+/** Minimum time between two answers to a repeated command, ms (docs/commands.md). */
 const REPEATED = 60_000;
 
 export interface ObserverParts {
@@ -35,11 +35,11 @@ export interface ObserverParts {
   readonly cars: ReadonlyMap<string, WorldCar>;
   readonly tell: (who: string, what: string) => void;
   readonly note: (who: string, what: string, bytes?: Uint8Array) => void;
-  /** The broker loses nothing that it has acknowledged: nobody asks for it again. */
+  /** Whether the broker keeps every message that it has acknowledged, so that none is requested again. */
   readonly keepsAll: boolean;
   /** The minimal agent of a unit has ended, because the disk returns its records again. */
   readonly restarts: (unit: Unit) => void;
-  /** Told when a car has reported that it trusts a key no more. */
+  /** Called when a car has reported that it no longer trusts a key. */
   readonly revoked: (vin: string, key: string) => void;
 }
 
@@ -75,7 +75,7 @@ export class Observer implements UnitWatcher {
 
   replaced(unit: Unit): void {
     const { published } = this.#of(unit);
-    // What a broker loses of an earlier life is gone.
+    // Messages of an earlier life that a broker loses cannot be recovered.
     if (!this.#parts.keepsAll) for (const one of published.values()) one.acknowledged = false;
     this.#watched.set(unit.vin, new Watched(published));
     this.#signals.replaced(unit);
@@ -118,9 +118,9 @@ export class Observer implements UnitWatcher {
     }
     this.counts.published++;
     const first = watched.contents.get(number);
-    // Numbers of a start without records are its own, and in memory alone.
+    // Numbers of a start without records are separate, and only in memory.
     const isOwn = boot >= UNRECORDED_BOOT;
-    // A disk that refuses cannot keep numbers apart: then the number of the start does.
+    // After a failed write, numbers are not kept apart by the disk, but by the start number.
     if (first !== undefined && !first.unwritten && !isOwn) {
       breaches.add('oneContent', `${unit.vin} ${kind} ${number} was published with other contents`);
     }
@@ -131,7 +131,7 @@ export class Observer implements UnitWatcher {
     const mark = findMark(body);
     if (mark !== undefined) breaches.add('private', `${unit.vin} publishes ${mark} in ${kind} ${number}`);
     if (kind === 'remote') this.#told(unit, message.body);
-    // A disk that refuses may have what was published, and not what was to be delivered.
+    // After a failed write, an event may be published without its notification being stored.
     if (kind === 'event' && !unit.diskRefused) watched.deliveries.published(message.body);
   }
 
@@ -198,12 +198,12 @@ export class Observer implements UnitWatcher {
     this.#signals.logged(unit, event, fields);
     const mark = findMark(fields);
     if (mark !== undefined) breaches.add('private', `${unit.vin} logs ${mark}: ${event}`);
-    // A disk that refuses makes work fail without a defect.
+    // After a failed write, work may fail without a defect.
     if (event === 'agent.defect' || (event === 'agent.workFailed' && !unit.diskRefused))
       breaches.add('sound', `${unit.vin} ${text}`);
   }
 
-  /** Looked at every few seconds. */
+  /** Called every few seconds. */
   look(unit: Unit, outboxLimit: number): void {
     const { run } = unit;
     if (run === undefined) return;
@@ -217,7 +217,7 @@ export class Observer implements UnitWatcher {
     }
   }
 
-  /** At the end, when all is quiet. */
+  /** Final check, when everything is quiet. */
   async settle(units: readonly Unit[], hub: WorldHub): Promise<void> {
     for (const unit of units) {
       this.compareEnds(unit, this.#compareMessages(unit, hub));
@@ -230,7 +230,7 @@ export class Observer implements UnitWatcher {
     }
   }
 
-  /** The numbers that are in gap messages that arrived, by class and number. */
+  /** Numbers in gap messages that arrived, by class and number. */
   #compareMessages(unit: Unit, hub: WorldHub): ReadonlySet<string> {
     const { breaches } = this.#parts;
     const watched = this.#of(unit);
@@ -258,10 +258,10 @@ export class Observer implements UnitWatcher {
     for (const [key, { value, unwritten, acknowledged }] of watched.published) {
       const [priority = 0, seq = 0] = key.split('/').map(Number);
       const number = `${priority}/${seq}`;
-      // What was in memory alone is gone with the run: its number is free again, or of another message.
+      // Messages that were only in memory are lost with the run: their numbers are free again, or reused.
       const isLast = watched.contents.get(number)?.value === value;
       if (unwritten && !(isLast && seq < (store?.nextSeq(priority) ?? 0))) continue;
-      // A broker may lose what it has acknowledged; the car then sends it again, or says that it cannot.
+      // A broker may lose a message that it has acknowledged. The car then sends it again, or reports a gap.
       if (acknowledged && !keys.has(key) && !told.has(number)) breaches.add('kept', `${unit.vin} ${key}`);
     }
     for (let priority = 0; store !== undefined && priority < classes.length; priority++) {
@@ -273,7 +273,10 @@ export class Observer implements UnitWatcher {
     return told;
   }
 
-  /** At the end: what was accepted has ended. An outbox that was full may have dropped that; then a gap message says so. */
+  /**
+   * Final check that accepted commands have ended. A full outbox may have dropped the report, which a gap message then
+   * states.
+   */
   compareEnds(unit: Unit, given: ReadonlySet<string>): void {
     const { accepted, ends, endNumbers, programs } = this.#of(unit);
     const lacks = (id: string): boolean => !ends.has(id) && !given.has(endNumbers.get(id) ?? '');
@@ -318,7 +321,7 @@ export class Observer implements UnitWatcher {
     }
   }
 
-  /** A state of a command has its number. It may not be on disk yet. */
+  /** A command state has its number. It may not be on disk yet. */
   #reported(unit: Unit, { remoteActionId: id, type, status }: RemoteReport): void {
     const { commands, breaches, cars, time } = this.#parts;
     const watched = this.#of(unit);
@@ -333,14 +336,14 @@ export class Observer implements UnitWatcher {
     if (status === 'Success' && sent?.revokes !== undefined) watched.revoked.add(sent.revokes);
     const effect = EFFECTS[sent?.action ?? programAction(id)];
     if ((status !== 'Success' && status !== 'AlreadyDone') || effect === undefined) return;
-    // The same command again gets the same answer, whatever the car shows by then.
+    // A repeated command gets the same answer, whatever the car shows by then.
     if (watched.succeeded.has(id)) return;
     watched.succeeded.add(id);
     if (!isShown(effect, shown, time.now))
       breaches.add('success', `${unit.vin} ${id} (${sent?.action}) ends with ${status}`);
   }
 
-  /** The end of a command is reported: the first time, at once when the command comes again, and then each minute at most. */
+  /** The end of a command is reported: the first time, at once after a repetition, and then at most once a minute. */
   #answered({ vin }: Unit, id: string): void {
     const { answered } = this.#of({ vin });
     const { now } = this.#parts.time;
@@ -350,7 +353,7 @@ export class Observer implements UnitWatcher {
     this.#parts.breaches.add('repeats', `${vin} ${id} is answered again after ${now - at} ms`);
   }
 
-  /** A state of a command is on its way to those who wait for it. */
+  /** A command state is being sent. */
   #told(unit: Unit, report: RemoteReport): void {
     const { remoteActionId: id, type, status, failureCause } = report;
     const { breaches, commands, tell } = this.#parts;
@@ -371,7 +374,7 @@ export class Observer implements UnitWatcher {
     watched.ends.set(id, { value: status, unwritten: unit.diskRefused });
     const ended = commands.get(id);
     if (status !== 'Success' || ended === undefined) return;
-    // The same answer once more, perhaps by a clock that has been set back, says nothing of when it was planned.
+    // A repeated answer, possibly after a clock step, does not show when the program was planned.
     if (!unit.diskRefused && before === undefined) watched.programs.taken(ended, unit.run?.clock.now() ?? 0);
     if (ended.revokes !== undefined) this.#parts.revoked(unit.vin, ended.revokes);
   }

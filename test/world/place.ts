@@ -1,4 +1,4 @@
-/** A car, its unit, and what happens to them that concerns no other part of the world. */
+/** A car, its unit, and the events that affect only them. */
 import type { CallerHappening } from './caller.ts';
 import { CHARGE, type WorldCar } from './car.ts';
 import type { Happening } from './plan.ts';
@@ -7,22 +7,22 @@ import type { Unit } from './unit.ts';
 
 export type PowerCut = Extract<Happening, { do: 'power' }>;
 
-/** A car, its unit, and what is the matter with them now. */
+/** A car, its unit, and their current faults. */
 export interface Place {
   readonly car: WorldCar;
   readonly unit: Unit;
-  /** The disk answers so; undefined: it works. */
+  /** Error code of disk writes. Undefined if they work. */
   code: string | undefined;
-  /** What the disk does not return; undefined: it returns everything. */
+  /** Files that the disk does not return. Undefined if it returns all. */
   unreadable: { readonly code: string; readonly what: string } | undefined;
-  /** ms that a sync takes at most. */
+  /** Maximum duration of a sync, ms. */
   takes: number;
-  /** The power is going to fail, or the program to be killed, after so many operations of the disk. */
+  /** A power cut or kill after this number of disk operations. */
   pending: PowerCut | undefined;
   operationsLeft: number;
 }
 
-/** What concerns the broker, the hub or a caller. */
+/** Events that affect the broker, the hub or a caller. */
 type OfTheWorld =
   | 'power'
   | 'origin'
@@ -37,11 +37,11 @@ type OfTheWorld =
 type OfTheCaller = CallerHappening['do'];
 export type LocalHappening = Exclude<Happening, { do: OfTheWorld }>;
 
-/** ms that a sync takes at most while the disk is well. */
+/** Maximum duration of a sync without a fault, ms. */
 export const SYNC = 8;
-/** Batches of frames in a flood come after so many ms, */
+/** Interval between batches of frames in a flood, ms. */
 const FLOOD = 50;
-/** with so many frames each. */
+/** Frames per batch. */
 const FRAMES = 10;
 
 /** Ends all faults of the car and its unit. */
@@ -57,7 +57,7 @@ export function endFaults({ unit, car, ...place }: Place): Pick<Place, 'code' | 
   return { ...place, code: undefined, unreadable: undefined, takes: SYNC, pending: undefined };
 }
 
-/** Lets something happen to a place, and ends it when its time is over. `tell` gets what the car refused. */
+/** Starts an event at a place, and ends it when its time is over. `tell` receives refusals by the car. */
 export function happenTo(
   place: Place,
   happening: LocalHappening,
@@ -154,7 +154,7 @@ export function happenTo(
       break;
     }
     case 'monitor':
-      // A disk may refuse it: then the car has not answered that it is so.
+      // If the disk refuses the change, the car has not confirmed it.
       if (unit.alive && unit.run !== undefined) {
         unit.user
           .change(unit.run.agent, happening.which, happening.change)

@@ -1,4 +1,4 @@
-/** What is going to happen in a world: drawn from its seed before it begins, so that parts of it can be left out. */
+/** Events of a world, drawn from its seed before it begins, so that some can be left out. */
 import { Chance } from './chance.ts';
 import { FLEET_MONITORS, type FleetOrder, SPEEDS } from './fleet.ts';
 import { MONITORS, type MonitorChange } from './interface-user.ts';
@@ -16,19 +16,19 @@ export type Happening = { readonly at: number; readonly car: number } & (
   | { readonly do: 'clock'; readonly steps: number }
   | { readonly do: 'time unknown'; readonly for: number }
   | { readonly do: 'drift'; readonly ppm: number; readonly for: number }
-  /** The power fails, and the clock begins again at its origin; it gets the time `for` ms later. */
+  /** A power cut after which the clock restarts at its origin. It gets the time `for` ms later. */
   | { readonly do: 'origin'; readonly off: number; readonly for: number }
   | { readonly do: 'bus-off' | 'flood'; readonly for: number }
-  /** Something is to be done `in` ms later. */
-  /** Somebody changes a monitor at the interface of the car. */
+  /** A command that plans something `in` ms later. */
+  /** A change of a monitor at the interface of the car. */
   | { readonly do: 'monitor'; readonly which: string; readonly change: MonitorChange }
-  /** The receivers of callbacks behave so. */
+  /** Behaviour of the receivers of callbacks. */
   | { readonly do: 'receivers'; readonly answering: Answering; readonly for: number }
   | { readonly do: 'program'; readonly which: Program; readonly key: number; readonly in: number }
   | { readonly do: 'drive'; readonly speed: number; readonly for: number }
-  /** The 12 V battery has so many percent of its charge. */
+  /** Charge of the 12 V battery in percent. */
   | { readonly do: 'battery'; readonly charge: number; readonly for: number }
-  /** Many commands of one key, one after the other. */
+  /** Many commands of one key in sequence. */
   | {
       readonly do: 'burst';
       readonly which: number;
@@ -36,7 +36,7 @@ export type Happening = { readonly at: number; readonly car: number } & (
       readonly count: number;
       readonly every: number;
     }
-  /** The agent is killed, and for some time the disk does not return files whose path contains `what`. */
+  /** A kill of the agent, after which the disk does not return files whose path contains `what` for some time. */
   | {
       readonly do: 'read errors';
       readonly code: string;
@@ -44,15 +44,15 @@ export type Happening = { readonly at: number; readonly car: number } & (
       readonly off: number;
       readonly for: number;
     }
-  /** The power fails, and somebody wipes the folder of records or replaces the card. */
+  /** A power cut, after which the data directory is wiped or the card replaced. */
   | { readonly do: 'new life'; readonly off: number }
-  /** Somebody sends forged commands that name a key of an operator, or an old command again and again. */
+  /** Forged commands with the id of an operator's key, or an old command, repeatedly. */
   | { readonly do: 'forgeries' | 'replays'; readonly which: number; readonly perSecond: number; readonly count: number }
-  /** The agent is killed, and starts with another profile. */
+  /** A kill of the agent, which restarts with another profile. */
   | { readonly do: 'profile'; readonly which: number; readonly off: number }
-  /** A command begins a collection for `lasts` ms, or ends the one of this name. */
+  /** A command that starts a collection for `lasts` ms, or ends the one of this name. */
   | { readonly do: 'collect'; readonly name: string; readonly lasts: number; readonly interval: number }
-  /** Somebody changes a fleet at the hub: its cars, or its monitors. */
+  /** A change of a fleet at the hub: its cars, or its monitors. */
   | ({ readonly do: 'fleet' } & FleetOrder)
   | { readonly do: 'door' | 'plug' | 'silence' | 'stubborn'; readonly for: number }
   | { readonly do: 'privacy'; readonly state: 'Geolocation' | 'Full'; readonly for: number }
@@ -65,7 +65,7 @@ export type Happening = { readonly at: number; readonly car: number } & (
     }
 );
 
-/** How a command is sent. */
+/** Way in which a command is sent. */
 export type Manner =
   | 'once'
   | 'twice'
@@ -78,27 +78,27 @@ export type Manner =
   | 'revoke'
   | 'add';
 
-/** What a car can be asked to begin by itself later. */
+/** Programs that a car can be asked to run later. */
 export type Program = 'delayed charging' | 'charging' | 'preconditioning';
 
 export interface Plan {
   readonly seed: number;
-  /** ms after which nothing new happens. */
+  /** Time after which no new event occurs, ms. */
   readonly length: number;
   readonly cars: number;
   readonly embedded: boolean;
   /** Bytes. */
   readonly outboxLimit: number;
-  /** What was being written when the power failed may be anything. */
+  /** Whether a write interrupted by a power cut may leave arbitrary data. */
   readonly damages: boolean;
-  /** Cars have custom signals, and take commands to collect more. */
+  /** Whether cars have custom signals and accept collect commands. */
   readonly signals?: boolean;
-  /** The hub brings monitors into the cars of a fleet. */
+  /** Whether the hub brings fleet monitors into the cars. */
   readonly fleet?: boolean;
   readonly happenings: readonly Happening[];
 }
 
-/** Faults; the other happenings are what people do. */
+/** Faults. All other events are actions of people. */
 export const FAULTS: ReadonlySet<Happening['do']> = new Set([
   'power',
   'disk',
@@ -133,7 +133,7 @@ type Draw = (chance: Chance) => Happening extends infer H ? (H extends unknown ?
 
 type Weighted = readonly (readonly [weight: number, draw: Draw])[];
 
-/** How often each happens beside the others. */
+/** Weights of the events. */
 const narrow: Weighted = [
   [
     10,
@@ -206,7 +206,7 @@ const narrow: Weighted = [
   ],
 ];
 
-/** What happens beside it in the worlds of new seeds. */
+/** Additional events in the worlds of new seeds. */
 const further: Weighted = [
   [2, (chance) => ({ do: 'drift', ppm: chance.between(-20_000, 20_000), for: chance.between(10, 120) * SECOND })],
   [2, (chance) => ({ do: 'origin', off: chance.between(50, 10 * SECOND), for: chance.between(1, 90) * SECOND })],
@@ -249,7 +249,7 @@ const further: Weighted = [
   ],
 ];
 
-/** What happens in some part of the worlds, drawn apart: the rest of a world is as it was before. */
+/** Events in some worlds, drawn separately, so that the rest of a world stays the same. */
 const rare: Weighted = [
   [2, (chance) => ({ do: 'battery', charge: chance.between(5, 35), for: chance.between(5, 60) * SECOND })],
   [
@@ -264,7 +264,7 @@ const rare: Weighted = [
   ],
 ];
 
-/** What happens in a world whose cars have custom signals. */
+/** Events in a world whose cars have custom signals. */
 const ofSignals: Weighted = [
   [2, (chance) => ({ do: 'profile', which: chance.below(3), off: chance.between(50, 5 * SECOND) })],
   [
@@ -278,7 +278,7 @@ const ofSignals: Weighted = [
   ],
 ];
 
-/** What happens in a world whose hub has a fleet. */
+/** Events in a world whose hub has a fleet. */
 const ofFleet: Weighted = [
   [
     1,
@@ -318,7 +318,7 @@ const ofFloods: Weighted = [
   ],
 ];
 
-/** The world of a seed: everything that there is may happen in it. @param length ms in which things happen */
+/** The world of a seed, with all kinds of events. @param length ms in which events occur */
 export function planOf(seed: number, length: number): Plan {
   const plan = fleetPlanOf(seed, length);
   const chance = new Chance(`plan ${seed}, folders and floods`);
@@ -331,7 +331,7 @@ export function planOf(seed: number, length: number): Plan {
   ]);
 }
 
-/** The world of a seed of before: disks return what they store, no folder is replaced, and nobody floods a car. */
+/** An earlier version: without read errors, replaced directories and floods. */
 export function fleetPlanOf(seed: number, length: number): Plan {
   const plan = signalPlanOf(seed, length);
   const chance = new Chance(`plan ${seed}, fleet`);
@@ -350,7 +350,7 @@ function withMore(plan: Plan, more: readonly Happening[]): Plan {
   return { ...plan, happenings: [...plan.happenings, ...more].sort((a, b) => a.at - b.at) };
 }
 
-/** The world of a seed of before: less happens in it. */
+/** An earlier version, with fewer kinds of events. */
 export function rarePlanOf(seed: number, length: number): Plan {
   const plan = widePlanOf(seed, length);
   const chance = new Chance(`plan ${seed}, what is rare`);
@@ -368,19 +368,19 @@ export function rarePlanOf(seed: number, length: number): Plan {
   return withMore(plan, more);
 }
 
-/** The world of a seed of before: still less happens in it. */
+/** An earlier version, with still fewer kinds of events. */
 export function widePlanOf(seed: number, length: number): Plan {
   const chance = new Chance(`plan ${seed}`);
   const plan = drawn(seed, length, chance, [...narrow, ...further], [2, 3, 5, 10]);
   return { ...plan, damages: chance.happens(0.5) };
 }
 
-/** The world of a seed of before, in which less may happen. */
+/** The earliest version, with the fewest kinds of events. */
 export function narrowPlanOf(seed: number, length: number): Plan {
   return { ...drawn(seed, length, new Chance(`plan ${seed}`), narrow, [2, 5, 10, 20]), damages: false };
 }
 
-/** `paces` are times between happenings, in seconds; they lie between nothing and twice as long. */
+/** `paces`: mean times between events, in seconds. Single times vary from 0 to twice that. */
 function drawn(
   seed: number,
   length: number,
@@ -389,7 +389,7 @@ function drawn(
   paces: readonly number[],
 ): Omit<Plan, 'damages'> {
   const cars = chance.happens(0.25) ? chance.between(2, 3) : 1;
-  // Some worlds are calm, so that what needs time can happen; others leave no time.
+  // Some worlds are calm, so that slow effects can happen. Others leave no time.
   const every = chance.pick(paces) * SECOND;
   const happenings = happeningsOf(length, chance, weighted, cars, every);
   return {
@@ -402,7 +402,7 @@ function drawn(
   };
 }
 
-/** One after the other, `every` ms on average. */
+/** Events in sequence, `every` ms apart on average. */
 function happeningsOf(length: number, chance: Chance, weighted: Weighted, cars: number, every: number): Happening[] {
   const total = weighted.reduce((sum, [weight]) => sum + weight, 0);
   const happenings: Happening[] = [];

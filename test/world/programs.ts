@@ -1,31 +1,31 @@
-/** What commands have planned for later, and when a car may do it. */
+/** Plans of commands for later, and the times at which a car may carry them out. */
 import type { SentCommand, SentProgram } from './caller.ts';
 
 const DAY = 24 * 3_600_000;
-/** A program that was due this long ago was looked at, ms. */
+/** Time after which a due program has certainly been checked, ms. */
 const LOOKED = 60_000;
 
-/** An occurrence of a program, as its command is named. */
+/** An occurrence of a program, parsed from the id of its command. */
 export interface Occurrence {
   readonly key: string;
   /** UTC ms */
   readonly due: number;
 }
 
-/** Undefined: the command is not that of a program. */
+/** Undefined: the command does not belong to a program. */
 export function occurrenceOf(id: string): Occurrence | undefined {
   const [, key, due] = /^((?:charge|precondition)\/\w+)@(\d+)$/.exec(id) ?? [];
   return key === undefined ? undefined : { key, due: Number(due) };
 }
 
-/** What the command of a program asks for; nothing, if it is none. */
+/** Action of a program's command, or '' for other commands. */
 export function programAction(id: string): string {
   const key = occurrenceOf(id)?.key;
   if (key === undefined) return '';
   return key.startsWith('charge/') ? 'charging.start' : 'preconditioning.start';
 }
 
-/** Why a car must not do this for an occurrence at `now`, UTC ms of its clock; undefined: it may. */
+/** Reason why a car must not run this occurrence at `now`, UTC ms of its clock. Undefined if it may. */
 export function programFault(
   { key, due }: Occurrence,
   done: { readonly vin: string; readonly action: string; readonly now: number },
@@ -44,27 +44,27 @@ function fits({ key, due: first }: SentProgram, due: number): boolean {
   return due === first || (key !== 'charge/next' && due > first && (due - first) % DAY === 0);
 }
 
-/** Programs that a car has taken: those that it must have begun by its end. */
+/** Programs that a car has accepted and must have begun by the end. */
 export class PlannedPrograms {
   /** The newest command of each kind and key that was sent to the car. */
   readonly #newest = new Map<string, SentCommand>();
   readonly #came = new Set<string>();
   readonly #taken = new Set<string>();
 
-  /** A command that plans something has come to the car. */
+  /** A command that plans something has reached the car. */
   came(sent: SentCommand): void {
-    // The same command once more plans nothing anew.
+    // A repeated command plans nothing new.
     if (sent.program === undefined || this.#came.has(sent.id)) return;
     this.#came.add(sent.id);
     this.#newest.set(sent.program.key, sent);
   }
 
-  /** The car has reported Success while its disk took what it wrote, at `now`, UTC ms of its clock. */
+  /** The car has reported Success without a failed write, at `now`, UTC ms of its clock. */
   taken({ id, program }: SentCommand, now: number): void {
     if (program !== undefined && now < program.due) this.#taken.add(id);
   }
 
-  /** Occurrences of which the car should have told an end by `now`. */
+  /** Occurrences whose end the car should have reported by `now`. */
   due(now: number): string[] {
     return [...this.#newest.values()].flatMap(({ id, program }) =>
       program !== undefined && this.#taken.has(id) && program.due + LOOKED < now

@@ -1,24 +1,24 @@
-/** Models of the receivers of callbacks: they take what comes, fail, hang, take a part, or cannot be reached. */
+/** Models of the receivers of callbacks: they accept, fail, hang, accept a part, or are unreachable. */
 import type { Notifier, Receipt } from '../../agent/callbacks/notifier.ts';
 import type { Chance } from './chance.ts';
 import type { WorldTime } from './time.ts';
 
-/** What receivers do with a request. */
+/** Behaviour of a receiver on a request. */
 export type Answering = 'works' | 'fails' | 'hangs' | 'takes a part' | 'busy' | 'offline';
 
-/** A request without an answer ends after this, ms. */
+/** Time-out of a request, ms. */
 const TIMEOUT = 10_000;
 
 export interface ReceiversParts {
   readonly time: WorldTime;
   readonly chance: Chance;
-  /** A notification was sent again, although its receiver had said in this run that it has it. */
+  /** A notification was repeated although its receiver had confirmed it in this run. */
   readonly again: (id: string) => void;
 }
 
 export class Receivers {
   answering: Answering = 'works';
-  /** Ids of the notifications that some receiver has, by the name of the receiver in the car. */
+  /** Ids of delivered notifications, by the name of the receiver in the car. */
   readonly delivered = new Map<string, Set<string>>();
   readonly #parts: ReceiversParts;
 
@@ -26,7 +26,7 @@ export class Receivers {
     this.#parts = parts;
   }
 
-  /** The way out for one run of an agent. */
+  /** Notifier for one run of an agent. */
   notifier(alive: () => boolean): Notifier {
     const { time, chance, again } = this.#parts;
     const answered = new Set<string>();
@@ -58,12 +58,12 @@ export class Receivers {
     };
   }
 
-  /** How many of the messages the receiver has. */
+  /** Number of messages that the receiver accepts. */
   #taken(answering: Answering, count: number): number {
     const { chance } = this.#parts;
     if (answering === 'works') return count;
     if (answering === 'takes a part') return chance.below(count + 1);
-    // Whoever does not answer may have taken them all the same.
+    // A receiver that does not answer may still have accepted all.
     return answering === 'hangs' && chance.happens(0.5) ? count : 0;
   }
 }

@@ -1,4 +1,4 @@
-/** One process of a search: lives through the worlds whose seeds it gets. */
+/** One process of a search: runs the worlds of the seeds that it receives. */
 
 import { planOf } from './plan.ts';
 import type { SearchedWorld, WorldOfSeed } from './search.ts';

@@ -1,4 +1,4 @@
-/** Lives through the worlds of one seed after the other, in several processes, until an invariant is broken. */
+/** Runs worlds of consecutive seeds in several processes until an invariant is broken. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface WorldOfSeed {
 export interface SearchedWorld {
   readonly seed: number;
   readonly faults: number;
-  /** ms of the world. */
+  /** World time, ms. */
   readonly lasted: number;
   /** Number of breaches. */
   readonly breaches: number;
@@ -20,22 +20,22 @@ export interface SearchedWorld {
 
 export interface SearchParts {
   readonly firstSeed: number;
-  /** ms that each world lasts. */
+  /** Length of each world, ms. */
   readonly length: number;
   readonly processes: number;
-  /** Worlds begin after one in which an invariant was broken, too. */
+  /** Whether worlds continue after a breach. */
   readonly all?: boolean;
-  /** Whether the world of a seed need not begin, since it was lived through before. */
+  /** Whether a seed can be skipped because its world has already run. */
   readonly skips?: (seed: number) => boolean;
-  /** Another world begins. */
+  /** Whether another world may begin. */
   readonly continues: (begun: number) => boolean;
   readonly lived: (world: SearchedWorld) => void;
 }
 
-/** Most of what a world makes is garbage soon: with more room for it less of it is looked at. */
+/** Most objects of a world are short-lived. With a larger young generation, V8 copies fewer of them. */
 const YOUNG = '--max-semi-space-size=32';
 
-/** Seeds of worlds in which an invariant was broken, in ascending order; without `all` no world begins after the first. */
+/** Seeds of worlds with a breach, in ascending order. Without `all`, no world begins after the first one. */
 export async function searchWorlds(parts: SearchParts): Promise<readonly number[]> {
   const { firstSeed, length, processes, all = false, skips = () => false, continues, lived } = parts;
   const broken: number[] = [];

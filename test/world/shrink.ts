@@ -1,11 +1,11 @@
-/** Leaves out of a world what is not needed for its breach. */
+/** Removes events from a world that its breach does not need. */
 import type { Happening, Plan } from './plan.ts';
 import { type Outcome, runWorld } from './world.ts';
 
-/** Worlds that one search may live through. */
+/** Maximum number of worlds that one search may run. */
 const MOST = 150;
 
-/** A plan with fewer happenings, and its outcome, in which the first broken invariant is broken all the same. */
+/** A plan with fewer events in which the first broken invariant is still broken, and its outcome. */
 export async function shrink(
   plan: Plan,
   outcome: Outcome,
@@ -22,7 +22,7 @@ export async function shrink(
     best = { plan: shorter, outcome: result };
     return true;
   };
-  // What comes after the breach did not cause it.
+  // Events after the breach did not cause it.
   await attempt(plan.happenings.filter(({ at }) => at <= first.at));
   for (let size = Math.ceil(best.plan.happenings.length / 2); size > 0 && lived < MOST; size = size >> 1) {
     for (let from = 0; from < best.plan.happenings.length && lived < MOST; ) {

@@ -1,4 +1,4 @@
-/** Watches custom signals and collections: catalogs, the values that arrive, and which collections run. */
+/** Observes custom signals and collections: catalogs, arriving values, and running collections. */
 import { final } from '../../agent/remotes/ledger.ts';
 import { decodeMessage } from '../../protocol/cbor/message.ts';
 import { CarDecoder } from '../../protocol/receiver.ts';
@@ -13,15 +13,15 @@ import { findMark } from './marks.ts';
 import { commandOf } from './signals.ts';
 import type { Unit } from './unit.ts';
 
-/** A collection whose time is over has ended within this while the agent looks around, ms. */
+/** Time within which an agent ends an expired collection, ms. */
 const NOTICED = 5_000;
-/** Readings of what the buses carry every second arrive within this once all is quiet, ms. */
+/** Time within which a reading from the buses arrives once everything is quiet, ms. */
 const RECENT = 60_000;
 
 interface Asked {
   readonly id: string;
   readonly until: number | undefined;
-  /** How the command ended; undefined: nothing was told. */
+  /** Final state of the command. Undefined: none was reported. */
   end?: string;
 }
 
@@ -33,7 +33,7 @@ export interface SignalWatchParts {
 
 export class SignalWatch {
   readonly #parts: SignalWatchParts;
-  /** By car and name of the collection: the command that came last. */
+  /** By car and name of the collection: the latest command. */
   readonly #asked = new Map<string, Asked>();
   readonly #came = new Set<string>();
 
@@ -41,7 +41,7 @@ export class SignalWatch {
     this.#parts = parts;
   }
 
-  /** A clock that is set moves moments: of what was read before the time was known, and of what was read last. */
+  /** A clock that is set shifts times: of readings before the time was known, and of the latest ones. */
   logged(unit: Unit, event: string, fields: unknown): void {
     if (event !== 'clock.stepped') return;
     const { by } = fields as { readonly by: number };
@@ -49,26 +49,26 @@ export class SignalWatch {
     this.#passes(unit, by);
   }
 
-  /** A genuine command has come to a car. */
+  /** A genuine command has reached a car. */
   received({ vin }: Unit, { id, collects }: SentCommand): void {
-    // The same command once more asks for nothing anew.
+    // A repeated command requests nothing new.
     if (collects === undefined || this.#came.has(id)) return;
     this.#came.add(id);
     this.#asked.set(`${vin} ${collects.name}`, { id, until: collects.until });
   }
 
-  /** The car publishes what became of a command. What it could not write may be otherwise after its next start. */
+  /** The car publishes a command state. A state that it could not write may differ after its next start. */
   told({ vin, diskRefused }: Unit, { remoteActionId: id, status, failureCause: cause }: RemoteReport): void {
     const asked = this.#asked.get(`${vin} ${this.#parts.commands.get(id)?.collects?.name}`);
     if (asked?.id === id && final(status)) asked.end ??= diskRefused ? 'unknown' : (cause ?? status);
   }
 
-  /** The folder of the car was replaced: it knows of no command. */
+  /** The data directory of the car was replaced: it knows no command. */
   replaced({ vin }: Unit): void {
     for (const key of this.#asked.keys()) if (key.startsWith(`${vin} `)) this.#asked.delete(key);
   }
 
-  /** Looked at every few seconds. */
+  /** Called every few seconds. */
   look(unit: Unit): void {
     const { run, vin } = unit;
     if (run?.collections === undefined || run.clock.quality() === 'none') return;
@@ -80,7 +80,7 @@ export class SignalWatch {
     }
   }
 
-  /** At the end, when all is quiet. */
+  /** Final check, when everything is quiet. */
   settle(unit: Unit, hub: WorldHub): void {
     const { run, vin } = unit;
     if (run?.collections === undefined) return;
@@ -96,7 +96,7 @@ export class SignalWatch {
     }
     this.#readings(unit, hub, now);
     for (const { id, record } of run.store.records.list('signals')) {
-      // Of the signals of the world only what is marked has integers below 0.
+      // In this world only marked values are negative integers.
       const isMarked = signalSeries(record as Telemetry).some(({ values }) => values.some((value) => value < 0));
       if (isMarked) this.#parts.breaches.add('private', `${vin} keeps a marked value in signals ${id}`);
     }
@@ -149,7 +149,7 @@ export class SignalWatch {
     if (at >= until) this.#broken(`${said}, ${at - until} ms after its end`);
   }
 
-  /** What was over by a clock that was set back since, `by` ms, is over. */
+  /** A collection that has expired by a clock since set back by `by` ms stays expired. */
   #passes({ vin, run }: Unit, by = 0): void {
     if (run === undefined || run.clock.quality() === 'none') return;
     const latest = run.clock.now() - Math.min(0, by);

@@ -1,15 +1,15 @@
-/** Custom signals of the cars of some worlds: what profiles and commands name of them, and what the cars have shown. */
+/** Custom signals of the cars in some worlds: definitions in profiles and commands, and values sent by the cars. */
 import { defined } from '../../protocol/defined.ts';
 import type { CustomSignal } from '../../protocol/profile.ts';
 import type { SignalKind } from '../../protocol/schema/catalog.ts';
 
-/** What the buses of a car carry beside the parts of its Status. */
+/** Data of a frame in addition to the parts of Status. */
 export interface Raw {
-  /** Frames that the buses have carried: no two frames have the same. */
+  /** Number of the frame, which is unique. */
   readonly counter: number;
   readonly gear: number;
   readonly lamp: number;
-  /** Where the car is, marked in a private time, as the next. */
+  /** Position of the car, marked during a private time. The same applies to the next member. */
   readonly place: number;
   readonly air: number;
 }
@@ -19,7 +19,7 @@ export const rawSignals: readonly RawSignal[] = ['counter', 'gear', 'lamp', 'pla
 const GEARS = ['Park', 'Drive', 'Reverse'];
 /** Other names for the same gears: another definition, with another number. */
 const LETTERS = ['P', 'D', 'R'];
-/** Readings count for so long, ms. */
+/** Validity of readings, ms. */
 export const LASTS = 5_000;
 
 interface Form {
@@ -30,7 +30,7 @@ interface Form {
   readonly names?: readonly string[];
 }
 
-/** What an integer of each says, by the name of its readings and, behind a point, its unit. */
+/** Meaning of each integer, by name of its readings and, after a point, its unit. */
 const forms: Readonly<Record<string, Form>> = {
   counter: { kind: 'quantity', unit: '1', resolution: 1 },
   thousands: { kind: 'quantity', unit: 'k', resolution: 0.01, scale: 0.001 },
@@ -60,7 +60,7 @@ function signalOf(name: string, signal: RawSignal, form: string, interval: numbe
   };
 }
 
-/** The custom signals of profiles, of which a car has one after the other: the same name stands for other definitions. */
+/** Custom signals of the consecutive profiles of a car: the same name has different definitions. */
 export const profilesOfSignals: readonly (readonly CustomSignal[])[] = [
   [
     signalOf('World.Counter', 'counter', 'counter', 1_000),
@@ -81,43 +81,43 @@ export const profilesOfSignals: readonly (readonly CustomSignal[])[] = [
   ],
 ];
 
-/** What a command collects: signals of a name of its own, so that each reading tells which command it is of. */
+/** Signals that a command collects, each under its own name, so that each reading identifies its command. */
 export const COLLECTED: readonly RawSignal[] = ['counter', 'lamp', 'place'];
 
 export function collectedSignal(name: string, signal: RawSignal, interval: number): CustomSignal {
   return signalOf(name, signal, signal, interval);
 }
 
-/** The name of the readings of a signal that a command collects. */
+/** Name of the readings of a collected signal. */
 export function collectedName(command: string, signal: RawSignal): string {
   return `${command}.${signal}`;
 }
 
-/** The command whose collection a reading is of. */
+/** The command to whose collection a reading belongs. */
 export function commandOf(name: string): string | undefined {
   return /^(command-\d+)\./.exec(name)?.[1];
 }
 
-/** What a car had in one frame. */
+/** Values of a car in one frame. */
 interface Frame {
   readonly raw: Raw;
   /** UTC ms by the clock of the unit. */
   readonly at: number;
 }
 
-/** Where a reading lies behind its frame at most, ms: it is repeated or taken up at a look of the agent. */
+/** Maximum age of the frame behind a reading, ms: readings are repeated or recorded at a tick of the agent. */
 const LATE = LASTS + 2_000;
-/** Moments are rounded, ms. */
+/** Rounding of times, ms. */
 const ROUNDED = 1;
 const SECOND = 1_000;
 
-/** All frames that a car has shown to its unit, and how the clock of the unit was corrected. */
+/** All frames that a car has sent to its unit, and the corrections of the unit's clock. */
 export class ShownSignals {
   /** By second. */
   readonly #frames = new Map<number, Frame[]>();
-  /** By how much moments of frames may have been moved: by several steps of the clock, one after the other. */
+  /** Possible shifts of frame times, from one or several clock steps in sequence. */
   readonly #corrections = new Set<number>([0]);
-  /** By the newest step and so many before it. */
+  /** Total shift by the newest step and by each number of steps before it. */
   #newest: readonly number[] = [];
 
   add(raw: Raw, at: number): void {
@@ -127,13 +127,13 @@ export class ShownSignals {
     else known.push({ raw, at });
   }
 
-  /** The clock of the unit was set so many ms later: what it had stamped may be, too. */
+  /** The clock of the unit was set forward by `by` ms, which may shift its earlier timestamps too. */
   corrected(by: number): void {
     this.#newest = [by, ...this.#newest.map((earlier) => earlier + by)];
     for (const one of this.#newest) this.#corrections.add(one);
   }
 
-  /** The car had this value under this name at this time. */
+  /** Whether the car had this value under this name at this time. */
   has(name: string, unit: string | undefined, value: unknown, at: number): boolean {
     const isSo = saysOf(name, unit, value);
     for (const by of this.#corrections) {
@@ -147,7 +147,7 @@ export class ShownSignals {
   }
 }
 
-/** Whether a frame says this value under this name, told apart from the tables above. */
+/** Whether a frame has this value under this name, independent of the tables above. */
 function saysOf(name: string, unit: string | undefined, value: unknown): (raw: Raw) => boolean {
   const near = (exact: number, step: number): boolean => Math.abs(Number(value) - exact) <= step / 2 + 1e-9;
   switch (name.split('.').at(-1)?.toLowerCase()) {

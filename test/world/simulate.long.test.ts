@@ -1,4 +1,4 @@
-/** The commands of docs/reliability.md that live through worlds end well. */
+/** Runs the simulation commands of docs/reliability.md. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,8 +8,8 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
 /**
- * Words behind `npm run simulate --`; searches end after a second instead of minutes. Those that live for minutes are not
- * among them (`notRun` in test/docs/untyped.ts).
+ * Arguments of `npm run simulate --`. Searches end after a second instead of minutes. Commands that run for minutes are
+ * excluded (`notRun` in test/docs/untyped.ts).
  */
 const commands = [
   ...readFileSync(join(root, 'docs/reliability.md'), 'utf8').matchAll(/^ {4}npm run simulate -- (.*)$/gm),

@@ -1,6 +1,7 @@
 /**
- * Worlds so small that all of them can be lived through: one car, two commands, a power cut at any write, the second command
- * at any step. After the cut both commands come again, and once more when they have expired.
+ * Worlds small enough to run all of them: one car, two commands, a power cut at any write, the second command at any
+ * step.
+ * After the cut both commands are repeated, and once more after they have expired.
  */
 import { Broker } from './broker.ts';
 import { Caller } from './caller.ts';
@@ -15,15 +16,15 @@ import { Trace } from './trace.ts';
 import { Unit } from './unit.ts';
 
 const VIN = 'VF3VGESMALL000001';
-/** By then the car has shown itself and the link is up, ms. */
+/** Time by which the car has sent its state and the link is up, ms. */
 const READY = 3_500;
-/** After the first command: the second comes and the power fails within this, ms. */
+/** Time after the first command within which the second arrives and the power fails, ms. */
 const OPEN = 4_500;
-/** Commands have expired by then, ms. */
+/** Time by which the commands have expired, ms. */
 const EXPIRED = 32_000;
 const OFF = 200;
 
-/** What comes second. The first command locks the doors, signed by the first operator. */
+/** The second command. The first one locks the doors, signed by the first operator. */
 export const seconds = {
   'a command of another key': { which: 4, key: 1, manner: 'once' },
   'the opposite by another key': { which: 1, key: 1, manner: 'once' },
@@ -35,22 +36,22 @@ export type Second = keyof typeof seconds;
 
 export interface Small {
   readonly second: Second;
-  /** Steps between the first command and the second: a step is a timer, or an operation of the disk. */
+  /** Steps between the first command and the second. A step is a timer or a disk operation. */
   readonly at: number;
-  /** The power fails at this operation of the disk after the first command, from 1; 0: never. */
+  /** Disk operation after the first command at which the power fails, from 1. 0: never. */
   readonly cut: number;
-  /** Which of the unsynced pages are on the medium follows from it. */
+  /** Selects which unsynced pages are on the medium. */
   readonly medium: number;
 }
 
 export interface Lived {
   readonly breaches: readonly Breach[];
-  /** The power has failed, or was not to. */
+  /** Whether the power cut has happened, if one was planned. */
   readonly happened: boolean;
-  /** Steps and operations of the disk within which something may happen. */
+  /** Number of steps and disk operations within the window. */
   readonly steps: number;
   readonly operations: number;
-  /** Of all that the car did and said. */
+  /** Hash of everything that the car did and sent. */
   readonly hash: string;
   readonly story: readonly string[];
 }
@@ -115,7 +116,7 @@ export async function liveSmall(small: Small): Promise<Lived> {
       },
     },
   });
-  /** Hands the newest message to the agent, past the network. */
+  /** Delivers the newest message to the agent without the network. */
   const give = (what: string, { topic, payload } = came.at(-1) as (typeof came)[number]): void => {
     tell('caller', what);
     if (!unit.alive || unit.run === undefined) return;
@@ -172,15 +173,12 @@ export async function liveSmall(small: Small): Promise<Lived> {
 
 export interface Explored {
   worlds: number;
-  /** Worlds in which the car did and said something else than in all others. */
+  /** Hashes of the different outcomes. */
   readonly different: Set<string>;
   readonly broken: { readonly small: Small; readonly lived: Lived }[];
 }
 
-/**
- * Lives through all small worlds, or through a part: each `steps`-th step of the second command, and each `cuts`-th
- * operation of the disk.
- */
+/** Runs all small worlds or a part: each `steps`-th step of the second command, and each `cuts`-th disk operation. */
 export async function explore(
   { steps, cuts, media }: { readonly steps: number; readonly cuts: number; readonly media: number },
   explored: Explored = { worlds: 0, different: new Set(), broken: [] },
@@ -198,7 +196,7 @@ export async function explore(
       const whole = await live({ second, at, cut: 0, medium: 0 });
       end = Math.max(end, whole.steps);
       for (let medium = 0; medium < media; medium++) {
-        // Another one with each step, so that a part of the worlds has cuts at all operations.
+        // The offset changes with each step, so that a part of the worlds covers cuts at all operations.
         for (let cut = 1 + ((at / steps) % cuts); cut <= whole.operations; cut += cuts) {
           await live({ second, at, cut, medium });
         }

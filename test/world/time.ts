@@ -1,4 +1,4 @@
-/** The one clock of the world, and the clock of one run of an agent, which ends with its power. */
+/** The clock of the world, and the clock of one run of an agent, which stops with its power. */
 import type { CarClock } from '../../adapters/clock/system.ts';
 import type { Clock } from '../../agent/ports.ts';
 import type { ClockQuality } from '../../protocol/schema/message.ts';
@@ -13,7 +13,10 @@ function isBefore(a: Timer, b: Timer): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
 }
 
-/** Time in ms since the world began. It moves only from one timer to the next; ties go in the order set. */
+/**
+ * Time in ms since the world began. It moves only from one timer to the next. Simultaneous timers fire in the order
+ * set.
+ */
 export class WorldTime {
   now = 0;
   #order = 0;
@@ -32,7 +35,7 @@ export class WorldTime {
     return new Promise((resolve) => this.after(delay, resolve));
   }
 
-  /** Goes to the next timer that is due before `end` and fires it; false: there is none, and it is `end`. */
+  /** Moves to the next timer due before `end` and fires it. Returns false and moves to `end` if there is none. */
   step(end: number): boolean {
     for (let timer = this.#timers[0]; timer !== undefined && timer.at < end; timer = this.#timers[0]) {
       this.#pop();
@@ -74,14 +77,14 @@ export class WorldTime {
   }
 }
 
-/** The clock on the circuit board of a car: it keeps running without power, can be set, and may not know the time. */
+/** The clock on the circuit board of a car: it runs without power, can be set, and may not know the time. */
 export class BoardClock {
-  /** UTC ms less the time of the world, without the drift that goes on. */
+  /** UTC ms minus world time, without the current drift. */
   offset: number;
   quality: ClockQuality = 'ntp';
   readonly #time: WorldTime;
   readonly #right: number;
-  /** ms that it gains in each ms of the world, from a moment of the world on. */
+  /** Drift in ms per ms of world time, from a given time on. */
   #rate = 0;
   #since = 0;
   #hasForgotten = false;
@@ -92,19 +95,19 @@ export class BoardClock {
     this.#time = time;
   }
 
-  /** UTC ms as it has them. */
+  /** UTC ms by this clock. */
   get now(): number {
     return Math.round(this.#time.now + this.offset + this.#drifted);
   }
 
-  /** From now on it gains so many millionths of the time that passes. */
+  /** From now on it drifts by this many millionths. */
   drift(ppm: number): void {
     this.offset += this.#drifted;
     this.#rate = ppm / 1e6;
     this.#since = this.#time.now;
   }
 
-  /** It begins again at its origin, and does not know the time. */
+  /** Restarts at its origin and does not know the time. */
   forget(): void {
     this.drift(0);
     this.offset = -this.#time.now;
@@ -112,7 +115,7 @@ export class BoardClock {
     this.#hasForgotten = true;
   }
 
-  /** Knows the time, and has the right one if it had begun again at its origin. */
+  /** Learns the time, and is set right if it had restarted at its origin. */
   set(quality: ClockQuality): void {
     if (this.#hasForgotten) this.offset = this.#right;
     this.#hasForgotten = false;
@@ -124,7 +127,7 @@ export class BoardClock {
   }
 }
 
-/** What one run of an agent sees of it: no timer fires once the run has ended. */
+/** The clock of one run of an agent: no timer fires after the run has ended. */
 export class RunClock implements CarClock, Clock {
   alive = true;
   readonly #time: WorldTime;

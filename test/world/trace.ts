@@ -1,16 +1,16 @@
-/** Everything that happens in a world, as a hash of all lines and as the lines themselves for a story. */
+/** Everything that happens in a world: a hash of all lines, and the lines themselves for people. */
 import { createHash } from 'node:crypto';
 
 export interface TraceLine {
-  /** Time of the world, ms. */
+  /** World time, ms. */
   readonly at: number;
   readonly who: string;
   readonly what: string;
-  /** For people, not only for the hash. */
+  /** Whether the line is for people too, not only for the hash. */
   readonly told: boolean;
 }
 
-/** Lines that are kept for the story. */
+/** Maximum number of lines kept. */
 const KEPT = 20_000;
 
 export class Trace {
@@ -18,12 +18,12 @@ export class Trace {
   readonly #lines: TraceLine[] = [];
   #count = 0;
 
-  /** Something that a reader of the story wants to know. */
+  /** Records an event that people want to read. */
   tell(at: number, who: string, what: string): void {
     this.#add({ at, who, what, told: true });
   }
 
-  /** Something that must be the same in each run of the seed. */
+  /** Records data that must be the same in each run of the seed. */
   note(at: number, who: string, what: string, bytes?: Uint8Array): void {
     this.#add({ at, who, what, told: false });
     if (bytes !== undefined) this.#hash.update(bytes);
@@ -37,7 +37,7 @@ export class Trace {
     return this.#hash.copy().digest('hex');
   }
 
-  /** The last `count` lines of the story. */
+  /** The last `count` lines for people. */
   story(count: number): string[] {
     return this.#lines.slice(-count).map(({ at, who, what }) => `${clockOf(at)}  ${who}: ${what}`);
   }

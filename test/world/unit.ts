@@ -1,4 +1,4 @@
-/** The unit in a car: its disk, its clock, its link, and one run of the real agent after the other on them. */
+/** The unit in a car: its disk, clock and link, and consecutive runs of the real agent on them. */
 import { type TrustChanges, TrustStore } from '../../adapters/keys/index.ts';
 import { type FileSystem, memoryStore, openDocument, openStore, type Store } from '../../adapters/store/index.ts';
 import { Agent } from '../../agent/agent.ts';
@@ -31,30 +31,30 @@ import { BoardClock, RunClock, type WorldTime } from './time.ts';
 const SEGMENT = 32 * 1024;
 const KEPT = 512 * 1024;
 const DATA = '/car';
-/** ms for which readings are gathered. */
+/** Time for which readings are gathered, ms. */
 const BATCH = 10_000;
 
-/** Time between attempts to read records that the disk did not return, ms: as `commands/run.ts` has it. */
+/** Time between attempts to read records that the disk did not return, ms, as in `commands/run.ts`. */
 const REREAD = { first: 5_000, longest: 5 * 60_000 } as const;
 
-/** What the world wants to know of a unit. All of it is of a run that has not ended. */
+/** Events of a unit for the world, all within a run that has not ended. */
 export interface UnitWatcher {
-  /** A message has its number; it need not be on disk yet. */
+  /** A message has its number. It may not be on disk yet. */
   numbered(unit: Unit, message: Message): void;
   published(unit: Unit, message: OutgoingMessage): void;
   acknowledged(unit: Unit, message: OutgoingMessage): void;
   acts(unit: Unit, action: string): void;
-  /** A message on a down topic comes to the agent. */
+  /** A message on a down topic reaches the agent. */
   received(unit: Unit, payload: Uint8Array): void;
   logged(unit: Unit, level: keyof Log, event: string, fields: unknown): void;
   opened(unit: Unit): void;
-  /** The folder of records is a new one from now on. */
+  /** The data directory is replaced from now on. */
   replaced(unit: Unit): void;
   /** The minimal agent has ended, because the disk returns the records again. */
   restarts(unit: Unit): void;
-  /** A notification was sent again, although its receiver had said in this run that it has it. */
+  /** A notification was repeated although its receiver had confirmed it in this run. */
   sentAgain(unit: Unit, what: string): void;
-  /** The run has ended; its disk is as it left it. */
+  /** The run has ended and its disk is final. */
   closed(unit: Unit, power: boolean): void;
 }
 
@@ -66,11 +66,11 @@ export interface UnitParts {
   readonly car: WorldCar;
   readonly faults: DiskFaults;
   readonly watcher: UnitWatcher;
-  /** Bytes that may wait in the outbox. */
+  /** Maximum size of the outbox, bytes. */
   readonly outboxLimit: number;
-  /** The car has custom signals, and takes commands to collect more. */
+  /** Whether the car has custom signals and accepts collect commands. */
   readonly signals?: boolean;
-  /** The hub may give it monitors. */
+  /** Whether the hub may send it monitors. */
   readonly fleet?: boolean;
 }
 
@@ -107,17 +107,17 @@ export class Unit {
   readonly network: Network = { dark: false, lag: 0 };
   readonly receivers: Receivers;
   readonly user = new InterfaceUser();
-  /** The agent, when it has opened its records. */
+  /** The agent, once it has opened its records. */
   run: Run | undefined;
   runs = 0;
-  /** The disk has refused something since the last start. */
+  /** Whether the disk has refused a write since the last start. */
   diskRefused = false;
-  /** Which custom signals the profile of the next run has. */
+  /** Selects the custom signals of the profile for the next run. */
   variant = 0;
-  /** The next run finds a new folder of records. */
+  /** Whether the next run finds a new data directory. */
   isReplaced = false;
   readonly #parts: UnitParts;
-  /** Between attempts to read what the disk did not return. */
+  /** Delays between attempts to read files that the disk did not return. */
   readonly #waits = new Backoff(REREAD);
   #clock: RunClock | undefined;
   #link: WorldLink | undefined;
@@ -134,12 +134,12 @@ export class Unit {
     this.board = new BoardClock(Date.UTC(2026, 0, 5, 6) - parts.time.now, parts.time);
   }
 
-  /** The unit has power and a program that has not ended. */
+  /** Whether the unit has power and its program runs. */
   get alive(): boolean {
     return this.#clock?.alive === true;
   }
 
-  /** As it leaves the factory: with empty records, and the keys that it trusts. */
+  /** Prepares the factory state: empty records, and the trusted keys. */
   async prepare(alive: () => boolean = () => true): Promise<void> {
     const works = { refuses: () => undefined, unreadable: () => undefined, operated: () => undefined };
     const files = this.disk.mount(alive, { ...this.#parts.faults, ...works }, this.#parts.chance);
@@ -148,7 +148,7 @@ export class Unit {
     await (await openDocument(`${DATA}/remotes.json`, emptyLedger, { files })).write(emptyLedger);
   }
 
-  /** The program starts; rejects when it cannot. */
+  /** Starts the program. Rejects if it cannot start. */
   async start(): Promise<void> {
     const { time, watcher, chance, faults } = this.#parts;
     const clock = new RunClock(time, this.board);
@@ -180,7 +180,7 @@ export class Unit {
     }
   }
 
-  /** As `assembly/records.ts` does. */
+  /** As in `assembly/records.ts`. */
   async #open({ clock, number, log, files }: Start): Promise<Records> {
     const { chance, vin } = this.#parts;
     const read = <T>(attempt: () => Promise<T>): Promise<T> => readAgain(attempt, { clock, log });
@@ -213,7 +213,7 @@ export class Unit {
     }
   }
 
-  /** As `commands/without-records.ts` does. */
+  /** As in `commands/without-records.ts`. */
   #beginMinimal({ clock, number, alive, log, files }: Start, fault: Unreadable): void {
     const { vin, chance, watcher, outboxLimit } = this.#parts;
     const numbers = chance.fork(`boot ${number}`);
@@ -274,7 +274,7 @@ export class Unit {
     return link;
   }
 
-  /** Nothing comes of a message whose run has ended. */
+  /** A message of a run that has ended has no effect. */
   #watched(link: WorldLink, alive: () => boolean): Link {
     const { watcher } = this.#parts;
     return {
@@ -368,20 +368,20 @@ export class Unit {
     });
   }
 
-  /** The program ends without a word. With `power` the power fails, and the disk keeps what it must, perhaps damaged. */
+  /** Kills the program. With `power`, the power fails, and the disk keeps only what it must, possibly damaged. */
   cut(power: boolean, chance: Chance, damages = false): void {
     const { car, watcher } = this.#parts;
     if (this.#clock !== undefined) this.#clock.alive = false;
     car.connect(undefined);
     const connection = this.#link?.connection;
-    // The network still brings what was sent, perhaps.
+    // The network may still deliver packets that were sent.
     connection?.end('the unit is off', chance.happens(0.5));
     this.run = undefined;
     watcher.closed(this, power);
     if (power) this.disk.cutPower(chance, damages);
   }
 
-  /** The run has ended where nobody could see it: inside an operation of the disk. */
+  /** The run has ended unobserved, inside a disk operation. */
   endSilently(): void {
     if (this.#clock !== undefined) this.#clock.alive = false;
   }
@@ -396,7 +396,7 @@ function isReadable(path: string, files: FileSystem): boolean {
   return true;
 }
 
-/** What an agent takes of them. */
+/** Ports of an agent with collections. */
 function partsOf(collections: WorldCollections): Partial<AgentPorts> {
   return {
     signals: collections.signals,

@@ -1,10 +1,10 @@
-/** What the world knows of one car. */
+/** Knowledge of the world about one car. */
 import { AcknowledgedMessages, AwaitedAnswers } from './answers.ts';
 import { ExpectedDeliveries } from './deliveries.ts';
 import { spares } from './keys.ts';
 import { PlannedPrograms } from './programs.ts';
 
-/** What was said first, and whether the disk had refused something in that run: then it need not have been on disk. */
+/** First content, and whether the disk had refused a write in that run: then it may not have been on disk. */
 export interface Said<T> {
   readonly value: T;
   readonly unwritten: boolean;
@@ -15,7 +15,7 @@ export type Published = Said<Uint8Array> & { acknowledged: boolean };
 export class Watched {
   /** By class, number and start. */
   readonly published: Map<string, Published>;
-  /** Starts of this life of the folder. */
+  /** Starts in this life of the data directory. */
   readonly boots = new Set<number>();
   /** By class and number: the content that was published first. */
   readonly contents = new Map<string, Said<Uint8Array>>();
@@ -23,25 +23,25 @@ export class Watched {
   readonly acts = new Map<string, number>();
   /** In this run, by kind: the command that has reached SentToVehicle and has not ended. */
   underWay = new Map<string, string>();
-  /** In this run, by command: how often its end was reported, and when the last time. */
+  /** In this run, by command: how often its end was reported, and the time of the last report. */
   answered = new Map<string, { readonly count: number; readonly at: number }>();
   readonly revoked = new Set<string>();
-  /** Keys that it need not trust: no command that adds them has come. */
+  /** Keys that the car may not trust, because no command that adds them has arrived. */
   readonly unknown = new Set(spares.map((key) => key.hex));
   readonly programs = new PlannedPrograms();
   readonly deliveries = new ExpectedDeliveries();
   readonly answers = new AwaitedAnswers();
   readonly acknowledged = new AcknowledgedMessages();
-  /** Keys that a command on its way may revoke, or that the car need not know. */
+  /** Keys that a command in flight may revoke, or that the car may not know. */
   readonly doubtful = new Set(spares.map((key) => key.hex));
-  /** How commands ended, as published. */
+  /** Published ends of commands. */
   readonly ends = new Map<string, Said<string>>();
-  /** The numbers of the messages that say so, published or not. */
+  /** Numbers of the messages with these ends, published or not. */
   readonly endNumbers = new Map<string, string>();
   readonly accepted = new Set<string>();
   readonly succeeded = new Set<string>();
 
-  /** @param published in earlier lives of the folder */
+  /** @param published messages of earlier lives of the data directory */
   constructor(published = new Map<string, Published>()) {
     this.published = published;
   }

@@ -14,8 +14,9 @@ test('a seed defines a world byte for byte', async () => {
 });
 
 /**
- * Worlds in which a search has found a defect, when less could happen in them. `npm test` lives through one world with
- * all that may happen, and leaves these to `npm run test:properties`.
+ * Worlds in which a search found a defect while there were fewer kinds of events. `npm test` runs one world with all
+ * kinds of
+ * events, and `npm run test:properties` runs these.
  */
 const seeds: readonly (readonly [seed: number, found: string])[] = [
   [10, 'Status at the hub stayed as it was after a start of which the car could not write down the number'],
@@ -33,7 +34,7 @@ test.each(seeds.slice(0, runs(0, seeds.length)))(
   },
 );
 
-/** The same, when more could happen. */
+/** The same, with more kinds of events. */
 const wideSeeds: readonly (readonly [seed: number, found: string])[] = [
   [63, 'a car answered no command for five minutes, because its program had ended between two renames'],
 ];
@@ -46,7 +47,7 @@ test.each(wideSeeds.slice(0, runs(0, wideSeeds.length)))(
   },
 );
 
-/** The same, when still more could happen. */
+/** The same, with still more kinds of events. */
 const fullSeeds: readonly (readonly [seed: number, found: string])[] = [
   [194, 'a parked car did not tell the moments of Status that it had corrected when it learned the time'],
   [302, 'a command that had ended with Success was reported as Failed after a power cut amid many commands'],
@@ -64,7 +65,7 @@ test.each(fullSeeds.slice(0, runs(0, fullSeeds.length)))(
   },
 );
 
-/** The same, when all could happen. */
+/** The same, with all kinds of events. */
 const newestSeeds: readonly (readonly [seed: number, found: string])[] = [
   [
     1039,

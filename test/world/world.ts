@@ -1,6 +1,7 @@
 /**
- * A world in one process and on one clock: cars with real agents, a network and a broker, the hub, people who drive and
- * people who send commands. Everything that happens follows from a plan, which follows from a seed.
+ * A world in one process and on one clock: cars with real agents, a network and a broker, the hub, drivers, and senders
+ * of
+ * commands. Everything that happens follows from a plan, which follows from a seed.
  */
 import { Broker } from './broker.ts';
 import { Caller, isOfCaller } from './caller.ts';
@@ -16,29 +17,29 @@ import { WorldTime } from './time.ts';
 import { Trace } from './trace.ts';
 import { Unit } from './unit.ts';
 
-/** Invariants are looked at this often where nothing tells of them, ms. */
+/** Interval of the checks for invariants that no event triggers, ms. */
 const LOOK = 5_000;
-/** After the last happening a world must come to rest within this, ms. */
+/** Time after the last event within which a world must come to rest, ms. */
 const REST = 3_600_000;
-/** After a key was revoked somebody signs with it, ms. */
+/** Range of times after which a revoked key is used again, ms. */
 const REVOKED_KEY_IS_USED = [1_000, 30_000];
-/** Status is told by then, ms. */
+/** Time by which Status has been sent, ms. */
 const QUIET = 150_000;
 
 export interface Outcome {
   readonly breaches: readonly Breach[];
-  /** Of everything that happened. */
+  /** Hash of everything that happened. */
   readonly hash: string;
   readonly story: readonly string[];
   readonly faults: number;
   readonly lines: number;
   readonly counts: Observer['counts'];
-  /** ms of the world. */
+  /** World time, ms. */
   readonly lasted: number;
 }
 
 /**
- * Lives through a plan to its end. Always the same for the same plan.
+ * Runs a plan to its end, always with the same outcome for the same plan.
  * @param breached receives each breach when it is found
  */
 export async function runWorld(plan: Plan, breached?: (breach: Breach) => void): Promise<Outcome> {
@@ -108,7 +109,7 @@ class World {
         },
         unreadable: (path) => (path.includes(place.unreadable?.what ?? '') ? place.unreadable?.code : undefined),
         touched: (path) => {
-          // An agent that runs may let go of a segment in which nothing waits any more.
+          // A running agent may release a segment that contains no waiting messages.
           if (unit.run === undefined) this.#breaches.add('untouched', `${vin} ${path}`);
         },
         syncTakes: () => 1 + chance.below(place.takes),
@@ -187,7 +188,7 @@ class World {
     this.#trace.tell(this.#time.now, who, what);
   }
 
-  /** Lets time pass; what is awaited between two timers settles before the next. */
+  /** Advances time. Promises settle between two timers. */
   async #pass(end: number): Promise<void> {
     do {
       await new Promise<void>((resolve) => setImmediate(resolve));
@@ -195,7 +196,7 @@ class World {
     } while (this.#time.step(end));
   }
 
-  /** Ends all faults, and waits until nothing is left to do. */
+  /** Ends all faults, and waits until no work is left. */
   async #rest(hub: WorldHub): Promise<void> {
     this.#tell('world', 'ends all faults and waits until all is quiet');
     for (const place of this.#places) {
@@ -217,12 +218,12 @@ class World {
       restlessness = await this.#restlessness(hub);
     }
     if (restlessness !== '') this.#breaches.add('rests', restlessness);
-    // What was planned for later still changes the cars.
+    // Programs planned for later still change the cars.
     while (this.#places.some(({ unit }) => unit.board.now < this.#caller.lastDue)) {
       await this.#pass(this.#time.now + 10_000);
     }
     await this.#pass(this.#time.now + QUIET);
-    // What the cars said in the last moment is still on its way.
+    // The latest messages of the cars are still in flight.
     for (let looks = 0; looks < 100 && !(await this.#isQuiet(hub)); looks++) await this.#pass(this.#time.now + 100);
     await this.#observer.settle(
       this.#places.map(({ unit }) => unit),
@@ -234,7 +235,7 @@ class World {
     return (await this.#restlessness(hub)) === '';
   }
 
-  /** What is still to be done, in words. */
+  /** Descriptions of work that is left. */
   async #restlessness(hub: WorldHub): Promise<string> {
     const found: string[] = [];
     if (this.#broker.backlog > 0) found.push(`${this.#broker.backlog} messages wait at the broker`);
@@ -263,7 +264,7 @@ class World {
     });
   }
 
-  /** The power fails at once, or within an operation of the disk that is going to come. */
+  /** Cuts the power at once, or within a later disk operation. */
   #power(place: Place, happening: PowerCut): void {
     place.pending = happening;
     place.operationsLeft = happening.after;
@@ -276,7 +277,7 @@ class World {
     place.unit.endSilently();
   }
 
-  /** What the run of an agent that has ended leaves behind, and its next run. */
+  /** Handles the end of an agent's run, and starts the next one. */
   #endSilently(place: Place): void {
     const { pending, unit } = place;
     if (pending === undefined || unit.alive) return;
@@ -336,7 +337,7 @@ class World {
         break;
       case 'fleet':
         if (this.#hub?.up === true) {
-          // SQLite in memory refuses nothing.
+          // SQLite in memory never refuses a write.
           this.#hub.fleet
             ?.change(unit.vin, happening)
             .catch((error: Error) => this.#breaches.add('sound', error.message));
