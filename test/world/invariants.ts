@@ -45,7 +45,7 @@ export interface Breach {
   readonly detail: string;
 }
 
-/** Maximum number of recorded breaches of one invariant. */
+/** Maximum number of recorded breaches. Further ones, mostly of the same cause, add no information. */
 const MOST = 20;
 
 export class Breaches {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { SeedLedger } from './ledger.ts';
 
-test('a search that is ended goes on where it stopped, and then has nothing left to do', async () => {
+test('an interrupted search continues where it stopped, and then has nothing left to do', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'vigie-ledger-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const script = fileURLToPath(new URL('../../scripts/simulate.ts', import.meta.url));

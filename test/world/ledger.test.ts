@@ -14,7 +14,7 @@ const place = (): string => mkdtempSync(join(scratch, 'folder-'));
 const open = (folder: string, first: number, digest = 'd'.repeat(64), length = 600_000): SeedLedger =>
   new SeedLedger({ folder, digest, commit: 'c', length, first });
 
-test('files of several runs and machines count together, whatever their ranges', () => {
+test('files of several runs and machines are combined, whatever their ranges', () => {
   const seeds = fc.uniqueArray(fc.integer({ min: 1, max: 60 }));
   fc.assert(
     fc.property(fc.array(seeds, { minLength: 1, maxLength: 4 }), (machines) => {
@@ -45,7 +45,7 @@ test('a broken seed is named and does not count, nor do seeds of other sources',
   expect(open(folder, 1, 'e'.repeat(64)).passed.all).toEqual([]);
 });
 
-test('mutants that were found or not found count in later runs, and an interrupted one is judged again', async () => {
+test('found and surviving mutants count in later runs, and an interrupted one is tested again', async () => {
   const folder = place();
   const mutants = [1, 2, 3, 4].map((number) => ({ place: number }));
   const judged: number[] = [];

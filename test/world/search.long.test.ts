@@ -3,7 +3,7 @@ import { planOf } from './plan.ts';
 import { type SearchedWorld, searchWorlds } from './search.ts';
 import { runWorld } from './world.ts';
 
-test('a search in two processes lives through the world of each seed once', async () => {
+test('a search in two processes runs the world of each seed once', async () => {
   const lived: SearchedWorld[] = [];
   const broken = await searchWorlds({
     firstSeed: 7,

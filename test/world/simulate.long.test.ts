@@ -18,7 +18,7 @@ const commands = [
   .filter((words) => !words.includes('--days') && !words.includes('--small'))
   .map((words) => [words.join(' '), words] as const);
 
-test('the page has such commands', () => {
+test('the page has simulation commands', () => {
   expect(commands.map(([text]) => text)).toContain('--seed 19');
 });
 

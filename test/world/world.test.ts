@@ -96,7 +96,7 @@ const shortest: readonly (readonly [found: string, happenings: readonly Happenin
   ],
 ];
 
-test.each(shortest)('no invariant is broken in the plan that has found: %s', async (_, happenings) => {
+test.each(shortest)('no invariant is broken in the plan that once found: %s', async (_, happenings) => {
   const plan = { seed: 7, length: 175_000, cars: 1, embedded: true, outboxLimit: 64 * 1024, damages: false };
   const { breaches, story } = await runWorld({ ...plan, happenings });
   expect(breaches, story.slice(-40).join('\n')).toEqual([]);
