@@ -1,4 +1,4 @@
-/** Attribute values after applying their definitions, and what the well-known ones say about a message. */
+/** Attribute values after applying their definitions, and message properties from well-known attributes. */
 import { EXTENDED } from '../../../agent/ports.ts';
 import type { AttributeDefinition, AttributeValue } from './database.ts';
 import type { Declarations } from './declarations.ts';
@@ -47,7 +47,7 @@ interface FrameFormat {
 
 /**
  * Frame format from VFrameFormat (0 standard, 1 extended, 3 J1939 PG, 14 and 15 the FD ones, or their labels).
- * Where the attribute does not exist, ProtocolType makes extended messages J1939 and a length of 9..64 makes FD.
+ * If the attribute is missing, ProtocolType makes extended messages J1939, and a length of 9 to 64 makes FD.
  */
 export function frameFormat(
   set: AttributeSet,

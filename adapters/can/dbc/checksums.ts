@@ -1,13 +1,13 @@
 /**
- * Counters and checksums that protect command frames, so that a receiver notices lost, repeated and damaged ones.
- * The counter is put in first, then the checksum over everything else.
+ * Counters and checksums that protect command frames, so that a receiver notices lost, repeated and damaged ones. The
+ * counter is written first, and then the checksum over all other bits.
  */
 import { VigieError } from '../../../protocol/errors.ts';
 import { crc8H2f, crc8J1850 } from './crc8.ts';
 import type { BitField } from './database.ts';
 import { bitsOf, bytesNeeded, readBits, writeBits } from './layout.ts';
 
-/** A sum, exclusive or, or CRC-8 SAE J1850 over all bytes; the field is that of the checksum. */
+/** A sum, exclusive or, or CRC-8 SAE J1850 over all bytes. The bit field is that of the checksum. */
 export interface PlainProtection extends BitField {
   /** `sum` and `xor` count the checksum bits as 0. The CRC skips its own byte. */
   readonly method: 'sum' | 'xor' | 'crc8-j1850';
@@ -56,7 +56,7 @@ export function protect(data: Uint8Array, protection: Protection, counter = 0): 
   writeBits(data, checksumField(protection), BigInt(checksum(data, protection)));
 }
 
-/** Four bits at a bit offset as AUTOSAR counts it for Intel layouts: upwards from the least significant. */
+/** A four-bit field. AUTOSAR counts its offset upwards from the least significant bit (Intel layout). */
 const nibbleAt = (start: number): BitField => ({ start, length: 4, byteOrder: 'little' });
 
 function counterField(protection: Protection): BitField | undefined {
@@ -77,7 +77,7 @@ function checksum(data: Uint8Array, protection: Protection): number {
   const bytes = [...data].filter((_, i) => i !== own);
   if (protection.method === 'e2e-profile-1') {
     const { dataId } = protection;
-    // PRS_E2E_00163: the low byte comes first. PRS_E2E_00083: starts at 0 and does not invert, unlike the CRC by itself.
+    // PRS_E2E_00163: the low byte comes first. PRS_E2E_00083: starts at 0 and does not invert, unlike the plain CRC.
     return crc8J1850([dataId & 0xff, dataId >>> 8, ...bytes], 0, 0);
   }
   if (protection.method === 'e2e-profile-2') {

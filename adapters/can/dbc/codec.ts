@@ -10,10 +10,10 @@ import { bytesNeeded, readable, readBits, writeBits } from './layout.ts';
 import { type BoundDatabase, MessageIndex } from './matching.ts';
 import { rawValue } from './raw-value.ts';
 
-/** Payload lengths a CAN FD frame can have beyond 8 (ISO 11898-1, DLC 9 to 15). */
+/** Payload lengths of CAN FD frames above 8 bytes (ISO 11898-1, DLC 9 to 15). */
 const fdLengths = [12, 16, 20, 24, 32, 48, 64];
 
-/** Packs and unpacks frames by the names of network descriptions; the first database that has a name or id wins. */
+/** Packs and unpacks frames by the names in DBCs. The first database with a name or id takes precedence. */
 export class DbcCodec implements MessageCodec {
   readonly #databases: readonly Database[];
   readonly #indexes: readonly MessageIndex[];
@@ -31,10 +31,11 @@ export class DbcCodec implements MessageCodec {
   }
 
   /**
-   * A frame with the given physical values (or value-table names); signals left out are raw 0. CAN FD payloads are
-   * padded with zeros to a length a frame can have.
-   * @throws VigieError `input.unknown` for an unknown message, signal or name; `input.malformed` for a value that
-   *   does not fit, for a signal that the given multiplexor values leave out, and for a message that is not a frame.
+   * Returns a frame with the given physical values (or value-table names). Omitted signals are raw 0. CAN FD payloads
+   * are
+   * padded with zeros to a valid length.
+   * @throws VigieError `input.unknown` for an unknown message, signal or name. `input.malformed` for a value that
+   * does not fit, for a signal that the given multiplexor values do not select, and for a message that is not a frame.
    */
   encode(message: string, values: Readonly<Record<string, number | string>>): NamedFrame {
     const found = this.#named(message);

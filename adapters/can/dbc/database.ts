@@ -1,6 +1,6 @@
 /**
- * A CAN network description (DBC) after loading: all names resolved, all deviations from the format settled. Bit positions,
- * byte orders and value types are those of the Vector DBC file format 1.0.5.
+ * A CAN network description (DBC) after loading: all names are resolved, and deviations from the format corrected. Bit
+ * positions, byte orders and value types are those of the Vector DBC file format 1.0.5.
  */
 
 /** Value of an attribute: numbers for INT, HEX and FLOAT, text for STRING, the label for ENUM. */
@@ -10,7 +10,7 @@ export type Attributes = ReadonlyMap<string, AttributeValue>;
 /** Raw value to name, from `VAL_`. */
 export type Choices = ReadonlyMap<number, string>;
 
-/** The signal is in the frame when the raw value of `multiplexor` lies in one of the ranges, ends included. */
+/** The signal is in the frame if the raw value of `multiplexor` lies in one of the ranges, ends included. */
 export interface Selection {
   readonly multiplexor: Signal;
   readonly ranges: readonly (readonly [low: number, high: number])[];
@@ -21,8 +21,9 @@ export type ValueType = 'unsigned' | 'signed' | 'float';
 /** Position of the bits of a value in a payload. */
 export interface BitField {
   /**
-   * Bit number as in DBC, byte × 8 + bit within the byte, bit 0 the least significant. For `little` the least
-   * significant bit of the value, for `big` the most significant.
+   * Bit number as in DBC: byte × 8 + bit within the byte, where bit 0 is the least significant. It is the least
+   * significant
+   * bit of the value for `little`, and the most significant for `big`.
    */
   readonly start: number;
   /** Width in bits, 1..64. */
@@ -41,7 +42,7 @@ export interface Signal extends BitField {
   /** Physical value = raw × factor + offset. */
   readonly factor: number;
   readonly offset: number;
-  /** Physical range. Absent if the file has none (`[0|0]`). */
+  /** Physical range. Omitted if the file has none (`[0|0]`). */
   readonly range?: readonly [minimum: number, maximum: number];
   readonly unit: string;
   readonly receivers: readonly string[];
@@ -67,19 +68,19 @@ export interface DbcMessage {
   /** The long name if the file has one (SystemMessageLongSymbol), else the symbol. */
   readonly name: string;
   readonly symbol: string;
-  /** Payload length in bytes; beyond 64 only in transport protocols. */
+  /** Payload length in bytes. More than 64 only in transport protocols. */
   readonly length: number;
-  /** True for the CAN FD frame format; and true if the data phase has the higher bit rate. */
+  /** True for the CAN FD frame format. The second is true if the data phase has the higher bit rate. */
   readonly fd: boolean;
   readonly bitRateSwitch: boolean;
-  /** Matched by parameter group number instead of the whole identifier (SAE J1939-21). */
+  /** Matched by parameter group number instead of the complete identifier (SAE J1939-21). */
   readonly j1939: boolean;
   /** False for Vector's pseudo message, which contains signals that no frame carries. */
   readonly onBus: boolean;
   readonly senders: readonly string[];
   readonly signals: readonly Signal[];
   readonly groups: readonly SignalGroup[];
-  /** GenMsgCycleTime in milliseconds, when it is given and not 0. */
+  /** GenMsgCycleTime in milliseconds, if it is set and not 0. */
   readonly cycleTime?: number;
   readonly comment?: string;
   readonly attributes: Attributes;

@@ -1,6 +1,7 @@
 /**
- * Statements of a network description, before names and ids are resolved. Statements may come in any
- * order, so nothing here refers to anything else but by id and name.
+ * Statements of a network description before names and ids are resolved. Statements may come in any order, so they
+ * refer
+ * to each other only by id and name.
  */
 import type { AttributeDefinition, AttributeScope } from './database.ts';
 

@@ -10,8 +10,9 @@ import { type BoundDatabase, MessageFinder } from './matching.ts';
 export interface ReadFrame {
   readonly message: string;
   /**
-   * Integers beyond 2^53 as decimal text and values that are not finite as `nan`, `inf`, `-inf`; with choices, the
-   * name of the value where it has one.
+   * Integers beyond 2^53 as decimal text, and values that are not finite as `nan`, `inf`, `-inf`. With choices, the
+   * name of
+   * the value if it has one.
    */
   readonly signals: Record<string, number | string>;
 }
@@ -19,7 +20,7 @@ export interface ReadFrame {
 interface FrameReaderOptions {
   /** Names from the value tables instead of numbers. */
   readonly choices?: boolean;
-  /** Numbers with the decimals that factor and offset can give, e.g. 69.57 instead of 69.57000000000001. */
+  /** Rounds numbers to the decimals that factor and offset can produce, e.g. 69.57 instead of 69.57000000000001. */
   readonly decimals?: boolean;
 }
 
@@ -35,7 +36,7 @@ interface Reader {
   readonly exact: { readonly factor: bigint; readonly offset: bigint } | undefined;
   readonly parent: number;
   readonly ranges: readonly (readonly [number, number])[];
-  /** 10 to the power of the decimals of the values; undefined for the precision of a double. */
+  /** 10 to the power of the number of decimals. Undefined for the precision of a double. */
   readonly scale: number | undefined;
 }
 
@@ -60,7 +61,7 @@ export class DbcFrameReader {
   }
 
   /**
-   * Decodes frame `i` of the batch. Undefined if no description of its bus has it, and for error and remote frames.
+   * Decodes frame `i` of the batch. Undefined if no DBC of its bus has it, and for error and remote frames.
    * Omits signals that a multiplexor does not select and those past the end of the payload.
    */
   decode(batch: FrameBatch, i: number): ReadFrame | undefined {
@@ -69,7 +70,7 @@ export class DbcFrameReader {
     return this.read(id, batch.bus[i]!, batch.data, batch.offset[i]!, batch.length[i]!);
   }
 
-  /** As {@link decode}, for a payload of any length, as in a transport protocol. */
+  /** Like {@link decode}, for a payload of any length, as in a transport protocol. */
   read(id: number, bus: number, data: Uint8Array, from: number, length: number): ReadFrame | undefined {
     const message = this.#messages.find(this.#buses[bus], id);
     return message === undefined
@@ -162,7 +163,7 @@ function readersOf(signals: readonly Signal[]): Reader[] {
   return readers;
 }
 
-/** 10 to the power of the decimals that values of a signal have; undefined: as many as a double has. */
+/** 10 to the power of the number of decimals of a signal's values. Undefined for the precision of a double. */
 export function scaleOf({ type, factor, offset }: Signal): number | undefined {
   return type === 'float' ? undefined : decimalScale(factor, offset);
 }

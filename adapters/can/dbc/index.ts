@@ -1,4 +1,4 @@
-/** Network descriptions (DBC): loading them, frames to signals, signals to frames, and what protects frames. */
+/** Network descriptions (DBC): loads them, decodes and encodes frames, and protects frames. */
 export { type Protection, protect } from './checksums.ts';
 export { DbcCodec } from './codec.ts';
 export { type BitField, type Database, type DbcMessage, messageNamed, type Signal, signalNamed } from './database.ts';

@@ -1,7 +1,8 @@
 /**
- * The bits of a field. With one of two numberings of the payload, each signal is one run of consecutive bits: Intel
- * signals run upwards through bits counted from the least significant bit of byte 0, Motorola signals run through
- * bits counted from the most significant bit of byte 0:
+ * The bits of a field. In one of two numberings of the payload, each signal is one run of consecutive bits. Intel
+ * signals
+ * run upwards through bits counted from the least significant bit of byte 0. Motorola signals run through bits counted
+ * from the most significant bit of byte 0:
  *
  *         byte 0                    byte 1
  *     7  6  5  4  3  2  1  0   15 14 13 12 11 10  9  8    bit as in DBC, and Intel position
@@ -34,7 +35,7 @@ export function readBits(data: Uint8Array, field: BitField): bigint {
   return bitsOf(field).reduceRight((raw, bit) => (raw << 1n) | BigInt((data[bit >>> 3]! >>> (bit & 7)) & 1), 0n);
 }
 
-/** Writes the low bits of `raw` into the field and no others; negative numbers in two's complement. */
+/** Writes the low bits of `raw` into the field and no others. Negative numbers are written in two's complement. */
 export function writeBits(data: Uint8Array, field: BitField, raw: bigint): void {
   bitsOf(field).forEach((bit, i) => {
     const mask = 1 << (bit & 7);
@@ -46,7 +47,9 @@ export function writeBits(data: Uint8Array, field: BitField, raw: bigint): void 
 /** Longest payload of a frame in bytes (ISO 11898-1, CAN FD). */
 export const longestPayload = 64;
 
-/** The signal and the multiplexors above it lie within the payload of a frame, not only of a transport protocol. */
+/**
+ * Returns true if the signal and all multiplexors above it lie within a frame, and do not need a transport protocol.
+ */
 export function readable(signal: Signal): boolean {
   for (let one: Signal | undefined = signal; one !== undefined; one = one.selection?.multiplexor) {
     if (bytesNeeded(one) > longestPayload) return false;

@@ -2,7 +2,7 @@
 import { EXTENDED } from '../../../agent/ports.ts';
 import type { Database, DbcMessage } from './database.ts';
 
-/** A network description and the bus it describes; without a bus it describes every bus. */
+/** A network description and the bus that it describes. Without a bus it describes every bus. */
 export interface BoundDatabase {
   readonly bus?: string;
   readonly database: Database;
@@ -26,7 +26,8 @@ export function parameterGroup(id: number): number {
 const anySource = 0xfe;
 
 /**
- * Finds the message of an identifier. The whole identifier comes first; then, for J1939, the parameter group: the
+ * Finds the message of an identifier. The complete identifier takes precedence. For J1939 the parameter group follows:
+ * the
  * message with the frame's source address, else the one for any source, else the first with this group.
  */
 export class MessageIndex {
@@ -57,7 +58,7 @@ export class MessageIndex {
     );
   }
 
-  /** True if some identifiers that are not listed can still be matched. */
+  /** True if identifiers that are not listed can still match. */
   get open(): boolean {
     return this.#groups.size > 0;
   }

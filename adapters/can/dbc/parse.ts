@@ -36,7 +36,7 @@ export function parseDbc(bytes: Uint8Array, file: string): { database: Database;
       findings.add('warning', at, `${error.message}${where}; left out up to the next statement`);
       scanner.recover();
     }
-    // Every statement takes at least its keyword, and recovery ends past the fault; this makes an end certain.
+    // Each statement consumes at least its keyword, and recovery ends after the fault. This line guarantees progress.
     if (scanner.at <= start) scanner.at = start + 1;
   }
   const database = resolve(declarations, file, findings);

@@ -1,4 +1,4 @@
-/** Converts a value of a person or of a command into the bits of a signal. */
+/** Converts a value from a user or a command to the bits of a signal. */
 import { VigieError } from '../../../protocol/errors.ts';
 import { nearest } from '../../../protocol/nearest.ts';
 import type { Signal } from './database.ts';
@@ -46,7 +46,7 @@ function roundEven(value: number): number {
   return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor;
 }
 
-/** The raw value of a name in the signal's value table. */
+/** Raw value of a name in the signal's value table. */
 function rawOfChoice(signal: Signal, text: string): number | undefined {
   for (const [raw, name] of signal.choices ?? []) if (name === text) return raw;
   return undefined;
@@ -61,7 +61,7 @@ function checkRange(signal: Signal, raw: bigint, value: number | string, where: 
   throw refuse(signal, where, `${value} does not fit, its ${signal.length} bits hold ${ends[0]} to ${ends[1]}`);
 }
 
-/** Refuses physical values outside the declared range; a raw value with a name may lie outside. */
+/** Refuses physical values outside the declared range. A raw value with a name may be outside. */
 function checkDeclared(signal: Signal, value: number, raw: number, where: string): void {
   if (signal.range === undefined || signal.choices?.has(raw)) return;
   const [minimum, maximum] = signal.range;
@@ -72,10 +72,11 @@ function checkDeclared(signal: Signal, value: number, raw: number, where: string
 }
 
 /**
- * The bits of a signal as an integer (two's complement applies to negative ones) for a physical value, rounded to
- * the nearest step, or for a name of its value table. Integers beyond 2^53 may be given as decimal text, and
- * `nan`, `inf`, `-inf` for floats.
- * @throws VigieError `input.malformed` when the value cannot be carried, `input.unknown` for an unknown name.
+ * Returns the bits of a signal as an integer (in two's complement if negative) for a physical value, rounded to the
+ * nearest
+ * step, or for a name in its value table. Integers beyond 2^53 may be decimal text, and floats may be `nan`, `inf`,
+ * `-inf`.
+ * @throws VigieError `input.malformed` if the value does not fit, `input.unknown` for an unknown name.
  */
 export function rawValue(signal: Signal, value: number | string, where: string): bigint {
   let physical: number;

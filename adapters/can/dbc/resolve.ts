@@ -17,12 +17,12 @@ class Owner {
 }
 
 const independent = 0xc000_0000;
-/** Beyond this no transport protocol reaches (J1939-21: 1785 bytes; ISO 15765-2: 4095). */
+/** Longest message of a transport protocol, bits (J1939-21: 1785 bytes; ISO 15765-2: 4095 bytes). */
 const furthestBit = 4095 * 8;
 
 const key = (target: AttributeTarget): string => `${target.scope}\u0000${target.id ?? ''}\u0000${target.name ?? ''}`;
 
-/** Everything that was declared, by what it is, so that statements in any order find it. */
+/** All declarations by element, so that statements in any order find theirs. */
 class Owners {
   readonly #owners = new Map<string, Owner>();
 
@@ -139,7 +139,7 @@ function loadSignal(declared: SignalDeclaration, owner: Owner, findings: DbcFind
   };
 }
 
-/** Returns the readable signals, each name once. */
+/** Returns the readable signals, without repeated names. */
 function usable(message: MessageDeclaration, findings: DbcFindings): SignalDeclaration[] {
   const seen = new Set<string>();
   return message.signals.filter(({ symbol, start, length, factor, offset, line }) => {

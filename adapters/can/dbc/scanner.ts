@@ -1,6 +1,7 @@
 /**
- * Scans the text of a network description. White space, with line ends, only separates tokens, except after
- * a fault: scanning then continues at the next line that starts with a keyword.
+ * Scans the text of a network description. White space, including line ends, only separates tokens, except after a
+ * fault:
+ * scanning then continues at the next line that starts with a keyword.
  */
 
 /** Symbols that start a statement, from the `new_symbols` list of the format and the sections themselves. */
@@ -27,13 +28,16 @@ export class SyntaxFault extends Error {
 const space = /[ \t\r\n\v\f\u00a0\ufeff]*/y;
 const blank = /[ \t\r\v\f\u00a0]*/y;
 const word = /[A-Za-z_][A-Za-z0-9_]*/y;
-/** Names of real files have digits first, dots, dashes and letters beyond ASCII; these end them for certain. */
+/**
+ * Names in real files may begin with digits, and contain dots, dashes and non-ASCII letters. These characters end a
+ * name.
+ */
 const name = /[^\s:;,"|@()[\]]+/y;
 const number = /[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/y;
 /** A line that starts with a keyword. */
 const statement =
   /\n(?=[ \t]*(?:VERSION|NS_|BS_|BU_|BO_|SG_|BO_TX_BU_|EV_|ENVVAR_DATA_|EV_DATA_|SGTYPE_|SGTYPE_VAL_|SIG_TYPE_REF_|SIG_GROUP_|SIG_VALTYPE_|SIGTYPE_VALTYPE_|SG_MUL_VAL_|VAL_|VAL_TABLE_|CM_|BA_DEF_|BA_DEF_DEF_|BA_|BA_DEF_REL_|BA_DEF_DEF_REL_|BA_REL_|BA_DEF_SGTYPE_|BA_SGTYPE_|CAT_DEF_|CAT_|FILTER)(?:[ \t:\r\n]|$))/g;
-/** A line that is hardly prose in a comment: a keyword and the text that only such a statement continues with. */
+/** A line that is hardly prose in a comment: a keyword, followed by text that fits only its statement. */
 const unmistakable =
   /\n(?:BO_ +\d+ +\S+ *: *\d|[ \t]*SG_ +\S+ *\S* *: *\d+\||CM_ +(?:"|BU_ |BO_ +\d|SG_ +\d|EV_ )|BA_DEF_ |BA_(?:DEF_DEF_)? +"|VAL_ +\d|SIG_VALTYPE_ +\d)/g;
 const closed = /"\s*;/g;
@@ -128,7 +132,7 @@ export class Scanner {
     return same;
   }
 
-  /** The next token does not begin its line. */
+  /** True if the next token is not the first on its line. */
   get indented(): boolean {
     this.skipSpace();
     return this.at > 0 && this.text[this.at - 1] !== '\n';
@@ -179,7 +183,7 @@ export class Scanner {
     this.skipSpace();
     const found = this.#take(number);
     if (found === undefined) return undefined;
-    // Number() takes no sign before 0x.
+    // Number() accepts no sign before 0x.
     const value = /^[+-]0[xX]/.test(found) ? Number(found.slice(1)) * (found[0] === '-' ? -1 : 1) : Number(found);
     return value;
   }
@@ -204,14 +208,15 @@ export class Scanner {
   }
 
   /**
-   * Reads a quoted text, which may span lines; `\"` is a quote inside it. With `last`, the text ends
-   * its statement, so that quotes not followed by `;` belong to it. Faults are reported to `odd`.
+   * Reads a quoted text, which may span lines. `\"` is a quote inside it. With `last`, the text ends its statement, so
+   * a
+   * quote that is not followed by `;` belongs to it. Reports faults to `odd`.
    */
   string(last: boolean, odd: (message: string) => void): string {
     this.skipSpace();
     const start = this.at;
     if (this.text[start] !== '"') throw this.#missing('a text in quotes');
-    // A statement that begins before the text ends means that the closing quote is missing.
+    // If a statement begins before the text ends, the closing quote is missing.
     const next = (last ? this.#unmistakable : this.#statements).after(start);
     const quote = this.#closingQuote(start + 1, next);
     const proper = last ? this.#closed.after(start + 1) : quote;
@@ -234,7 +239,7 @@ export class Scanner {
   #closingQuote(from: number, limit: number): number {
     for (let i = this.text.indexOf('"', from); i >= 0 && i < limit; i = this.text.indexOf('"', i + 1)) {
       if (this.text[i - 1] !== '\\' || i === from) return i;
-      // A path may end with a backslash: then the quote after it closes the text.
+      // A path may end with a backslash. Then the quote after it closes the text.
       if (/^[ \t]*;[ \t]*(?:[\r\n]|$)/.test(this.text.slice(i + 1, i + 40))) return i;
     }
     return limit;
@@ -264,7 +269,7 @@ export class Scanner {
   }
 
   #nextStatement(): number {
-    // The fault may have been noticed only at the first token of the next statement, past its line end.
+    // The fault may be noticed only at the first token of the next statement, past its line end.
     let from = this.at;
     while (from > 0 && /\s/.test(this.text[from - 1]!)) from--;
     return Math.min(this.#statements.after(from) + 1, this.text.length);

@@ -25,7 +25,7 @@ function text(s: Scanner, findings: DbcFindings, last = false): string {
   return s.string(last, (message) => findings.add('warning', line, message));
 }
 
-/** The `;` that ends a statement; real files forget it before a line end. */
+/** Reads the `;` that ends a statement. Real files may lack it before a line end. */
 function end(s: Scanner, findings: DbcFindings): void {
   const line = s.lineOfLast;
   if (s.accept(';')) return;
@@ -38,14 +38,14 @@ function end(s: Scanner, findings: DbcFindings): void {
   }
 }
 
-/** Names up to a `;` or the end of the line, separated by commas or blanks. */
+/** Reads names up to a `;` or the end of the line, separated by commas or blanks. */
 function names(s: Scanner): string[] {
   const found: string[] = [];
   for (let more = s.sameLine; more; ) {
     const next = isKeyword(s.peekWord()) ? undefined : s.acceptName();
     if (next === undefined) break;
     found.push(next);
-    // Looked at first: looking for a comma goes past the end of the line.
+    // This check comes first, because the search for a comma moves past the end of the line.
     const same = s.sameLine;
     more = s.accept(',') || same;
   }
@@ -56,7 +56,7 @@ const version: Statement = (s, into, findings) => {
   into.version = text(s, findings);
 };
 
-/** The list of symbols has no meaning: each is alone on its line. */
+/** The list of symbols has no meaning. Each symbol is alone on its line. */
 const newSymbols: Statement = (s) => {
   s.accept(':');
   for (;;) {
@@ -94,7 +94,7 @@ const message: Statement = (s, into, findings) => {
   into.messages.push(declaration);
 };
 
-/** A limit, which nothing depends on: what is not a number is left out. */
+/** Reads a limit. Nothing depends on it, so a value that is not a number is left out. */
 function limit(s: Scanner, findings: DbcFindings, stops: string): number | undefined {
   const line = s.line();
   const value = s.acceptNumber();
@@ -187,7 +187,7 @@ const scopes: ReadonlyMap<string, AttributeScope> = new Map([
   ['EV_', 'environment'],
 ]);
 
-/** `BO_ id`, `SG_ id name`, `BU_ name`, `EV_ name`, or nothing for the network. */
+/** Reads `BO_ id`, `SG_ id name`, `BU_ name`, `EV_ name`, or nothing for the network. */
 function target(s: Scanner): AttributeTarget {
   s.skipSpace();
   const line = s.line();
@@ -245,7 +245,7 @@ const attribute: Statement = (s, into, findings) => {
   end(s, findings);
 };
 
-/** `number "name"` pairs up to the `;`. */
+/** Reads `number "name"` pairs up to the `;`. */
 function pairs(s: Scanner, findings: DbcFindings): Map<number, string> {
   const found = new Map<number, string>();
   while (s.peek() !== ';' && !s.ended && !isKeyword(s.peekWord())) {
@@ -318,7 +318,7 @@ const group: Statement = (s, into, findings) => {
   end(s, findings);
 };
 
-/** Statements of the format that say nothing about frames and signals, and those between nodes and signals. */
+/** Statements that do not define frames and signals, and those between nodes and signals. */
 const ignored: Statement = (s) => s.skipStatement();
 
 export const statements: Readonly<Record<string, Statement>> = {

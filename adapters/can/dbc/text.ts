@@ -1,13 +1,13 @@
-/** Vector's tools write Windows-1252; others write UTF-8, with or without a byte order mark, and some UTF-16. */
+/** Vector's tools write Windows-1252. Others write UTF-8 with or without a byte order mark, and some write UTF-16. */
 
-/** Code points of the bytes 0x80..0x9F in Windows-1252; the five unassigned ones stay C1 controls (WHATWG Encoding). */
+/** Code points of the bytes 0x80..0x9F in Windows-1252. The five unassigned ones stay C1 controls (WHATWG Encoding). */
 const high = [
   0x20ac, 0x81, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8d, 0x017d,
   0x8f, 0x90, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x9d,
   0x017e, 0x0178,
 ];
 
-/** Decoded here because TextDecoder('windows-1252') of some Node versions leaves 0x80..0x9F as control characters. */
+/** Decoded here, because TextDecoder('windows-1252') of some Node versions leaves 0x80..0x9F as control characters. */
 function windows1252(bytes: Uint8Array): string {
   const parts: string[] = [];
   const codes: number[] = [];
@@ -20,8 +20,8 @@ function windows1252(bytes: Uint8Array): string {
 }
 
 /**
- * The text of a network description: UTF-16 with a byte order mark, else UTF-8 when every byte sequence is valid,
- * else Windows-1252. Never throws; a byte order mark is dropped.
+ * Decodes the text of a network description: UTF-16 with a byte order mark, else UTF-8 if every byte sequence is valid,
+ * else Windows-1252. Never throws. Removes a byte order mark.
  */
 export function decodeText(bytes: Uint8Array): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
@@ -29,7 +29,7 @@ export function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    // The bytes are not UTF-8; Windows-1252 accepts any byte.
+    // The bytes are not UTF-8. Windows-1252 accepts any byte.
     if (error instanceof TypeError) return windows1252(bytes);
     throw error;
   }

@@ -6,16 +6,16 @@ import { type BoundDatabase, databasesOf } from './matching.ts';
 
 export type { WantedSignal };
 
-/** A wanted signal that no network description has. */
+/** A wanted signal that is in no network description. */
 export interface UnknownSignal {
-  /** In the list of wanted signals. */
+  /** Index in the list of wanted signals. */
   readonly index: number;
   readonly message: string;
-  /** Names that may have been meant, the likeliest first; may be empty. */
+  /** Similar existing names, the most likely first. May be empty. */
   readonly nearest: readonly string[];
 }
 
-/** Faults of the wanted signals that cannot be decoded, in their order. */
+/** Returns the wanted signals that cannot be decoded, in their order, with the reasons. */
 export function unknownSignals(wanted: readonly WantedSignal[], bound: readonly BoundDatabase[]): UnknownSignal[] {
   const byBus = new Map<string | undefined, Messages>();
   return wanted.flatMap((one, index) => {
@@ -28,7 +28,7 @@ export function unknownSignals(wanted: readonly WantedSignal[], bound: readonly 
   });
 }
 
-/** Messages that a bus may have, found by either of their names. */
+/** Messages of a bus, by symbol and by long name. */
 interface Messages {
   readonly all: readonly DbcMessage[];
   readonly named: ReadonlyMap<string, readonly DbcMessage[]>;

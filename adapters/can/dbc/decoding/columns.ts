@@ -1,10 +1,11 @@
 /**
- * Decodes the frames that wait in a slot together, signal by signal: what is known of a signal is loaded once for all
- * of them, and nothing in the loops over the frames depends on it. That takes two thirds of the time that frame by
- * frame takes.
+ * Decodes the waiting frames of a slot together, signal by signal: the constants of a signal are loaded once for all
+ * frames, and nothing in the loops over the frames depends on it. That takes two thirds of the time that decoding frame
+ * by frame takes.
  *
- * The loops are functions of their own so that each needs few registers, and take two frames a turn because half of
- * what a turn costs is the turning. Sums of integers end in `| 0`, which spares a test for overflow.
+ * Each loop is a separate function so that it needs few registers, and processes two frames per iteration because half
+ * of
+ * the cost of an iteration is the loop itself. Sums of integers end in `| 0`, which avoids a test for overflow.
  */
 import type { DecodeTables } from './decode-tables.ts';
 import { Halves, rawOf } from './extraction.ts';
@@ -55,7 +56,7 @@ export class ColumnDecoder {
 
   /**
    * Decodes all waiting frames of one slot as one group. `record`: start of the slot's record. Writes to `readings`
-   * from `begin` on. No frame waits afterwards. Returns the end of the written values.
+   * from `begin` on. Afterwards no frame waits. Returns the end of the written values.
    */
   decode(records: Int32Array, record: number, tables: DecodeTables, readings: Readings, begin: number): number {
     const latest = records[record + SLOT_NEXT_PLACE]! - 1;
@@ -99,7 +100,7 @@ export class ColumnDecoder {
     return target;
   }
 
-  /** Fills in the words in Motorola order. */
+  /** Fills the words in Motorola order. */
   #swap(records: Int32Array, record: number, count: number): void {
     const { buffer, byteOffset, byteLength } = records;
     if (this.#view.buffer !== buffer) this.#view = new DataView(buffer, byteOffset, byteLength);
@@ -137,14 +138,15 @@ export class ColumnDecoder {
   }
 }
 
-/** Where in a record the words of waiting frames begin, by which word of the first eight bytes it is. */
+/** Start of the waiting frames' words in a record, for this word of the first eight bytes. */
 function runOf(word: number): number {
   return word >= BIG ? SLOT_BIG_LOW + (word - BIG) * MAX_WAITING : SLOT_LOW + 1 + word * RUN_SIZE;
 }
 
 /*
- * The four kinds of signal that nearly all are. Words are at `from` to `to`; the value of the word at i goes to
- * i + shift. `factor` and `offset` make it physical.
+ * Loops for the four most frequent kinds of signal. The words are at `from` to `to`. The value of the word at i is
+ * written to
+ * i + shift. `factor` and `offset` convert it to a physical value.
  */
 
 function unsigned(

@@ -1,8 +1,9 @@
 /**
- * Wanted signals of each frame, as columns that grow when a plan is added and never change after. A plan
- * is a run of rows; a row is one signal. Rows of multiplexors come before the rows they select.
+ * Wanted signals of each frame, as columns that grow when a plan is added and otherwise never change. A plan is a range
+ * of
+ * rows, one per signal. Rows of multiplexors come before the rows that they select.
  *
- * Numbers used together lie together in one array: each array costs its own checks in the loops.
+ * Numbers that are used together are in one array, because each array adds its own bounds checks to the loops.
  */
 import type { Signal } from '../database.ts';
 import { bytesNeeded } from '../layout.ts';
@@ -25,12 +26,12 @@ export const PLAN_SIZE = 4;
 /** The plan's first row, and the row after its last. */
 export const PLAN_FIRST_ROW = 0;
 export const PLAN_END_ROW = 1;
-/** Bytes with which every row is in the payload; beyond any payload when rows depend on others in more than one way. */
+/** Payload length that contains every row. Above any payload if rows depend on several others. */
 export const PLAN_FULL_LENGTH = 2;
-/** 1 when some rows are of Motorola order, else 0. */
+/** 1 if some rows have Motorola order, else 0. */
 export const PLAN_HAS_BIG = 3;
 
-/** The column with `more` from `count` on; with twice the room when there is too little, so that many plans cost no more each. */
+/** The column with `more` from `count` on. Doubles a full column, so that the cost per plan stays constant. */
 function extended<T extends Int32Array | Float64Array>(
   before: T,
   count: number,
@@ -47,41 +48,41 @@ function extended<T extends Int32Array | Float64Array>(
   return all;
 }
 
-/** Columns have room for more than there is: {@link DecodeTables.rows} counts. */
+/** Columns may have spare room: {@link DecodeTables.rows} is the number of rows in use. */
 export class DecodeTables {
   plans = new Int32Array(0);
   /** Per plan: the wanted signals of all its rows. */
   readonly signals: (readonly number[])[] = [];
-  /** Per plan: where the one multiplexor lies by which rows are selected; undefined when it takes more, or nothing. */
+  /** Per plan: position of the single multiplexor that selects rows. Undefined if there are several, or none. */
   readonly selectors: (Selector | undefined)[] = [];
 
   /** Per row: its wanted signal, or UNWANTED. */
   indexes = new Int32Array(0);
   /** Two numbers per row: factor and offset. */
   scales = new Float64Array(0);
-  /** OP_SIZE numbers per row: how it is taken whatever its width, see extraction.ts. */
+  /** OP_SIZE numbers per row: operation that extracts the value, see extraction.ts. */
   operations = new Int32Array(0);
   /** Per row: required payload length, bytes. */
   needs = new Int32Array(0);
   /** Per row: row of the multiplexor that selects it, or -1. */
   parents = new Int32Array(0);
-  /** Per row: 2^width when the row is signed, else 0; multiplexor values are unsigned. */
+  /** Per row: 2^width if the row is signed, else 0. Multiplexor values are unsigned. */
   wraps = new Float64Array(0);
-  /** Two numbers per row: low and high end of the multiplexor values that select it, mostly one. */
+  /** Two numbers per row: lowest and highest multiplexor value that selects it. In most cases they are equal. */
   selections = new Float64Array(0);
-  /** Per row: the ends of further ranges, one pair after the other; undefined when there are none. */
+  /** Per row: limits of additional ranges, in pairs. Undefined if there are none. */
   readonly ranges: (readonly number[] | undefined)[] = [];
 
   #rows = 0;
   #planned = 0;
-  /** Plans of {@link select}, by the plan they are of and the rows they have. */
+  /** Plans from {@link select}, by original plan and rows. */
   readonly #selected = new Map<string, number>();
 
   get rows(): number {
     return this.#rows;
   }
 
-  /** Adds a plan for signals that are all readable, at least one, and returns where it is in `plans`. */
+  /** Adds a plan for one or more signals, all readable, and returns its index in `plans`. */
   add(wanted: readonly IndexedSignal[]): number {
     const start = this.rows;
     const rows: { signal: Signal; index: number; parent: number }[] = [];
@@ -127,7 +128,7 @@ export class DecodeTables {
     return this.#plan(start, plain, swapped, selector);
   }
 
-  /** For a plan with a selector: the plan of the wanted signals for this raw value of the multiplexor. */
+  /** For a plan with a selector: returns the plan of the wanted signals for this raw value of the multiplexor. */
   select(plan: number, raw: number): number {
     const end = this.plans[plan + PLAN_END_ROW]!;
     const rows: number[] = [];
@@ -144,7 +145,7 @@ export class DecodeTables {
     return selected;
   }
 
-  /** A plan of rows that are there, in which none depends on another. */
+  /** Adds a plan of present rows that do not depend on each other. */
   #copy(rows: readonly number[], swapped: number): number {
     const start = this.rows;
     const operations = rows.flatMap((row) => [...this.operations.subarray(row * OP_SIZE, (row + 1) * OP_SIZE)]);
@@ -182,7 +183,7 @@ export class DecodeTables {
     return this.#plan(start, Math.max(0, ...needs), swapped, undefined);
   }
 
-  /** A plan of the rows from `start` on. */
+  /** Adds a plan of the rows from `start` on. */
   #plan(start: number, plain: number, swapped: number, selector: Selector | undefined): number {
     const plan = this.#planned;
     this.plans = extended(this.plans, plan, [start, this.rows, plain, swapped], Int32Array);

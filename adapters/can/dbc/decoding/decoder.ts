@@ -50,11 +50,12 @@ interface DecodeCounts extends ShortCounts {
 }
 
 /**
- * Decodes the wanted signals of frames with tables built beforehand. A frame equal to the last one of its
- * identifier on its bus is not decoded again. Error and remote frames carry no signals.
+ * Decodes the wanted signals of frames with tables built beforehand. A frame that equals the last one with its
+ * identifier on
+ * its bus is not decoded again. Error and remote frames contain no signals.
  */
 export class DbcDecoder implements FrameDecoder {
-  /** Wanted signals that do not exist. The others are decoded nevertheless. */
+  /** Wanted signals that do not exist. All others are still decoded. */
   readonly problems: readonly UnknownSignal[];
   readonly counts: DecodeCounts = { frames: 0, repeated: 0, short: 0, missed: 0 };
   readonly #buses: readonly string[];
@@ -68,12 +69,12 @@ export class DbcDecoder implements FrameDecoder {
   readonly #rowDecoder: RowDecoder;
   /** The payloads of the batch. */
   #view: DataView = new DataView(new ArrayBuffer(0));
-  /** Used so far in the entries (numbers, not entries), the groups and the values of the batch. */
+  /** End of the used entries (in numbers, not entries), groups and values of the batch. */
   #entryEnd = 0;
   #groupCount = 0;
   #valueEnd = 0;
   #repeated = 0;
-  /** The last record in which frames began to wait; SLOT_LINK leads to the others. */
+  /** The last record in which frames began to wait. SLOT_LINK leads to the others. */
   #lastLinked = -1;
   /** A record in which no more frames can wait, or -1. */
   #full = -1;
@@ -89,13 +90,13 @@ export class DbcDecoder implements FrameDecoder {
     this.read(batch).deliver(batch, sink);
   }
 
-  /** Decodes a batch into columns; the result is valid until the next call. */
+  /** Decodes a batch into columns. The result is valid until the next call. */
   read(batch: FrameBatch): Readings {
     const readings = this.#readings;
     const { count } = batch;
     const { buffer, byteOffset, byteLength } = batch.data;
     const { buffer: before, byteOffset: from, byteLength: size } = this.#view;
-    // Creating a view costs more than decoding a frame, and sources refill the same batch.
+    // Creating a view costs more than decoding a frame, and sources reuse the same buffer.
     if (buffer !== before || byteOffset !== from || byteLength !== size) {
       this.#view = new DataView(buffer, byteOffset, byteLength);
     }
@@ -128,15 +129,18 @@ export class DbcDecoder implements FrameDecoder {
   }
 
   /*
-   * Nearly all frames take one loop, selectClassic, which calls nothing. So the compiler keeps in the loop what it
-   * knows of the arrays; after a call it would look them all up again for the next frame, which costs as much as
-   * decoding a signal. Hence rare frames leave the loop, and some lines occur twice.
+   * Nearly all frames are processed by selectClassic, a loop without calls. There the compiler keeps array bounds and
+   * addresses
+   * in registers. After a call it would load them all again for the next frame, which costs as much as decoding a
+   * signal.
+   * Therefore rare frames leave the loop, and some lines occur twice.
    */
 
   /**
-   * Finds the frames that carry something wanted, among those with 11-bit identifiers that have the length of the one
-   * before, compares each with it and lets those that differ wait to be decoded.
-   * @returns the first frame that is of another kind, or the next one when a record is full.
+   * Finds frames with wanted signals among those with 11-bit identifiers and the same length as the previous frame of
+   * their
+   * identifier. Compares each with that frame, and queues those that differ for decoding.
+   * @returns the first frame of another kind, or the next one if a record is full.
    */
   // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one loop without calls, in which the compiler keeps the arrays
   #selectClassic(batch: FrameBatch, start: number): number {
@@ -163,7 +167,7 @@ export class DbcDecoder implements FrameDecoder {
         break;
       }
       if (length[i]! !== records[(record + SLOT_WAITING_LENGTH) | 0]!) break;
-      // Payloads are padded to eight bytes, so both words are always there.
+      // Payloads are padded to eight bytes, so both words always exist.
       const from = offset[i]!;
       const low = view.getInt32(from, true);
       const high = view.getInt32((from + 4) | 0, true);
@@ -172,8 +176,9 @@ export class DbcDecoder implements FrameDecoder {
       entries[entryEnd] = i;
       const differs = (records[(last + SLOT_LOW) | 0]! ^ low) | (records[(last + SLOT_HIGH) | 0]! ^ high);
       if ((next & MEMBER_MASK) !== 0) {
-        // Others wait already: whether it is a repeated one cannot be foreseen, so both are done without a branch. What
-        // is put behind those that wait is not one of them until SLOT_NEXT_PLACE says so. All bits set: it differs.
+        // Other frames wait already. A branch on repetition would be unpredictable, so both cases run without one. A
+        // frame written
+        // behind the waiting ones joins them only when SLOT_NEXT_PLACE includes it. All bits set: it differs.
         const all = (differs | -differs) >> 31;
         const sum = (next - all) | 0;
         entries[(entryEnd + 1) | 0] = (next & all) | ~(records[(record + SLOT_LIST) | 0]! | all);
@@ -232,7 +237,10 @@ export class DbcDecoder implements FrameDecoder {
     return i;
   }
 
-  /** As {@link #selectClassic}, for the frames it leaves: stops where it can go on, and when a record is full. */
+  /**
+   * Like {@link #selectClassic}, for the frames that it leaves. Stops at the next frame for it, and when a record is
+   * full.
+   */
   #selectOthers(batch: FrameBatch, start: number): number {
     const { count, id, bus, length, offset } = batch;
     const view = this.#view;
@@ -250,7 +258,7 @@ export class DbcDecoder implements FrameDecoder {
       const { records } = this.#slots;
       const record = slot * RECORD_SIZE;
       const from = offset[i]!;
-      // A payload of no bytes may lie where the batch ends.
+      // An empty payload may start at the end of the batch.
       const low = bytes === 0 ? 0 : view.getInt32(from, true);
       const high = bytes === 0 ? 0 : view.getInt32(from + 4, true);
       const last = record + (records[record + SLOT_NEXT_PLACE]! & MEMBER_MASK);
@@ -278,7 +286,7 @@ export class DbcDecoder implements FrameDecoder {
     return i;
   }
 
-  /** Puts a frame into the record where it belongs, to be decoded with others, and returns its place. */
+  /** Puts a frame into its record to be decoded with others, and returns its place. */
   #wait(record: number, low: number, high: number): number {
     let into = record;
     let { records } = this.#slots;
@@ -308,7 +316,9 @@ export class DbcDecoder implements FrameDecoder {
     return next;
   }
 
-  /** Compares what a payload has beyond eight bytes with the last of its slot, and keeps it; 0 when it is equal. */
+  /**
+   * Compares the payload beyond eight bytes with the last one of its slot, and stores it. Returns 0 if they are equal.
+   */
   #tailDiffers(view: DataView, from: number, bytes: number, slot: number): number {
     const { tails } = this.#slots;
     const end = Math.min(bytes, longestPayload);
@@ -331,7 +341,7 @@ export class DbcDecoder implements FrameDecoder {
     );
   }
 
-  /** Decodes the waiting frames, and clears the records in which they waited. */
+  /** Decodes the waiting frames and clears their records. */
   #drainAll(): void {
     const { records } = this.#slots;
     for (let record = this.#lastLinked; record >= 0; ) {
@@ -342,7 +352,7 @@ export class DbcDecoder implements FrameDecoder {
     }
   }
 
-  /** Decodes a frame that may lack rows, or is a long one, and returns its place. */
+  /** Decodes a long frame, or one that may lack rows, and returns its place. */
   #decodeAlone(batch: FrameBatch, frame: number, slot: number, low: number, high: number): number {
     const { records, carried } = this.#slots;
     const record = slot * RECORD_SIZE;
@@ -356,7 +366,7 @@ export class DbcDecoder implements FrameDecoder {
     return this.#group(this.#fewer(slot), begin, 1);
   }
 
-  /** Number of a list of this batch: what the last frame of the slot carried. */
+  /** Number of a list of this batch: the signals of the slot's last frame. */
   #fewer(slot: number): number {
     const { fewer } = this.#readings;
     fewer.push(this.#slots.carried[slot]!);

@@ -1,6 +1,8 @@
 /**
- * Shift and mask tables that take signals out of a payload in 32-bit steps. The payload lies in a register file of
- * words: its bytes as little-endian words from LITTLE on, and as big-endian words from BIG on. In its own words
+ * Shift and mask tables that extract signals from a payload in 32-bit steps. The payload is in a register file of
+ * words:
+ * its bytes as little-endian words from LITTLE on, and as big-endian words from BIG on. In the words of its own byte
+ * order,
  * every signal is one run of bits (see layout.ts), so both byte orders are read the same way.
  */
 import type { BitField, Signal } from '../database.ts';
@@ -25,7 +27,7 @@ import {
   WIDE,
 } from './operation.ts';
 
-/** Loads a payload into the registers, followed only by zeros. For code that need not be fast. */
+/** Loads a payload into the registers, followed by zeros. For code that need not be fast. */
 export function load(registers: Int32Array, data: Uint8Array, offset: number, length: number): void {
   registers.fill(0);
   const bytes = Math.min(length, 64);
@@ -37,7 +39,8 @@ export function load(registers: Int32Array, data: Uint8Array, offset: number, le
 }
 
 /**
- * As {@link load} for a payload that is padded to a multiple of 8 bytes. What was in the registers behind it stays:
+ * Like {@link load}, for a payload that is padded to a multiple of 8 bytes. Registers behind it keep their content,
+ * because
  * signals inside the payload have no bits there.
  */
 export function loadPadded(registers: Int32Array, view: DataView, offset: number, length: number): void {
@@ -48,7 +51,7 @@ export function loadPadded(registers: Int32Array, view: DataView, offset: number
   }
 }
 
-/** One row of the table for a signal that lies within the first 64 bytes. */
+/** Returns one row of the table, for a signal within the first 64 bytes. */
 export function operation(signal: BitField & { readonly type: Signal['type'] }): number[] {
   const first = runStart(signal);
   const { length, byteOrder, type } = signal;
@@ -68,7 +71,7 @@ export function operation(signal: BitField & { readonly type: Signal['type'] }):
     return signed ? [SIGNED, word, 0, above, spare, 0, 0, 0] : [UNSIGNED, word, 0, 0, spare - above, mask, 0, 0];
   }
   const kind = signed ? SIGNED_PAIR : UNSIGNED_PAIR;
-  // The word that holds the most significant bits is the later one for Intel, the earlier for Motorola.
+  // The word with the most significant bits is the later one for Intel, and the earlier one for Motorola.
   if (byteOrder === 'little') return [kind, word + 1, word, 32 - shift, spare, mask, shift, 0];
   return [kind, word, word + 1, shift - spare, spare, mask, 32 - shift + spare, 0];
 }
@@ -120,13 +123,13 @@ export class Halves {
   }
 }
 
-/** 32 bits upwards from a bit of a little-endian word. */
+/** Returns 32 bits upwards from a bit of a little-endian word. */
 function bitsUp(registers: Int32Array, word: number, shift: number): number {
   const low = registers[word]!;
   return shift === 0 ? low : (low >>> shift) | (registers[word + 1]! << (32 - shift));
 }
 
-/** 32 bits downwards from a bit of a big-endian word, the most significant first. */
+/** Returns 32 bits downwards from a bit of a big-endian word, the most significant first. */
 function bitsDown(registers: Int32Array, word: number, shift: number): number {
   const high = registers[word]!;
   return shift === 0 ? high : (high << shift) | (registers[word + 1]! >>> (32 - shift));

@@ -24,7 +24,7 @@ export class IdentifierMap {
   }
 
   set(id: number, slot: number): void {
-    // Half empty at least, so that every search ends.
+    // At least half of the table is empty, so that every search ends.
     if (this.#size * 2 >= this.#keys.length) this.#grow();
     const last = this.#keys.length - 1;
     let i = Math.imul(id, 0x9e37_79b1) >>> this.#shift;

@@ -3,12 +3,14 @@
  * slot-record.ts gives.
  */
 
-/** Starts of the little- and big-endian words, and number of registers: 16 words and two spare ones each. */
+/**
+ * First little-endian word, first big-endian word, and number of registers: 16 words of each order and two spare ones.
+ */
 export const LITTLE = 0;
 export const BIG = 18;
 export const REGISTERS = 36;
 
-/** Count of numbers per signal in a table of operations. */
+/** Number of values per signal in a table of operations. */
 export const OP_SIZE = 8;
 /** Kind of operation, see below. It determines which of the other numbers are used, and their meaning. */
 export const OP_KIND = 0;

@@ -4,7 +4,9 @@
  */
 import type { BatchReadings, FrameBatch, ReadingSink } from '../../../../agent/ports.ts';
 
-/** A group has at most this many frames. A place is `group << GROUP_SHIFT | member`, and this mask takes the member. */
+/**
+ * A group has at most this many frames. A place is `group << GROUP_SHIFT | member`, and this mask extracts the member.
+ */
 export const MAX_WAITING = 64;
 export const MEMBER_MASK = 63;
 export const GROUP_SHIFT = 6;
@@ -13,22 +15,24 @@ export const ENTRY_FRAME = 0;
 /** its place, or `-1 - signal list` if the frame equals the last one of its identifier. */
 export const ENTRY_PLACE = 1;
 export const ENTRY_SIZE = 2;
-/** A group: the number of its signal list, the first value of its first frame, the distance from signal to signal. */
+/**
+ * A group: number of its signal list, position of its first value, and distance between values of consecutive signals.
+ */
 export const GROUP_LIST = 0;
 export const GROUP_BEGIN = 1;
 export const GROUP_STEP = 2;
 export const GROUP_SIZE = 4;
-/** In place of a begin: the frame equals the last one of its identifier. */
+/** Replaces a begin: the frame equals the last one of its identifier. */
 export const REPEATED = -1;
 
 export class Readings implements BatchReadings {
-  /** Frames that carry wanted signals, in the order of the batch. */
+  /** Number of frames with wanted signals, in the order of the batch. */
   count = 0;
-  /** Physical values of all of them; see {@link begin}. */
+  /** Physical values of all these frames; see {@link begin}. */
   values: Float64Array = new Float64Array(0);
   /** As `values`: the integers before scaling (IEEE values of float signals). */
   raws: Float64Array = new Float64Array(0);
-  /** The decoder fills these two. */
+  /** Filled by the decoder, like the next one. */
   entries: Int32Array = new Int32Array(0);
   groups: Int32Array = new Int32Array(0);
   /** Signal lists by slot. Lists of frames that lack signals are in `fewer`, with the numbers -1, -2 and so on. */

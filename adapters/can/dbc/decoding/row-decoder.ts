@@ -13,17 +13,17 @@ export interface ShortCounts {
   missed: number;
 }
 
-/** Decodes a frame row by row: a long one, or one that may lack rows for it is short or a multiplexor selects others. */
+/** Decodes a frame row by row: a long frame, a short one, or one whose multiplexor may not select all rows. */
 export class RowDecoder {
   readonly #tables: DecodeTables;
   readonly #slots: Slots;
   readonly #counts: ShortCounts;
   readonly #registers = new Int32Array(REGISTERS);
   readonly #halves = new Halves();
-  /** Per row: its raw value, and whether it was there. */
+  /** Per row: its raw value, and whether it was present. */
   #raw = new Float64Array(0);
   #there = new Uint8Array(0);
-  /** Content of the frame so far. */
+  /** Wanted signals of the frame so far. */
   #signals = new Int32Array(0);
 
   constructor(tables: DecodeTables, slots: Slots, counts: ShortCounts) {
@@ -33,8 +33,8 @@ export class RowDecoder {
   }
 
   /**
-   * Puts the values of a frame of this slot into `readings`, one after the other from `begin` on.
-   * @returns the wanted signals it carries.
+   * Writes the values of a frame of this slot consecutively to `readings`, from `begin` on.
+   * @returns the wanted signals in the frame.
    */
   decodeFrame(
     view: DataView,

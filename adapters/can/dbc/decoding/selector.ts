@@ -1,7 +1,7 @@
 import type { Signal } from '../database.ts';
 import { bitsOf } from '../layout.ts';
 
-/** Where a multiplexor lies: its raw value is `(word >>> shift) & mask`, the words being the first eight bytes in Intel order. */
+/** Position of a multiplexor: its raw value is `(word >>> shift) & mask`, with the first eight bytes as Intel words. */
 export interface Selector {
   readonly word: number;
   readonly shift: number;
@@ -12,8 +12,9 @@ export interface Selector {
 const mostBits = 8;
 
 /**
- * The one multiplexor that selects others of these signals; undefined when there are several, when it is
- * selected itself, or when its bits are not few and side by side in one word.
+ * The single multiplexor that selects others of these signals. Undefined if there are several, if it is selected
+ * itself, or
+ * if its bits are too many or not consecutive in one word.
  */
 export function selectorOf(signals: readonly Signal[]): Selector | undefined {
   const multiplexors = new Set(signals.flatMap(({ selection }) => selection?.multiplexor ?? []));

@@ -1,6 +1,7 @@
 /**
- * A slot for each identifier that carries something wanted on a bus: what is to be read of its frames, and the last
- * of them. Buses are prepared when their first frame comes, for only then are their names certain.
+ * A slot for each identifier with wanted signals on a bus: its plan, and its last frame. A bus is prepared at its first
+ * frame,
+ * because only then is its name certain.
  */
 import { EXTENDED } from '../../../../agent/ports.ts';
 import { type DbcMessage, signalNamed } from '../database.ts';
@@ -42,43 +43,47 @@ import {
 
 /** State of one bus. */
 export interface BusSlots {
-  /** By 11-bit identifier; {@link NO_SLOT} where nothing is wanted. */
+  /** By 11-bit identifier. {@link NO_SLOT} if no signal is wanted. */
   readonly standard: Int32Array;
   readonly extended: IdentifierMap;
-  /** Identifiers that no description lists can still be J1939 groups. */
+  /** Whether identifiers that no DBC lists can still match, as J1939 groups. */
   readonly open: boolean;
   readonly indexes: readonly MessageIndex[];
   readonly wanted: ReadonlyMap<DbcMessage, readonly IndexedSignal[]>;
-  /** Plans, and slots that store no last payload, by the ids of the messages they read. */
+  /** Plans, and slots that store no last payload, by the ids of the messages that they decode. */
   readonly plans: Map<string, number>;
   readonly forgetful: Map<string, number>;
 }
 
-/** Words of one slot in {@link Slots.tails}: what a payload has beyond eight bytes. */
+/** Words of one slot in {@link Slots.tails}: payload beyond the first eight bytes. */
 export const TAIL_SIZE = longestPayload / 4 - 2;
-/** In {@link Slots.branches}: the value did not come yet. */
+/** In {@link Slots.branches}: no frame had this value yet. */
 const UNMADE = -1;
-/** Lists of a slot that are kept to be given again; a message with more ways to be multiplexed gets new ones. */
+/** Number of signal lists cached per slot. A message with more multiplexor combinations gets new lists. */
 const mostLists = 16;
-/** Beyond this many identifiers a bus is not a J1939 network but noise; those are decoded without a memory. */
+/**
+ * With more identifiers a bus carries noise instead of J1939 groups. Further ones are decoded without a stored payload.
+ */
 const mostIdentifiers = 8192;
 
 export class Slots {
   /** {@link RECORD_SIZE} numbers per slot. */
   records = new Int32Array(8 * RECORD_SIZE);
-  /** For each value of a multiplexor, from SLOT_BRANCHES on: the record in which its frames wait, or -1 for not made yet. */
+  /**
+   * Per multiplexor value, from SLOT_BRANCHES on: the record in which its frames wait, or -1 if it does not exist yet.
+   */
   branches = new Int32Array(64);
   /** Per slot: words of the last payload beyond its first two. */
   tails = new Int32Array(8 * TAIL_SIZE);
-  /** Per slot: the wanted signals of its plan, all of them; those of {@link branches} are slots too. */
+  /** Per slot: all wanted signals of its plan. Slots of {@link branches} are included. */
   readonly signals: (readonly number[])[] = [];
-  /** Per slot: the wanted signals its last payload carried, kept when that may be fewer. Lists never change. */
+  /** Per slot: wanted signals in its last payload, stored if some may be missing. Lists never change. */
   readonly carried: (readonly number[])[] = [];
-  /** Per slot: the lists that its frames carried, a few. */
+  /** Per slot: the cached signal lists of its frames. */
   readonly #lists: (readonly number[])[][] = [];
-  /** Per slot: where its plan is. */
+  /** Per slot: index of its plan. */
   readonly #plans: number[] = [];
-  /** Slots of branches by the slot they are of and their plan. */
+  /** Slots of branches, by original slot and plan. */
   readonly #branchSlots = new Map<string, number>();
   #branchesEnd = 0;
   readonly #tables: DecodeTables;
@@ -91,7 +96,7 @@ export class Slots {
     this.#bound = bound;
   }
 
-  /** @param name of the bus; undefined when the source does not say, then only what serves every bus applies. */
+  /** @param name of the bus. Undefined if the source does not state it: then only databases for every bus apply. */
   prepare(name: string | undefined): BusSlots {
     const databases = databasesOf(this.#bound, name);
     const wanted = new Map<DbcMessage, IndexedSignal[]>();
@@ -122,7 +127,7 @@ export class Slots {
     return bus;
   }
 
-  /** Returns the slot of a 29-bit identifier that no description lists, or {@link NO_SLOT}. */
+  /** Returns the slot of a 29-bit identifier that no DBC lists, or {@link NO_SLOT}. */
   discover(bus: BusSlots, id: number): number {
     if (!bus.open) return NO_SLOT;
     const remembered = bus.extended.size < mostIdentifiers;
@@ -151,7 +156,7 @@ export class Slots {
     return list;
   }
 
-  /** The record in which frames of the slot of `record` wait that have this raw value of their multiplexor. */
+  /** Returns the record in which frames of this slot wait if their multiplexor has this raw value. */
   branch(record: number, value: number): number {
     const at = this.records[record + SLOT_BRANCHES]! + value;
     if (this.branches[at] === UNMADE) {
@@ -165,7 +170,10 @@ export class Slots {
     return this.branches[at]!;
   }
 
-  /** @param described the identifier is in a description: their number is limited, so its frames may have branches. */
+  /**
+   * @param described whether a DBC lists the identifier: the number of these is limited, so their frames may have
+   * branches.
+   */
   #slotFor(bus: BusSlots, id: number, remembered: boolean, described: boolean): number {
     const messages = bus.indexes.map((index) => index.find(id));
     const wanted = messages.flatMap((message) => (message && bus.wanted.get(message)) ?? []);
@@ -210,7 +218,7 @@ export class Slots {
     return slot;
   }
 
-  /** Lets frames of this slot wait in the records of branches. */
+  /** Makes frames of this slot wait in the records of branches. */
   #branch(record: number, { word, shift, mask }: Selector): void {
     const { records } = this;
     const end = this.#branchesEnd + mask + 1;
